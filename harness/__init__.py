@@ -1,0 +1,1 @@
+"""Replays cassettes through two runtimes, compares them, and gives a verdict."""

@@ -1,0 +1,1 @@
+"""The cassette file format: loading, validation, macros."""

@@ -1,0 +1,1 @@
+"""Comparison as values: projection, alignment, diff, waivers, verdict."""

@@ -1,0 +1,1 @@
+"""How a verdict is shown: terminal, JSON, JUnit, journal."""

@@ -1,0 +1,1 @@
+"""Agents behind `AgentProtocol`, and the registry that finds them by name."""

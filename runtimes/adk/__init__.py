@@ -1,0 +1,1 @@
+"""The loop on Google's Agent Development Kit: Runner and LlmAgent."""

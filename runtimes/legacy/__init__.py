@@ -1,0 +1,1 @@
+"""The hand-written loop: client, chat, turn, scheduler."""

@@ -1,0 +1,1 @@
+"""What both runtimes are given. Knows the contract, knows no runtime."""

@@ -1,0 +1,213 @@
+"""Time as a seam: `SystemClock` for the product, `VirtualClock` for replays and tests.
+
+Virtual time stands still while anything real is going on (a child process, a thread, a socket:
+whatever runs inside `real_work()`) and jumps to the next waiter when the event loop has nothing
+left to do. A ten-attempt backoff takes no real time, and what happens first in virtual time
+happens first. The jump is made by the loop's selector (`virtual_loop`), the one place that knows
+for certain that nothing is ready.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import heapq
+import selectors
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from services.abort import AbortError, AbortSignal
+
+__all__ = [
+    "VIRTUAL_EPOCH_MS",
+    "Clock",
+    "SystemClock",
+    "VirtualClock",
+    "iso_timestamp",
+    "sleep_or_abort",
+    "virtual_loop",
+]
+
+VIRTUAL_EPOCH_MS = 1_767_225_600_000
+"""2026-01-01T00:00:00Z, where a `VirtualClock` starts unless told otherwise."""
+
+
+class Clock(Protocol):
+    """What time it is, and waiting."""
+
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch."""
+        ...
+
+    async def sleep(self, delay_ms: float) -> None:
+        """Return after `delay_ms` milliseconds; at the next loop tick for 0 or less."""
+        ...
+
+    def real_work(self) -> AbstractContextManager[None]:
+        """Mark a span that waits for something outside the program; virtual time holds still."""
+        ...
+
+
+def iso_timestamp(epoch_ms: int) -> str:
+    """Return `epoch_ms` as ISO 8601, UTC, milliseconds, `Z`: the wire's only time format."""
+    moment = datetime.fromtimestamp(epoch_ms // 1000, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{epoch_ms % 1000:03d}Z"
+
+
+async def sleep_or_abort(clock: Clock, delay_ms: float, signal: AbortSignal) -> None:
+    """Sleep, or raise `AbortError` as soon as `signal` is aborted."""
+    signal.raise_if_aborted()
+    loop = asyncio.get_running_loop()
+    sleeper = loop.create_task(clock.sleep(delay_ms))
+    off = signal.on_abort(lambda: _cancel(sleeper))
+    try:
+        await asyncio.wait([sleeper])
+    finally:
+        off()
+        if not sleeper.done():
+            sleeper.cancel()
+            await asyncio.wait([sleeper])
+    if sleeper.cancelled():
+        raise AbortError()
+
+
+def _cancel(task: asyncio.Task[None]) -> None:
+    task.cancel()
+
+
+class SystemClock:
+    """The machine's clock."""
+
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch."""
+        return time.time_ns() // 1_000_000
+
+    async def sleep(self, delay_ms: float) -> None:
+        """Sleep for real."""
+        await asyncio.sleep(max(0.0, delay_ms) / 1000)
+
+    @contextmanager
+    def real_work(self) -> Iterator[None]:
+        """Nothing to hold: all time is real."""
+        yield
+
+
+class VirtualClock:
+    """A clock that only moves when told to, or when its loop has nothing left to do.
+
+    Use it inside a loop made by `virtual_loop`, which it finds by itself at the first `sleep`.
+    `on_stall` is called once when the loop is idle with nobody waiting for virtual time and
+    nothing real going on: the run can never go on by itself.
+    """
+
+    def __init__(
+        self, start_ms: int = VIRTUAL_EPOCH_MS, *, on_stall: Callable[[], None] | None = None
+    ) -> None:
+        self._now_ms = float(start_ms)
+        self._waiters: list[tuple[float, int, asyncio.Future[None]]] = []
+        self._order = 0
+        self._real = 0
+        self.on_stall = on_stall
+
+    def now_ms(self) -> int:
+        """Milliseconds since the Unix epoch, in virtual time."""
+        return int(self._now_ms)
+
+    def advance(self, delta_ms: float) -> None:
+        """Move time on by `delta_ms` without waking anybody before the loop is idle."""
+        self._now_ms += delta_ms
+
+    async def sleep(self, delay_ms: float) -> None:
+        """Return when virtual time has passed by `delay_ms`; ties wake in order of arrival."""
+        if delay_ms <= 0:
+            await asyncio.sleep(0)
+            return
+        loop = asyncio.get_running_loop()
+        if not isinstance(loop, _VirtualLoop):
+            raise RuntimeError("VirtualClock sleeps only in a loop made by virtual_loop()")
+        loop.clocks.add(self)
+        woken: asyncio.Future[None] = loop.create_future()
+        self._order += 1
+        heapq.heappush(self._waiters, (self._now_ms + delay_ms, self._order, woken))
+        await woken
+
+    @contextmanager
+    def real_work(self) -> Iterator[None]:
+        """Hold virtual time while something real is going on."""
+        self._real += 1
+        try:
+            yield
+        finally:
+            self._real -= 1
+
+    @property
+    def held(self) -> bool:
+        """True while something real is going on."""
+        return self._real > 0
+
+    def wake_next(self) -> bool:
+        """Jump to the earliest waiter and wake it. False when nobody waits. The loop's call."""
+        while self._waiters:
+            due, _, woken = heapq.heappop(self._waiters)
+            if woken.done():
+                continue
+            self._now_ms = max(self._now_ms, due)
+            woken.set_result(None)
+            return True
+        return False
+
+    def watch(self) -> None:
+        """Let the running loop see this clock before the first sleep (for stall detection)."""
+        loop = asyncio.get_running_loop()
+        if isinstance(loop, _VirtualLoop):
+            loop.clocks.add(self)
+
+    def unwatch(self) -> None:
+        """Take this clock out of the running loop; its run is over."""
+        loop = asyncio.get_running_loop()
+        if isinstance(loop, _VirtualLoop):
+            loop.clocks.discard(self)
+
+
+class _IdleSelector(selectors.DefaultSelector):
+    """Asks its loop to move virtual time before it would wait for real."""
+
+    loop: _VirtualLoop | None = None
+
+    def select(self, timeout: float | None = None) -> list[tuple[selectors.SelectorKey, int]]:
+        if timeout is not None and timeout <= 0:
+            return super().select(timeout)
+        ready = super().select(0)
+        if ready or (self.loop is not None and self.loop.advance_clocks()):
+            return ready
+        return super().select(timeout)
+
+
+class _VirtualLoop(asyncio.SelectorEventLoop):
+    def __init__(self) -> None:
+        selector = _IdleSelector()
+        super().__init__(selector)
+        selector.loop = self
+        self.clocks: set[VirtualClock] = set()
+
+    def advance_clocks(self) -> bool:
+        """Wake the next waiter of every clock that nothing real holds; True when one moved."""
+        moved = False
+        free = [clock for clock in self.clocks if not clock.held]
+        for clock in free:
+            moved = clock.wake_next() or moved
+        if moved or len(free) < len(self.clocks):
+            return moved
+        for clock in free:
+            stalled, clock.on_stall = clock.on_stall, None
+            if stalled is not None:
+                self.call_soon(stalled)
+                moved = True
+        return moved
+
+
+def virtual_loop() -> Any:
+    """Make an event loop for `VirtualClock`s; a `loop_factory` for `asyncio.Runner`."""
+    return _VirtualLoop()

@@ -1,0 +1,1 @@
+"""The model-facing history and the view of it that a request carries."""

@@ -1,0 +1,121 @@
+"""Identity and chance as seams: ids, random numbers, process ids."""
+
+from __future__ import annotations
+
+import hashlib
+import random
+import uuid
+from collections import Counter
+from typing import Protocol
+
+__all__ = [
+    "CountingIds",
+    "CountingProcessIds",
+    "FixedRandom",
+    "IdSource",
+    "ProcessIds",
+    "RandomIds",
+    "RandomSource",
+    "RealProcessIds",
+    "SystemRandomSource",
+    "stable_id",
+]
+
+
+class IdSource(Protocol):
+    """Where ids come from."""
+
+    def uuid(self, scope: str) -> str:
+        """A new UUID in text form. `scope` says what for (`stream`, `message`, `confirmation`)."""
+        ...
+
+
+class RandomSource(Protocol):
+    """Where chance comes from."""
+
+    def random(self) -> float:
+        """A number in [0, 1)."""
+        ...
+
+
+class ProcessIds(Protocol):
+    """How a child's process id is shown."""
+
+    def shown(self, pid: int) -> int:
+        """The id to show for the real `pid`; the same one for the same child."""
+        ...
+
+
+class RandomIds:
+    """Random version-4 UUIDs."""
+
+    def uuid(self, scope: str) -> str:
+        """A random UUID; the scope plays no part."""
+        return str(uuid.uuid4())  # noqa: TID251 - the one place that may: this is the id seam
+
+
+class CountingIds:
+    """The n-th id of a scope is the same in every run, whatever other scopes did."""
+
+    def __init__(self, seed: str = "") -> None:
+        self._seed = seed
+        self._counts: Counter[str] = Counter()
+
+    def uuid(self, scope: str) -> str:
+        """A UUID that is a function of seed, scope and how many the scope has had."""
+        self._counts[scope] += 1
+        text = f"{self._seed}\0{scope}\0{self._counts[scope]}"
+        raw = bytearray(hashlib.sha256(text.encode()).digest()[:16])
+        raw[6] = (raw[6] & 0x0F) | 0x40
+        raw[8] = (raw[8] & 0x3F) | 0x80
+        return str(uuid.UUID(bytes=bytes(raw)))
+
+
+class SystemRandomSource:
+    """A pseudo-random generator, seeded by the system unless a seed is given."""
+
+    def __init__(self, seed: int | None = None) -> None:
+        self._random = random.Random(seed)  # noqa: S311 - jitter, not secrets
+
+    def random(self) -> float:
+        """The generator's next number."""
+        return self._random.random()
+
+
+class FixedRandom:
+    """Always the same number; 0.5 means no jitter on backoff delays."""
+
+    def __init__(self, value: float = 0.5) -> None:
+        self._value = value
+
+    def random(self) -> float:
+        """The fixed number."""
+        return self._value
+
+
+class RealProcessIds:
+    """Process ids as they are."""
+
+    def shown(self, pid: int) -> int:
+        """`pid` itself."""
+        return pid
+
+
+class CountingProcessIds:
+    """Process ids by order of first sight: 4242, 4243, …"""
+
+    def __init__(self, first: int = 4242) -> None:
+        self._first = first
+        self._seen: dict[int, int] = {}
+
+    def shown(self, pid: int) -> int:
+        """The number that `pid` got when it was first shown."""
+        return self._seen.setdefault(pid, self._first + len(self._seen))
+
+
+def stable_id(*sources: str) -> str:
+    """Derive an id from other ids: 32 hex digits of SHA-256; several are sorted and joined by `|`.
+
+    Source: core `utils/cryptoUtils.ts`, as used for `environment-context`.
+    """
+    return hashlib.sha256("|".join(sorted(sources)).encode()).hexdigest()[:32]

@@ -1,0 +1,1 @@
+"""The model seam: generators, errors, retries, configurations, token estimates."""

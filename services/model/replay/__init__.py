@@ -1,0 +1,1 @@
+"""Model answers from a script: steps, matching, upstream response files."""

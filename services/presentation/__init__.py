@@ -1,0 +1,1 @@
+"""How internal values look in the contract: contents, errors, displays."""

@@ -1,0 +1,1 @@
+"""The tool-call state machine: validation, confirmation, waves, execution."""

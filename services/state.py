@@ -1,0 +1,157 @@
+"""What changes while a session runs, and the notices that tell of it.
+
+Source: the mutable half of core `config/config.ts`, and `utils/events.ts` (`coreEvents`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = [
+    "ApprovalMode",
+    "ApprovalModeChanged",
+    "CoreEvent",
+    "CoreEvents",
+    "ModelChanged",
+    "RetryAttempt",
+    "SessionState",
+    "UserFeedback",
+]
+
+logger = logging.getLogger(__name__)
+
+
+class ApprovalMode(StrEnum):
+    """How much a session may do unasked. Values are the core's own (`autoEdit`)."""
+
+    DEFAULT = "default"
+    AUTO_EDIT = "autoEdit"
+    YOLO = "yolo"
+    PLAN = "plan"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RetryAttempt:
+    """A retry is about to wait. `attempt` counts from 1; `error` is a type name or a message."""
+
+    attempt: int
+    max_attempts: int
+    delay_ms: float
+    error: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelChanged:
+    """The configured model changed."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApprovalModeChanged:
+    """The approval mode changed."""
+
+    mode: ApprovalMode
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserFeedback:
+    """Something people should read. `severity` is `info`, `warning` or `error`."""
+
+    severity: str
+    message: str
+
+
+CoreEvent = RetryAttempt | ModelChanged | ApprovalModeChanged | UserFeedback
+
+
+class CoreEvents:
+    """A session's notices. Listeners are called in order; one that raises is logged and skipped."""
+
+    def __init__(self) -> None:
+        self._listeners: list[Callable[[CoreEvent], None]] = []
+
+    def subscribe(self, listener: Callable[[CoreEvent], None]) -> Callable[[], None]:
+        """Call `listener` with every notice from now on; returns the unsubscribe."""
+        self._listeners.append(listener)
+
+        def off() -> None:
+            if listener in self._listeners:
+                self._listeners.remove(listener)
+
+        return off
+
+    def emit(self, event: CoreEvent) -> None:
+        """Tell everybody."""
+        for listener in list(self._listeners):
+            try:
+                listener(event)
+            except Exception:
+                logger.exception("a core event listener failed on %r", event)
+
+
+class SessionState:
+    """The mutable state of one session, shared by reference between all that take part in it."""
+
+    def __init__(
+        self,
+        *,
+        session_id: str,
+        model: str,
+        approval_mode: ApprovalMode,
+        interactive: bool,
+        events: CoreEvents,
+    ) -> None:
+        self.session_id = session_id
+        self.prompt_id = session_id
+        self.interactive = interactive
+        self.quota_error_occurred = False
+        self.sequence_model: str | None = None
+        """The sticky model of the current sequence of requests; see its resets below."""
+        self.topic_title: str | None = None
+        self._model = model
+        self._active_model = model
+        self._approval_mode = approval_mode
+        self._events = events
+
+    @property
+    def model(self) -> str:
+        """The configured model, perhaps an alias."""
+        return self._model
+
+    @property
+    def active_model(self) -> str:
+        """The model now in force; differs from `model` after a fallback or a selection."""
+        return self._active_model
+
+    def set_active_model(self, model: str) -> None:
+        """Set the active model only: no notice, no reset."""
+        self._active_model = model
+
+    def set_model(self, model: str) -> None:
+        """Change configured and active model; an effective change clears the sticky one."""
+        if model == self._model and model == self._active_model:
+            return
+        self._model = model
+        self._active_model = model
+        self.sequence_model = None
+        self._events.emit(ModelChanged(model=model))
+
+    @property
+    def approval_mode(self) -> ApprovalMode:
+        """The mode in force."""
+        return self._approval_mode
+
+    def set_approval_mode(self, mode: ApprovalMode) -> None:
+        """Change the mode; entering or leaving plan or yolo clears the sticky model."""
+        before = self._approval_mode
+        if mode == before:
+            return
+        self._approval_mode = mode
+        if {before, mode} & {ApprovalMode.PLAN, ApprovalMode.YOLO}:
+            self.sequence_model = None
+        self._events.emit(ApprovalModeChanged(mode=mode))

@@ -1,0 +1,1 @@
+"""Tools: contract, registry, and the built-in ones."""

@@ -1,0 +1,199 @@
+"""What a tool is: the seam between the scheduler and everything it can run.
+
+Source: core `tools/tools.ts`, `tools/tool-error.ts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+from agent_protocol.events import ToolDisplay
+from services.abort import AbortSignal
+from services.wire import Json, JsonObject, Part
+
+__all__ = [
+    "ConfirmationDetails",
+    "ConfirmationOutcome",
+    "InvalidToolParams",
+    "LlmContent",
+    "Tool",
+    "ToolErrorType",
+    "ToolExecution",
+    "ToolFailure",
+    "ToolInvocation",
+    "ToolKind",
+    "ToolResult",
+]
+
+LlmContent = str | Part | list[str | Part]
+"""What a tool says to the model: text, one part, or a list of both."""
+
+
+class ToolKind(StrEnum):
+    """A tool's nature. Metadata: it plays no part in scheduling."""
+
+    READ = "read"
+    EDIT = "edit"
+    DELETE = "delete"
+    MOVE = "move"
+    SEARCH = "search"
+    EXECUTE = "execute"
+    THINK = "think"
+    AGENT = "agent"
+    FETCH = "fetch"
+    COMMUNICATE = "communicate"
+    PLAN = "plan"
+    SWITCH_MODE = "switch_mode"
+    OTHER = "other"
+
+
+class ToolErrorType(StrEnum):
+    """Why a call failed; the wire's strings."""
+
+    POLICY_VIOLATION = "policy_violation"
+    INVALID_TOOL_PARAMS = "invalid_tool_params"
+    UNKNOWN = "unknown"
+    UNHANDLED_EXCEPTION = "unhandled_exception"
+    TOOL_NOT_REGISTERED = "tool_not_registered"
+    EXECUTION_FAILED = "execution_failed"
+    FILE_NOT_FOUND = "file_not_found"
+    FILE_WRITE_FAILURE = "file_write_failure"
+    READ_CONTENT_FAILURE = "read_content_failure"
+    ATTEMPT_TO_CREATE_EXISTING_FILE = "attempt_to_create_existing_file"
+    FILE_TOO_LARGE = "file_too_large"
+    PERMISSION_DENIED = "permission_denied"
+    NO_SPACE_LEFT = "no_space_left"
+    TARGET_IS_DIRECTORY = "target_is_directory"
+    PATH_NOT_IN_WORKSPACE = "path_not_in_workspace"
+    SEARCH_PATH_NOT_FOUND = "search_path_not_found"
+    SEARCH_PATH_NOT_A_DIRECTORY = "search_path_not_a_directory"
+    EDIT_PREPARATION_FAILURE = "edit_preparation_failure"
+    EDIT_NO_OCCURRENCE_FOUND = "edit_no_occurrence_found"
+    EDIT_EXPECTED_OCCURRENCE_MISMATCH = "edit_expected_occurrence_mismatch"
+    EDIT_NO_CHANGE = "edit_no_change"
+    GLOB_EXECUTION_ERROR = "glob_execution_error"
+    GREP_EXECUTION_ERROR = "grep_execution_error"
+    LS_EXECUTION_ERROR = "ls_execution_error"
+    PATH_IS_NOT_A_DIRECTORY = "path_is_not_a_directory"
+    SHELL_EXECUTE_ERROR = "shell_execute_error"
+    STOP_EXECUTION = "stop_execution"
+
+    @property
+    def is_fatal(self) -> bool:
+        """Only a full disk ends the run as failed; everything else goes back to the model."""
+        return self is ToolErrorType.NO_SPACE_LEFT
+
+
+class ConfirmationOutcome(StrEnum):
+    """A person's answer to a confirmation."""
+
+    PROCEED_ONCE = "proceed_once"
+    PROCEED_ALWAYS = "proceed_always"
+    PROCEED_ALWAYS_AND_SAVE = "proceed_always_and_save"
+    PROCEED_ALWAYS_SERVER = "proceed_always_server"
+    PROCEED_ALWAYS_TOOL = "proceed_always_tool"
+    MODIFY_WITH_EDITOR = "modify_with_editor"
+    CANCEL = "cancel"
+
+
+class InvalidToolParams(Exception):
+    """Arguments that a tool's schema, value checks or constructor refused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolFailure:
+    """A tool's error: the model sees `message` and nothing else of the result."""
+
+    message: str
+    type: ToolErrorType
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolResult:
+    """What a tool brought back.
+
+    `return_display` is for people: text, or a structured value (file diff, list result …) as
+    JSON. `data` is free-form and travels to the client on success.
+    """
+
+    llm_content: LlmContent
+    return_display: Json = ""
+    error: ToolFailure | None = None
+    display: ToolDisplay | None = None
+    data: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmationDetails:
+    """What a person is asked. `type` is `edit`, `exec`, `info`, …; `fields` are its own keys."""
+
+    type: str
+    title: str
+    fields: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolExecution:
+    """What an executing call may use."""
+
+    call_id: str
+    signal: AbortSignal
+    update_output: Callable[[Json], None] | None = None
+    """Replaces the live output; given only to tools that declare `can_update_output`."""
+    set_process_id: Callable[[int], None] | None = None
+
+
+class ToolInvocation(Protocol):
+    """One validated call of a tool, ready to be shown, confirmed and run."""
+
+    @property
+    def params(self) -> JsonObject:
+        """The arguments, as validated."""
+        ...
+
+    def description(self) -> str:
+        """What this call does, in a short line for people."""
+        ...
+
+    @property
+    def respects_auto_edit(self) -> bool:
+        """True when auto-edit mode needs no confirmation for it (and it edits no build file)."""
+        ...
+
+    def confirmation_details(self) -> ConfirmationDetails | None:
+        """What to ask a person; `None` when there is nothing to ask (the edit cannot apply)."""
+        ...
+
+    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
+        """`argsPattern`, `commandPrefix` … of the rule that an "always" answer adds."""
+        ...
+
+    async def execute(self, execution: ToolExecution) -> ToolResult:
+        """Run. Real waits go through the clock's `real_work`; an abort raises or returns early."""
+        ...
+
+
+class Tool(Protocol):
+    """A tool: its declaration, and a builder of invocations."""
+
+    name: str
+    display_name: str
+    description: str
+    kind: ToolKind
+    is_output_markdown: bool
+    can_update_output: bool
+
+    def declaration(self, model: str | None = None) -> JsonObject:
+        """`{name, description, parametersJsonSchema}` for `model`."""
+        ...
+
+    def build(self, params: JsonObject) -> ToolInvocation:
+        """Validate and build one call.
+
+        Raises:
+            InvalidToolParams: the message is what the model is told.
+        """
+        ...
