@@ -1,0 +1,182 @@
+from typing import Any
+
+import pytest
+
+import agent_protocol as ap
+from agent_protocol import LIFECYCLE, LifecycleChecker, LifecycleRule, StreamPhase
+
+
+class Script:
+    """Makes events with dense ids."""
+
+    def __init__(self) -> None:
+        self._count = 0
+
+    def __call__(self, build: type, stream: str = "s", **own: Any) -> Any:
+        self._count += 1
+        return build(id=f"{stream}-{self._count}", stream_id=stream, timestamp="t", **own)
+
+
+BODIES: dict[type, dict[str, Any]] = {
+    ap.Initialize: {"session_id": "i", "workspace": "w", "agent_id": "a"},
+    ap.SessionUpdate: {"model": "m"},
+    ap.Message: {"role": "user", "content": ()},
+    ap.AgentStart: {},
+    ap.AgentEnd: {"reason": "completed"},
+    ap.ToolRequest: {"request_id": "r", "name": "n", "args": {}},
+    ap.ToolUpdate: {"request_id": "r"},
+    ap.ToolResponse: {"request_id": "r", "name": "n"},
+    ap.Usage: {"model": "m"},
+    ap.ErrorEvent: {"status": "INTERNAL", "message": "m", "fatal": False},
+    ap.Custom: {"kind": "k"},
+}
+
+
+def broken(*events: Any) -> str:
+    checker = LifecycleChecker()
+    checker.feed_all(events[:-1])
+    with pytest.raises(ap.ProtocolViolation) as caught:
+        checker.feed(events[-1])
+    return str(caught.value)
+
+
+def test_the_table_has_every_event_type() -> None:
+    assert {build.__dataclass_fields__["type"].default for build in BODIES} == set(LIFECYCLE)
+    assert set(BODIES) == set(ap.AgentEvent.__args__)
+
+
+def test_a_whole_session_over_two_streams_is_legal() -> None:
+    new = Script()
+    checker = LifecycleChecker()
+    checker.feed_all(
+        [
+            new(ap.Initialize, **BODIES[ap.Initialize]),
+            new(ap.Message, role="user", content=()),
+            new(ap.SessionUpdate, model="m"),
+            new(ap.AgentStart),
+            new(ap.Message, role="agent", content=()),
+            new(ap.Message, "other", role="user", content=()),
+            new(ap.ToolRequest, **BODIES[ap.ToolRequest]),
+            new(ap.ToolUpdate, request_id="r"),
+            new(ap.ToolResponse, request_id="r", name="n"),
+            new(ap.AgentStart, "other"),
+            new(ap.ErrorEvent, **BODIES[ap.ErrorEvent]),
+            new(ap.Usage, model="m"),
+            new(ap.AgentEnd, reason="failed"),
+            new(ap.AgentEnd, "other", reason="aborted"),
+        ]
+    )
+    checker.finish()
+
+
+def test_a_send_acknowledged_without_activity_leaves_nothing_open() -> None:
+    new = Script()
+    checker = LifecycleChecker()
+    checker.feed(new(ap.SessionUpdate, title="t"))
+    checker.finish()
+
+
+def test_timestamps_need_not_be_monotonic() -> None:
+    checker = LifecycleChecker()
+    checker.feed(ap.AgentStart(id="1", stream_id="s", timestamp="2026"))
+    checker.feed(ap.AgentEnd(id="2", stream_id="s", timestamp="2025", reason="completed"))
+    checker.finish()
+
+
+@pytest.mark.parametrize(
+    "build", [ap.ToolRequest, ap.ToolUpdate, ap.ToolResponse, ap.Usage, ap.ErrorEvent]
+)
+def test_agent_activity_before_agent_start_is_illegal(build: type) -> None:
+    message = broken(Script()(build, **BODIES[build]))
+    kind = LIFECYCLE_NAMES[build]
+    assert message == f"{LifecycleRule.ACTIVITY_AFTER_START}: {kind} 's-1' on stream 's'"
+
+
+LIFECYCLE_NAMES = {build: build.__dataclass_fields__["type"].default for build in BODIES}
+
+
+@pytest.mark.parametrize(("role", "legal"), [("user", True), ("developer", True), ("agent", False)])
+def test_before_agent_start_only_the_agent_must_be_silent(role: str, legal: bool) -> None:
+    event = Script()(ap.Message, role=role, content=())
+    if legal:
+        LifecycleChecker().feed(event)
+    else:
+        assert broken(event).startswith(LifecycleRule.ACTIVITY_AFTER_START)
+
+
+def test_a_stream_starts_once() -> None:
+    new = Script()
+    assert broken(new(ap.AgentStart), new(ap.AgentStart)).startswith(LifecycleRule.ONE_START)
+
+
+def test_a_stream_that_has_not_started_cannot_end() -> None:
+    assert broken(Script()(ap.AgentEnd, reason="completed")).startswith(
+        LifecycleRule.END_AFTER_START
+    )
+
+
+@pytest.mark.parametrize("build", BODIES, ids=lambda build: build.__name__)
+def test_nothing_follows_agent_end_on_its_stream(build: type) -> None:
+    new = Script()
+    events = [new(ap.AgentStart), new(ap.AgentEnd, reason="completed"), new(build, **BODIES[build])]
+    rule = LifecycleRule.NOTHING_AFTER_END
+    if build is ap.Initialize:
+        rule = LifecycleRule.INITIALIZE_FIRST
+    assert broken(*events).startswith(rule)
+
+
+def test_initialize_comes_first_in_a_session_and_not_within_a_stream() -> None:
+    new = Script()
+    initialize = new(ap.Initialize, "elsewhere", **BODIES[ap.Initialize])
+    assert broken(new(ap.SessionUpdate), initialize).startswith(LifecycleRule.INITIALIZE_FIRST)
+    assert set(LIFECYCLE["initialize"]) == {StreamPhase.BEFORE}
+
+
+@pytest.mark.parametrize("build", [ap.ToolUpdate, ap.ToolResponse])
+def test_a_call_that_was_not_requested_has_no_update_and_no_answer(build: type) -> None:
+    new = Script()
+    assert broken(new(ap.AgentStart), new(build, **BODIES[build])).startswith(
+        LifecycleRule.REQUEST_FIRST
+    )
+
+
+def test_a_request_on_another_stream_does_not_count() -> None:
+    new = Script()
+    assert broken(
+        new(ap.AgentStart),
+        new(ap.AgentStart, "other"),
+        new(ap.ToolRequest, "other", **BODIES[ap.ToolRequest]),
+        new(ap.ToolResponse, **BODIES[ap.ToolResponse]),
+    ).startswith(LifecycleRule.REQUEST_FIRST)
+
+
+def test_a_request_made_twice_may_be_answered_twice_and_no_more() -> None:
+    new = Script()
+    request, answer = BODIES[ap.ToolRequest], BODIES[ap.ToolResponse]
+    assert broken(
+        new(ap.AgentStart),
+        new(ap.ToolRequest, **request),
+        new(ap.ToolRequest, **request),
+        new(ap.ToolResponse, **answer),
+        new(ap.ToolResponse, **answer),
+        new(ap.ToolResponse, **answer),
+    ).startswith(LifecycleRule.ONE_ANSWER_EACH)
+
+
+def test_a_started_stream_must_have_ended_when_all_is_over() -> None:
+    new = Script()
+    checker = LifecycleChecker()
+    checker.feed_all([new(ap.AgentStart, "a"), new(ap.AgentStart, "b")])
+    checker.feed(new(ap.AgentEnd, "a", reason="completed"))
+    with pytest.raises(ap.ProtocolViolation, match=r"agent_end: still active: b$"):
+        checker.finish()
+
+
+def test_an_illegal_event_leaves_the_checker_as_it_was() -> None:
+    new = Script()
+    checker = LifecycleChecker()
+    checker.feed(new(ap.AgentStart))
+    with pytest.raises(ap.ProtocolViolation):
+        checker.feed(new(ap.AgentStart))
+    checker.feed(new(ap.AgentEnd, reason="completed"))
+    checker.finish()
