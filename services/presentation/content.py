@@ -1,0 +1,81 @@
+"""Between the model's parts and the contract's. Source: `content-utils.ts`, reference 9.1, 9.2."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import assert_never
+
+from agent_protocol.content import ContentPart, MediaPart, ReferencePart, TextPart, ThoughtPart
+from services.wire import Json, Part, js_json
+
+__all__ = ["content_to_parts", "parts_to_content"]
+
+_DEFAULT_MIME_TYPE = "application/octet-stream"
+
+
+def parts_to_content(parts: Iterable[Part]) -> tuple[ContentPart, ...]:
+    """What people see of a model's parts.
+
+    Function calls and responses are left out: events of their own tell of them. A part of an
+    unknown kind becomes its JSON, marked `partType: unknown` in its `meta`.
+    """
+    shown = (_shown(part) for part in parts)
+    return tuple(part for part in shown if part is not None)
+
+
+def _shown(part: Part) -> ContentPart | None:
+    text = part.get("text")
+    if text is not None:
+        if _truthy(part.get("thought")):
+            return ThoughtPart(thought=text, thought_signature=part.get("thoughtSignature") or None)
+        return TextPart(text=text)
+    inline = part.get("inlineData")
+    if isinstance(inline, dict):
+        return MediaPart(data=inline.get("data"), mime_type=inline.get("mimeType"))
+    file = part.get("fileData")
+    if isinstance(file, dict):
+        return MediaPart(uri=file.get("fileUri"), mime_type=file.get("mimeType"))
+    if _truthy(part.get("functionCall")) or _truthy(part.get("functionResponse")):
+        return None
+    return TextPart(text=js_json(part), meta={"partType": "unknown"})
+
+
+def _truthy(value: Json) -> bool:
+    """Truth as JavaScript has it: an empty object is something."""
+    return bool(value) or isinstance(value, (dict, list))
+
+
+def content_to_parts(content: Iterable[ContentPart]) -> list[Part]:
+    """What the model is sent for `content`.
+
+    Media without data and URI is left out; of a reference only the text goes; no `meta` does.
+    """
+    sent = (_sent(part) for part in content)
+    return [part for part in sent if part is not None]
+
+
+def _sent(part: ContentPart) -> Part | None:
+    match part:
+        case TextPart() | ReferencePart():
+            return {"text": part.text}
+        case ThoughtPart():
+            thought: Part = {"text": part.thought, "thought": True}
+            if part.thought_signature:
+                thought["thoughtSignature"] = part.thought_signature
+            return thought
+        case MediaPart():
+            return _sent_media(part)
+        case _:
+            assert_never(part)
+
+
+def _sent_media(part: MediaPart) -> Part | None:
+    if part.data:
+        mime_type = _DEFAULT_MIME_TYPE if part.mime_type is None else part.mime_type
+        return {"inlineData": {"data": part.data, "mimeType": mime_type}}
+    if part.uri:
+        file = {"fileUri": part.uri}
+        if part.mime_type is not None:
+            file["mimeType"] = part.mime_type
+        return {"fileData": file}
+    return None

@@ -1,0 +1,141 @@
+"""Errors as `error` events tell them.
+
+Source: gemini-cli `event-translator.ts` (`mapHttpToGrpcStatus`, `mapError`) and
+`legacy-agent-session.ts`; reference `agent-protocol.md`, sections 6, 7 and 13.6.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Any
+
+from services.wire import js_json
+
+__all__ = ["ErrorFields", "StructuredError", "map_error", "status_name", "unexpected_error"]
+
+_STATUS_NAMES: Mapping[float, str] = MappingProxyType(
+    {
+        400: "INVALID_ARGUMENT",
+        401: "UNAUTHENTICATED",
+        403: "PERMISSION_DENIED",
+        404: "NOT_FOUND",
+        409: "ALREADY_EXISTS",
+        429: "RESOURCE_EXHAUSTED",
+        500: "INTERNAL",
+        501: "UNIMPLEMENTED",
+        503: "UNAVAILABLE",
+        504: "DEADLINE_EXCEEDED",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class StructuredError:
+    """A failed model request as the chat layer reports it; `status` is the HTTP status."""
+
+    message: str
+    status: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorFields:
+    """The fields of an `error` event; `meta` is plain JSON."""
+
+    status: str
+    message: str
+    fatal: bool = True
+    meta: dict[str, Any] | None = None
+
+
+def status_name(http_status: object) -> str:
+    """The google.rpc name of an HTTP status; whatever the table has not is `INTERNAL`."""
+    if isinstance(http_status, (int, float)):
+        return _STATUS_NAMES.get(http_status, "INTERNAL")
+    return "INTERNAL"
+
+
+def map_error(error: object) -> ErrorFields:
+    """Tell of an error that the model layer reported.
+
+    Whatever has both a `status` (which may be None) and a message is *structured*: the status is
+    mapped, and kept with the message as `rawError`. An exception adds its name and codes. A
+    mapping counts as the object it would be upstream.
+    """
+    meta = _identity(error) if isinstance(error, BaseException) else {}
+    structured = _as_structured(error)
+    if structured is not None:
+        message, status = structured
+        raw = {"message": message} if status is None else {"message": message, "status": status}
+        meta["rawError"] = raw
+        if status is not None:
+            meta["status"] = status
+        return ErrorFields(status=status_name(status), message=message, meta=meta)
+    return ErrorFields(status="INTERNAL", message=_as_text(error), meta=meta or None)
+
+
+def unexpected_error(error: BaseException) -> ErrorFields:
+    """Tell of an exception that escaped a run loop; always `INTERNAL`, whatever its status.
+
+    `meta` has `errorName` and `stack`, and `exitCode`, `code` and `status` where the exception
+    has them: fatal errors can be rebuilt from it.
+    """
+    identity = _identity(error)
+    meta: dict[str, Any] = {
+        "errorName": identity.pop("errorName"),
+        "stack": "".join(traceback.format_exception(error)).rstrip("\n"),
+        **identity,
+    }
+    status = getattr(error, "status", None)
+    if status is not None:
+        meta["status"] = _json_scalar(status)
+    return ErrorFields(status="INTERNAL", message=str(error), meta=meta)
+
+
+def _identity(error: BaseException) -> dict[str, Any]:
+    meta: dict[str, Any] = {"errorName": _name(error)}
+    exit_code = getattr(error, "exit_code", None)
+    if isinstance(exit_code, (int, float)) and not isinstance(exit_code, bool):
+        meta["exitCode"] = exit_code
+    code = getattr(error, "code", None)
+    if code is not None:
+        meta["code"] = _json_scalar(code)
+    return meta
+
+
+def _name(error: BaseException) -> str:
+    name = getattr(error, "name", None)
+    # On these `name` is what could not be found, not what the error is called.
+    if isinstance(error, (ImportError, NameError, AttributeError)) or not isinstance(name, str):
+        return type(error).__name__
+    return name or type(error).__name__
+
+
+def _as_structured(error: object) -> tuple[str, Any] | None:
+    if isinstance(error, StructuredError):
+        return error.message, error.status
+    if isinstance(error, BaseException) and hasattr(error, "status"):
+        return str(error), _json_scalar(error.status)
+    if isinstance(error, Mapping) and "status" in error and isinstance(error.get("message"), str):
+        return error["message"], error["status"]
+    return None
+
+
+def _as_text(error: object) -> str:
+    """`String(error)`."""
+    if isinstance(error, Mapping):
+        return "[object Object]"
+    if error is None or isinstance(error, (bool, int, float)):
+        return js_json(error)
+    return str(error)
+
+
+def _json_scalar(value: object) -> Any:
+    """Foreign exceptions keep enumerations and objects in their codes; events hold JSON."""
+    if value is None or type(value) in (bool, int, float, str):
+        return value
+    if isinstance(value, str):
+        return str(value)
+    return int(value) if isinstance(value, int) else str(value)
