@@ -1,0 +1,220 @@
+"""`RequestView`: the history as the next request carries it, kept up to date turn by turn.
+
+Upstream copies, curates, coalesces, signs and scrubs the whole history for every request, so a
+turn costs more the longer the conversation is. Here each turn is transformed once, when it
+arrives, and a request is a copy of a list of ready contents. The result equals the pure
+transformations in `transforms`, which the tests check on generated histories.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from services.history.transforms import (
+    is_valid_content,
+    sign_first_call,
+    starts_active_loop,
+    strip_content_prefixes,
+    without_thoughts,
+)
+from services.wire import Content
+
+__all__ = ["RequestView"]
+
+
+class _Entry:
+    """One coalesced turn of the view, with its forms as a request may want them."""
+
+    __slots__ = ("content", "plain", "raw_start", "sent")
+
+    def __init__(self, content: Content, raw_start: int) -> None:
+        self.content = content
+        self.raw_start = raw_start
+        self.plain: Content | None = None
+        self.sent: Content | None = None
+
+
+class RequestView:
+    """Curated, coalesced request contents over a growing history.
+
+    `strip_thoughts` is upstream's rule for Gemini 2 and modern configured models: thought parts
+    and empty turns never reach a request.
+    """
+
+    def __init__(self, contents: Iterable[Content] = (), *, strip_thoughts: bool = True) -> None:
+        self._raw: list[Content] = []
+        self._entries: list[_Entry] = []
+        self._run_start: int | None = None
+        """Index of the first turn of the model run that history ends with."""
+        self._strip_thoughts = strip_thoughts
+        self._plain: list[Content] = []
+        self._signed: list[Content] = []
+        self._signed_from = 0
+        self._active: int | None = None
+        """Index of the entry with the user's last own words."""
+        for content in contents:
+            self.append(content)
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    @property
+    def raw(self) -> Sequence[Content]:
+        """The history itself, oldest first; not to be changed."""
+        return self._raw
+
+    @property
+    def strips_thoughts(self) -> bool:
+        """Whether thoughts are left out of requests."""
+        return self._strip_thoughts
+
+    def set_strip_thoughts(self, strip: bool) -> None:
+        """Change the rule, when the configured model's family does; rebuilds."""
+        if strip != self._strip_thoughts:
+            self._strip_thoughts = strip
+            self.replace(list(self._raw))
+
+    def append(self, content: Content) -> None:
+        """Add a turn at the end. The content belongs to the view from now on."""
+        index = len(self._raw)
+        if content.get("role") == "model":
+            if self._run_start is None:
+                self._run_start = index
+            self._raw.append(content)
+            return
+        self._settle_run()
+        self._raw.append(content)
+        shown = self._shown(content)
+        if shown is not None:
+            self._push(shown, index)
+
+    def truncate(self, length: int) -> None:
+        """Forget every turn from `length` on; does nothing when it is out of range."""
+        if length < 0 or length >= len(self._raw):
+            return
+        if self._run_start is not None and length > self._run_start:
+            del self._raw[length:]
+            return
+        self._run_start = None
+        while self._entries and self._entries[-1].raw_start >= length:
+            self._entries.pop()
+        start = 0
+        if self._entries:
+            start = self._entries.pop().raw_start
+        self._forget_from(len(self._entries))
+        self._active = None
+        self._find_active(len(self._entries))
+        again = self._raw[start:length]
+        del self._raw[start:]
+        for content in again:
+            self.append(content)
+
+    def replace(self, contents: Iterable[Content]) -> None:
+        """Start anew with other turns."""
+        contents = list(contents)
+        self._raw, self._entries, self._run_start, self._active = [], [], None, None
+        self._forget_from(0)
+        for content in contents:
+            self.append(content)
+
+    def curated(self) -> list[Content]:
+        """The turns that a request would carry, coalesced, before signatures and id stripping."""
+        return [entry.content for entry in self._entries] + [
+            entry.content for entry in self._tail()
+        ]
+
+    def contents(self, *, signed: bool, sendable: bool = True) -> list[Content]:
+        """The next request's contents, oldest first; equal turns are the same objects every time.
+
+        `signed`: the first function call of each model turn in the active loop carries a thought
+        signature (Gemini 2 and modern models want one). `sendable`: call ids without their
+        prefix, as the API gets them.
+        """
+        tail = self._tail()
+        if not sendable:
+            entries = self._entries + tail
+            start = self._active_start(len(entries)) if signed else len(entries)
+            plain = [entry.content for entry in entries]
+            return [*plain[:start], *(sign_first_call(content) for content in plain[start:])]
+        for entry in self._entries[len(self._plain) :]:
+            self._plain.append(_plain(entry))
+        if not signed:
+            return [*self._plain, *(_plain(entry) for entry in tail)]
+        settled = len(self._entries)
+        for entry in self._entries[len(self._signed) :]:
+            self._signed.append(_sent(entry))
+        start = min(self._active_start(settled), settled)
+        for index in range(self._signed_from, start):
+            self._signed[index] = self._plain[index]
+        for index in range(start, self._signed_from):
+            self._signed[index] = _sent(self._entries[index])
+        self._signed_from = start
+        in_loop = self._active is not None
+        return [*self._signed, *((_sent if in_loop else _plain)(entry) for entry in tail)]
+
+    def _active_start(self, without: int) -> int:
+        return without if self._active is None else self._active
+
+    def _settle_run(self) -> None:
+        for entry in self._tail():
+            self._push(entry.content, entry.raw_start)
+        self._run_start = None
+
+    def _tail(self) -> list[_Entry]:
+        """The model run that history ends with, as at most one entry."""
+        if self._run_start is None:
+            return []
+        run = self._raw[self._run_start :]
+        if not all(is_valid_content(content) for content in run):
+            return []
+        kept = [shown for shown in map(self._shown, run) if shown is not None]
+        if not kept:
+            return []
+        first = kept[0]
+        if len(kept) > 1:
+            first = {**first, "parts": [p for c in kept for p in c.get("parts") or ()]}
+        return [_Entry(first, self._run_start)]
+
+    def _shown(self, content: Content) -> Content | None:
+        return without_thoughts(content) if self._strip_thoughts else content
+
+    def _push(self, shown: Content, raw_start: int) -> None:
+        last = self._entries[-1] if self._entries else None
+        if last is None or last.content.get("role") != shown.get("role"):
+            self._entries.append(_Entry(shown, raw_start))
+            if starts_active_loop(shown):
+                self._active = len(self._entries) - 1
+            return
+        parts = [*(last.content.get("parts") or ()), *(shown.get("parts") or ())]
+        self._entries[-1] = _Entry({**last.content, "parts": parts}, last.raw_start)
+        self._forget_from(len(self._entries) - 1)
+        self._find_active(len(self._entries))
+
+    def _forget_from(self, index: int) -> None:
+        del self._plain[index:]
+        del self._signed[index:]
+        self._signed_from = min(self._signed_from, index)
+
+    def _find_active(self, end: int) -> None:
+        """Look again for the user's last own words among the first `end` entries."""
+        top = end if self._active is None or self._active >= end - 1 else self._active + 1
+        if end and starts_active_loop(self._entries[end - 1].content):
+            self._active = end - 1
+            return
+        self._active = next(
+            (i for i in range(top - 1, -1, -1) if starts_active_loop(self._entries[i].content)),
+            None,
+        )
+
+
+def _plain(entry: _Entry) -> Content:
+    if entry.plain is None:
+        entry.plain = strip_content_prefixes(entry.content)
+    return entry.plain
+
+
+def _sent(entry: _Entry) -> Content:
+    if entry.sent is None:
+        signed = sign_first_call(entry.content)
+        entry.sent = _plain(entry) if signed is entry.content else strip_content_prefixes(signed)
+    return entry.sent
