@@ -1,0 +1,36 @@
+"""The background tasks of one engine: owned by a `TaskGroup`, awaitable as a whole."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any
+
+__all__ = ["BackgroundTasks"]
+
+
+class BackgroundTasks:
+    """Starts tasks in a group that somebody else holds open, and knows which still run."""
+
+    def __init__(self, group: asyncio.TaskGroup) -> None:
+        self._group = group
+        self._running: set[asyncio.Task[None]] = set()
+
+    def start(self, work: Coroutine[Any, Any, None], *, name: str) -> None:
+        """Run `work` from the next loop tick on, never before the caller has gone on."""
+        task = self._group.create_task(work, name=name)
+        self._running.add(task)
+        task.add_done_callback(self._running.discard)
+
+    async def settled(self) -> None:
+        """Return when nothing runs any more, whatever was started meanwhile included."""
+        while self._running:
+            await asyncio.wait(list(self._running))
+
+    async def end(self, grace_s: float) -> None:
+        """Give what runs `grace_s` real seconds to end by itself, then cancel and await it."""
+        if self._running:
+            await asyncio.wait(list(self._running), timeout=grace_s)
+        for task in list(self._running):
+            task.cancel()
+        await self.settled()

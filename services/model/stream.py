@@ -1,0 +1,249 @@
+"""One streamed answer: chunks in, a consolidated model turn out, or the reason why not.
+
+Source: core `core/geminiChat.ts` `processStreamResponse`, and `core/turn.ts` for call ids.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Final
+
+from services.clock import Clock
+from services.history.transforms import (
+    NO_RESPONSE_TEXT_NUDGE,
+    THINKING_ONLY_NUDGE,
+    is_valid_content,
+)
+from services.model.errors import InvalidStreamError
+from services.model.parts import function_calls, parse_thought
+from services.wire import JsonObject, Part, js_trim
+
+__all__ = ["AssembledTurn", "CallIds", "StreamAssembler", "Thought", "call_name", "retry_nudge"]
+
+_INVISIBLE: Final = re.compile("[\u200b-\u200d\ufeff\u200e\u200f]")
+_COMMENT: Final = re.compile(r"<!--.*?-->", re.DOTALL)
+
+_BLOCKED: Final = {
+    "MAX_TOKENS": (
+        "MAX_TOKENS_EXCEEDED",
+        "Model stream ended due to token limit exhaustion (MAX_TOKENS) with empty response text.",
+    ),
+    "SAFETY": (
+        "SAFETY_BLOCKED",
+        "Model stream ended due to safety settings (SAFETY) with empty response text.",
+    ),
+    "RECITATION": (
+        "RECITATION_BLOCKED",
+        "Model stream ended due to recitation settings (RECITATION) with empty response text.",
+    ),
+    "OTHER": (
+        "OTHER_BLOCKED",
+        "Model stream ended due to other settings (OTHER) with empty response text.",
+    ),
+}
+_PAYLOADS: Final = ("functionCall", "functionResponse", "inlineData", "fileData")
+_REFUSED: Final = {
+    "MALFORMED_FUNCTION_CALL": "Model stream ended with malformed function call.",
+    "UNEXPECTED_TOOL_CALL": "Model stream ended with unexpected tool call.",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Thought:
+    """A model's thought, split at its first bold heading."""
+
+    subject: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssembledTurn:
+    """A valid answer. `parts` hold no thoughts; neighbouring texts are merged.
+
+    `response_text` is what a person would see of it: invisible characters and HTML comments
+    removed, trimmed. It is also what the chat recording keeps as the message.
+    """
+
+    parts: list[Part]
+    response_text: str
+    thoughts: tuple[Thought, ...]
+    usage: JsonObject | None
+    has_tool_call: bool
+    has_thoughts: bool
+    finish_reason: str | None
+
+    @property
+    def recorded_as_message(self) -> bool:
+        """False for an entirely empty answer, which is recorded as a synthetic turn."""
+        return bool(self.response_text or self.has_thoughts or self.has_tool_call)
+
+
+def call_name(call: JsonObject) -> str:
+    """A function call's name as everything downstream knows it."""
+    name = call.get("name")
+    return (js_trim(name) if isinstance(name, str) else "") or "generic_tool"
+
+
+class CallIds:
+    """Gives a turn's function calls their ids: `<name>__<the model's id, or a made one>`.
+
+    The call object itself gets the id, so that the history which shares it has the same one.
+    One instance per turn: made ids count from 0.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._count = 0
+
+    def assign(self, call: JsonObject) -> str:
+        """Return the call's id, after writing it into the call."""
+        name = call_name(call)
+        raw = call.get("id")
+        if raw is None:
+            raw = f"{name}_{self._clock.now_ms()}_{self._count}"
+            self._count += 1
+        call_id = raw if raw.startswith(f"{name}__") else f"{name}__{raw}"
+        call["id"] = call_id
+        return str(call_id)
+
+
+@dataclass(slots=True)
+class StreamAssembler:
+    """Collects the chunks of one attempt.
+
+    `after_function_response`: the request answered tool calls; an empty answer, or one without a
+    finish reason, is then accepted.
+    """
+
+    after_function_response: bool
+    _parts: list[Part] = field(default_factory=list)
+    _thoughts: list[Thought] = field(default_factory=list)
+    _usage: JsonObject | None = None
+    _has_tool_call: bool = False
+    _has_thoughts: bool = False
+    _finish_reason: str | None = None
+
+    def feed(self, chunk: JsonObject) -> None:
+        """Take one chunk. Ids that its calls have get their prefix in place."""
+        for candidate in chunk.get("candidates") or ():
+            if candidate.get("finishReason"):
+                self._finish_reason = candidate["finishReason"]
+                break
+        for call in function_calls(chunk):
+            if call.get("id") and not call["id"].startswith(f"{call_name(call)}__"):
+                call["id"] = f"{call_name(call)}__{call['id']}"
+        content = _first_content(chunk)
+        if content is not None and is_valid_content(content):
+            self._take(content.get("parts") or [])
+        if chunk.get("usageMetadata") is not None:
+            self._usage = chunk["usageMetadata"]
+
+    def _take(self, parts: list[Part]) -> None:
+        if any(part.get("thought") for part in parts):
+            self._has_thoughts = True
+            text = parts[0].get("text")
+            if text:
+                subject, description = parse_thought(text)
+                self._thoughts.append(Thought(subject=subject, description=description))
+        if any(part.get("functionCall") is not None for part in parts):
+            self._has_tool_call = True
+        self._parts.extend(part for part in parts if not part.get("thought"))
+
+    def finish(self) -> AssembledTurn:
+        """Consolidate.
+
+        Raises:
+            InvalidStreamError: the answer is not one; its `type` says why.
+        """
+        parts = _consolidate(self._parts)
+        text = visible_text("".join(part["text"] for part in parts if part.get("text")))
+        if not self._has_tool_call:
+            self._validate(text)
+        return AssembledTurn(
+            parts=parts,
+            response_text=text,
+            thoughts=tuple(self._thoughts),
+            usage=self._usage,
+            has_tool_call=self._has_tool_call,
+            has_thoughts=self._has_thoughts,
+            finish_reason=self._finish_reason,
+        )
+
+    def _validate(self, text: str) -> None:
+        reason = self._finish_reason
+        if reason is None:
+            if not self.after_function_response:
+                raise InvalidStreamError(
+                    "Model stream ended without a finish reason.", "NO_FINISH_REASON"
+                )
+        elif reason in _REFUSED:
+            raise InvalidStreamError(_REFUSED[reason], reason)
+        if text:
+            return
+        if reason in _BLOCKED:
+            kind, message = _BLOCKED[reason]
+            raise InvalidStreamError(message, kind)
+        if self._has_thoughts:
+            raise InvalidStreamError(
+                "Model stream ended with empty response text but contained reasoning thoughts.",
+                "THINKING_ONLY_RESPONSE",
+            )
+        if not self.after_function_response:
+            raise InvalidStreamError(
+                "Model stream ended with empty response text.", "NO_RESPONSE_TEXT"
+            )
+
+
+def retry_nudge(error: InvalidStreamError | None) -> str | None:
+    """The text that a mid-stream retry adds to the conversation after this invalid answer."""
+    if error is None:
+        return None
+    return {
+        "THINKING_ONLY_RESPONSE": THINKING_ONLY_NUDGE,
+        "NO_RESPONSE_TEXT": NO_RESPONSE_TEXT_NUDGE,
+    }.get(error.type)
+
+
+def visible_text(text: str) -> str:
+    """The text less invisible characters and HTML comments, trimmed."""
+    text = _INVISIBLE.sub("", text)
+    while (shorter := _COMMENT.sub("", text)) != text:
+        text = shorter
+    return js_trim(text)
+
+
+def _first_content(chunk: JsonObject) -> JsonObject | None:
+    candidates = chunk.get("candidates") or ()
+    content = candidates[0].get("content") if candidates else None
+    return content if isinstance(content, dict) else None
+
+
+def _is_plain_text(part: Part) -> bool:
+    return (
+        isinstance(part.get("text"), str)
+        and not part.get("thought")
+        and all(part.get(key) is None for key in _PAYLOADS)
+    )
+
+
+def _consolidate(parts: list[Part]) -> list[Part]:
+    """Merge neighbouring plain texts; the merged part keeps the first one's other fields."""
+    merged: list[Part] = []
+    texts: list[str] = []
+
+    def close() -> None:
+        if len(texts) > 1:
+            merged[-1] = {**merged[-1], "text": "".join(texts)}
+        texts.clear()
+
+    for part in parts:
+        if texts and _is_plain_text(part):
+            texts.append(part["text"])
+            continue
+        close()
+        merged.append(part)
+        if _is_plain_text(part) and part["text"]:
+            texts.append(part["text"])
+    close()
+    return merged
