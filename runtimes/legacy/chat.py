@@ -1,0 +1,379 @@
+"""`GeminiChat`: the model-facing conversation. Sends, retries, and keeps history and recording.
+
+Source: core `core/geminiChat.ts`. History is not copied and scrubbed whole at every request, as
+upstream does; `RequestView` keeps the request's contents ready.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, replace
+from typing import Final
+
+from services.abort import AbortError, AbortSignal
+from services.bundle import Services
+from services.chat_recording import ChatRecording, HistoryTurn
+from services.history.transforms import (
+    INTERRUPTED_RESPONSE_PLACEHOLDER,
+    SYNTHETIC_THOUGHT_SIGNATURE,
+    apply_retry_nudge,
+    coalesce,
+    has_function_response,
+    strip_thoughts,
+)
+from services.history.view import RequestView
+from services.model.classification import is_retryable_error, retry_error_type
+from services.model.configs import ModelConfigKey
+from services.model.errors import InvalidStreamError
+from services.model.generator import ChunkStream, LlmRole, ModelRequest
+from services.model.names import is_gemini2_model, resolve_model, supports_modern_features
+from services.model.parts import part_list_to_string
+from services.model.retry import retry_with_backoff
+from services.model.selection import apply_model_selection
+from services.model.stream import StreamAssembler, retry_nudge
+from services.model.tokens import estimate_tokens
+from services.state import RetryAttempt
+from services.wire import Content, JsonObject, Part
+
+__all__ = ["ChatRetry", "GeminiChat"]
+
+_MID_STREAM_ATTEMPTS: Final = 4
+_MID_STREAM_DELAY_MS: Final = 1000
+_BINARY_INJECTION: Final = "__binary_injection__"
+_BINARY_RECEIVED: Final = "Binary content received. Proceeding with analysis."
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRetry:
+    """Stands in the stream where a failed attempt is given up for another one."""
+
+
+@dataclass(slots=True)
+class _PromptStart:
+    """Where history stood when the current prompt id began; an abort goes back to it."""
+
+    prompt_id: str | None = None
+    length: int | None = None
+    token_count: int = 0
+
+    def forget(self) -> None:
+        self.prompt_id, self.length = None, None
+
+
+class GeminiChat:
+    """One chat. Sends are serialised: a send waits until the stream before it has been closed."""
+
+    def __init__(
+        self,
+        services: Services,
+        recording: ChatRecording,
+        history: Sequence[HistoryTurn],
+        tools: Callable[[str], list[JsonObject]],
+    ) -> None:
+        self._services = services
+        self._recording = recording
+        self._tools = tools
+        self._ids = [turn_id for turn_id, _ in history]
+        self._view = RequestView(content for _, content in history)
+        self._start = _PromptStart()
+        self._sending = asyncio.Lock()
+        self.last_prompt_token_count = estimate_tokens(
+            [part for _, content in history for part in content.get("parts") or ()]
+        )
+
+    @property
+    def recording(self) -> ChatRecording:
+        """The recorder of this chat."""
+        return self._recording
+
+    def shown_history(self) -> list[Content]:
+        """The whole history, oldest first: invalid turns included, thoughts left out."""
+        self._match_configured_model()
+        raw = self._view.raw
+        return coalesce(strip_thoughts(raw)) if self._view.strips_thoughts else list(raw)
+
+    def curated_history(self) -> list[Content]:
+        """The turns that are fit to be sent, coalesced, without thoughts."""
+        self._match_configured_model()
+        return self._view.curated()
+
+    def bootstrap(self) -> None:
+        """Write the initial history to the recording, so that even bootstrapped turns are kept."""
+        self._sync_recording()
+
+    async def send(
+        self,
+        key: ModelConfigKey,
+        parts: list[Part],
+        prompt_id: str,
+        signal: AbortSignal,
+        *,
+        display_content: list[Part] | None = None,
+    ) -> AsyncGenerator[JsonObject | ChatRetry, None]:
+        """Send `parts` as the user's next turn and yield the answer's chunks.
+
+        Chunks of failed attempts are not withdrawn; a `ChatRetry` stands between attempts. On
+        success the answer is in history when the stream ends. Closing the stream early, an error
+        or an abort rolls history back (see `_roll_back`).
+
+        Raises:
+            InvalidStreamError: the answer stayed invalid after all attempts.
+            ApiError, NetworkError: the model could not be asked, or broke off for good.
+            AbortError: the signal was aborted.
+        """
+        async with self._sending:
+            length, token_count = len(self._ids), self.last_prompt_token_count
+            self._mark_prompt_start(prompt_id, length, token_count)
+            answers_tools = has_function_response({"parts": parts})
+            self._take_in(key, parts, answers_tools, display_content)
+            succeeded = False
+            caught: BaseException | None = None
+            try:
+                async with aclosing(
+                    self._attempts(key, prompt_id, signal, answers_tools)
+                ) as attempts:
+                    async for item in attempts:
+                        yield item
+                succeeded = True
+            except BaseException as error:
+                caught = error
+                raise
+            finally:
+                if not succeeded:
+                    self._roll_back(signal, caught, answers_tools, length, token_count)
+
+    def _mark_prompt_start(self, prompt_id: str, length: int, token_count: int) -> None:
+        start = self._start
+        if start.prompt_id is not None and start.prompt_id != prompt_id:
+            start.length = None
+        start.prompt_id = prompt_id
+        if start.length is None:
+            start.length, start.token_count = length, token_count
+
+    def _take_in(
+        self,
+        key: ModelConfigKey,
+        parts: list[Part],
+        answers_tools: bool,
+        display_content: list[Part] | None,
+    ) -> None:
+        if answers_tools:
+            self._take_in_tool_response(parts)
+            return
+        raw = self._view.raw
+        if raw and raw[-1].get("role") == "user" and has_function_response(raw[-1]):
+            placeholder = {"role": "model", "parts": [{"text": INTERRUPTED_RESPONSE_PLACEHOLDER}]}
+            self._push(self._services.ids.uuid("message"), placeholder)
+        shown = display_content
+        if shown is not None and part_list_to_string(shown) == part_list_to_string(parts):
+            shown = None
+        message_id = self._recording.record_message(
+            type="user", content=parts, display_content=shown
+        )
+        self._push(message_id, {"role": "user", "parts": parts})
+
+    def _take_in_tool_response(self, parts: list[Part]) -> None:
+        """Binary data that a response carried becomes a user turn of its own, behind a thought."""
+        # The recording keeps the response as the tool gave it; upstream clears the key afterwards.
+        cleaned, injected = _without_binary_injections(parts)
+        message_id = self._recording.record_synthetic_message("user", parts)
+        self._push(message_id, {"role": "user", "parts": cleaned})
+        if not injected:
+            return
+        thought: Part = {
+            "text": _BINARY_RECEIVED,
+            "thought": True,
+            "thoughtSignature": SYNTHETIC_THOUGHT_SIGNATURE,
+        }
+        thought_id = self._recording.record_synthetic_message("gemini", [thought])
+        self._push(thought_id, {"role": "model", "parts": [dict(thought)]})
+        binary_id = self._recording.record_synthetic_message("info", injected)
+        self._push(binary_id, {"role": "user", "parts": injected})
+
+    async def _attempts(
+        self, key: ModelConfigKey, prompt_id: str, signal: AbortSignal, answers_tools: bool
+    ) -> AsyncGenerator[JsonObject | ChatRetry, None]:
+        """Up to four attempts at a whole stream; connecting is retried by `_connect` itself."""
+        settings = self._services.settings
+        last_invalid: InvalidStreamError | None = None
+        attempt = 0
+        while True:
+            if attempt > 0:
+                yield ChatRetry()
+            attempt_key = replace(key, is_retry=True) if attempt > 0 else key
+            model, stream = await self._connect(
+                attempt_key, prompt_id, signal, retry_nudge(last_invalid) if attempt else None
+            )
+            try:
+                async with aclosing(stream):
+                    async for chunk in self._read(stream, model, answers_tools):
+                        yield chunk
+                return
+            except InvalidStreamError as error:
+                last_invalid = error
+                kind = error.type
+                failure: Exception = error
+            except AbortError:
+                raise
+            except Exception as error:
+                retryable = is_retryable_error(error, settings.retry_fetch_errors)
+                if signal.aborted or not retryable:
+                    raise
+                kind = retry_error_type(error)
+                failure = error
+            if attempt >= min(settings.max_attempts, _MID_STREAM_ATTEMPTS) - 1:
+                raise failure
+            delay_ms = _MID_STREAM_DELAY_MS * 2**attempt
+            attempt += 1
+            self._services.events.emit(
+                RetryAttempt(
+                    attempt=attempt,
+                    max_attempts=min(settings.max_attempts, _MID_STREAM_ATTEMPTS),
+                    delay_ms=delay_ms,
+                    error=kind,
+                    model=self._services.models.resolve(key).model,
+                )
+            )
+            await self._services.clock.sleep(delay_ms)
+
+    async def _connect(
+        self, key: ModelConfigKey, prompt_id: str, signal: AbortSignal, nudge: str | None
+    ) -> tuple[str, ChunkStream]:
+        """Ask the model, retrying until it begins to answer; returns the model that answers."""
+        services = self._services
+        selection = apply_model_selection(key, models=services.models, state=services.state)
+        model, config = selection.model, selection.config
+        active_at_start = services.state.active_model
+        attempts = selection.max_attempts or services.settings.max_attempts
+
+        async def ask() -> ChunkStream:
+            nonlocal model, config
+            wanted = model
+            if services.state.active_model != active_at_start:
+                wanted = services.state.active_model
+            wanted = resolve_model(wanted, services.models.access.without_custom_tools())
+            if wanted != model:
+                config = services.models.resolve(replace(key, model=wanted)).config
+                model = wanted
+            return await services.content_generator.generate_content_stream(
+                ModelRequest(
+                    model=model,
+                    contents=self._request_contents(model, nudge),
+                    role=LlmRole.MAIN,
+                    prompt_id=prompt_id,
+                    signal=signal,
+                    config={
+                        **config,
+                        "systemInstruction": services.prompts.system_instruction(),
+                        "tools": self._tools(model),
+                    },
+                )
+            )
+
+        def on_retry(attempt: int, error: Exception, delay_ms: float) -> None:
+            services.events.emit(
+                RetryAttempt(
+                    attempt=attempt,
+                    max_attempts=attempts,
+                    delay_ms=delay_ms,
+                    error=str(error),
+                    model=model,
+                )
+            )
+
+        stream = await retry_with_backoff(
+            ask,
+            clock=services.clock,
+            rng=services.rng,
+            signal=signal,
+            max_attempts=attempts,
+            retry_fetch_errors=services.settings.retry_fetch_errors,
+            variables=services.environment.variables,
+            on_retry=on_retry,
+        )
+        return model, stream
+
+    def _request_contents(self, model: str, nudge: str | None) -> list[Content]:
+        self._match_configured_model()
+        signed = supports_modern_features(model) or is_gemini2_model(model)
+        contents = self._view.contents(signed=signed)
+        return apply_retry_nudge(contents, nudge) if nudge else contents
+
+    async def _read(
+        self, stream: ChunkStream, model: str, answers_tools: bool
+    ) -> AsyncGenerator[JsonObject, None]:
+        assembler = StreamAssembler(after_function_response=answers_tools)
+        async for chunk in stream:
+            assembler.feed(chunk)
+            yield chunk
+        turn = assembler.finish()
+        for thought in turn.thoughts:
+            self._recording.record_thought(thought.subject, thought.description)
+        if turn.usage is not None:
+            self._recording.record_tokens(turn.usage)
+            if turn.usage.get("promptTokenCount") is not None:
+                self.last_prompt_token_count = turn.usage["promptTokenCount"]
+        if turn.recorded_as_message:
+            message_id = self._recording.record_message(
+                type="gemini", content=turn.response_text, model=model
+            )
+        else:
+            message_id = self._recording.record_synthetic_message("gemini", turn.parts)
+        self._push(message_id, {"role": "model", "parts": turn.parts})
+
+    def _match_configured_model(self) -> None:
+        configured = self._services.state.model
+        self._view.set_strip_thoughts(
+            is_gemini2_model(configured) or supports_modern_features(configured)
+        )
+
+    def _push(self, turn_id: str, content: Content) -> None:
+        self._ids.append(turn_id)
+        self._view.append(content)
+
+    def _roll_back(
+        self,
+        signal: AbortSignal,
+        caught: BaseException | None,
+        answers_tools: bool,
+        length: int,
+        token_count: int,
+    ) -> None:
+        """An abort goes back to the prompt's start, a failure to before this send.
+
+        A failed tool response stays: the model has yet to see it.
+        """
+        start = self._start
+        if (signal.aborted or isinstance(caught, AbortError)) and start.length is not None:
+            self._truncate(start.length)
+            self.last_prompt_token_count = start.token_count
+            start.forget()
+        elif not answers_tools:
+            self._truncate(length)
+            self.last_prompt_token_count = token_count
+
+    def _truncate(self, length: int) -> None:
+        if length <= len(self._ids):
+            del self._ids[length:]
+            self._view.truncate(length)
+        self._sync_recording()
+
+    def _sync_recording(self) -> None:
+        self._recording.update_messages_from_history(
+            list(zip(self._ids, self._view.raw, strict=True))
+        )
+
+
+def _without_binary_injections(parts: list[Part]) -> tuple[list[Part], list[Part]]:
+    cleaned: list[Part] = []
+    injected: list[Part] = []
+    for part in parts:
+        response = (part.get("functionResponse") or {}).get("response") or {}
+        if _BINARY_INJECTION in response:
+            injected.extend(response[_BINARY_INJECTION])
+            kept = {key: item for key, item in response.items() if key != _BINARY_INJECTION}
+            part = {**part, "functionResponse": {**part["functionResponse"], "response": kept}}
+        cleaned.append(part)
+    return cleaned, injected

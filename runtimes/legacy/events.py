@@ -1,0 +1,127 @@
+"""What the legacy core tells its agent loop: the server stream events.
+
+Source: core `core/turn.ts`, `ServerGeminiStreamEvent`. Events of services that this build does
+not have yet (compression, loop detection, hooks) come with those services.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from services.presentation.errors import StructuredError
+from services.scheduler.calls import ToolCallRequest
+from services.wire import JsonObject
+
+__all__ = [
+    "Citation",
+    "ContentText",
+    "ContextWindowWillOverflow",
+    "Finished",
+    "InvalidStream",
+    "MaxSessionTurns",
+    "ModelFailed",
+    "ModelInfo",
+    "Retry",
+    "ServerEvent",
+    "ThoughtText",
+    "ToolCallRequested",
+    "UserCancelled",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelInfo:
+    """The model of this sequence of requests was chosen."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContentText:
+    """A fragment of the answer, never empty."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ThoughtText:
+    """A thought; `subject` may be empty."""
+
+    subject: str
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """The sources of the answer, as one text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCallRequested:
+    """The model asks for a tool."""
+
+    request: ToolCallRequest
+
+
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """A chunk carried a finish reason; there may be several in a stream."""
+
+    reason: str
+    usage: JsonObject | None
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """A failed attempt is tried again; what it emitted is not withdrawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFailed:
+    """The model could not be asked, or broke off for good."""
+
+    error: StructuredError
+
+
+@dataclass(frozen=True, slots=True)
+class InvalidStream:
+    """The model's answer was none, and the retries are used up."""
+
+    kind: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class ContextWindowWillOverflow:
+    """The request would not fit; nothing was sent."""
+
+    estimated_request_tokens: int
+    remaining_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class MaxSessionTurns:
+    """The session's limit of model turns is reached."""
+
+
+@dataclass(frozen=True, slots=True)
+class UserCancelled:
+    """The abort signal ended the turn."""
+
+
+ServerEvent = (
+    ModelInfo
+    | ContentText
+    | ThoughtText
+    | Citation
+    | ToolCallRequested
+    | Finished
+    | Retry
+    | ModelFailed
+    | InvalidStream
+    | ContextWindowWillOverflow
+    | MaxSessionTurns
+    | UserCancelled
+)

@@ -1,0 +1,68 @@
+"""The legacy engine: a client, and the agents that take turns in driving it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from agent_protocol.agent import AgentProtocol
+from runtimes.contract import Runtime
+from runtimes.legacy.agent import LegacyAgentProtocol
+from runtimes.legacy.client import GeminiClient
+from services.background import BackgroundTasks
+from services.bundle import Services
+from services.wire import Content
+
+__all__ = ["LegacyRuntime", "open_runtime"]
+
+_GRACE_S: Final = 5.0
+"""How long an aborted stream may take to end by itself before its task is cancelled."""
+
+
+class LegacyRuntime(Runtime):
+    """One conversation on the hand-written loop."""
+
+    def __init__(self, services: Services, tasks: BackgroundTasks) -> None:
+        self._services = services
+        self._tasks = tasks
+        self._client = GeminiClient(services)
+        self._agents: list[LegacyAgentProtocol] = []
+
+    def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
+        """A new agent over this conversation."""
+        agent = LegacyAgentProtocol(self._services, self._client, self._tasks, prompt_id=prompt_id)
+        self._agents.append(agent)
+        return agent
+
+    def transcript(self) -> list[Content]:
+        """The model-facing history, oldest first."""
+        return self._client.transcript()
+
+    async def reset(self) -> None:
+        """Start the conversation anew."""
+        self._client.reset_chat()
+
+    async def settled(self) -> None:
+        """Return when no stream's work is left, rollbacks after an abort included."""
+        await self._tasks.settled()
+
+    async def close(self) -> None:
+        """Abort what runs and await it."""
+        for agent in self._agents:
+            await agent.abort()
+        self._services.scheduler.cancel_all()
+        await self._tasks.end(_GRACE_S)
+        self._services.scheduler.dispose()
+
+
+@asynccontextmanager
+async def open_runtime(services: Services) -> AsyncIterator[Runtime]:
+    """Open the legacy engine over `services`; leaving ends everything it started."""
+    async with asyncio.TaskGroup() as group:
+        runtime = LegacyRuntime(services, BackgroundTasks(group))
+        try:
+            yield runtime
+        finally:
+            await runtime.close()

@@ -1,0 +1,162 @@
+"""`Turn`: one model request, from chat chunks to server stream events.
+
+Source: core `core/turn.ts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing
+
+from runtimes.legacy.chat import ChatRetry, GeminiChat
+from runtimes.legacy.events import (
+    Citation,
+    ContentText,
+    Finished,
+    InvalidStream,
+    ModelFailed,
+    Retry,
+    ServerEvent,
+    ThoughtText,
+    ToolCallRequested,
+    UserCancelled,
+)
+from services.abort import AbortSignal
+from services.bundle import Services
+from services.model.configs import ModelConfigKey
+from services.model.errors import (
+    InvalidStreamError,
+    UnauthorizedError,
+    error_message,
+    friendly_error,
+)
+from services.model.parts import citations, function_calls, parse_thought, response_text
+from services.model.stream import CallIds, call_name
+from services.presentation.display import populate_tool_display
+from services.presentation.errors import StructuredError
+from services.scheduler.calls import ToolCallRequest
+from services.tools.contract import InvalidToolParams, ToolInvocation
+from services.wire import JsonObject, Part
+
+__all__ = ["Turn"]
+
+
+class Turn:
+    """One turn of one prompt. `finish_reason` and `pending_tool_calls` fill while it runs."""
+
+    def __init__(self, services: Services, chat: GeminiChat, prompt_id: str) -> None:
+        self._services = services
+        self._chat = chat
+        self._prompt_id = prompt_id
+        self._call_ids = CallIds(services.clock)
+        self._citations: set[str] = set()
+        self.pending_tool_calls: list[ToolCallRequest] = []
+        self.finish_reason: str | None = None
+
+    async def run(
+        self,
+        key: ModelConfigKey,
+        parts: list[Part],
+        signal: AbortSignal,
+        *,
+        display_content: list[Part] | None = None,
+    ) -> AsyncGenerator[ServerEvent, None]:
+        """Send `parts` and yield what comes of it; errors of the model become events.
+
+        Raises:
+            UnauthorizedError: the credentials were refused; the caller has to ask for others.
+        """
+        try:
+            async with aclosing(
+                self._chat.send(
+                    key, parts, self._prompt_id, signal, display_content=display_content
+                )
+            ) as stream:
+                async for item in stream:
+                    if signal.aborted:
+                        yield UserCancelled()
+                        return
+                    if isinstance(item, ChatRetry):
+                        yield Retry()
+                        continue
+                    for event in self._read(item):
+                        yield event
+        except Exception as error:  # noqa: BLE001 - the border where failures become events
+            if signal.aborted:
+                yield UserCancelled()
+            elif isinstance(error, InvalidStreamError):
+                yield InvalidStream(error.type, str(error))
+            else:
+                yield self._failed(error)
+
+    def _failed(self, error: Exception) -> ModelFailed:
+        friendly = friendly_error(error)
+        if isinstance(friendly, UnauthorizedError):
+            raise friendly
+        status = getattr(friendly, "status", None)
+        return ModelFailed(
+            StructuredError(
+                message=error_message(friendly),
+                status=status if isinstance(status, int) else None,
+            )
+        )
+
+    def _read(self, chunk: JsonObject) -> Iterator[ServerEvent]:
+        """One chunk's events: thoughts, text, tool requests, citations, finish; in this order."""
+        candidates = chunk.get("candidates") or [{}]
+        for part in (candidates[0].get("content") or {}).get("parts") or ():
+            if part.get("thought"):
+                yield ThoughtText(*parse_thought(part.get("text") or ""))
+        text = response_text(chunk)
+        if text:
+            yield ContentText(text)
+        for call in function_calls(chunk):
+            yield ToolCallRequested(self._request(call, chunk.get("responseId")))
+        self._citations.update(citations(chunk))
+        reason = candidates[0].get("finishReason")
+        if not reason:
+            return
+        if self._citations:
+            yield Citation("\n".join(["Citations:", *sorted(self._citations)]))
+            self._citations.clear()
+        self.finish_reason = reason
+        yield Finished(reason, chunk.get("usageMetadata"))
+
+    def _request(self, call: JsonObject, trace_id: str | None) -> ToolCallRequest:
+        name, args = call_name(call), call.get("args") or {}
+        request = ToolCallRequest(
+            call_id=self._call_ids.assign(call),
+            name=name,
+            args=args,
+            prompt_id=self._prompt_id,
+            trace_id=trace_id,
+        )
+        tool = self._services.tools.get(name)
+        if tool is not None:
+            invocation: ToolInvocation | None
+            try:
+                invocation = tool.build(args)
+            except InvalidToolParams:
+                invocation = None
+            display = populate_tool_display(
+                name=name, invocation=invocation, display_name=tool.display_name
+            )
+            if not display.description:
+                display = populate_tool_display(
+                    name=name,
+                    invocation=_Described(tool.description),
+                    display_name=tool.display_name,
+                )
+            request = request.with_display(display)
+        self.pending_tool_calls.append(request)
+        return request
+
+
+class _Described:
+    """Stands in for an invocation that could not be built: the tool's own description."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    def description(self) -> str:
+        return self._text

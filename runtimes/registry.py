@@ -1,0 +1,134 @@
+"""Name → runtime factory, and which runtime a surface gets under which flags.
+
+Runtimes are found by entry points (group `parity.runtimes`), so a stranger's package adds its own;
+the ones of this project are known even where it runs uninstalled. Nothing is imported before it
+is asked for: google-adk alone takes most of a second.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from importlib.metadata import entry_points
+from typing import Final, cast
+
+from agent_protocol.agent import AgentProtocol
+from runtimes.contract import Runtime, RuntimeFactory
+from services.bundle import Services
+from services.settings import AdkFlags
+
+__all__ = [
+    "FLAG_TABLE",
+    "SessionChoice",
+    "Surface",
+    "UnknownRuntime",
+    "choose_session",
+    "known_runtimes",
+    "open_agent",
+    "open_runtime",
+    "runtime_factory",
+]
+
+_GROUP: Final = "parity.runtimes"
+_OURS: Final[Mapping[str, str]] = {
+    "legacy": "runtimes.legacy:open_runtime",
+    "adk": "runtimes.adk:open_runtime",
+}
+
+
+class UnknownRuntime(LookupError):
+    """No runtime of that name is installed."""
+
+    def __init__(self, name: str, known: list[str]) -> None:
+        super().__init__(f"unknown runtime {name!r}; known: {', '.join(known)}")
+        self.name = name
+        self.known = known
+
+
+def _targets() -> dict[str, str]:
+    found = {entry.name: entry.value for entry in entry_points(group=_GROUP)}
+    return {**found, **_OURS}
+
+
+def known_runtimes() -> list[str]:
+    """The names that `open_runtime` takes, sorted."""
+    return sorted(_targets())
+
+
+def runtime_factory(name: str) -> RuntimeFactory:
+    """Import the runtime called `name`.
+
+    Raises:
+        UnknownRuntime: there is none of that name.
+    """
+    target = _targets().get(name)
+    if target is None:
+        raise UnknownRuntime(name, known_runtimes())
+    module, _, attribute = target.partition(":")
+    return cast("RuntimeFactory", getattr(importlib.import_module(module), attribute))
+
+
+@asynccontextmanager
+async def open_runtime(name: str, services: Services) -> AsyncIterator[Runtime]:
+    """Open the engine called `name` over `services`; leaving aborts, awaits and disposes.
+
+    Raises:
+        UnknownRuntime: there is none of that name.
+    """
+    async with runtime_factory(name)(services) as runtime:
+        yield runtime
+
+
+@asynccontextmanager
+async def open_agent(
+    name: str, services: Services, *, prompt_id: str | None = None
+) -> AsyncIterator[AgentProtocol]:
+    """Open an engine and one agent over it: all that a client needs for one conversation.
+
+    Raises:
+        UnknownRuntime: there is none of that name.
+    """
+    async with open_runtime(name, services) as runtime:
+        yield runtime.agent(prompt_id=prompt_id)
+
+
+class Surface(StrEnum):
+    """What people and programs touch; each has a flag of its own."""
+
+    NONINTERACTIVE = "noninteractive"
+    INTERACTIVE = "interactive"
+    SUBAGENT = "subagent"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionChoice:
+    """What a surface runs on. Without `agent_session` it takes its old path, past the protocol."""
+
+    agent_session: bool
+    runtime: str
+
+
+FLAG_TABLE: Final[Mapping[tuple[bool, bool], SessionChoice]] = {
+    (False, False): SessionChoice(agent_session=False, runtime="legacy"),
+    (True, False): SessionChoice(agent_session=False, runtime="legacy"),
+    (False, True): SessionChoice(agent_session=True, runtime="legacy"),
+    (True, True): SessionChoice(agent_session=True, runtime="adk"),
+}
+"""(`runtimeEnabled`, the surface's own flag) → what it runs on.
+
+The runtime flag only selects; whether a surface goes through the agent session at all is up to
+its own flag, which therefore comes first. Source: the replatforming plan, foundation item 2.
+"""
+
+
+def choose_session(surface: Surface, flags: AdkFlags) -> SessionChoice:
+    """What `surface` runs on under `flags`."""
+    own = {
+        Surface.NONINTERACTIVE: flags.agent_session_noninteractive_enabled,
+        Surface.INTERACTIVE: flags.agent_session_interactive_enabled,
+        Surface.SUBAGENT: flags.agent_session_subagent_enabled,
+    }[surface]
+    return FLAG_TABLE[flags.runtime_enabled, own]
