@@ -1,0 +1,1 @@
+"""The parity suite: through the front door only (`AgentProtocol` and the harness)."""
