@@ -17,7 +17,7 @@ from services.model.generator import ContentGenerator
 from services.model.names import AccessFlags
 from services.policy.defaults import default_rules
 from services.policy.engine import PolicyEngine
-from services.policy.rules import policy_rules_from_settings
+from services.policy.from_settings import policy_rules_from_settings
 from services.prompts import Prompts
 from services.routing.router import ModelRouter
 from services.scheduler.scheduler import ToolScheduler
@@ -76,9 +76,13 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         [*default_rules(), *policy_rules_from_settings(setup.settings.policy_rules)],
         state=state,
         interactive=setup.settings.interactive,
+        workspace_root=setup.workspace.root,
+        home=setup.workspace.home,
+        folder_trusted=setup.settings.folder_trusted,
+        events=setup.events,
     )
     tools = build_registry(host)
-    tools.set_exclusion(policy.statically_excluded)
+    tools.set_exclusion(lambda tool: policy.statically_excluded(tool.name))
     bus = MessageBus(policy)
     models = ModelConfigs(access=AccessFlags.for_auth(setup.auth_type))
     scheduler = ToolScheduler(
@@ -89,6 +93,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         ids=setup.ids,
         state=state,
         settings=setup.settings,
+        events=setup.events,
     )
 
     def new_recording() -> ChatRecording:

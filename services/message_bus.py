@@ -1,0 +1,306 @@
+"""The message bus: how the scheduler, the tools and whoever answers questions find each other.
+
+Messages are values of the types below; a handler subscribes to one type. Delivery is immediate and
+in order of subscription. Publishing never raises: a handler that fails is reported as a
+`BusFailure` and the others are still told. The policy engine answers confirmation requests and
+takes policy updates before anybody else hears of them. Source: core `confirmation-bus/`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Protocol, TypeVar, cast
+
+from services.abort import AbortSignal, until_aborted
+from services.clock import Clock
+from services.policy.engine import PolicyEngine
+from services.policy.rules import Decision
+from services.policy.updates import UpdatePolicy
+from services.tools.contract import ConfirmationDetails, ConfirmationOutcome
+from services.wire import JsonObject
+
+__all__ = [
+    "BusFailure",
+    "BusMessage",
+    "MessageBus",
+    "RequestTimeout",
+    "ToolCallView",
+    "ToolCallsUpdate",
+    "ToolConfirmationRequest",
+    "ToolConfirmationResponse",
+    "ToolPolicyRejection",
+    "UpdatePolicy",
+]
+
+logger = logging.getLogger(__name__)
+
+REQUEST_TIMEOUT_MS: Final = 60_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolConfirmationRequest:
+    """May this call run? The policy decides; only what it wants asked reaches subscribers.
+
+    `forced_decision` wins over the policy, except on a derived bus.
+    """
+
+    tool_name: str
+    args: JsonObject
+    correlation_id: str
+    server_name: str | None = None
+    annotations: Mapping[str, Any] | None = None
+    subagent: str | None = None
+    details: ConfirmationDetails | None = None
+    forced_decision: Decision | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolConfirmationResponse:
+    """The answer to a request or to a question shown in a `ToolCallsUpdate`.
+
+    `outcome` says more than `confirmed`; `payload` is `{newContent}` and its like.
+    """
+
+    correlation_id: str
+    confirmed: bool
+    outcome: ConfirmationOutcome | None = None
+    payload: Mapping[str, Any] | None = None
+    requires_user_confirmation: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolPolicyRejection:
+    """The policy refused a confirmation request."""
+
+    tool_name: str
+    args: JsonObject
+
+
+class ToolCallView(Protocol):
+    """What an observer sees of a call; the scheduler's own records are richer."""
+
+    @property
+    def call_id(self) -> str:
+        """The call's id."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The tool's name, as asked for."""
+        ...
+
+    @property
+    def status(self) -> str:
+        """`validating`, `scheduled`, `executing`, `awaiting_approval`, `success`, …"""
+        ...
+
+    @property
+    def confirmation_details(self) -> ConfirmationDetails | None:
+        """What is being asked, while the call awaits approval."""
+        ...
+
+    @property
+    def correlation_id(self) -> str | None:
+        """What an answer must carry; a new one at every question."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCallsUpdate:
+    """Every call of one scheduler, after every change: finished, active, waiting, in that order."""
+
+    calls: Sequence[ToolCallView]
+    scheduler_id: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BusFailure:
+    """Something that publishing would have raised."""
+
+    error: Exception
+
+
+BusMessage = (
+    ToolConfirmationRequest
+    | ToolConfirmationResponse
+    | ToolPolicyRejection
+    | ToolCallsUpdate
+    | UpdatePolicy
+    | BusFailure
+)
+M = TypeVar("M", bound=BusMessage)
+_Handler = Callable[[Any], None]
+
+
+class RequestTimeout(Exception):
+    """Nobody answered a request in time."""
+
+
+class MessageBus:
+    """One session's bus. `derive` makes the view of it that a subagent gets."""
+
+    def __init__(self, policy: PolicyEngine) -> None:
+        self._policy = policy
+        self._handlers: dict[type[Any], list[_Handler]] = {}
+        self._subagent: str | None = None
+        self._parent: MessageBus | None = None
+
+    def derive(self, subagent: str) -> MessageBus:
+        """A bus with the same subscribers, on whose requests only name and arguments count."""
+        child = MessageBus(self._policy)
+        child._handlers = self._handlers
+        child._subagent = subagent
+        child._parent = self
+        return child
+
+    def subscribe(
+        self,
+        type: type[M],
+        handler: Callable[[M], None],
+        *,
+        signal: AbortSignal | None = None,
+    ) -> Callable[[], None]:
+        """Call `handler` with every message of `type`; returns the unsubscribe.
+
+        An abort of `signal` unsubscribes; one that is aborted already subscribes nothing.
+        """
+        if signal is not None and signal.aborted:
+            return lambda: None
+        entry = cast("_Handler", handler)
+        handlers = self._handlers.setdefault(type, [])
+        handlers.append(entry)
+
+        def remove() -> None:
+            if entry in handlers:
+                handlers.remove(entry)
+
+        forget = signal.on_abort(remove) if signal is not None else None
+
+        def off() -> None:
+            if forget is not None:
+                forget()
+            remove()
+
+        return off
+
+    def publish(self, message: BusMessage) -> None:
+        """Deliver `message`. Never raises."""
+        if self._parent is not None:
+            self._parent.publish(self._scoped(message))
+            return
+        try:
+            if isinstance(message, ToolConfirmationRequest):
+                if not message.correlation_id:
+                    raise ValueError(f"Invalid message structure: {message!r}")
+                self._decide(message)
+                return
+            if isinstance(message, UpdatePolicy):
+                self._policy.apply_update(message)
+        except Exception as error:  # noqa: BLE001 - the border: a publisher never pays for it
+            self._fail(error)
+            return
+        self._deliver(message)
+
+    async def request(
+        self,
+        message: ToolConfirmationRequest,
+        *,
+        clock: Clock,
+        signal: AbortSignal,
+        timeout_ms: float = REQUEST_TIMEOUT_MS,
+    ) -> ToolConfirmationResponse:
+        """Publish `message` and wait for the response with its correlation id.
+
+        Raises:
+            RequestTimeout: none came within `timeout_ms`.
+            AbortError: `signal` was aborted first.
+        """
+        answer: asyncio.Future[ToolConfirmationResponse]
+        answer = asyncio.get_running_loop().create_future()
+
+        def receive(response: ToolConfirmationResponse) -> None:
+            if response.correlation_id == message.correlation_id and not answer.done():
+                answer.set_result(response)
+
+        off = self.subscribe(ToolConfirmationResponse, receive)
+        try:
+            self.publish(message)
+            if not answer.done():
+                await until_aborted(_first(answer, clock, timeout_ms), signal)
+            return answer.result()
+        finally:
+            off()
+
+    def _scoped(self, message: BusMessage) -> BusMessage:
+        """A subagent's request without anything that could talk the policy into more."""
+        if not isinstance(message, ToolConfirmationRequest):
+            return message
+        inner = f"/{message.subagent}" if message.subagent else ""
+        return replace(
+            message,
+            subagent=f"{self._subagent}{inner}",
+            server_name=None,
+            annotations=None,
+            details=None,
+            forced_decision=None,
+        )
+
+    def _decide(self, request: ToolConfirmationRequest) -> None:
+        decision = request.forced_decision or (
+            self._policy.check(
+                request.tool_name,
+                request.args,
+                server_name=request.server_name,
+                annotations=request.annotations,
+                subagent=request.subagent,
+            ).decision
+        )
+        if decision is Decision.ASK_USER and self._handlers.get(ToolConfirmationRequest):
+            self._deliver(request)
+            return
+        if decision is Decision.DENY:
+            self._deliver(ToolPolicyRejection(tool_name=request.tool_name, args=request.args))
+        self._deliver(
+            ToolConfirmationResponse(
+                correlation_id=request.correlation_id,
+                confirmed=decision is Decision.ALLOW,
+                requires_user_confirmation=decision is Decision.ASK_USER,
+            )
+        )
+
+    def _deliver(self, message: BusMessage) -> None:
+        for handler in list(self._handlers.get(message.__class__, ())):
+            try:
+                handler(message)
+            except Exception as error:  # noqa: BLE001 - see the module's first lines
+                self._fail(error)
+
+    def _fail(self, error: Exception) -> None:
+        logger.warning("a message could not be delivered: %s", error, exc_info=error)
+        for handler in list(self._handlers.get(BusFailure, ())):
+            try:
+                handler(BusFailure(error=error))
+            except Exception:
+                logger.exception("a handler of bus failures failed")
+
+
+async def _first(
+    answer: asyncio.Future[ToolConfirmationResponse], clock: Clock, timeout_ms: float
+) -> None:
+    """Return when `answer` is there.
+
+    Raises:
+        RequestTimeout: it did not come in time.
+    """
+    sleeper = asyncio.get_running_loop().create_task(clock.sleep(timeout_ms))
+    try:
+        either: list[asyncio.Future[Any]] = [answer, sleeper]
+        await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+        if not answer.done():
+            raise RequestTimeout("Request timed out waiting for tool-confirmation-response")
+    finally:
+        sleeper.cancel()
+        await asyncio.wait([sleeper])

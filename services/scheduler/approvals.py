@@ -1,0 +1,96 @@
+"""What an answer changes for the calls after it: the mode, and the policy.
+
+Source: core `scheduler/policy.ts` (`updatePolicy`).
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from services.message_bus import MessageBus
+from services.policy.patterns import parameter_pattern
+from services.policy.rules import MODES_BY_PERMISSIVENESS
+from services.policy.updates import UpdatePolicy
+from services.state import ApprovalMode, SessionState
+from services.tools.contract import (
+    ConfirmationDetails,
+    ConfirmationOutcome,
+    Tool,
+    ToolInvocation,
+)
+
+__all__ = ["EDIT_TOOLS", "remember_answer"]
+
+EDIT_TOOLS: Final = frozenset({"write_file", "replace"})
+
+_ALWAYS = ConfirmationOutcome.PROCEED_ALWAYS
+_AND_SAVE = ConfirmationOutcome.PROCEED_ALWAYS_AND_SAVE
+_SERVER = ConfirmationOutcome.PROCEED_ALWAYS_SERVER
+_EVERY_ALWAYS: Final = frozenset(
+    {_ALWAYS, _AND_SAVE, _SERVER, ConfirmationOutcome.PROCEED_ALWAYS_TOOL}
+)
+
+
+def remember_answer(
+    *,
+    tool: Tool,
+    invocation: ToolInvocation,
+    outcome: ConfirmationOutcome,
+    details: ConfirmationDetails | None,
+    state: SessionState,
+    bus: MessageBus,
+    workspace_root: Path,
+) -> None:
+    """Apply an "always" answer; any other changes nothing."""
+    before = state.approval_mode
+    if outcome is _ALWAYS and tool.name in EDIT_TOOLS:
+        state.set_approval_mode(ApprovalMode.AUTO_EDIT)
+    if outcome not in _EVERY_ALWAYS:
+        return
+    modes = MODES_BY_PERMISSIVENESS[MODES_BY_PERMISSIVENESS.index(before) :]
+    scope = "user" if outcome is _AND_SAVE else None
+    if details is not None and details.type == "mcp":
+        server = details.fields["serverName"]
+        bus.publish(
+            UpdatePolicy(
+                tool_name=f"mcp_{server}_*" if outcome is _SERVER else tool.name,
+                mcp_name=server,
+                modes=modes,
+                persist=outcome is _AND_SAVE,
+                persist_scope=scope,
+            )
+        )
+    elif outcome in {_ALWAYS, _AND_SAVE}:
+        options = _narrowing(invocation, outcome, details, workspace_root)
+        bus.publish(
+            UpdatePolicy(
+                tool_name=tool.name,
+                args_pattern=options.get("argsPattern"),
+                command_prefix=options.get("commandPrefix"),
+                allow_redirection=bool(options.get("allowRedirection")),
+                modes=modes,
+                persist=outcome is _AND_SAVE,
+                persist_scope=scope,
+            )
+        )
+
+
+def _narrowing(
+    invocation: ToolInvocation,
+    outcome: ConfirmationOutcome,
+    details: ConfirmationDetails | None,
+    workspace_root: Path,
+) -> Mapping[str, Any]:
+    """What the approval is narrowed to: as the invocation says, else as was shown."""
+    options = dict(invocation.policy_update(outcome) or {})
+    if details is None:
+        return options
+    if details.type == "exec" and not options.get("commandPrefix"):
+        options["commandPrefix"] = details.fields.get("rootCommands")
+    elif details.type == "edit" and not options.get("argsPattern"):
+        path = os.path.relpath(details.fields["filePath"], workspace_root)
+        options["argsPattern"] = parameter_pattern("file_path", path)
+    return options

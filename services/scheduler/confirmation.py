@@ -1,0 +1,191 @@
+"""Asking a person about one call, until there is an answer that can be acted on.
+
+The question is a call in `awaiting_approval`; the answer is a `ToolConfirmationResponse` with the
+question's correlation id. Source: core `scheduler/confirmation.ts`, and the confirmation half of
+`tools/tools.ts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, runtime_checkable
+
+from services.abort import AbortError, AbortSignal, until_aborted
+from services.clock import Clock
+from services.ids import IdSource
+from services.message_bus import (
+    MessageBus,
+    RequestTimeout,
+    ToolConfirmationRequest,
+    ToolConfirmationResponse,
+)
+from services.policy.engine import PolicyEngine
+from services.scheduler.calls import CallStatus
+from services.scheduler.states import Approval, CallStore, ToolCall
+from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
+from services.tools.contract import (
+    ConfirmationDetails,
+    ConfirmationOutcome,
+    Tool,
+    ToolInvocation,
+)
+from services.wire import JsonObject
+
+__all__ = ["Confirmation", "Confirmer", "ModifiableTool"]
+
+_DECISION_TIMEOUT_MS: Final = 30_000
+_NO_EDITOR: Final = "No external editor is available. Please run /editor to configure one."
+
+
+class ConfirmationError(Exception):
+    """A confirmation that came to nothing; the message is what the model is told."""
+
+
+@runtime_checkable
+class ModifiableTool(Protocol):
+    """A tool whose proposed file content a person may replace while confirming it."""
+
+    async def with_new_content(self, params: JsonObject, new_content: str) -> JsonObject:
+        """The arguments that write `new_content` instead of what `params` propose."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Confirmation:
+    """How it ended, and what was shown last; no details when nothing had to be asked."""
+
+    outcome: ConfirmationOutcome
+    details: ConfirmationDetails | None
+
+
+class Confirmer:
+    """Runs the confirmation loop for calls of one store."""
+
+    def __init__(
+        self,
+        *,
+        store: CallStore,
+        bus: MessageBus,
+        policy: PolicyEngine,
+        state: SessionState,
+        events: CoreEvents,
+        clock: Clock,
+        ids: IdSource,
+    ) -> None:
+        self._store = store
+        self._bus = bus
+        self._policy = policy
+        self._state = state
+        self._events = events
+        self._clock = clock
+        self._ids = ids
+
+    async def confirm(self, call_id: str, tool: Tool, signal: AbortSignal) -> Confirmation:
+        """Ask about the active call `call_id` until the answer is not another look at it.
+
+        Raises:
+            ConfirmationError: the signal was aborted, the call is gone, or the policy refuses it.
+        """
+        shown: ConfirmationDetails | None = None
+        while True:
+            if signal.aborted:
+                raise ConfirmationError("Operation cancelled by user")
+            call = self._store.get(call_id)
+            if call is None or call.invocation is None:
+                raise ConfirmationError(f"Tool call {call_id} lost during confirmation loop")
+            details = await self._details(tool, call.invocation, signal)
+            if details is None:
+                return Confirmation(ConfirmationOutcome.PROCEED_ONCE, shown)
+            shown = details
+            answer = await self._answer(call_id, details, signal)
+            outcome = _outcome(answer)
+            if outcome is ConfirmationOutcome.MODIFY_WITH_EDITOR:
+                self._events.emit(UserFeedback(severity="error", message=_NO_EDITOR))
+                continue
+            if answer.payload is not None and "newContent" in answer.payload:
+                await self._replace_content(call, tool, details, answer.payload)
+                outcome = ConfirmationOutcome.PROCEED_ONCE
+            return Confirmation(outcome, shown)
+
+    async def _details(
+        self, tool: Tool, invocation: ToolInvocation, signal: AbortSignal
+    ) -> ConfirmationDetails | None:
+        """What the invocation wants asked, once mode and policy have been heard again."""
+        if (
+            invocation.respects_auto_edit
+            and self._state.approval_mode is ApprovalMode.AUTO_EDIT
+            and not self._policy.targets_build_file(invocation.params)
+        ):
+            return None
+        request = ToolConfirmationRequest(
+            tool_name=tool.name,
+            args=invocation.params,
+            correlation_id=self._ids.uuid("policy-request"),
+        )
+        try:
+            response = await self._bus.request(
+                request, clock=self._clock, signal=signal, timeout_ms=_DECISION_TIMEOUT_MS
+            )
+        except RequestTimeout:
+            return invocation.confirmation_details()
+        except AbortError:
+            raise self._refusal(tool) from None
+        if response.requires_user_confirmation:
+            return invocation.confirmation_details()
+        if not response.confirmed:
+            raise self._refusal(tool)
+        return None
+
+    def _refusal(self, tool: Tool) -> ConfirmationError:
+        shown = tool.display_name or tool.name
+        return ConfirmationError(f'Tool execution for "{shown}" denied by policy.')
+
+    async def _answer(
+        self, call_id: str, details: ConfirmationDetails, signal: AbortSignal
+    ) -> ToolConfirmationResponse:
+        """Show the question and wait for its answer, without a time limit."""
+        correlation_id = self._ids.uuid("confirmation")
+        answer: asyncio.Future[ToolConfirmationResponse]
+        answer = asyncio.get_running_loop().create_future()
+
+        def receive(response: ToolConfirmationResponse) -> None:
+            if response.correlation_id == correlation_id and not answer.done():
+                answer.set_result(response)
+
+        # Before the question is out: whoever sees it may answer at once.
+        off = self._bus.subscribe(ToolConfirmationResponse, receive)
+        try:
+            self._store.transition(
+                call_id, CallStatus.AWAITING_APPROVAL, Approval(details, correlation_id)
+            )
+            return await until_aborted(_settled(answer), signal)
+        except AbortError:
+            raise ConfirmationError("Operation cancelled") from None
+        finally:
+            off()
+
+    async def _replace_content(
+        self,
+        call: ToolCall,
+        tool: Tool,
+        details: ConfirmationDetails,
+        payload: Mapping[str, Any],
+    ) -> None:
+        if details.type != "edit" or not isinstance(tool, ModifiableTool):
+            return
+        args = await tool.with_new_content(call.request.args, payload["newContent"])
+        self._store.set_arguments(call.call_id, args, tool.build(args))
+
+
+async def _settled(
+    answer: asyncio.Future[ToolConfirmationResponse],
+) -> ToolConfirmationResponse:
+    return await answer
+
+
+def _outcome(answer: ToolConfirmationResponse) -> ConfirmationOutcome:
+    if answer.outcome is not None:
+        return answer.outcome
+    return ConfirmationOutcome.PROCEED_ONCE if answer.confirmed else ConfirmationOutcome.CANCEL

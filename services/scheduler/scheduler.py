@@ -1,0 +1,247 @@
+"""The tool scheduler: batches of calls in waves, one batch at a time.
+
+A wave is a run of calls that may go side by side; it is confirmed whole, then executed whole, then
+finished whole, before the next one begins. Source: core `scheduler/scheduler.ts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import Sequence
+from typing import Final
+
+from services.abort import AbortController, AbortSignal
+from services.clock import Clock
+from services.ids import IdSource
+from services.message_bus import (
+    MessageBus,
+    ToolConfirmationRequest,
+    ToolConfirmationResponse,
+)
+from services.policy.engine import PolicyEngine
+from services.scheduler.approvals import EDIT_TOOLS
+from services.scheduler.calls import CallStatus, CompletedToolCall, ToolCallRequest
+from services.scheduler.confirmation import Confirmer
+from services.scheduler.execution import ToolExecutor
+from services.scheduler.states import CallStore, ToolCall
+from services.scheduler.validation import Registry, Resolver, Validator
+from services.settings import Settings
+from services.state import CoreEvents, SessionState
+
+__all__ = ["ROOT_SCHEDULER_ID", "ScheduleRejected", "ToolScheduler", "is_parallelizable"]
+
+ROOT_SCHEDULER_ID: Final = "root"
+_TOPIC_TOOL: Final = "update_topic"
+_ALONE: Final = EDIT_TOOLS | {_TOPIC_TOOL}
+
+
+class ScheduleRejected(Exception):
+    """A batch that never started: cancelled while, or before, it was in the queue."""
+
+
+def is_parallelizable(request: ToolCallRequest) -> bool:
+    """Whether a call may share a wave. A tool's kind plays no part in it."""
+    if request.name in _ALONE:
+        return False
+    wait = request.args.get("wait_for_previous")
+    return not wait if isinstance(wait, bool) else True
+
+
+class ToolScheduler:
+    """Runs batches of tool calls, one after the other, and publishes every change of theirs."""
+
+    def __init__(
+        self,
+        *,
+        registry: Registry,
+        policy: PolicyEngine,
+        bus: MessageBus,
+        clock: Clock,
+        ids: IdSource,
+        state: SessionState,
+        settings: Settings,
+        events: CoreEvents | None = None,
+        scheduler_id: str = ROOT_SCHEDULER_ID,
+    ) -> None:
+        self.scheduler_id = scheduler_id
+        self.settings = settings
+        self._state = state
+        self._store = CallStore(bus, clock, scheduler_id)
+        self._resolver = Resolver(registry, clock, scheduler_id)
+        self._executor = ToolExecutor(self._store, state)
+        self._validator = Validator(
+            store=self._store,
+            policy=policy,
+            confirmer=Confirmer(
+                store=self._store,
+                bus=bus,
+                policy=policy,
+                state=state,
+                events=events or CoreEvents(),
+                clock=clock,
+                ids=ids,
+            ),
+            state=state,
+            bus=bus,
+        )
+        self._busy = False
+        self._cancelling = False
+        self._prompts = AbortController()
+        self._waiting: deque[asyncio.Future[None]] = deque()
+        self._off = bus.subscribe(ToolConfirmationRequest, self._leave_to_a_person)
+        self._bus = bus
+
+    async def schedule(
+        self, requests: Sequence[ToolCallRequest], signal: AbortSignal
+    ) -> list[CompletedToolCall]:
+        """Run a batch, after those that came before it; returns its calls as they were finished.
+
+        The order is that of finishing, not of `requests`. A cancelled call leaves nothing behind:
+        its tools are cancelled and awaited, and the next batch starts.
+
+        Raises:
+            ScheduleRejected: the batch was in the queue when `signal` was aborted or `cancel_all`
+                was called.
+        """
+        await self._take_turn(signal)
+        try:
+            return await self._run_batch(list(requests), signal)
+        finally:
+            self._pass_turn()
+
+    def cancel_all(self) -> None:
+        """Reject what is queued and cancel every call; a second time only after a new batch began.
+
+        Tools that run are not told: their results are ignored when they come.
+        """
+        if self._cancelling:
+            return
+        self._cancelling = True
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_exception(ScheduleRejected("Operation cancelled by user"))
+        self._store.cancel_active("Operation cancelled by user")
+        self._store.cancel_queued("Operation cancelled by user")
+        self._prompts.abort()
+
+    def dispose(self) -> None:
+        """Leave the bus."""
+        self._off()
+
+    async def _take_turn(self, signal: AbortSignal) -> None:
+        """Wait until no other batch is running; afterwards this one is."""
+        if not self._busy:
+            self._busy = True
+            return
+        if signal.aborted:
+            raise ScheduleRejected("Operation cancelled")
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._waiting.append(turn)
+
+        def leave() -> None:
+            if turn in self._waiting and not turn.done():
+                self._waiting.remove(turn)
+                turn.set_exception(ScheduleRejected("Tool call cancelled while in queue."))
+
+        off = signal.on_abort(leave)
+        try:
+            await turn
+        except asyncio.CancelledError:
+            if turn in self._waiting:
+                self._waiting.remove(turn)
+            elif turn.done() and not turn.cancelled() and turn.exception() is None:
+                self._pass_turn()
+            raise
+        finally:
+            off()
+
+    def _pass_turn(self) -> None:
+        """Let the next batch start; `_busy` stays set for it, so that nobody can slip in."""
+        while self._waiting:
+            turn = self._waiting.popleft()
+            if not turn.done():
+                turn.set_result(None)
+                return
+        self._busy = False
+
+    async def _run_batch(
+        self, requests: list[ToolCallRequest], signal: AbortSignal
+    ) -> list[CompletedToolCall]:
+        self._cancelling = False
+        self._prompts = AbortController()
+        off = signal.on_abort(self._prompts.abort)
+        mode = self._state.approval_mode
+        # Topics first, so that what follows is shown under them.
+        requests.sort(key=lambda request: request.name != _TOPIC_TOOL)
+        try:
+            self._store.enqueue([self._resolver.resolve(request, mode) for request in requests])
+            while self._store.busy and not self._interrupted(signal):
+                await self._run_wave(signal)
+            return [call.completed() for call in self._store.completed]
+        finally:
+            off()
+            self._sweep()
+
+    def _interrupted(self, signal: AbortSignal) -> bool:
+        """Whether the batch ends early; what is queued is then cancelled."""
+        if not signal.aborted and not self._cancelling:
+            return False
+        self._finalise()
+        self._store.cancel_queued("Operation cancelled")
+        return True
+
+    async def _run_wave(self, signal: AbortSignal) -> None:
+        if self._next_wave():
+            async with asyncio.TaskGroup() as group:
+                for call in self._in_status(CallStatus.VALIDATING):
+                    group.create_task(self._validator.validate(call, signal, self._prompts.signal))
+            async with asyncio.TaskGroup() as group:
+                for call in self._in_status(CallStatus.SCHEDULED):
+                    group.create_task(self._execute(call, signal))
+        self._finalise()
+
+    def _next_wave(self) -> bool:
+        """Dequeue what goes side by side. False for a call alone that has failed already."""
+        first = self._store.dequeue()
+        if first.status is CallStatus.ERROR:
+            return False
+        if is_parallelizable(first.request):
+            while (peeked := self._store.peek()) and is_parallelizable(peeked.request):
+                self._store.dequeue()
+        return True
+
+    def _in_status(self, status: CallStatus) -> list[ToolCall]:
+        return [call for call in self._store.active if call.status is status]
+
+    async def _execute(self, call: ToolCall, signal: AbortSignal) -> None:
+        if self._store.get(call.call_id) is None:
+            return
+        if signal.aborted:
+            self._store.transition(call.call_id, CallStatus.CANCELLED, "Operation cancelled")
+            return
+        self._store.transition(call.call_id, CallStatus.EXECUTING)
+        status, response = await self._executor.run(call, signal)
+        self._store.transition(call.call_id, status, response)
+
+    def _finalise(self) -> None:
+        for call in self._store.active:
+            self._store.finalise(call.call_id)
+
+    def _sweep(self) -> None:
+        """Leave an empty store, also when the batch was cancelled half-way."""
+        self._finalise()
+        self._store.cancel_active("Operation cancelled")
+        self._store.cancel_queued("Operation cancelled")
+        self._store.clear_completed()
+
+    def _leave_to_a_person(self, request: ToolConfirmationRequest) -> None:
+        """The policy wants it asked: say so to whoever wanted to know."""
+        self._bus.publish(
+            ToolConfirmationResponse(
+                correlation_id=request.correlation_id,
+                confirmed=False,
+                requires_user_confirmation=True,
+            )
+        )

@@ -1,0 +1,202 @@
+"""From a request to a call that may run: resolving, building, policy, confirmation.
+
+Source: core `scheduler/scheduler.ts` (`_startBatch`, `_processToolCall`), `scheduler/policy.ts`,
+`utils/tool-utils.ts` (`getToolSuggestion`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Final, Protocol
+
+from agent_protocol.events import ToolDisplay
+from services.abort import AbortError, AbortSignal
+from services.clock import Clock
+from services.message_bus import MessageBus
+from services.policy.engine import PolicyCheck, PolicyEngine
+from services.policy.rules import Decision
+from services.scheduler.approvals import remember_answer
+from services.scheduler.calls import CallStatus, ToolCallRequest
+from services.scheduler.confirmation import Confirmation, Confirmer
+from services.scheduler.responses import error_response
+from services.scheduler.states import CallStore, ToolCall
+from services.state import ApprovalMode, SessionState
+from services.tools.contract import ConfirmationOutcome, Tool, ToolErrorType
+
+__all__ = ["Registry", "Resolver", "Validator", "tool_suggestion"]
+
+_SUGGESTIONS: Final = 3
+
+
+class Registry(Protocol):
+    """The tools that may be called now."""
+
+    def get(self, name: str) -> Tool | None:
+        """The active tool of this name (or legacy name)."""
+        ...
+
+    def all_names(self) -> list[str]:
+        """The names of all active tools, in order of registration."""
+        ...
+
+
+class Resolver:
+    """Turns requests into calls that are `validating`, or in `error` already."""
+
+    def __init__(self, registry: Registry, clock: Clock, scheduler_id: str) -> None:
+        self._registry = registry
+        self._clock = clock
+        self._scheduler_id = scheduler_id
+
+    def resolve(self, request: ToolCallRequest, mode: ApprovalMode) -> ToolCall:
+        """Find the tool and build the invocation."""
+        tool = self._registry.get(request.name)
+        if tool is None:
+            suggestion = tool_suggestion(request.name, self._registry.all_names())
+            message = f'Tool "{request.name}" not found.{suggestion}'
+            return self._failed(request, None, mode, message, ToolErrorType.TOOL_NOT_REGISTERED)
+        try:
+            invocation = tool.build(request.args)
+            if request.display is None:
+                display = ToolDisplay(
+                    name=tool.display_name or tool.name,
+                    description=invocation.description() or tool.description,
+                )
+                request = request.with_display(display)
+        except Exception as error:  # noqa: BLE001 - the border between tools and their scheduler
+            return self._failed(request, tool, mode, str(error), ToolErrorType.INVALID_TOOL_PARAMS)
+        return ToolCall(
+            request=request,
+            status=CallStatus.VALIDATING,
+            scheduler_id=self._scheduler_id,
+            approval_mode=mode,
+            tool=tool,
+            invocation=invocation,
+            started_ms=self._clock.now_ms(),
+        )
+
+    def _failed(
+        self,
+        request: ToolCallRequest,
+        tool: Tool | None,
+        mode: ApprovalMode,
+        message: str,
+        error_type: ToolErrorType,
+    ) -> ToolCall:
+        return ToolCall(
+            request=request,
+            status=CallStatus.ERROR,
+            scheduler_id=self._scheduler_id,
+            approval_mode=mode,
+            tool=tool,
+            response=error_response(request, message, error_type),
+            duration_ms=0,
+        )
+
+
+class NeedsConfirmation(Exception):
+    """A call that must be confirmed in a run where nobody can."""
+
+
+class Validator:
+    """Takes one active call from `validating` to `scheduled`, or to its end."""
+
+    def __init__(
+        self,
+        *,
+        store: CallStore,
+        policy: PolicyEngine,
+        confirmer: Confirmer,
+        state: SessionState,
+        bus: MessageBus,
+    ) -> None:
+        self._store = store
+        self._policy = policy
+        self._confirmer = confirmer
+        self._state = state
+        self._bus = bus
+
+    async def validate(self, call: ToolCall, signal: AbortSignal, prompts: AbortSignal) -> None:
+        """Check policy, ask if need be. What goes wrong becomes the call's end.
+
+        `prompts` ends questions that are open: it is aborted with `signal`, and by `cancel_all`.
+        """
+        try:
+            await self._validate(call, prompts)
+        except Exception as error:  # noqa: BLE001 - any failure here belongs to this one call
+            if signal.aborted or isinstance(error, AbortError):
+                self._store.transition(call.call_id, CallStatus.CANCELLED, "Operation cancelled")
+                return
+            self._fail(call, str(error), ToolErrorType.UNHANDLED_EXCEPTION)
+
+    async def _validate(self, call: ToolCall, prompts: AbortSignal) -> None:
+        if call.tool is None or call.invocation is None:
+            raise ValueError(f"Tool call {call.call_id} has no tool")
+        check = self._check(call, call.tool)
+        if check.decision is Decision.DENY:
+            why = f" {check.deny_message}" if check.deny_message else ""
+            message = f"Tool execution denied by policy.{why}"
+            self._fail(call, message, ToolErrorType.POLICY_VIOLATION)
+            return
+        asked = check.decision is Decision.ASK_USER
+        result = Confirmation(ConfirmationOutcome.PROCEED_ONCE, None)
+        if asked:
+            result = await self._confirmer.confirm(call.call_id, call.tool, prompts)
+        self._store.set_outcome(call.call_id, result.outcome)
+        if asked:
+            remember_answer(
+                tool=call.tool,
+                invocation=call.invocation,
+                outcome=result.outcome,
+                details=result.details,
+                state=self._state,
+                bus=self._bus,
+                workspace_root=self._policy.workspace_root,
+            )
+        if result.outcome is ConfirmationOutcome.CANCEL:
+            self._store.transition(call.call_id, CallStatus.CANCELLED, "User denied execution.")
+            self._store.cancel_queued("User cancelled operation")
+            return
+        self._store.transition(call.call_id, CallStatus.SCHEDULED)
+
+    def _check(self, call: ToolCall, tool: Tool) -> PolicyCheck:
+        """The policy's word, with what the client asked for itself taken as confirmed."""
+        request = call.request
+        check = self._policy.check(request.name, request.args)
+        if check.decision is not Decision.ASK_USER:
+            return check
+        if request.is_client_initiated and not request.args.get("additional_permissions"):
+            return replace(check, decision=Decision.ALLOW)
+        if not self._state.interactive:
+            raise NeedsConfirmation(
+                f'Tool execution for "{tool.display_name or tool.name}" requires user '
+                "confirmation, which is not supported in non-interactive mode."
+            )
+        return check
+
+    def _fail(self, call: ToolCall, message: str, error_type: ToolErrorType) -> None:
+        response = error_response(call.request, message, error_type)
+        self._store.transition(call.call_id, CallStatus.ERROR, response)
+
+
+def tool_suggestion(unknown: str, names: Iterable[str]) -> str:
+    """The nearest tool names as a sentence with a leading space; empty without any tool."""
+    ranked = sorted(names, key=lambda name: _distance(unknown, name))
+    nearest = [f'"{name}"' for name in ranked[:_SUGGESTIONS]]
+    if not nearest:
+        return ""
+    start = " Did you mean one of: " if len(nearest) > 1 else " Did you mean "
+    return f"{start}{', '.join(nearest)}?"
+
+
+def _distance(left: str, right: str) -> int:
+    """Levenshtein's distance."""
+    row = list(range(len(right) + 1))
+    for index, one in enumerate(left, start=1):
+        diagonal, row[0] = row[0], index
+        for column, other in enumerate(right, start=1):
+            kept = diagonal + (one != other)
+            diagonal = row[column]
+            row[column] = min(kept, row[column] + 1, row[column - 1] + 1)
+    return row[-1]
