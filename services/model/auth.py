@@ -1,0 +1,157 @@
+"""How to reach the API, decided from the environment's variables.
+
+Source: core `core/contentGenerator.ts` (`getAuthTypeFromEnv`, `createContentGeneratorConfig`),
+`utils/customHeaderUtils.ts`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from urllib.parse import urlsplit
+
+__all__ = [
+    "AuthConfig",
+    "AuthError",
+    "AuthType",
+    "auth_from_environment",
+    "auth_type_from_environment",
+    "parse_custom_headers",
+]
+
+SUPPORTED = (
+    "Supported: an API key (GEMINI_API_KEY), Vertex AI (GOOGLE_GENAI_USE_VERTEXAI=true with "
+    "GOOGLE_API_KEY, or with GOOGLE_CLOUD_PROJECT and GOOGLE_CLOUD_LOCATION), or a gateway "
+    "(GOOGLE_GEMINI_BASE_URL)."
+)
+
+
+class AuthType(StrEnum):
+    """The ways to sign in that upstream knows. Ours are the key, Vertex AI and the gateway."""
+
+    LOGIN_WITH_GOOGLE = "oauth-personal"
+    USE_GEMINI = "gemini-api-key"
+    USE_VERTEX_AI = "vertex-ai"
+    LEGACY_CLOUD_SHELL = "cloud-shell"
+    COMPUTE_ADC = "compute-default-credentials"
+    GATEWAY = "gateway"
+
+
+class AuthError(ValueError):
+    """No usable way to sign in; the text says what to set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuthConfig:
+    """Where requests go and what signs them. Secrets stay out of `repr`."""
+
+    type: AuthType
+    api_key: str | None = field(default=None, repr=False)
+    vertexai: bool = False
+    project: str | None = None
+    location: str | None = None
+    base_url: str | None = None
+    """Overrides the API's own address; for gateways and stand-ins."""
+    api_version: str | None = None
+    """`v1beta` and the like; None leaves it to the SDK."""
+    headers: Mapping[str, str] = field(default_factory=dict, repr=False)
+    """Sent with each request. May hold tokens."""
+
+
+def auth_type_from_environment(variables: Mapping[str, str]) -> AuthType | None:
+    """The way to sign in that the variables ask for, in upstream's order; None for no wish."""
+    if variables.get("GOOGLE_GENAI_USE_GCA") == "true":
+        return AuthType.LOGIN_WITH_GOOGLE
+    if variables.get("GOOGLE_GENAI_USE_VERTEXAI") == "true":
+        return AuthType.USE_VERTEX_AI
+    if variables.get("GOOGLE_GEMINI_BASE_URL"):
+        return AuthType.GATEWAY
+    if variables.get("GEMINI_API_KEY"):
+        return AuthType.USE_GEMINI
+    if "true" in (variables.get("CLOUD_SHELL"), variables.get("GEMINI_CLI_USE_COMPUTE_ADC")):
+        return AuthType.COMPUTE_ADC
+    return None
+
+
+def auth_from_environment(variables: Mapping[str, str]) -> AuthConfig:
+    """Read everything a request needs from `variables`.
+
+    Raises:
+        AuthError: Nothing is set, what is set is incomplete, or it names a way that upstream
+            knows and this build does not.
+    """
+    kind = auth_type_from_environment(variables)
+    if kind is None:
+        raise AuthError(f"No way to reach the API is set. {SUPPORTED}")
+    if kind is AuthType.USE_VERTEX_AI:
+        return _vertex(variables)
+    if kind in (AuthType.USE_GEMINI, AuthType.GATEWAY):
+        key = variables.get("GEMINI_API_KEY", "")
+        return AuthConfig(
+            type=kind,
+            api_key=key,
+            base_url=_base_url(variables, "GOOGLE_GEMINI_BASE_URL"),
+            api_version=variables.get("GOOGLE_GENAI_API_VERSION") or None,
+            headers=_headers(variables, kind, key),
+        )
+    raise AuthError(
+        f"Error creating contentGenerator: Unsupported authType: {kind.value}. {SUPPORTED}"
+    )
+
+
+def _vertex(variables: Mapping[str, str]) -> AuthConfig:
+    key = variables.get("GOOGLE_API_KEY") or None
+    project = variables.get("GOOGLE_CLOUD_PROJECT") or variables.get("GOOGLE_CLOUD_PROJECT_ID")
+    location = variables.get("GOOGLE_CLOUD_LOCATION")
+    if key is None and not (project and location):
+        raise AuthError(
+            "Vertex AI needs GOOGLE_API_KEY, or both GOOGLE_CLOUD_PROJECT and "
+            f"GOOGLE_CLOUD_LOCATION. {SUPPORTED}"
+        )
+    return AuthConfig(
+        type=AuthType.USE_VERTEX_AI,
+        api_key=key,
+        vertexai=True,
+        # The SDK takes one or the other, and upstream's prefers the key.
+        project=None if key else project,
+        location=None if key else location,
+        base_url=_base_url(variables, "GOOGLE_VERTEX_BASE_URL"),
+        api_version=variables.get("GOOGLE_GENAI_API_VERSION") or None,
+        headers=_headers(variables, AuthType.USE_VERTEX_AI, key or ""),
+    )
+
+
+def _headers(variables: Mapping[str, str], kind: AuthType, key: str) -> dict[str, str]:
+    headers = parse_custom_headers(variables.get("GEMINI_CLI_CUSTOM_HEADERS"))
+    if (
+        variables.get("GEMINI_API_KEY_AUTH_MECHANISM") == "bearer"
+        and kind is not AuthType.GATEWAY
+        and key
+    ):
+        headers["Authorization"] = f"Bearer {key}"
+    return headers
+
+
+def _base_url(variables: Mapping[str, str], name: str) -> str | None:
+    url = variables.get(name)
+    if not url:
+        return None
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        parts = None
+    if parts is None or not parts.scheme or not parts.netloc:
+        raise AuthError(f"Invalid custom base URL: {url}")
+    return url
+
+
+def parse_custom_headers(text: str | None) -> dict[str, str]:
+    """`Name: value, Other: value` as a dict; a comma inside a value stays in the value."""
+    headers: dict[str, str] = {}
+    for entry in re.split(r",(?=\s*[^,:]+:)", text or ""):
+        name, colon, value = entry.strip().partition(":")
+        if colon and name.strip():
+            headers[name.strip()] = value.strip()
+    return headers

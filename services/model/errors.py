@@ -1,0 +1,434 @@
+"""What a model can fail with, and how failures are told to people.
+
+ModelError                        root of what the model layer raises; .name as upstream reports it
+├── ApiError                      the API refused: .status, .message is the response's JSON
+├── NetworkError                  nothing came back: .name, .code, .cause
+├── InvalidStreamError            an answer that is none: .type
+├── QuotaError                    .google_error, .status, .retry_delay_ms
+│   ├── TerminalQuotaError        waiting will not help: .reason
+│   └── RetryableQuotaError       waiting may help
+├── ModelNotFoundError            .code, 404
+├── ValidationRequiredError       the account must be verified: links, .user_handled
+├── UnauthorizedError             401, in words
+├── ForbiddenError                403, in words
+│   └── AccountSuspendedError     .appeal_url, .appeal_link_text
+├── BadRequestError               400, in words
+├── CanceledError                 somebody changed their mind
+├── RetryLimitError               a retry that may not start, or ran out without an error
+├── ModelConfigError              aliases that do not resolve to a model
+└── FatalError                    ends the program: .exit_code
+    ├── FatalAuthenticationError      41
+    ├── FatalInputError               42
+    ├── FatalSandboxError             44
+    ├── FatalConfigError              52
+    ├── FatalTurnLimitedError         53
+    ├── FatalToolExecutionError       54
+    ├── FatalUntrustedWorkspaceError  55
+    └── FatalCancellationError        130
+
+An aborted request is `services.abort.AbortError`. Source: core `utils/errors.ts`,
+`utils/httpErrors.ts`, `utils/googleQuotaErrors.ts`; google-genai's `ApiError`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from services.abort import AbortError
+from services.model.google_errors import GoogleError, error_fields, parse_google_error
+from services.wire import Json, JsonObject, js_json
+
+__all__ = [
+    "AccountSuspendedError",
+    "ApiError",
+    "BadRequestError",
+    "CanceledError",
+    "FatalAuthenticationError",
+    "FatalCancellationError",
+    "FatalConfigError",
+    "FatalError",
+    "FatalInputError",
+    "FatalSandboxError",
+    "FatalToolExecutionError",
+    "FatalTurnLimitedError",
+    "FatalUntrustedWorkspaceError",
+    "ForbiddenError",
+    "InvalidStreamError",
+    "ModelConfigError",
+    "ModelError",
+    "ModelNotFoundError",
+    "NetworkError",
+    "QuotaError",
+    "RetryLimitError",
+    "RetryableQuotaError",
+    "TerminalQuotaError",
+    "UnauthorizedError",
+    "ValidationRequiredError",
+    "error_message",
+    "error_name",
+    "error_status",
+    "error_type_name",
+    "friendly_error",
+    "is_authentication_error",
+]
+
+
+class ModelError(Exception):
+    """The root. `name` is the wire's error name, `Error` where upstream has no class for it."""
+
+    name: str = "Error"
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+
+    @property
+    def message(self) -> str:
+        """The text; the same as `str()`."""
+        return str(self)
+
+
+class ApiError(ModelError):
+    """The API answered with an error status.
+
+    Attributes:
+        status: The HTTP status.
+        details: The `google.rpc` details, where whoever raised it had them apart.
+    """
+
+    name = "ApiError"
+
+    def __init__(
+        self, status: int, message: str, *, details: Sequence[JsonObject] | None = None
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.details = details
+
+    @classmethod
+    def from_parts(
+        cls,
+        status: int,
+        message: str,
+        grpc: str | None = None,
+        details: Sequence[JsonObject] | None = None,
+    ) -> ApiError:
+        """The error the SDK makes of such a response: its message is the response's JSON.
+
+        Args:
+            status: The HTTP status, also the body's `code`.
+            message: What the API says, in words.
+            grpc: The status' name (`RESOURCE_EXHAUSTED`); left out of the body when None.
+            details: `google.rpc` messages; left out of the body when None.
+        """
+        body: JsonObject = {"code": status, "message": message}
+        if grpc is not None:
+            body["status"] = grpc
+        if details is not None:
+            body["details"] = list(details)
+        return cls(status, js_json({"error": body}), details=details)
+
+
+class NetworkError(ModelError):
+    """The request did not reach the API, or its answer did not reach us.
+
+    Attributes:
+        name: The JavaScript error's name (`Error`, `TypeError`), as clients and reports show it.
+        code: The system's code (`ECONNRESET`), if this error has one itself.
+        cause: What was underneath: another error, or its fields `{name, message, code}`.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        name: str = "Error",
+        code: str | None = None,
+        cause: BaseException | Mapping[str, Json] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.name = name
+        self.code = code
+        self.cause = cause
+
+
+class InvalidStreamError(ModelError):
+    """A stream that ended without a usable answer. `type` says what was missing."""
+
+    name = "InvalidStreamError"
+
+    def __init__(self, message: str, type: str) -> None:
+        super().__init__(message)
+        self.type = type
+
+
+class QuotaError(ModelError):
+    """The API will not serve this model now.
+
+    Attributes:
+        google_error: What the API said (upstream's `cause`).
+        status: The API error's code.
+        retry_delay_ms: How long the API wants us to wait; None when it did not say, or said 0.
+    """
+
+    def __init__(
+        self, message: str, google_error: GoogleError, retry_delay_s: float | None = None
+    ) -> None:
+        super().__init__(message)
+        self.google_error = google_error
+        self.status = google_error.code
+        self.retry_delay_ms = retry_delay_s * 1000 if retry_delay_s else None
+
+
+class TerminalQuotaError(QuotaError):
+    """A quota that waiting minutes will not refill. `reason` is the API's, if it gave one."""
+
+    name = "TerminalQuotaError"
+
+    def __init__(
+        self,
+        message: str,
+        google_error: GoogleError,
+        retry_delay_s: float | None = None,
+        reason: str | None = None,
+    ) -> None:
+        super().__init__(message, google_error, retry_delay_s)
+        self.reason = reason
+
+    @property
+    def is_insufficient_credits(self) -> bool:
+        """True when the account has run out of credits."""
+        return self.reason == "INSUFFICIENT_G1_CREDITS_BALANCE"
+
+
+class RetryableQuotaError(QuotaError):
+    """A quota that refills soon."""
+
+    name = "RetryableQuotaError"
+
+
+class ModelNotFoundError(ModelError):
+    """There is no such model, or not for this account."""
+
+    name = "ModelNotFoundError"
+
+    def __init__(self, message: str, code: int = 404) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class ValidationRequiredError(ModelError):
+    """The account must be verified before it is served.
+
+    `user_handled` is set once somebody was asked and did not verify, so that nobody asks again.
+    """
+
+    name = "ValidationRequiredError"
+
+    def __init__(
+        self,
+        message: str,
+        google_error: GoogleError,
+        *,
+        validation_link: str | None = None,
+        validation_description: str | None = None,
+        learn_more_url: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.google_error = google_error
+        self.validation_link = validation_link
+        self.validation_description = validation_description
+        self.learn_more_url = learn_more_url
+        self.user_handled = False
+
+
+class UnauthorizedError(ModelError):
+    """Not signed in."""
+
+    name = "UnauthorizedError"
+
+
+class ForbiddenError(ModelError):
+    """Signed in, but not allowed."""
+
+    name = "ForbiddenError"
+
+
+class AccountSuspendedError(ForbiddenError):
+    """The account was suspended for breaking the terms of service."""
+
+    name = "AccountSuspendedError"
+
+    def __init__(self, message: str, metadata: Mapping[str, Json] | None = None) -> None:
+        super().__init__(message)
+        metadata = metadata or {}
+        self.appeal_url: str | None = metadata.get("appeal_url")
+        self.appeal_link_text: str | None = metadata.get("appeal_url_link_text")
+
+
+class BadRequestError(ModelError):
+    """The request was malformed."""
+
+    name = "BadRequestError"
+
+
+class CanceledError(ModelError):
+    """The operation was called off."""
+
+    name = "CanceledError"
+
+    def __init__(self, message: str = "The operation was canceled.") -> None:
+        super().__init__(message)
+
+
+class RetryLimitError(ModelError):
+    """A retry loop that was given no attempts, or used them up on unwanted answers."""
+
+
+class ModelConfigError(ModelError):
+    """Aliases and overrides do not lead to a model."""
+
+
+class FatalError(ModelError):
+    """The program must end, with `exit_code`."""
+
+    name = "FatalError"
+
+    def __init__(self, message: str, exit_code: int) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class _FixedExit(FatalError):
+    _code: ClassVar[int]
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, self._code)
+
+
+class FatalAuthenticationError(_FixedExit):
+    """No way to sign in."""
+
+    name = "FatalAuthenticationError"
+    _code = 41
+
+
+class FatalInputError(_FixedExit):
+    """Nothing usable was asked."""
+
+    name = "FatalInputError"
+    _code = 42
+
+
+class FatalSandboxError(_FixedExit):
+    """The sandbox could not be entered."""
+
+    name = "FatalSandboxError"
+    _code = 44
+
+
+class FatalConfigError(_FixedExit):
+    """The configuration cannot be used."""
+
+    name = "FatalConfigError"
+    _code = 52
+
+
+class FatalTurnLimitedError(_FixedExit):
+    """The session used up its turns."""
+
+    name = "FatalTurnLimitedError"
+    _code = 53
+
+
+class FatalToolExecutionError(_FixedExit):
+    """A tool failed in a way that no answer can mend."""
+
+    name = "FatalToolExecutionError"
+    _code = 54
+
+
+class FatalUntrustedWorkspaceError(_FixedExit):
+    """The folder is not trusted, and the session cannot ask."""
+
+    name = "FatalUntrustedWorkspaceError"
+    _code = 55
+
+
+class FatalCancellationError(_FixedExit):
+    """Interrupted."""
+
+    name = "FatalCancellationError"
+    _code = 130
+
+
+def error_name(error: BaseException) -> str:
+    """The error's name on the wire: ours have one, Python's own go by their class."""
+    if isinstance(error, (ModelError, AbortError)):
+        return error.name
+    return type(error).__name__
+
+
+def error_type_name(error: object) -> str:
+    """The error's type for reports: `unknown` for what is no exception. No leading underscores."""
+    return error_name(error).lstrip("_") if isinstance(error, BaseException) else "unknown"
+
+
+def error_status(error: object) -> int | float | None:
+    """The HTTP status: a numeric `status`, else `response.status`. A `code` is not a status."""
+    fields = error_fields(error)
+    for status in (fields.get("status"), error_fields(fields.get("response")).get("status")):
+        if isinstance(status, (int, float)) and not isinstance(status, bool):
+            return status
+    return None
+
+
+def friendly_error(error: object) -> object:
+    """`error`, or the named error that says what an HTTP client's 400, 401 or 403 means."""
+    parsed = parse_google_error(error)
+    if parsed is not None and parsed.code == 403:
+        for detail in parsed.details:
+            if (
+                detail["@type"] == "type.googleapis.com/google.rpc.ErrorInfo"
+                and detail.get("reason") == "TOS_VIOLATION"
+            ):
+                return AccountSuspendedError(parsed.message, detail.get("metadata"))
+    body = _response_error(error)
+    message = body.get("message")
+    if not message or not isinstance(message, str):
+        return error
+    named = {400: BadRequestError, 401: UnauthorizedError, 403: ForbiddenError}
+    code = body.get("code")
+    return named[code](message) if isinstance(code, int) and code in named else error
+
+
+def _response_error(error: object) -> Mapping[str, Json]:
+    data = error_fields(error_fields(error).get("response")).get("data")
+    if isinstance(data, str):
+        try:
+            data = json.loads(data)
+        except ValueError:
+            return {}
+    return error_fields(error_fields(data).get("error"))
+
+
+def error_message(error: object) -> str:
+    """The error in words, as people are told it."""
+    try:
+        error = friendly_error(error)
+        if isinstance(error, (BaseException, str)):
+            return str(error)
+        message = error_fields(error).get("message")
+        return message if isinstance(message, str) else js_json(error)
+    except Exception:  # noqa: BLE001 - an error whose own text fails must still be told
+        return "Failed to get error details"
+
+
+def is_authentication_error(error: object) -> bool:
+    """True for a 401 in any guise: a numeric code, a name, or the number in the message."""
+    if error_fields(error).get("code") == 401:
+        return True
+    if isinstance(error, BaseException) and error_name(error) == "UnauthorizedError":
+        return True
+    return "401" in error_message(error)

@@ -1,0 +1,292 @@
+"""`GeminiContentGenerator`: the real API, through google-genai.
+
+The only module under `services` that knows the SDK, and it imports it when the first generator is
+made: a program that replays never pays for it. One call of ours is one HTTP request: the SDK's
+retries, its function calling and its continuation requests are switched off, as both runtimes
+have their own.
+
+What the SDK does to a conversation on its way, and cannot be helped: base64 leaves with the URL
+alphabet, function declarations of several tools leave in one, fields that it does not know are
+left out (logged at debug level), and a line separator other than CR and LF inside an event that
+the API did not escape breaks that event.
+
+Source: core `core/contentGenerator.ts`; google-genai `models.py`, `_api_client.py`.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from services.abort import AbortSignal, until_aborted
+from services.clock import Clock
+from services.model.auth import AuthConfig, AuthType
+from services.model.errors import ApiError, ModelError, NetworkError
+from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
+from services.model.sdk_stream import SdkStream
+from services.wire import JsonObject
+
+if TYPE_CHECKING:
+    import httpx
+
+__all__ = ["GeminiContentGenerator"]
+
+_NOT_THE_APIS = {"sdk_http_response", "automatic_function_calling_history", "parsed"}
+
+CONNECT_DEADLINE_S = 10.0
+SILENCE_DEADLINE_S = 300.0
+"""How long the API may say nothing, before and between chunks: undici's deadline."""
+
+T = TypeVar("T")
+
+
+@dataclass(slots=True)
+class _Exchange:
+    """One HTTP exchange as far as it has come; the SDK itself keeps it to itself."""
+
+    response: httpx.Response | None = None
+
+    @property
+    def answering(self) -> bool:
+        """True once the API has begun a successful answer."""
+        return self.response is not None and self.response.is_success
+
+
+_CURRENT: ContextVar[_Exchange | None] = ContextVar("gemini_exchange", default=None)
+
+
+class GeminiContentGenerator:
+    """Asks the Gemini API, Vertex AI or a gateway.
+
+    Args:
+        auth: Where and as whom; see `services.model.auth.auth_from_environment`.
+        clock: Virtual time stands still while a request is under way.
+        http_client: Carries the requests; made here when None. It gets two event hooks; whoever
+            hands it in closes it.
+        http_options: More of the SDK's HTTP options; ours win over them.
+    """
+
+    def __init__(
+        self,
+        auth: AuthConfig,
+        clock: Clock,
+        *,
+        http_client: httpx.AsyncClient | None = None,
+        http_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        import httpx
+        from google import genai
+
+        # An enum's value that is newer than the SDK is no reason to write to the terminal.
+        warnings.filterwarnings("ignore", message=".* is not a valid ", module="google.genai")
+        self._clock = clock
+        self._owned = http_client is None
+        if http_client is None:
+            http_client = httpx.AsyncClient(follow_redirects=True)
+        self._http = http_client
+        hooks = http_client.event_hooks
+        http_client.event_hooks = {
+            "request": [*hooks.get("request", ()), _set_deadlines],
+            "response": [*hooks.get("response", ()), _note_response],
+        }
+        options = dict(http_options or {})
+        options |= {"httpx_async_client": http_client, "headers": _headers(auth, options)}
+        if auth.base_url:
+            options["base_url"] = auth.base_url
+        if auth.api_version:
+            options["api_version"] = auth.api_version
+        self._client = genai.Client(
+            vertexai=auth.vertexai,
+            # The SDK looks into the process' environment for a key when it is given none.
+            api_key=auth.api_key or (None if auth.vertexai else "none"),
+            project=auth.project,
+            location=auth.location,
+            http_options=genai.types.HttpOptions.model_validate(options),
+        )
+        self._models = self._client.aio.models
+
+    async def aclose(self) -> None:
+        """Close the connections, if they are this generator's own."""
+        if self._owned:
+            with self._clock.real_work():
+                await self._http.aclose()
+
+    async def generate_content(self, request: ModelRequest) -> JsonObject:
+        """Ask and wait for the whole answer."""
+        from services.model import sdk_json
+
+        contents, config = _contents(request), _config(request)
+
+        async def ask() -> Any:
+            return await self._models.generate_content(
+                model=request.model, contents=contents, config=config
+            )
+
+        response = await self._call(ask, request.signal, _Exchange())
+        return sdk_json.dumped(response, exclude=_NOT_THE_APIS)
+
+    async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
+        """Connect; the SDK does so when the first chunk is asked for, so that one is read here."""
+        contents, config = _contents(request), _config(request)
+        chunks: AsyncIterator[Any] = await self._models.generate_content_stream(
+            model=request.model, contents=contents, config=config
+        )
+        exchange = _Exchange()
+
+        async def pull() -> JsonObject | None:
+            from services.model import sdk_json
+
+            chunk = await self._call(lambda: _next(chunks), request.signal, exchange)
+            return None if chunk is None else sdk_json.dumped(chunk, exclude=_NOT_THE_APIS)
+
+        async def close() -> None:
+            with self._clock.real_work():
+                # The SDK's generators are nested: closing the outer one leaves the connection
+                # to the garbage collector.
+                if exchange.response is not None:
+                    await exchange.response.aclose()
+                if isinstance(chunks, AsyncGenerator):
+                    await chunks.aclose()
+
+        stream = SdkStream(pull, close)
+        try:
+            stream.head = await pull()
+        except ModelError as error:
+            if not exchange.answering:
+                await stream.aclose()
+                raise
+            stream.head = error
+        except BaseException:
+            await stream.aclose()
+            raise
+        return stream
+
+    async def count_tokens(self, request: ModelRequest) -> JsonObject:
+        """Count the tokens of the request's contents."""
+        from services.model import sdk_json
+
+        contents = _contents(request)
+
+        async def ask() -> Any:
+            return await self._models.count_tokens(model=request.model, contents=contents)
+
+        response = await self._call(ask, request.signal, _Exchange())
+        return sdk_json.dumped(response, exclude=_NOT_THE_APIS)
+
+    async def embed_content(self, request: EmbedRequest) -> JsonObject:
+        """Embed the texts, one vector each."""
+        from services.model import sdk_json
+
+        async def ask() -> Any:
+            return await self._models.embed_content(
+                model=request.model, contents=list(request.contents)
+            )
+
+        response = await self._call(ask, request.signal, _Exchange())
+        return sdk_json.dumped(response, exclude=_NOT_THE_APIS)
+
+    async def _call(
+        self,
+        ask: Callable[[], Coroutine[Any, Any, T]],
+        signal: AbortSignal,
+        exchange: _Exchange,
+    ) -> T:
+        with self._clock.real_work(), _translated(exchange):
+            token = _CURRENT.set(exchange)
+            try:
+                return await until_aborted(ask(), signal)
+            finally:
+                _CURRENT.reset(token)
+
+
+async def _next(chunks: AsyncIterator[Any]) -> Any:
+    return await anext(chunks, None)
+
+
+async def _note_response(response: httpx.Response) -> None:
+    exchange = _CURRENT.get()
+    if exchange is not None:
+        exchange.response = response
+
+
+async def _set_deadlines(request: httpx.Request) -> None:
+    """The SDK asks for no deadlines at all: a silent peer would hold a session for ever."""
+    asked = request.extensions.get("timeout") or {}
+    ours = {
+        "connect": CONNECT_DEADLINE_S,
+        "pool": CONNECT_DEADLINE_S,
+        "read": SILENCE_DEADLINE_S,
+        "write": SILENCE_DEADLINE_S,
+    }
+    request.extensions = {
+        **request.extensions,
+        "timeout": {name: asked.get(name) or deadline for name, deadline in ours.items()},
+    }
+
+
+def _headers(auth: AuthConfig, options: Mapping[str, Any]) -> dict[str, str]:
+    headers = {**(options.get("headers") or {}), **auth.headers}
+    if auth.type is AuthType.GATEWAY and not auth.api_key:
+        headers["x-goog-api-key"] = ""
+    return headers
+
+
+def _contents(request: ModelRequest) -> list[Any]:
+    from google.genai import types
+
+    from services.model import sdk_json
+
+    return [
+        sdk_json.parse_leniently(types.Content, sdk_json.content_with_bytes(content))
+        for content in request.contents
+    ]
+
+
+def _config(request: ModelRequest) -> Any:
+    from google.genai import types
+
+    from services.model import sdk_json
+
+    config = dict(request.config)
+    instruction = config.get("systemInstruction")
+    if isinstance(instruction, dict):
+        decoded = sdk_json.content_with_bytes(instruction)
+        config["systemInstruction"] = sdk_json.parse_leniently(types.Content, decoded)
+    if config.get("tools"):
+        config["tools"] = [sdk_json.parse_leniently(types.Tool, tool) for tool in config["tools"]]
+    parsed = sdk_json.parse_leniently(types.GenerateContentConfig, config)
+    parsed.automatic_function_calling = types.AutomaticFunctionCallingConfig(disable=True)
+    if "automatic_continuation" in types.GenerateContentConfig.model_fields:
+        parsed.automatic_continuation = False
+    return parsed
+
+
+@contextmanager
+def _translated(exchange: _Exchange) -> Iterator[None]:
+    """Raise the seam's errors for the SDK's, httpx's and google-auth's."""
+    import httpx
+    from google.auth.exceptions import GoogleAuthError
+    from google.genai import errors
+
+    from services.model.transport_errors import api_error, network_error, unreadable_answer
+
+    try:
+        yield
+    except errors.APIError as error:
+        body, grpc = error.details, error.status
+        raise api_error(error.code, grpc, body, answering=exchange.answering) from error
+    except httpx.HTTPError as error:
+        raise network_error(error, answering=exchange.answering) from error
+    except GoogleAuthError as error:
+        raise ApiError.from_parts(401, str(error), "UNAUTHENTICATED") from error
+    except errors.UnknownApiResponseError as error:
+        raise unreadable_answer(error) from error
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        if exchange.answering:
+            # The SDK reads answers without checking their shape.
+            raise NetworkError(f"exception parsing stream chunk: {error}", cause=error) from error
+        raise ApiError.from_parts(400, str(error), "INVALID_ARGUMENT") from error

@@ -1,0 +1,205 @@
+"""Google's structured API errors, found wherever a client library hid them.
+
+One error can arrive as the API's JSON, as an exception whose message is that JSON (perhaps several
+times over), as an HTTP client's `response.data`, or as somebody's `cause`. `parse_google_error`
+looks in that order. Source: core `utils/googleErrors.ts`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from services.wire import Json, JsonObject
+
+__all__ = ["GoogleError", "error_fields", "parse_google_error"]
+
+_MAX_NESTING: Final = 10
+_CLASSIFIED: Final = frozenset(
+    {"TerminalQuotaError", "RetryableQuotaError", "ValidationRequiredError"}
+)
+_DOUBLE_COMMA: Final = re.compile(r",(\s*),")
+_JS_NUMBER: Final = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?")
+
+
+@dataclass(frozen=True, slots=True)
+class GoogleError:
+    """What the API said: `details` are `google.rpc` messages, each with its `@type`."""
+
+    code: int | float | str
+    """Mostly an HTTP status; a network cause's own code (`ECONNRESET`) may end up here too."""
+    message: str
+    details: tuple[JsonObject, ...] = ()
+
+
+def error_fields(value: object) -> Mapping[str, Json]:
+    """An error's fields as upstream's code reads them; empty for what has none.
+
+    A mapping is its own fields. An exception has `message` and whichever of `name`, `code`,
+    `status`, `cause`, `response` and `error` its class gives it; Python's `__cause__` is none of
+    them.
+    """
+    if isinstance(value, Mapping):
+        return value
+    if not isinstance(value, BaseException):
+        return {}
+    fields: JsonObject = {"message": str(value)}
+    for key in ("name", "code", "status", "cause", "response", "error"):
+        field = getattr(value, key, None)
+        if field is not None:
+            fields[key] = field
+    return fields
+
+
+def parse_google_error(error: object) -> GoogleError | None:
+    """The structured error in `error`, or None where there is none.
+
+    Args:
+        error: An exception, a mapping, JSON text of one, or a list whose first element is one.
+
+    Returns:
+        Code, message and details. None for errors that were classified before, and where code or
+        message is missing.
+    """
+    name = error_fields(error).get("name")
+    if isinstance(name, str) and name in _CLASSIFIED:
+        return None
+    if isinstance(error, str):
+        error = _loads(error)
+    fields = error_fields(_first(error))
+    found = _from_response(fields)
+    if found is None:
+        found = _from_message(fields.get("message"))
+    if found is None:
+        found = _from_cause(fields)
+    return _checked(_innermost(found)) if found is not None else None
+
+
+def _innermost(found: Json) -> Json:
+    """Descend while the message is itself the JSON of an error."""
+    for _ in range(_MAX_NESTING):
+        message = error_fields(found).get("message")
+        if not isinstance(message, str):
+            break
+        inner = error_fields(_loads(message.replace("\u00a0", "").replace("\n", " "))).get("error")
+        if not _truthy(inner):
+            break
+        found = inner
+    return found
+
+
+def _checked(found: Json) -> GoogleError | None:
+    fields = error_fields(found)
+    code, message = fields.get("code"), fields.get("message")
+    if not code or isinstance(code, bool) or not isinstance(code, (int, float, str)):
+        return None
+    if not message or not isinstance(message, str):
+        return None
+    details = fields.get("details")
+    typed = map(_typed_detail, details if isinstance(details, (list, tuple)) else ())
+    return GoogleError(code, message, tuple(detail for detail in typed if detail is not None))
+
+
+def _typed_detail(detail: Json) -> JsonObject | None:
+    """`detail` under a clean `@type` key (streams have been seen to pad it); None without one."""
+    if not isinstance(detail, Mapping):
+        return None
+    key = next((key for key in detail if key.strip() == "@type"), None)
+    if key is None or not isinstance(detail[key], str):
+        return None
+    return {("@type" if name == key else name): value for name, value in detail.items()}
+
+
+def _from_response(fields: Mapping[str, Json]) -> Json:
+    """The `error` of an HTTP client's `response.data`, else the top-level one."""
+    data = error_fields(fields.get("response")).get("data")
+    if isinstance(data, str):
+        data = _loads(data)
+    error = error_fields(_first(data)).get("error")
+    if _error_shaped(error):
+        return error
+    top = fields.get("error")
+    return top if _truthy(top) else None
+
+
+def _from_message(message: Json) -> Json:
+    """The `error` of a message that is, or contains, JSON."""
+    data = message
+    if isinstance(message, str):
+        data = _loads(message)
+        first, last = message.find("{"), message.rfind("}")
+        if data is None and -1 < first < last:
+            data = _loads(message[first : last + 1])
+    error = error_fields(_first(data)).get("error")
+    return error if _error_shaped(error) else None
+
+
+def _from_cause(fields: Mapping[str, Json]) -> Json:
+    """What the cause says, under the outer error's code where it has none of its own."""
+    cause = fields.get("cause")
+    if isinstance(cause, str):
+        if not cause.strip():
+            return None
+        found = _from_message(cause)
+        return _with_code(found if found is not None else {"message": cause}, fields)
+    inner = error_fields(cause)
+    message = inner.get("message")
+    if isinstance(message, str):
+        nested = _from_message(message)
+    else:
+        nested = error_fields(message).get("error")
+    for found in (inner.get("error"), nested, inner):
+        if _error_shaped(found):
+            return _with_code(found, fields)
+    return None
+
+
+def _with_code(error: Json, outer: Mapping[str, Json]) -> JsonObject:
+    fields = error_fields(error)
+    kept = {key: fields[key] for key in ("message", "details", "code") if key in fields}
+    if kept.get("code") is None:
+        code = outer.get("code")
+        kept["code"] = _number(code if code is not None else outer.get("status"))
+    return kept
+
+
+def _number(value: Json) -> int | float | None:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return value
+    if isinstance(value, str) and _JS_NUMBER.fullmatch(value.strip()):
+        number = float(value)
+        return int(number) if number.is_integer() else number
+    return None
+
+
+def _error_shaped(value: Json) -> bool:
+    fields = error_fields(value)
+    code = fields.get("code")
+    numeric = isinstance(code, (int, float)) and not isinstance(code, bool)
+    return isinstance(fields.get("message"), str) or numeric
+
+
+def _first(value: object) -> object:
+    return value[0] if isinstance(value, (list, tuple)) and value else value
+
+
+def _truthy(value: Json) -> bool:
+    """JavaScript's truth: empty lists and objects are true."""
+    return isinstance(value, (Mapping, list, tuple)) or bool(value)
+
+
+def _loads(text: str) -> Json:
+    """Parse JSON, mending the doubled commas a broken event stream leaves; None if it is none."""
+    while (repaired := _DOUBLE_COMMA.sub(r",\1", text)) != text:
+        text = repaired
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _refuse_constant(word: str) -> Json:
+    raise ValueError(f"{word} is not JSON")

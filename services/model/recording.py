@@ -1,0 +1,81 @@
+"""`RecordingContentGenerator`: writes what a model answered, for a later replay.
+
+One JSON line per completed call, `{method, response}`: upstream's `--record-responses` file. Each
+line is on disk before the caller sees the end of the answer. A stream is written only when it was
+read to its end: half an answer would replay as a whole one.
+
+Unlike upstream's serialiser this one writes an object as often as it occurs: upstream's writes
+`[Circular]` for any object seen before, even where two places merely share it.
+
+Source: core `core/recordingContentGenerator.ts`.
+"""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from pathlib import Path
+
+from services.model.generator import (
+    ChunkStream,
+    ContentGenerator,
+    EmbedRequest,
+    ModelRequest,
+)
+from services.wire import Json, JsonObject, js_json
+
+__all__ = ["RecordingContentGenerator"]
+
+_ANSWER = ("candidates", "usageMetadata")
+
+
+class RecordingContentGenerator:
+    """Passes everything through and appends each completed answer to a file.
+
+    Args:
+        inner: Who answers.
+        path: The file; created when missing, appended to when not. Its folder must exist.
+    """
+
+    def __init__(self, inner: ContentGenerator, path: Path) -> None:
+        self._inner = inner
+        self._path = path
+
+    async def generate_content(self, request: ModelRequest) -> JsonObject:
+        """Ask, and record the answer."""
+        response = await self._inner.generate_content(request)
+        self._append("generateContent", _only(response, _ANSWER))
+        return response
+
+    async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
+        """Connect; the chunks are recorded when the last one has been read."""
+        return self._recorded(await self._inner.generate_content_stream(request))
+
+    async def _recorded(self, stream: ChunkStream) -> ChunkStream:
+        kept: list[JsonObject] = []
+        async with aclosing(stream):
+            async for chunk in stream:
+                kept.append(_only(chunk, _ANSWER))
+                yield chunk
+        self._append("generateContentStream", kept)
+
+    async def count_tokens(self, request: ModelRequest) -> JsonObject:
+        """Count, and record the count."""
+        response = await self._inner.count_tokens(request)
+        kept = _only(response, ("totalTokens", "cachedContentTokenCount"))
+        self._append("countTokens", kept)
+        return response
+
+    async def embed_content(self, request: EmbedRequest) -> JsonObject:
+        """Embed, and record the vectors."""
+        response = await self._inner.embed_content(request)
+        self._append("embedContent", _only(response, ("embeddings", "metadata")))
+        return response
+
+    def _append(self, method: str, response: Json) -> None:
+        line = js_json({"method": method, "response": response})
+        with self._path.open("a", encoding="utf-8", newline="\n") as file:
+            file.write(f"{line}\n")
+
+
+def _only(response: JsonObject, keys: tuple[str, ...]) -> JsonObject:
+    return {key: response[key] for key in keys if response.get(key) is not None}

@@ -1,0 +1,144 @@
+"""Between our JSON and the SDK's models: what they refuse is dropped, what they recode is mended.
+
+The SDK's models forbid fields that they do not know, hold bytes where the API's JSON holds base64
+text, and write base64 with the URL alphabet. The API reads both alphabets and writes the standard
+one; so do we. Text that is no base64 at all cannot pass through a bytes field: a signature like
+that is left out, as the API would not accept it either.
+
+Source: the API's JSON mapping (protocol buffers, `bytes`); google-genai `_common.BaseModel`.
+"""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import logging
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from enum import Enum
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from services.model.errors import ApiError
+from services.wire import Content, Json, JsonObject, Part
+
+__all__ = ["bytes_of", "content_with_bytes", "dumped", "parse_leniently", "plain_json"]
+
+_LOG = logging.getLogger(__name__)
+_STANDARD = str.maketrans("-_", "+/")
+
+M = TypeVar("M", bound=BaseModel)
+
+
+def bytes_of(text: str) -> bytes | None:
+    """Decode base64 of either alphabet, padded or not; None for what is no base64."""
+    standard = text.translate(_STANDARD).rstrip("=")
+    try:
+        return base64.b64decode(standard + "=" * (-len(standard) % 4), validate=True)
+    except (binascii.Error, ValueError):
+        return None
+
+
+def content_with_bytes(content: Content) -> Content:
+    """A copy of `content` with signatures and inline data decoded; shares everything else."""
+    parts = content.get("parts")
+    if not isinstance(parts, Sequence) or isinstance(parts, str):
+        return content
+    return {**content, "parts": [_part_with_bytes(part) for part in parts]}
+
+
+def _part_with_bytes(part: Part) -> Part:
+    decoded = dict(part)
+    if "thoughtSignature" in part:
+        _decode_field(decoded, "thoughtSignature")
+    if isinstance(part.get("inlineData"), Mapping):
+        decoded["inlineData"] = dict(part["inlineData"])
+        _decode_field(decoded["inlineData"], "data")
+    response = part.get("functionResponse")
+    if isinstance(response, Mapping) and response.get("parts"):
+        nested = [_part_with_bytes(item) for item in response["parts"]]
+        decoded["functionResponse"] = {**response, "parts": nested}
+    return decoded
+
+
+def _decode_field(owner: dict[str, Any], key: str) -> None:
+    text = owner.get(key)
+    if not isinstance(text, str):
+        return
+    decoded = bytes_of(text)
+    if decoded is None:
+        _LOG.debug("left out %s: not base64", key)
+        del owner[key]
+    else:
+        owner[key] = decoded
+
+
+def parse_leniently(kind: type[M], value: Mapping[str, Json]) -> M:
+    """Validate `value` as `kind` without the fields that `kind` does not know.
+
+    Raises:
+        ApiError: 400, for a known field of a wrong type: what the API would say.
+    """
+    try:
+        return kind.model_validate(value)
+    except ValidationError as error:
+        unknown = [item["loc"] for item in error.errors() if item["type"] == "extra_forbidden"]
+    for location in unknown:
+        _LOG.debug("left out %s: unknown to %s", ".".join(map(str, location)), kind.__name__)
+    try:
+        return kind.model_validate(_without(value, unknown))
+    except ValidationError as error:
+        first = error.errors()[0]
+        where = ".".join(map(str, first["loc"]))
+        message = f"Invalid value at '{where}': {first['msg']}"
+        raise ApiError.from_parts(400, message, "INVALID_ARGUMENT") from error
+
+
+def _without(value: Json, locations: Sequence[tuple[int | str, ...]]) -> Json:
+    """A copy of `value` without what lies at `locations`; shares what has none below it."""
+    if not locations:
+        return value
+    if isinstance(value, Mapping):
+        gone = {location[0] for location in locations if len(location) == 1}
+        return {
+            key: _without(item, _below(locations, key))
+            for key, item in value.items()
+            if key not in gone
+        }
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        # A list in a union is reported without its index: look into every item.
+        named = any(isinstance(location[0], int) for location in locations)
+        return [
+            _without(item, _below(locations, index) if named else locations)
+            for index, item in enumerate(value)
+        ]
+    return value
+
+
+def _below(
+    locations: Sequence[tuple[int | str, ...]], key: int | str
+) -> list[tuple[int | str, ...]]:
+    return [rest[1:] for rest in locations if len(rest) > 1 and rest[0] == key]
+
+
+def plain_json(value: Any) -> Json:
+    """What a model dumped, as the API's JSON: bytes as standard base64, enums by their value."""
+    if isinstance(value, dict):
+        return {key: plain_json(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain_json(item) for item in value]
+    if isinstance(value, bytes):
+        return base64.b64encode(value).decode("ascii")
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, datetime):
+        return value.isoformat().replace("+00:00", "Z")
+    return value
+
+
+def dumped(model: BaseModel, *, exclude: set[str] | None = None) -> JsonObject:
+    """`model` as the API's camelCase JSON without what is not set."""
+    raw = model.model_dump(mode="python", exclude_none=True, by_alias=True, exclude=exclude)
+    answer: JsonObject = plain_json(raw)
+    return answer

@@ -1,0 +1,70 @@
+"""The stream that `GeminiContentGenerator` hands out.
+
+A class and not a generator function: closing a generator function that nobody has begun to read
+does not run its `finally`, and the connection behind it would stay open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Coroutine
+from typing import Any
+
+from services.model.errors import ModelError
+from services.wire import JsonObject
+
+__all__ = ["SdkStream"]
+
+
+class SdkStream(AsyncGenerator[JsonObject, None]):
+    """The chunks of one answer.
+
+    Args:
+        pull: Gets the next chunk; None at the end.
+        close: Ends the HTTP exchange. Called once.
+    """
+
+    def __init__(
+        self,
+        pull: Callable[[], Coroutine[Any, Any, JsonObject | None]],
+        close: Callable[[], Coroutine[Any, Any, None]],
+    ) -> None:
+        self._pull = pull
+        self._close = close
+        self._closed = False
+        self._started = False
+        self.head: JsonObject | ModelError | None = None
+        """The first chunk, or what went wrong after the answer had begun."""
+
+    async def asend(self, value: None, /) -> JsonObject:
+        """The next chunk."""
+        if self._closed:
+            raise StopAsyncIteration
+        try:
+            chunk = await self._next()
+        except BaseException:
+            await self.aclose()
+            raise
+        if chunk is None:
+            await self.aclose()
+            raise StopAsyncIteration
+        return chunk
+
+    async def _next(self) -> JsonObject | None:
+        if self._started:
+            return await self._pull()
+        self._started = True
+        head, self.head = self.head, None
+        if isinstance(head, ModelError):
+            raise head
+        return head
+
+    async def athrow(self, typ: Any, val: Any = None, tb: Any = None, /) -> JsonObject:
+        """Close, and raise what was thrown: nothing in here could catch it."""
+        await self.aclose()
+        raise val if val is not None else typ
+
+    async def aclose(self) -> None:
+        """End the HTTP exchange; the second and later calls do nothing."""
+        if not self._closed:
+            self._closed = True
+            await self._close()

@@ -1,0 +1,113 @@
+"""How many tokens some parts are, guessed without asking a model.
+
+Every term of an estimate is a multiple of a quarter, so sums are exact whatever their order: a
+running total of `part_tokens`, floored when read, is what `estimate_tokens` gives for the whole
+list. Source: core `utils/tokenCalculation.ts`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from math import floor
+from typing import Final
+
+from services.abort import AbortSignal
+from services.model.generator import ContentGenerator, LlmRole, ModelRequest
+from services.wire import Json, JsonObject, Part, js_json, js_length
+
+__all__ = ["estimate_tokens", "part_tokens", "request_token_count"]
+
+logger = logging.getLogger(__name__)
+
+_CHARS_PER_TOKEN: Final = 4
+_NON_ASCII_TOKENS: Final = 1.5
+_LONG_TEXT: Final = 100_000
+_IMAGE_TOKENS: Final = 3000.0
+_PDF_TOKENS: Final = 25_800.0
+_MAX_DEPTH: Final = 3
+
+
+def estimate_tokens(parts: Sequence[Part]) -> int:
+    """The estimate for `parts`, rounded down once."""
+    return floor(sum(map(part_tokens, parts)))
+
+
+def part_tokens(part: Part) -> float:
+    """The estimate for one part, not rounded: text first, whatever else the part carries."""
+    return _part_tokens(part, 0)
+
+
+def _part_tokens(part: Part, depth: int) -> float:
+    text = part.get("text")
+    if isinstance(text, str):
+        return _text_tokens(text)
+    response = part.get("functionResponse")
+    if response is not None:
+        return _response_tokens(response, depth)
+    media = _media_tokens(part)
+    return media if media is not None else _length_tokens(js_json(part))
+
+
+def _text_tokens(text: str) -> float:
+    if text.isascii():
+        return len(text) / _CHARS_PER_TOKEN
+    units = js_length(text)
+    if units > _LONG_TEXT:
+        return units / _CHARS_PER_TOKEN
+    ascii_units = len(text.encode("ascii", "ignore"))
+    return ascii_units / _CHARS_PER_TOKEN + (units - ascii_units) * _NON_ASCII_TOKENS
+
+
+def _length_tokens(text: str) -> float:
+    return js_length(text) / _CHARS_PER_TOKEN
+
+
+def _response_tokens(response: JsonObject, depth: int) -> float:
+    tokens = _length_tokens(response.get("name") or "")
+    payload: Json = response.get("response")
+    if isinstance(payload, str):
+        tokens += _length_tokens(payload)
+    elif payload is not None:
+        tokens += _length_tokens(js_json(payload))
+    nested = response.get("parts")
+    if nested and depth < _MAX_DEPTH:
+        tokens += floor(sum(_part_tokens(part, depth + 1) for part in nested))
+    return tokens
+
+
+def _media_tokens(part: Part) -> float | None:
+    kinds = ((part.get(key) or {}).get("mimeType") for key in ("inlineData", "fileData"))
+    mime_type = next(filter(None, kinds), "")
+    if mime_type.startswith("image/"):
+        return _IMAGE_TOKENS
+    return _PDF_TOKENS if mime_type.startswith("application/pdf") else None
+
+
+async def request_token_count(
+    parts: Sequence[Part],
+    generator: ContentGenerator,
+    model: str,
+    signal: AbortSignal,
+    prompt_id: str,
+) -> int:
+    """How many tokens a request of `parts` is: counted by the model if there is media in it.
+
+    Text and tool results are estimated. So is media when counting fails, for whatever reason.
+    """
+    if not any("inlineData" in part or "fileData" in part for part in parts):
+        return estimate_tokens(parts)
+    request = ModelRequest(
+        model=model,
+        contents=[{"role": "user", "parts": list(parts)}],
+        role=LlmRole.MAIN,
+        prompt_id=prompt_id,
+        signal=signal,
+    )
+    try:
+        response = await generator.count_tokens(request)
+    except Exception as error:  # noqa: BLE001 - a count is a courtesy; the request itself will tell
+        logger.debug("counting tokens failed: %s", error)
+        return estimate_tokens(parts)
+    total = response.get("totalTokens")
+    return total if isinstance(total, int) else 0

@@ -1,0 +1,109 @@
+"""What the SDK and httpx raise, in the words and codes that upstream's SDK and `fetch` have for it.
+
+Retries go by these codes and messages, so a connection that breaks under us must look like one
+that breaks under upstream. Source: core `utils/retry.ts`; undici's errors; google-genai's
+`throwErrorIfNotOK` and `processStreamResponse` in its `_api_client`.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import socket
+import ssl
+from collections.abc import Iterator
+
+import httpx
+
+from services.model.errors import ApiError, NetworkError
+from services.wire import Json, js_json
+
+__all__ = ["api_error", "network_error", "unreadable_answer"]
+
+
+def network_error(error: httpx.HTTPError, *, answering: bool) -> NetworkError:
+    """The upstream form of `error`.
+
+    Args:
+        error: What httpx raised.
+        answering: True once the answer had begun: `fetch` had returned, its body broke.
+    """
+    code = _code(error, answering=answering)
+    if answering:
+        return NetworkError("terminated", name="TypeError", code=code, cause=error)
+    message = "exception TypeError: fetch failed sending request"
+    return NetworkError(message, code=code, cause=error)
+
+
+def _code(error: httpx.HTTPError, *, answering: bool) -> str | None:
+    for underlying in _chain(error):
+        code = _system_code(underlying)
+        if code is not None:
+            return code
+    if isinstance(error, (httpx.ConnectTimeout, httpx.PoolTimeout)):
+        return "UND_ERR_CONNECT_TIMEOUT"
+    if isinstance(error, httpx.ReadTimeout):
+        return "UND_ERR_BODY_TIMEOUT" if answering else "UND_ERR_HEADERS_TIMEOUT"
+    if isinstance(error, httpx.TimeoutException):
+        return "ETIMEDOUT"
+    if isinstance(error, httpx.RemoteProtocolError):
+        return "UND_ERR_SOCKET"
+    if isinstance(error, httpx.NetworkError):
+        return "ECONNREFUSED" if isinstance(error, httpx.ConnectError) else "ECONNRESET"
+    return None
+
+
+def _system_code(error: BaseException) -> str | None:
+    if isinstance(error, socket.gaierror):
+        return "EAI_AGAIN" if error.errno == socket.EAI_AGAIN else "ENOTFOUND"
+    if isinstance(error, ssl.SSLError):
+        reason = (error.reason or "SSL_ERROR").upper().replace(" ", "_")
+        return f"ERR_SSL_{reason}"
+    if isinstance(error, OSError) and error.errno is not None:
+        return errno.errorcode.get(error.errno)
+    return None
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """`error` and what it came from, outermost first; of a group, every member."""
+    pending: list[BaseException] = [error]
+    seen: set[int] = set()
+    while pending:
+        current = pending.pop(0)
+        if id(current) in seen:
+            continue
+        seen.add(id(current))
+        yield current
+        if isinstance(current, BaseExceptionGroup):
+            pending.extend(current.exceptions)
+        underlying = current.__cause__ or current.__context__
+        if underlying is not None:
+            pending.append(underlying)
+
+
+def api_error(status: int | None, grpc: str | None, body: Json, *, answering: bool) -> ApiError:
+    """The upstream form of a refusal.
+
+    Args:
+        status: The HTTP status, or the code of an error event.
+        grpc: The status' name or the HTTP reason.
+        body: The response as the SDK parsed it; `{message, status}` when it was not JSON.
+        answering: True for an error event in a stream.
+    """
+    if not isinstance(body, dict) or "error" not in body:
+        # Not the API's JSON: a proxy's page, or an empty body.
+        message = body.get("message") if isinstance(body, dict) else str(body)
+        body = {"error": {"message": message or "", "code": status, "status": grpc or ""}}
+    text = js_json(body)
+    return ApiError(int(status or 500), f"got status: {grpc}. {text}" if answering else text)
+
+
+def unreadable_answer(error: ValueError) -> NetworkError:
+    """JSON that breaks off is a connection that ended early; any other is a broken answer."""
+    cause = error.__cause__
+    if isinstance(cause, json.JSONDecodeError):
+        cut = cause.pos >= len(cause.doc.rstrip()) or cause.msg.startswith("Unterminated string")
+        if cut:
+            return NetworkError("Incomplete JSON segment at the end", cause=error)
+        return NetworkError(str(cause), name="SyntaxError", cause=error)
+    return NetworkError(str(error), cause=error)

@@ -1,0 +1,36 @@
+"""Names in the order that people expect: `String.prototype.localeCompare` for en-US.
+
+An approximation of the Unicode root collation that is exact for ASCII and for Latin letters with
+accents: base letters first, then accents, then case (lower before upper).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Final
+
+__all__ = ["collation_key"]
+
+_BEFORE_DIGITS: Final = " _-,;:!?.'\"()[]{}@*/\\&#%`^+<=>|~$"
+_RANK: Final = {character: index for index, character in enumerate(_BEFORE_DIGITS)}
+
+CollationKey = tuple[tuple[tuple[int, str], ...], tuple[str, ...], tuple[bool, ...], str]
+
+
+def collation_key(text: str) -> CollationKey:
+    """A sort key for `text`."""
+    primary: list[tuple[int, str]] = []
+    accents: list[str] = []
+    cases: list[bool] = []
+    for character in unicodedata.normalize("NFD", text):
+        if unicodedata.combining(character):
+            if accents:
+                accents[-1] += character
+            continue
+        if character < " ":
+            continue
+        rank = _RANK.get(character)
+        primary.append((rank, "") if rank is not None else (len(_RANK), character.casefold()))
+        accents.append("")
+        cases.append(character != character.lower())
+    return tuple(primary), tuple(accents), tuple(cases), text

@@ -1,0 +1,208 @@
+r"""Finding what is to be replaced: exactly, by trimmed lines, by tokens, or nearly.
+
+The first strategy that finds anything decides. Texts have `\n` line ends only.
+Source: core `tools/edit.ts`, `calculateReplacement`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.tools.texts import JS_SPACE
+from services.wire import js_length, js_trim
+
+__all__ = ["Replacement", "levenshtein", "replace_text"]
+
+_LINE: Final = re.compile("[^\n\r\u2028\u2029]*(?:\n|\\Z)")
+_SPACES: Final = re.compile(f"{JS_SPACE}+")
+_LEADING: Final = re.compile(f"\\A{JS_SPACE}+")
+_TRAILING: Final = re.compile(f"{JS_SPACE}+\\Z")
+_DELIMITERS: Final = "():[]{}><="
+_FUZZY_THRESHOLD: Final = 0.1
+_SPACE_WEIGHT: Final = 0.1
+_FUZZY_SHORTEST: Final = 10
+_FUZZY_EFFORT: Final = 400_000_000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replacement:
+    """What a strategy made of the text.
+
+    `occurrences` counts what was found, which need not be what was replaced. `ranges` are the
+    line ranges (from 1, last included) of matches that were only similar.
+    """
+
+    text: str
+    occurrences: int
+    ranges: tuple[tuple[int, int], ...] = ()
+
+
+def replace_text(text: str, old: str, new: str, *, allow_multiple: bool) -> Replacement:
+    """Replace `old` by `new` in `text`; `occurrences` is 0 when no strategy found it."""
+    search, replace = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
+    if not search:
+        return Replacement(text=text, occurrences=0)
+    found = (
+        _exact(text, search, replace, allow_multiple=allow_multiple)
+        or _flexible(text, search, replace)
+        or _by_tokens(text, search, replace, allow_multiple=allow_multiple)
+        or _similar(text, old, search, replace)
+    )
+    return found or Replacement(text=text, occurrences=0)
+
+
+def _exact(text: str, search: str, replace: str, *, allow_multiple: bool) -> Replacement | None:
+    count = text.count(search)
+    if count == 0:
+        return None
+    if count > 1 and not allow_multiple:
+        return Replacement(text=text, occurrences=count)
+    return Replacement(text=_same_ending(text, text.replace(search, replace)), occurrences=count)
+
+
+def _flexible(text: str, search: str, replace: str) -> Replacement | None:
+    lines = _lines(text)
+    wanted = [js_trim(line) for line in search.split("\n")]
+    replacement = replace.split("\n")
+    count = place = 0
+    while place <= len(lines) - len(wanted):
+        window = lines[place : place + len(wanted)]
+        if [js_trim(line) for line in window] == wanted:
+            count += 1
+            block = "\n".join(_indented(replacement, _indentation(window[0])))
+            if replace and window[-1].endswith("\n") and not block.endswith("\n"):
+                block += "\n"
+            lines[place : place + len(wanted)] = [block]
+        place += 1
+    if not count:
+        return None
+    return Replacement(text=_same_ending(text, "".join(lines)), occurrences=count)
+
+
+def _by_tokens(text: str, search: str, replace: str, *, allow_multiple: bool) -> Replacement | None:
+    spaced = "".join(f" {char} " if char in _DELIMITERS else char for char in search)
+    tokens = [re.escape(token) for token in _SPACES.split(spaced) if token]
+    if not tokens:
+        return None
+    pattern = re.compile(f"^([ \t]*){f'{JS_SPACE}*'.join(tokens)}", re.MULTILINE)
+    count = sum(1 for _ in pattern.finditer(text))
+    if not count:
+        return None
+    lines = replace.split("\n")
+    replaced = pattern.sub(
+        lambda match: "\n".join(_indented(lines, match[1])), text, 0 if allow_multiple else 1
+    )
+    return Replacement(text=_same_ending(text, replaced), occurrences=count)
+
+
+def _similar(text: str, old: str, search: str, replace: str) -> Replacement | None:
+    length = js_length(old)
+    lines = _lines(text)
+    if length < _FUZZY_SHORTEST or len(lines) * length**2 > _FUZZY_EFFORT:
+        return None
+    wanted = [_trim_end(line) for line in _lines(search)]
+    height, block = len(wanted), "\n".join(wanted)
+    if not block:
+        return None
+    scores: list[tuple[float, int]] = []
+    for place in range(len(lines) - height + 1):
+        window = "\n".join(_trim_end(line) for line in lines[place : place + height])
+        score = _score(window, block)
+        if score is not None:
+            scores.append((score, place))
+    chosen: list[int] = []
+    for _, place in sorted(scores):
+        if all(abs(place - other) >= height for other in chosen):
+            chosen.append(place)
+    if not chosen:
+        return None
+    replacement = replace.split("\n")
+    for place in sorted(chosen, reverse=True):
+        new_block = "\n".join(_indented(replacement, _indentation(lines[place])))
+        if lines[place + height - 1].endswith("\n"):
+            new_block += "\n"
+        lines[place : place + height] = [new_block]
+    return Replacement(
+        text=_same_ending(text, "".join(lines)),
+        occurrences=len(chosen),
+        ranges=tuple((place + 1, place + height) for place in sorted(chosen)),
+    )
+
+
+def _score(window: str, block: str) -> float | None:
+    """How unlike the two are, 0 to 0.1; `None` beyond. White space counts a tenth."""
+    length = len(block)
+    if abs(len(window) - length) / length > _FUZZY_THRESHOLD / _SPACE_WEIGHT:
+        return None
+    bare_window, bare_block = _SPACES.sub("", window), _SPACES.sub("", block)
+    # The distance without white space is a lower bound of the weighted one.
+    if abs(len(bare_window) - len(bare_block)) > length * _FUZZY_THRESHOLD:
+        return None
+    bare = levenshtein(bare_window, bare_block)
+    if bare > length * _FUZZY_THRESHOLD:
+        return None
+    weighted = bare + (levenshtein(window, block) - bare) * _SPACE_WEIGHT
+    score = weighted / length
+    return score if score <= _FUZZY_THRESHOLD else None
+
+
+def levenshtein(left: str, right: str) -> int:
+    """Edit distance in characters, a column of the table at a time as one integer (Myers 1999)."""
+    if not left:
+        return len(right)
+    mask = (1 << len(left)) - 1
+    top = 1 << (len(left) - 1)
+    positions: dict[str, int] = {}
+    for index, character in enumerate(left):
+        positions[character] = positions.get(character, 0) | (1 << index)
+    up, down, distance = mask, 0, len(left)
+    for character in right:
+        equal = positions.get(character, 0)
+        vertical = equal | down
+        horizontal = (((equal & up) + up) ^ up) | equal
+        grow = (down | ~(horizontal | up)) & mask
+        shrink = up & horizontal
+        if grow & top:
+            distance += 1
+        if shrink & top:
+            distance -= 1
+        grow = (grow << 1) | 1
+        up = ((shrink << 1) | ~(vertical | grow)) & mask
+        down = grow & vertical & mask
+    return distance
+
+
+def _lines(text: str) -> list[str]:
+    return _LINE.findall(text)[:-1]
+
+
+def _trim_end(line: str) -> str:
+    return _TRAILING.sub("", line)
+
+
+def _indentation(line: str) -> str:
+    return line[: len(line) - len(line.lstrip(" \t"))]
+
+
+def _indented(lines: Sequence[str], target: str) -> list[str]:
+    """The lines moved to `target`, measured from the first; blank lines are emptied."""
+    reference = _indentation(lines[0])
+    moved: list[str] = []
+    for line in lines:
+        if not js_trim(line):
+            moved.append("")
+        elif line.startswith(reference):
+            moved.append(target + line[len(reference) :])
+        else:
+            moved.append(target + _LEADING.sub("", line))
+    return moved
+
+
+def _same_ending(before: str, after: str) -> str:
+    """`after` with a final newline exactly when `before` has one."""
+    if before.endswith("\n"):
+        return after if after.endswith("\n") else after + "\n"
+    return after.removesuffix("\n")

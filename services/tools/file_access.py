@@ -1,0 +1,107 @@
+"""From the path a model wrote to the file a tool touches, with every rule on the way.
+
+Source: core `utils/pathCorrector.ts`, `utils/planUtils.ts`, `utils/bfsFileSearch.ts` and the edit
+tools' constructors.
+"""
+
+from __future__ import annotations
+
+import os.path
+from collections import deque
+from pathlib import Path
+from typing import Final
+
+from services.tools.host import ToolHost
+from services.tools.ignore import FileDiscovery
+from services.tools.paths import absolute, exists, real_path, strip_reference_prefix
+
+__all__ = ["DeniedPath", "find_by_suffix", "plan_path", "readable_path", "writable_path"]
+
+_SEARCHED_FOLDERS: Final = 50
+
+
+class DeniedPath(ValueError):
+    """A path that plan mode does not allow; the message is what the model is told."""
+
+
+def readable_path(host: ToolHost, path: str) -> Path:
+    """`path` for reading: `@` prefix dropped, absolute, links resolved.
+
+    Raises:
+        InvalidPath, OSError: it cannot be resolved.
+    """
+    root = host.workspace.root
+    return real_path(absolute(root, strip_reference_prefix(path, root)))
+
+
+def writable_path(host: ToolHost, path: str) -> Path:
+    """`path` for writing: as for reading, but in plan mode a file among the plans.
+
+    Raises:
+        DeniedPath: plan mode, and the path is not among the plans.
+        InvalidPath, OSError: it cannot be resolved.
+    """
+    if host.plan_mode:
+        return real_path(plan_path(host, path.replace("\0", "")))
+    return readable_path(host, path)
+
+
+def plan_path(host: ToolHost, path: str) -> Path:
+    """The plan that `path` names: absolute, from the workspace, or from the plans folder.
+
+    Raises:
+        DeniedPath: empty, or outside the plans folder however it is read.
+    """
+    trimmed = path.strip()
+    if not trimmed:
+        raise DeniedPath("Plan file path must be non-empty.")
+    plans = real_path(host.plans)
+    readings = [Path(absolute(host.workspace.root, trimmed)), Path(absolute(host.plans, trimmed))]
+    if os.path.isabs(trimmed):  # noqa: PTH117 - text in, text out
+        readings.insert(0, Path(trimmed))
+    for reading in readings:
+        resolved = real_path(reading)
+        if resolved == plans or plans in resolved.parents:
+            return reading
+    raise DeniedPath(
+        f"Access denied: plan path ({trimmed}) must be within the designated plans directory "
+        f"({host.plans})."
+    )
+
+
+def find_by_suffix(host: ToolHost, path: str) -> Path | None:
+    """The file in the workspace that relative `path` means, when there is exactly one.
+
+    It is there as written, or one visible file among the first 50 folders, breadth first, has a
+    path that ends so.
+    """
+    root = host.workspace.root
+    cleaned = strip_reference_prefix(path, root)
+    direct = Path(os.path.normpath(f"{root}/{cleaned}"))
+    if exists(direct):
+        return direct
+    name = cleaned.replace("\\", "/").rsplit("/", 1)[-1]
+    found = [
+        file
+        for file in _breadth_first(root, name, FileDiscovery(root))
+        if str(file).replace("\\", "/").endswith(cleaned.replace("\\", "/"))
+    ]
+    return found[0] if len(found) == 1 else None
+
+
+def _breadth_first(root: Path, name: str, discovery: FileDiscovery) -> list[Path]:
+    found: list[Path] = []
+    queue = deque([root])
+    for _ in range(_SEARCHED_FOLDERS):
+        if not queue:
+            break
+        try:
+            entries = sorted(queue.popleft().iterdir())
+        except OSError:
+            continue
+        for entry in entries:
+            folder = entry.is_dir() and not entry.is_symlink()
+            file = entry.name == name and entry.is_file() and not entry.is_symlink()
+            if (folder or file) and not discovery.hides(str(entry)):
+                (queue if folder else found).append(entry)
+    return found

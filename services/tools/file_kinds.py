@@ -1,0 +1,246 @@
+"""What a file is: text, an image, sound, or something that no model can read.
+
+Source: core `utils/fileUtils.ts`; npm `isbinaryfile` and the standard types of npm `mime`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final, Literal
+
+from services.tools.paths import extension
+
+__all__ = ["FileKind", "audio_type", "decode", "file_kind", "looks_binary", "media_type"]
+
+FileKind = Literal["text", "svg", "image", "pdf", "audio", "video", "binary"]
+
+_SNIFFED: Final = 512
+_RESERVE: Final = 3
+
+_TYPES: Final[dict[str, str]] = {
+    suffix: f"{family}/{name}"
+    for family, table in {
+        "application": "pdf:pdf",
+        "audio": (
+            "aac:adts,aac adpcm:adp amr:amr basic:au,snd midi:mid,midi,kar,rmi mobile-xmf:mxmf "
+            "mp4:m4a,mp4a,m4b mpeg:mpga,mp2,mp2a,mp3,m2a,m3a ogg:oga,ogg,spx,opus s3m:s3m "
+            "silk:sil wav:wav webm:weba xm:xm"
+        ),
+        "image": (
+            "aces:exr apng:apng avci:avci avcs:avcs avif:avif bmp:bmp,dib cgm:cgm "
+            "dicom-rle:drle dpx:dpx emf:emf fits:fits g3fax:g3 gif:gif heic:heic "
+            "heic-sequence:heics heif:heif heif-sequence:heifs hej2k:hej2 ief:ief jaii:jaii "
+            "jais:jais jls:jls jp2:jp2,jpg2 jpeg:jpg,jpeg,jpe jph:jph jphc:jhc jpm:jpm,jpgm "
+            "jpx:jpx,jpf jxl:jxl jxr:jxr jxra:jxra jxrs:jxrs jxs:jxs jxsc:jxsc jxsi:jxsi "
+            "jxss:jxss ktx:ktx ktx2:ktx2 pjpeg:jfif png:png sgi:sgi svg+xml:svg,svgz t38:t38 "
+            "tiff:tif,tiff tiff-fx:tfx webp:webp wmf:wmf"
+        ),
+        "video": (
+            "3gpp:3gp,3gpp 3gpp2:3g2 h261:h261 h263:h263 h264:h264 iso.segment:m4s jpeg:jpgv "
+            "mj2:mj2,mjp2 mp2t:ts,m2t,m2ts,mts mp4:mp4,mp4v,mpg4 mpeg:mpeg,mpg,mpe,m1v,m2v "
+            "ogg:ogv quicktime:qt,mov webm:webm"
+        ),
+    }.items()
+    for name, suffixes in (entry.split(":") for entry in table.split())
+    for suffix in suffixes.split(",")
+}
+_AUDIO: Final = {
+    ".mp3": "audio/mpeg",
+    ".wav": "audio/wav",
+    ".aiff": "audio/aiff",
+    ".aif": "audio/aiff",
+    ".aac": "audio/aac",
+    ".ogg": "audio/ogg",
+    ".flac": "audio/flac",
+}
+_BINARY: Final = frozenset(
+    [
+        ".7z",
+        ".a",
+        ".bin",
+        ".bmp",
+        ".bz2",
+        ".class",
+        ".dat",
+        ".dll",
+        ".doc",
+        ".docx",
+        ".dylib",
+        ".exe",
+        ".gif",
+        ".gz",
+        ".jar",
+        ".jpeg",
+        ".jpg",
+        ".lib",
+        ".o",
+        ".obj",
+        ".odp",
+        ".ods",
+        ".odt",
+        ".pak",
+        ".pdf",
+        ".png",
+        ".ppt",
+        ".pptx",
+        ".pyc",
+        ".pyo",
+        ".rar",
+        ".rpa",
+        ".so",
+        ".svg",
+        ".tar",
+        ".war",
+        ".wasm",
+        ".webp",
+        ".xls",
+        ".xlsx",
+        ".zip",
+    ]
+)
+_TYPESCRIPT: Final = frozenset({".ts", ".mts", ".cts"})
+
+
+def media_type(path: Path) -> str | None:
+    """The image, audio, video or PDF type that the name promises."""
+    name = path.name.lower()
+    suffix = name.rpartition(".")[2]
+    return _TYPES.get(suffix) if len(suffix) < len(name) - 1 else None
+
+
+def audio_type(path: Path) -> str | None:
+    """The type to send a sound file as; `None` for formats that models do not take."""
+    promised = media_type(path)
+    if promised in _AUDIO.values():
+        return promised
+    return _AUDIO.get(extension(path.name).lower())
+
+
+def file_kind(path: Path) -> FileKind:
+    """What to do with the existing file at `path`, by its name and, where that is not enough, by
+    its first bytes.
+    """
+    suffix = extension(path.name).lower()
+    if suffix in _TYPESCRIPT:
+        return "text"
+    if suffix == ".svg":
+        return "svg"
+    promised = media_type(path) or ""
+    if promised.startswith("image/"):
+        return "image"
+    if promised == "application/pdf":
+        return "pdf"
+    if promised.startswith(("audio/", "video/")) or audio_type(path):
+        if not looks_binary(path):
+            return "text"
+        return "video" if promised.startswith("video/") else "audio"
+    if suffix in _BINARY or looks_binary(path):
+        return "binary"
+    return "text"
+
+
+def looks_binary(path: Path) -> bool:
+    """Whether the first 512 bytes of the file at `path` are not text."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return _binary(stream.read(_SNIFFED + _RESERVE))
+
+
+def _binary(head: bytes) -> bool:
+    if not head or head.startswith(
+        (b"\xef\xbb\xbf", b"\x00\x00\xfe\xff", b"\xff\xfe\x00\x00", b"\x84\x31\x95\x33")
+    ):
+        return False
+    if head.startswith(b"%PDF-"):
+        return True
+    if head.startswith((b"\xfe\xff", b"\xff\xfe")):
+        return False
+    scanned = min(len(head), _SNIFFED)
+    suspicious = 0
+    place = 0
+    while place < scanned:
+        byte = head[place]
+        if byte == 0:
+            return True
+        if not (7 <= byte <= 14 or 32 <= byte <= 127):
+            step, valid = _utf8_step(head, place)
+            place += step
+            if not valid:
+                suspicious += 1
+                if place >= 32 and suspicious * 100 / scanned > 10:
+                    return True
+        place += 1
+    if suspicious * 100 / scanned > 10:
+        return True
+    return suspicious > 1 and _protobuf(head[:scanned])
+
+
+def _utf8_step(head: bytes, place: int) -> tuple[int, bool]:
+    """How far to move on from a lead byte, and whether a whole character was there.
+
+    A two-byte lead consumes its follower even when that is wrong, as upstream's check does.
+    """
+    lead = head[place]
+    rest = head[place + 1 : place + 4]
+    if 0xC0 <= lead <= 0xDF and len(rest) >= 1:
+        return 1, 0x80 <= rest[0] <= 0xBF
+    if 0xE0 <= lead <= 0xEF and len(rest) >= 2:
+        valid = all(0x80 <= byte <= 0xBF for byte in rest[:2])
+        return (2 if valid else 1), valid
+    if 0xF0 <= lead <= 0xF7 and len(rest) >= 3:
+        valid = all(0x80 <= byte <= 0xBF for byte in rest)
+        return (3 if valid else 1), valid
+    return 0, False
+
+
+class _ShortRead(Exception):
+    pass
+
+
+def _protobuf(head: bytes) -> bool:
+    """Whether the bytes could be the start of a protocol buffer."""
+    place = 0
+
+    def variable_integer() -> int:
+        nonlocal place
+        value = 0
+        for index in range(11):
+            if place >= len(head):
+                raise _ShortRead
+            byte = head[place]
+            place += 1
+            value |= (byte & 0x7F) << (7 * index)
+            if not byte & 0x80:
+                return value
+        raise _ShortRead
+
+    messages = 0
+    try:
+        while True:
+            wire_type = variable_integer() & 0x7
+            if wire_type == 0:
+                variable_integer()
+            elif wire_type in (1, 2, 5):
+                place += {1: 8, 5: 4}.get(wire_type) or variable_integer()
+                if place > len(head):
+                    raise _ShortRead
+            else:
+                return False
+            messages += 1
+    except _ShortRead:
+        return messages > 0
+
+
+def decode(data: bytes) -> str:
+    """Text from bytes: by the byte order mark, which is dropped, else UTF-8."""
+    for mark, encoding in (
+        (b"\xff\xfe\x00\x00", "utf-32-le"),
+        (b"\x00\x00\xfe\xff", "utf-32-be"),
+        (b"\xef\xbb\xbf", "utf-8"),
+        (b"\xff\xfe", "utf-16-le"),
+        (b"\xfe\xff", "utf-16-be"),
+    ):
+        if data.startswith(mark):
+            return data[len(mark) :].decode(encoding, "replace")
+    return data.decode("utf-8", "replace")

@@ -1,0 +1,183 @@
+"""`glob`: files by name pattern, newest first.
+
+Source: core `tools/glob.ts`.
+"""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.collation import collation_key
+from services.tools.contract import (
+    ConfirmationOutcome,
+    ToolErrorType,
+    ToolExecution,
+    ToolInvocation,
+    ToolKind,
+    ToolResult,
+)
+from services.tools.globbing import find_files
+from services.tools.ignore import FileDiscovery
+from services.tools.paths import (
+    InvalidPath,
+    absolute,
+    access_error,
+    exists,
+    make_relative,
+    real_path,
+    relative_path,
+)
+from services.tools.short_paths import shorten_path
+from services.tools.texts import args_pattern
+from services.wire import JsonObject, js_trim
+
+__all__ = ["GlobTool"]
+
+_RECENT_MS: Final = 24 * 60 * 60 * 1000
+
+
+class GlobTool(DeclarativeTool):
+    """Finds files of the workspace by pattern."""
+
+    name = "glob"
+    display_name = "FindFiles"
+    kind = ToolKind.SEARCH
+    description = (
+        "Find files by name: give a glob pattern such as `src/**/*.ts` or `**/*.md` and get "
+        "absolute paths, those changed in the last day first, newest first, the rest by name."
+    )
+    parameters: ClassVar[JsonObject] = {
+        "type": "object",
+        "properties": {
+            "pattern": {"description": "The glob pattern.", "type": "string"},
+            "dir_path": {
+                "description": "Folder to search in; the workspace unless given.",
+                "type": "string",
+            },
+            "case_sensitive": {
+                "description": "Whether case counts; false unless given.",
+                "type": "boolean",
+            },
+            "respect_git_ignore": {
+                "description": "Leave out what .gitignore names; true unless given.",
+                "type": "boolean",
+            },
+            "respect_gemini_ignore": {
+                "description": "Leave out what .geminiignore names; true unless given.",
+                "type": "boolean",
+            },
+        },
+        "required": ["pattern"],
+    }
+
+    def check_values(self, params: JsonObject) -> str | None:
+        """Access, that the folder is one, and that there is a pattern."""
+        workspace = self.host.workspace
+        try:
+            folder = real_path(absolute(workspace.root, params.get("dir_path") or "."))
+        except (InvalidPath, OSError) as error:
+            return str(error)
+        fault = access_error(workspace, folder)
+        if fault is not None:
+            return fault
+        if not exists(folder):
+            return f"Search path does not exist {folder}"
+        if not folder.is_dir():
+            return f"Search path is not a directory: {folder}"
+        if not js_trim(params["pattern"]):
+            return "The 'pattern' parameter cannot be empty."
+        return None
+
+    def invocation(self, params: JsonObject) -> ToolInvocation:
+        """The call for validated `params`."""
+        return _Glob(self.host, params)
+
+
+class _Glob(Invocation):
+    shown_name = GlobTool.display_name
+
+    def description(self) -> str:
+        text = f"'{self.params['pattern']}'"
+        folder = self.params.get("dir_path")
+        if folder:
+            root = self.host.workspace.root
+            text += f" within {shorten_path(make_relative(absolute(root, folder), root))}"
+        return text
+
+    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
+        return {"argsPattern": args_pattern("pattern", self.params["pattern"])}
+
+    async def execute(self, execution: ToolExecution) -> ToolResult:
+        workspace = self.host.workspace
+        folder = workspace.root
+        if self.params.get("dir_path"):
+            try:
+                folder = real_path(absolute(workspace.root, self.params["dir_path"]))
+            except (InvalidPath, OSError) as error:
+                return failed(
+                    str(error),
+                    ToolErrorType.PATH_NOT_IN_WORKSPACE,
+                    display="Path resolution failed.",
+                )
+            fault = access_error(workspace, folder)
+            if fault is not None:
+                return failed(
+                    fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
+                )
+        try:
+            return self._search(folder)
+        except (OSError, ValueError) as error:
+            return failed(
+                f"Error during glob search operation: {error}",
+                ToolErrorType.GLOB_EXECUTION_ERROR,
+                display="Error: An unexpected error occurred.",
+            )
+
+    def _search(self, folder: Path) -> ToolResult:
+        pattern: str = self.params["pattern"]
+        found = find_files(
+            folder,
+            pattern,
+            case_sensitive=bool(self.params.get("case_sensitive")),
+            literal=os.path.lexists(os.path.normpath(f"{folder}/{pattern}")),
+        )
+        root = self.host.workspace.root
+        visible, ignored = FileDiscovery(root).visible(
+            [relative_path(root, path) for path in found],
+            respect_git=self.params.get("respect_git_ignore", True),
+            respect_gemini=self.params.get("respect_gemini_ignore", True),
+        )
+        if not visible:
+            note = f" ({ignored} files were ignored)" if ignored else ""
+            return ToolResult(
+                llm_content=f'No files found matching pattern "{pattern}" within {folder}{note}',
+                return_display="No files found",
+            )
+        paths = self._newest_first([absolute(root, path) for path in visible])
+        note = f" ({ignored} additional files were ignored)" if ignored else ""
+        listing = "\n".join(paths)
+        return ToolResult(
+            llm_content=(
+                f'Found {len(paths)} file(s) matching "{pattern}" within {folder}{note}, sorted '
+                f"by modification time (newest first):\n{listing}"
+            ),
+            return_display=f"Found {len(paths)} matching file(s)",
+        )
+
+    def _newest_first(self, paths: Sequence[str]) -> list[str]:
+        """Recent files by time, older ones by name."""
+        now = self.host.clock.now_ms()
+        recent: list[tuple[int, str]] = []
+        older: list[str] = []
+        for path in paths:
+            changed = Path(path).stat().st_mtime_ns
+            if now - changed / 1e6 < _RECENT_MS:
+                recent.append((changed, path))
+            else:
+                older.append(path)
+        recent.sort(key=lambda entry: -entry[0])
+        return [path for _, path in recent] + sorted(older, key=collation_key)

@@ -1,0 +1,190 @@
+"""Which files a project hides from tools: `.gitignore` and `.geminiignore`.
+
+Source: core `services/fileDiscoveryService.ts`, `utils/gitIgnoreParser.ts`,
+`utils/ignoreFileParser.ts`.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from pathspec import GitIgnoreSpec
+
+from services.tools.paths import InvalidPath, absolute, real_path, relative_path
+
+__all__ = ["FileDiscovery", "is_git_repository"]
+
+GEMINI_IGNORE: Final = ".geminiignore"
+
+
+def is_git_repository(folder: Path) -> bool:
+    """Whether `folder` or one above it holds a `.git`."""
+    return any((parent / ".git").exists() for parent in (folder, *folder.parents))
+
+
+class FileDiscovery:
+    """Answers, for the project at `root`, whether a path is hidden.
+
+    `.geminiignore` is read once, when this is made; `.gitignore` files as folders are first asked
+    about. `.gitignore` counts only inside a Git repository.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._gemini = _Layers(root, _plain_patterns(root / GEMINI_IGNORE))
+        self._git = _GitLayers(root, ()) if is_git_repository(root) else None
+        self._both: _Layers = self._gemini
+        if self._git is not None:
+            self._both = _GitLayers(root, self._gemini.patterns)
+
+    def hides(
+        self,
+        path: str,
+        *,
+        is_directory: bool = False,
+        respect_git: bool = True,
+        respect_gemini: bool = True,
+    ) -> bool:
+        """Whether `path` (absolute, or relative to the root) is to be left out.
+
+        A symbolic link is hidden also when its target is, or lies outside the project.
+        """
+        layers: list[_Layers] = []
+        if respect_git and respect_gemini:
+            layers = [self._both]
+        elif respect_git and self._git is not None:
+            layers = [self._git]
+        elif respect_gemini:
+            layers = [self._gemini]
+        if any(layer.ignores(path, is_directory=is_directory) for layer in layers):
+            return True
+        full = Path(absolute(self._root, path))
+        try:
+            if not full.is_symlink():
+                return False
+            target = real_path(full)
+            if target != self._root and self._root not in target.parents:
+                return True
+            return any(layer.ignores(str(target), is_directory=target.is_dir()) for layer in layers)
+        except (InvalidPath, OSError):
+            return False
+
+    def visible(
+        self, paths: Sequence[str], *, respect_git: bool = True, respect_gemini: bool = True
+    ) -> tuple[list[str], int]:
+        """The paths that are not hidden, in order, and how many were."""
+        kept = [
+            path
+            for path in paths
+            if not self.hides(path, respect_git=respect_git, respect_gemini=respect_gemini)
+        ]
+        return kept, len(paths) - len(kept)
+
+
+def _plain_patterns(file: Path) -> list[str]:
+    try:
+        text = file.read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    lines = (line.strip() for line in re.split(r"\r\n|\n|\r", text))
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+class _Layers:
+    """The patterns of one file at the project's root."""
+
+    def __init__(self, root: Path, patterns: Iterable[str]) -> None:
+        self._root = root
+        self.patterns = tuple(patterns)
+        self._spec = GitIgnoreSpec.from_lines(self.patterns)
+
+    def ignores(self, path: str, *, is_directory: bool) -> bool:
+        relative = self._relative(path, is_directory=is_directory)
+        return relative is not None and _ignored(self._spec, relative)
+
+    def _relative(self, path: str, *, is_directory: bool) -> str | None:
+        found = relative_path(self._root, absolute(self._root, path))
+        if not found or found == ".." or found.startswith("../"):
+            return None
+        return found + "/" if is_directory else found
+
+
+def _ignored(spec: GitIgnoreSpec, relative: str) -> bool:
+    """Git's rule that nothing below an ignored folder can be let in again."""
+    parts = relative.rstrip("/").split("/")
+    for depth in range(1, len(parts)):
+        if spec.match_file("/".join(parts[:depth]) + "/"):
+            return True
+    return spec.match_file(relative)
+
+
+class _GitLayers(_Layers):
+    """`.gitignore` files from the root down, `.git/info/exclude` before, extra patterns after."""
+
+    def __init__(self, root: Path, extra: Iterable[str]) -> None:
+        super().__init__(root, extra)
+        self._extra = _anchored(self.patterns, ".")
+        self._files: dict[Path, list[str]] = {}
+        self._specs: dict[Path, GitIgnoreSpec] = {}
+
+    def ignores(self, path: str, *, is_directory: bool) -> bool:
+        relative = self._relative(path, is_directory=is_directory)
+        if relative is None:
+            return False
+        folder = self._root
+        spec = self._spec_at(folder)
+        for part in relative.rstrip("/").split("/")[:-1]:
+            folder /= part
+            if _ignored(spec, relative_path(self._root, folder) + "/"):
+                break
+            spec = self._spec_at(folder)
+        return _ignored(spec, relative)
+
+    def _spec_at(self, folder: Path) -> GitIgnoreSpec:
+        """The patterns in force inside `folder`."""
+        found = self._specs.get(folder)
+        if found is None:
+            lines = [".git", *self._read(self._root / ".git" / "info" / "exclude", ".")]
+            chain = [folder, *folder.parents]
+            for step in reversed(chain[: chain.index(self._root) + 1]):
+                base = relative_path(self._root, step) or "."
+                lines.extend(self._read(step / ".gitignore", base))
+            found = GitIgnoreSpec.from_lines([*lines, *self._extra])
+            self._specs[folder] = found
+        return found
+
+    def _read(self, file: Path, base: str) -> list[str]:
+        if file not in self._files:
+            try:
+                text = file.read_text(encoding="utf-8", errors="replace")
+            except OSError:
+                text = ""
+            self._files[file] = _anchored(re.split(r"\r\n|\n|\r", text), base)
+        return self._files[file]
+
+
+def _anchored(patterns: Iterable[str], base: str) -> list[str]:
+    """The patterns of an ignore file in folder `base`, rewritten to count from the root."""
+    anchored: list[str] = []
+    for line in patterns:
+        pattern = line.lstrip()
+        if not pattern or pattern.startswith("#"):
+            continue
+        negation = "!" if pattern.startswith("!") else ""
+        pattern = pattern.removeprefix("!")
+        rooted = pattern.startswith("/")
+        pattern = pattern.removeprefix("/")
+        if not pattern:
+            continue
+        if base != ".":
+            if not rooted and "/" not in pattern:
+                pattern = f"**/{pattern}"
+            pattern = f"/{posixpath.join(base, pattern)}"
+        elif rooted:
+            pattern = f"/{pattern}"
+        anchored.append(negation + pattern)
+    return anchored

@@ -1,0 +1,190 @@
+"""`list_directory`: the names in one folder.
+
+Source: core `tools/ls.ts`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from agent_protocol.events import ToolDisplay
+from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.collation import collation_key
+from services.tools.contract import (
+    ConfirmationOutcome,
+    ToolErrorType,
+    ToolExecution,
+    ToolInvocation,
+    ToolKind,
+    ToolResult,
+)
+from services.tools.ignore import FileDiscovery
+from services.tools.node_errors import node_error_message
+from services.tools.paths import (
+    InvalidPath,
+    absolute,
+    access_error,
+    make_relative,
+    relative_path,
+)
+from services.tools.short_paths import shorten_path
+from services.tools.texts import args_pattern
+from services.wire import JsonObject
+
+__all__ = ["LSTool"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    name: str
+    is_folder: bool
+    size: int
+
+    @property
+    def line(self) -> str:
+        return f"[DIR] {self.name}" if self.is_folder else f"{self.name} ({self.size} bytes)"
+
+
+class LSTool(DeclarativeTool):
+    """Lists one folder of the workspace."""
+
+    name = "list_directory"
+    display_name = "ReadFolder"
+    kind = ToolKind.SEARCH
+    description = (
+        "List the files (with their sizes) and folders directly inside one folder, folders "
+        "first. Names can be left out by glob patterns; files that the project ignores are left "
+        "out anyway unless asked for."
+    )
+    parameters: ClassVar[JsonObject] = {
+        "type": "object",
+        "properties": {
+            "dir_path": {"description": "Path of the folder to list.", "type": "string"},
+            "ignore": {
+                "description": "Glob patterns (* and ?) of names to leave out.",
+                "items": {"type": "string"},
+                "type": "array",
+            },
+            "file_filtering_options": {
+                "description": "Whether ignore files of the project count. Optional.",
+                "type": "object",
+                "properties": {
+                    "respect_git_ignore": {
+                        "description": "Leave out what .gitignore names; true unless given.",
+                        "type": "boolean",
+                    },
+                    "respect_gemini_ignore": {
+                        "description": "Leave out what .geminiignore names; true unless given.",
+                        "type": "boolean",
+                    },
+                },
+            },
+        },
+        "required": ["dir_path"],
+    }
+
+    def check_values(self, params: JsonObject) -> str | None:
+        """Access."""
+        workspace = self.host.workspace
+        return access_error(workspace, absolute(workspace.root, params["dir_path"]))
+
+    def invocation(self, params: JsonObject) -> ToolInvocation:
+        """The call for validated `params`."""
+        return _ListDirectory(self.host, params)
+
+
+class _ListDirectory(Invocation):
+    shown_name = LSTool.display_name
+
+    def description(self) -> str:
+        return shorten_path(make_relative(self.params["dir_path"], self.host.workspace.root))
+
+    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
+        return {"argsPattern": args_pattern("dir_path", self.params["dir_path"])}
+
+    async def execute(self, execution: ToolExecution) -> ToolResult:
+        workspace = self.host.workspace
+        folder = absolute(workspace.root, self.params["dir_path"])
+        fault = access_error(workspace, folder)
+        if fault is not None:
+            return failed(
+                fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
+            )
+        syscall = "stat"
+        try:
+            if not stat.S_ISDIR(Path(folder).stat().st_mode):
+                return failed(
+                    f"Error: Path is not a directory: {folder}",
+                    ToolErrorType.PATH_IS_NOT_A_DIRECTORY,
+                    display="Error: Path is not a directory.",
+                )
+            syscall = "scandir"
+            names = os.listdir(folder)  # noqa: PTH208 - names, not paths
+        except OSError as error:
+            return failed(
+                f"Error listing directory: {node_error_message(error, syscall, folder)}",
+                ToolErrorType.LS_EXECUTION_ERROR,
+                display="Error: Failed to list directory.",
+            )
+        if not names:
+            return ToolResult(
+                llm_content=f"Directory {folder} is empty.", return_display="Directory is empty."
+            )
+        return self._listing(folder, names)
+
+    def _listing(self, folder: str, names: Sequence[str]) -> ToolResult:
+        root = self.host.workspace.root
+        options = self.params.get("file_filtering_options") or {}
+        visible, ignored = FileDiscovery(root).visible(
+            [relative_path(root, f"{folder}/{name}") for name in names],
+            respect_git=options.get("respect_git_ignore", True),
+            respect_gemini=options.get("respect_gemini_ignore", True),
+        )
+        entries = [entry for entry in map(self._entry, visible) if entry is not None]
+        entries.sort(key=lambda entry: (not entry.is_folder, collation_key(entry.name)))
+        note = f"({ignored} ignored)" if ignored else ""
+        summary = f"Found {len(entries)} item(s)." + (f" {note}" if note else "")
+        lines = "\n".join(entry.line for entry in entries)
+        return ToolResult(
+            llm_content=f"Directory listing for {folder}:\n{lines}" + (f"\n\n{note}" * bool(note)),
+            return_display={
+                "summary": summary,
+                "files": [
+                    f"[DIR] {entry.name}" if entry.is_folder else entry.name for entry in entries
+                ],
+            },
+            display=ToolDisplay(
+                name=LSTool.display_name, description=self.description(), result_summary=summary
+            ),
+        )
+
+    def _entry(self, relative: str) -> _Entry | None:
+        """What to say of one name; `None` for what was left out or cannot be looked at."""
+        workspace = self.host.workspace
+        path = Path(absolute(workspace.root, relative))
+        try:
+            hidden = access_error(workspace, path) is not None or any(
+                _matches(path.name, pattern) for pattern in self.params.get("ignore") or ()
+            )
+            if hidden:
+                return None
+            status = path.stat()
+        except (InvalidPath, OSError):
+            return None
+        is_folder = path.is_dir()
+        return _Entry(path.name, is_folder, 0 if is_folder else status.st_size)
+
+
+def _matches(name: str, pattern: str) -> bool:
+    expression = "".join(
+        {"*": "[^\n\r\u2028\u2029]*", "?": "[^\n\r\u2028\u2029]"}.get(character)
+        or re.escape(character)
+        for character in pattern
+    )
+    return re.fullmatch(expression, name) is not None

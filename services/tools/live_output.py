@@ -1,0 +1,95 @@
+"""What a running command shows: at once at first, then at most once a second.
+
+Source: core `tools/shell.ts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from typing import Final
+
+from services.clock import Clock
+from services.tools.texts import js_fixed
+from services.wire import Json, js_length
+
+__all__ = ["LiveOutput"]
+
+_INTERVAL_MS: Final = 1000
+_KEPT: Final = 100_000
+_KILOBYTE: Final = 1024
+
+
+class LiveOutput:
+    """Passes a command's output on; without a receiver it only keeps it."""
+
+    def __init__(self, clock: Clock, show: Callable[[Json], None] | None) -> None:
+        self._clock = clock
+        self._show = show
+        self._pending = False
+        self._shown_at: int | None = None
+        self._trailing: asyncio.Task[None] | None = None
+        self.text = ""
+        """What would be shown now: the last 100,000 UTF-16 units."""
+
+    def add(self, text: str) -> None:
+        """Take a piece of text."""
+        self.text = _tail(self.text + text)
+        self._pending = True
+        if self._shown_at is None or self._elapsed > _INTERVAL_MS:
+            self.flush()
+        elif self._trailing is None and self._show is not None:
+            self._trailing = asyncio.get_running_loop().create_task(self._flush_later())
+
+    def binary(self, byte_count: int, *, first: bool) -> None:
+        """Say that the output cannot be shown, and how much of it came."""
+        self._pending = True
+        if first:
+            self.text = "[Binary output detected. Halting stream...]"
+            self.flush()
+        self.text = f"[Receiving binary output... {_size(byte_count)} received]"
+        self._pending = True
+        if self._elapsed > _INTERVAL_MS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Show what has not been shown."""
+        if self._trailing is not None and self._trailing is not asyncio.current_task():
+            self._trailing.cancel()
+        self._trailing = None
+        if self._pending and self._show is not None:
+            self._show(self.text)
+            self._pending = False
+            self._shown_at = self._clock.now_ms()
+
+    async def close(self) -> None:
+        """Show nothing any more."""
+        trailing, self._trailing = self._trailing, None
+        self._show = None
+        if trailing is not None:
+            trailing.cancel()
+            await asyncio.wait([trailing])
+
+    @property
+    def _elapsed(self) -> int:
+        return self._clock.now_ms() - (self._shown_at or 0)
+
+    async def _flush_later(self) -> None:
+        await self._clock.sleep(max(_INTERVAL_MS - self._elapsed, 0))
+        self.flush()
+
+
+def _tail(text: str) -> str:
+    if js_length(text) <= _KEPT:
+        return text
+    if text.isascii():
+        return text[-_KEPT:]
+    # A cut through a surrogate pair drops the whole character.
+    return text.encode("utf-16-le", "surrogatepass")[-2 * _KEPT :].decode("utf-16-le", "ignore")
+
+
+def _size(byte_count: int) -> str:
+    for unit, power, digits in (("KB", 1, 1), ("MB", 2, 1), ("GB", 3, 2)):
+        if byte_count < _KILOBYTE ** (power + 1) or unit == "GB":
+            return f"{js_fixed(byte_count / _KILOBYTE**power, digits)} {unit}"
+    raise AssertionError("the last unit takes every size")

@@ -1,0 +1,206 @@
+"""Paths as tools see them: made absolute, resolved, checked, and shortened for people.
+
+Source: core `utils/paths.ts`, `utils/path-validator.ts`, `utils/workspaceContext.ts` and
+`Config.validatePathAccess`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import os.path
+import re
+import stat
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from services.tools.node_errors import node_error_message
+from services.wire import js_length, js_slice
+from services.workspace import Workspace
+
+__all__ = [
+    "InvalidPath",
+    "absolute",
+    "access_error",
+    "exists",
+    "extension",
+    "make_relative",
+    "real_path",
+    "relative_path",
+    "strip_reference_prefix",
+]
+
+_MISSING: Final = frozenset({errno.ENOENT, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOTDIR})
+_LOG_FRAGMENT: Final = re.compile(
+    r"(^|[/\\])(AssertionError:|FAIL |✓ |\u00d7 |TestingLibraryElementError:)"
+)
+_SHORT_NAMES: Final = (
+    re.compile(r"(git|gi[0-9a-f]{4})~\d+"),
+    re.compile(r"(env|en[0-9a-f]{4})~\d+"),
+    re.compile(r"(node_m|no[0-9a-f]{4})~\d+"),
+    re.compile(r"(gha-cr|gh[0-9a-f]{4})~\d+\.json?"),
+)
+_MAX_PATH: Final = 4096
+_MAX_COMPONENT: Final = 255
+_SUSPICIOUS_LENGTH: Final = 20
+
+
+class InvalidPath(ValueError):
+    """A path that cannot be resolved: it holds a NUL, or its links go in a circle."""
+
+
+def absolute(base: Path, path: str) -> str:
+    """`path` seen from `base`: absolute, `.` and `..` folded, links not followed."""
+    return os.path.normpath(os.path.join(base, path))  # noqa: PTH118 - folds `..`, as Path does not
+
+
+def exists(path: str | Path) -> bool:
+    """Whether `path` leads to something; a path too long to exist does not."""
+    return os.path.exists(path)  # noqa: PTH110 - `Path.exists` raises for long names
+
+
+def extension(path: str) -> str:
+    """The last extension with its dot (`.gz` of `a.tar.gz`); empty for `.profile` and `a.`-less."""
+    name = path.rsplit("/", 1)[-1]
+    stem, dot, suffix = name.rpartition(".")
+    return f".{suffix}" if dot and stem.strip(".") else ""
+
+
+def relative_path(root: Path, path: str | Path) -> str:
+    """`path` seen from `root`; `..` steps where it lies outside; empty for the root itself."""
+    found = os.path.relpath(path, root)
+    return "" if found == "." else found
+
+
+def make_relative(path: str, root: Path) -> str:
+    """`path` for people: as it is when relative, else from `root`, which itself is `.`."""
+    if not os.path.isabs(path):  # noqa: PTH117 - text in, text out
+        return path
+    return os.path.relpath(path, root)
+
+
+def real_path(path: str | Path) -> Path:
+    """`path` with percent escapes decoded and links resolved, whether it exists or not.
+
+    Raises:
+        InvalidPath: it holds a NUL, or its links go in a circle.
+        OSError: a folder on the way may not be read.
+    """
+    text = str(path)
+    if "\0" in text:
+        raise InvalidPath(f"Invalid path: {text}")
+    if text.startswith("file://"):
+        text = text.removeprefix("file://")
+    return Path(_resolve(os.path.abspath(_decode(text)), set()))  # noqa: PTH100 - lexical
+
+
+def _decode(text: str) -> str:
+    if "%" not in text or re.search(r"%(?![0-9A-Fa-f]{2})", text):
+        return text
+    try:
+        return unquote_to_bytes(text).decode()
+    except UnicodeDecodeError:
+        return text
+
+
+def _resolve(path: str, visited: set[str]) -> str:
+    if path in visited:
+        raise InvalidPath(f"Infinite recursion detected in robustRealpath: {path}")
+    visited.add(path)
+    try:
+        return os.path.realpath(path, strict=True)
+    except OSError as error:
+        if error.errno not in _MISSING:
+            raise InvalidPath(node_error_message(error, "lstat", path)) from error
+    try:
+        if stat.S_ISLNK(os.lstat(path).st_mode):
+            target = os.path.join(os.path.dirname(path), os.readlink(path))  # noqa: PTH115, PTH118, PTH120
+            return _resolve(os.path.normpath(target), visited)
+    except OSError as error:
+        if error.errno not in _MISSING:
+            raise
+    parent, name = os.path.split(path)
+    return path if parent == path else os.path.join(_resolve(parent, visited), name)  # noqa: PTH118
+
+
+def strip_reference_prefix(path: str, root: Path) -> str:
+    """`path` without NULs and without a leading `@` that points at nothing.
+
+    Models copy `@src/a.py` from the user's words; a file or folder really called `@…` keeps it.
+    """
+    cleaned = path.replace("\0", "")
+    if exists(absolute(root, cleaned)) or not cleaned.startswith("@") or cleaned == "@":
+        return cleaned
+    stripped = cleaned[1:].lstrip("/\\")
+    if cleaned[1] in "/\\":
+        return stripped or cleaned
+    first = re.split(r"[/\\]", stripped)[0]
+    if not first or exists(root / f"@{first}"):
+        return cleaned
+    return stripped
+
+
+def access_error(workspace: Workspace, path: str | Path) -> str | None:
+    """Why tools may not touch `path`, in the model's words; `None` when they may.
+
+    Allowed: the workspace less its blocked names (`.git`, `.env`, `node_modules`, credentials),
+    the project's temporary directory less the memory inbox, and the user's own context file.
+    """
+    text = str(path)
+    if (fault := _malformed(text)) is not None:
+        return f"Invalid path: {fault}"
+    resolved = real_path(text)
+    temp = workspace.project_temp
+    inbox = temp / "memory" / ".inbox"
+    if not (_within(real_path(inbox), resolved) or _within(inbox, Path(os.path.normpath(text)))):
+        root = real_path(workspace.root)
+        if _within(root, resolved) and not _blocked(relative_path(root, resolved)):
+            return None
+        if _within(real_path(temp), resolved):
+            return None
+        if resolved == real_path(workspace.home / ".gemini" / "GEMINI.md"):
+            return None
+    return (
+        f'Path not in workspace: Attempted path "{text}" resolves outside the allowed workspace '
+        f"directories: {workspace.root} or the project temp directory: {temp}"
+    )
+
+
+def _within(folder: Path, path: Path) -> bool:
+    return path == folder or folder in path.parents
+
+
+def _malformed(path: str) -> str | None:
+    if not path:
+        return "Path must be a non-empty string."
+    if re.search(r"[\n\r\0\t]", path):
+        return "Path contains invalid characters (newlines or control characters)."
+    if _LOG_FRAGMENT.search(path):
+        return "Path appears to be a misinterpreted log fragment."
+    if ('"' in path or "..." in path) and js_length(path) > _SUSPICIOUS_LENGTH:
+        return (
+            "Path contains suspicious characters (double quotes or ellipses) and is too long to "
+            "be a simple filename."
+        )
+    if js_length(path) > _MAX_PATH:
+        return f"Path is too long (maximum {_MAX_PATH} characters)."
+    for component in re.split(r"[/\\]", path):
+        if js_length(component) > _MAX_COMPONENT:
+            return (
+                f'Path component "{js_slice(component, 0, 20)}..." is too long '
+                f"(maximum {_MAX_COMPONENT} characters)."
+            )
+    return None
+
+
+def _blocked(relative: str) -> bool:
+    for segment in re.split(r"[/\\]", relative):
+        name = segment.split(":")[0].rstrip(" .").lower()
+        if name in {".git", ".env", "node_modules"}:
+            return True
+        if name.startswith("gha-creds-") and name.endswith(".json"):
+            return True
+        if any(pattern.fullmatch(name) for pattern in _SHORT_NAMES):
+            return True
+    return False

@@ -1,0 +1,134 @@
+"""The tools of a session: all that are registered, and which of them are active now.
+
+Source: core `tools/tool-registry.ts`, `Config.createToolRegistry`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from services.settings import Settings
+from services.state import ApprovalMode, SessionState
+from services.tools.contract import Tool
+from services.wire import JsonObject
+
+__all__ = ["ALIASES", "ToolRegistry", "names_of"]
+
+logger = logging.getLogger(__name__)
+
+ALIASES: Final = {"search_file_content": "grep_search"}
+"""Names that models and rules may still use → the tool's name now."""
+
+_TOPIC: Final = "update_topic"
+_EDITS: Final = frozenset({"write_file", "replace"})
+
+
+def names_of(name: str) -> frozenset[str]:
+    """`name`, its current name and every old name of the same tool."""
+    current = ALIASES.get(name, name)
+    old = {alias for alias, target in ALIASES.items() if target == current}
+    return frozenset({name, current, *old})
+
+
+def _never(_: Tool) -> bool:
+    return False
+
+
+class ToolRegistry:
+    """Tools in order of registration; what is not active is neither listed nor found.
+
+    Activity is asked for every time: it depends on the approval mode and on the policy's rules.
+    Session settings (`core_tools`) decide at registration, `exclude_tools` and the policy later.
+    """
+
+    def __init__(
+        self,
+        settings: Settings,
+        state: SessionState,
+        *,
+        plans_folder: Callable[[], str] | None = None,
+    ) -> None:
+        """Make an empty registry.
+
+        Args:
+            settings: the session's settings.
+            state: the session's state; its approval mode changes declarations.
+            plans_folder: where plan mode may write, for the declarations of the edit tools.
+        """
+        self._settings = settings
+        self._state = state
+        self._plans_folder = plans_folder
+        self._tools: dict[str, Tool] = {}
+        self._excluded: Callable[[Tool], bool] = _never
+
+    def register(self, tool: Tool, *, enabled_as: Iterable[str] = ()) -> None:
+        """Add `tool`, replacing one of the same name in place.
+
+        With `core_tools` set, only a tool listed there is added; `enabled_as` are the names it is
+        listed by: unless given, the tool's name and its class's.
+        """
+        if not self._listed(tuple(enabled_as) or (tool.name, type(tool).__name__)):
+            return
+        if tool.name in self._tools:
+            logger.warning('Tool with name "%s" is already registered. Overwriting.', tool.name)
+        self._tools[tool.name] = tool
+
+    def unregister(self, name: str) -> None:
+        """Remove the tool called `name`, if there is one."""
+        self._tools.pop(name, None)
+
+    def set_exclusion(self, excluded: Callable[[Tool], bool]) -> None:
+        """Let `excluded` decide which tools are denied whatever their arguments."""
+        self._excluded = excluded
+
+    def get(self, name: str) -> Tool | None:
+        """The active tool called `name`, now or formerly."""
+        tool = self._tools.get(name) or self._tools.get(ALIASES.get(name, name))
+        return tool if tool is not None and self._active(tool) else None
+
+    def active(self) -> list[Tool]:
+        """The active tools, in order of registration."""
+        return [tool for tool in self._tools.values() if self._active(tool)]
+
+    def all_names(self) -> list[str]:
+        """The names of the active tools, in order of registration."""
+        return [tool.name for tool in self.active()]
+
+    def declarations(self, model: str | None = None) -> list[JsonObject]:
+        """What `model` is told of the active tools."""
+        planning = self._state.approval_mode is ApprovalMode.PLAN
+        return [
+            self._for_plans(tool.declaration(model))
+            if planning and tool.name in _EDITS
+            else tool.declaration(model)
+            for tool in self.active()
+        ]
+
+    def _for_plans(self, declaration: JsonObject) -> JsonObject:
+        folder = self._plans_folder() if self._plans_folder is not None else ""
+        return {
+            **declaration,
+            "description": (
+                f"ONLY FOR PLANS: {declaration['description']}. You are currently in Plan Mode "
+                "and may ONLY use this tool to write or update plans (.md files) in the plans "
+                f"directory: {folder}/. You cannot use this tool to modify source code directly."
+            ),
+        }
+
+    def _active(self, tool: Tool) -> bool:
+        if tool.name == _TOPIC and not self._settings.topic_update_narration:
+            return False
+        names = {*names_of(tool.name), type(tool).__name__}
+        if names & set(self._settings.exclude_tools):
+            return False
+        return not self._excluded(tool)
+
+    def _listed(self, names: tuple[str, ...]) -> bool:
+        core = self._settings.core_tools
+        if core is None:
+            return True
+        return any(
+            entry == name or entry.startswith(f"{name}(") for entry in core for name in names
+        )

@@ -1,0 +1,376 @@
+"""`replace`: one place, or all places, in a file.
+
+Source: core `tools/edit.ts`.
+"""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from agent_protocol.events import DiffDisplay, ToolDisplay
+from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.build_files import is_build_file
+from services.tools.contract import (
+    ConfirmationDetails,
+    ConfirmationOutcome,
+    ToolErrorType,
+    ToolExecution,
+    ToolInvocation,
+    ToolKind,
+    ToolResult,
+)
+from services.tools.diffs import create_patch, diff_context, diff_stat
+from services.tools.edit_strategies import Replacement, replace_text
+from services.tools.file_access import DeniedPath, find_by_suffix, writable_path
+from services.tools.host import ToolHost
+from services.tools.paths import (
+    InvalidPath,
+    absolute,
+    access_error,
+    make_relative,
+    real_path,
+    strip_reference_prefix,
+)
+from services.tools.short_paths import shorten_path
+from services.tools.text_files import TextFileError, read_text, write_text
+from services.tools.texts import args_pattern, detect_line_ending, omission_placeholders, to_crlf
+from services.wire import JsonObject, js_length, js_slice
+
+__all__ = ["EditTool"]
+
+
+class EditTool(DeclarativeTool):
+    """Replaces text in one file of the workspace."""
+
+    name = "replace"
+    display_name = "Edit"
+    kind = ToolKind.EDIT
+    description = (
+        "Replace text in a file. old_string must be the literal text as it stands in the file, "
+        "with its white space and enough lines around it to occur once; read the file first. Set "
+        "allow_multiple to replace every occurrence. An empty old_string makes a new file. Prefer "
+        "several small replacements to a large one. The user may change new_string before it is "
+        "applied; the answer then says so."
+    )
+    parameters: ClassVar[JsonObject] = {
+        "type": "object",
+        "properties": {
+            "file_path": {"description": "Path of the file to change.", "type": "string"},
+            "instruction": {
+                "description": (
+                    "What the change is for, where it goes and what it must achieve, so that "
+                    "somebody who sees only this can make it."
+                ),
+                "type": "string",
+            },
+            "old_string": {
+                "description": "The literal text to replace, not escaped.",
+                "type": "string",
+            },
+            "new_string": {
+                "description": (
+                    "The literal text to put there, not escaped and without placeholders for "
+                    "left-out parts."
+                ),
+                "type": "string",
+            },
+            "allow_multiple": {
+                "type": "boolean",
+                "description": "Replace every occurrence instead of expecting exactly one.",
+            },
+        },
+        "required": ["file_path", "instruction", "old_string", "new_string"],
+    }
+
+    def check_values(self, params: JsonObject) -> str | None:
+        """Path, placeholders that were not in the old text, and access."""
+        if not params["file_path"]:
+            return "The 'file_path' parameter must be non-empty."
+        try:
+            resolved = _target(self.host, params["file_path"])
+        except (DeniedPath, InvalidPath, OSError) as error:
+            return str(error)
+        known = omission_placeholders(params["old_string"])
+        if any(
+            placeholder not in known for placeholder in omission_placeholders(params["new_string"])
+        ):
+            return (
+                "`new_string` contains an omission placeholder (for example 'rest of methods "
+                "...'). Provide exact literal replacement text."
+            )
+        return access_error(self.host.workspace, resolved)
+
+    def invocation(self, params: JsonObject) -> ToolInvocation:
+        """The call for validated `params`."""
+        return _Edit(self.host, params)
+
+    def current_content(self, params: JsonObject) -> str:
+        """What is in the file that `params` names; empty where there is none.
+
+        Raises:
+            DeniedPath, InvalidPath, OSError, TextFileError: it cannot be found out.
+        """
+        return _current(_target(self.host, params["file_path"])) or ""
+
+    def modified_params(self, params: JsonObject, current: str, content: str) -> JsonObject:
+        """`params` as a person changed them: the whole file becomes `content`."""
+        return {
+            **params,
+            "ai_proposed_content": params["new_string"],
+            "old_string": current,
+            "new_string": content,
+            "modified_by_user": True,
+        }
+
+
+def _target(host: ToolHost, path: str) -> Path:
+    if host.plan_mode:
+        return writable_path(host, path)
+    if os.path.isabs(path):  # noqa: PTH117 - text in, text out
+        return real_path(path.replace("\0", ""))
+    found = find_by_suffix(host, path)
+    return real_path(found) if found is not None else writable_path(host, path)
+
+
+class _Refusal(Exception):
+    """Why the edit cannot be made: to the model, and to people."""
+
+    def __init__(self, *, message: str, display: str, type: ToolErrorType) -> None:
+        super().__init__(message)
+        self.message = message
+        self.display = display
+        self.type = type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """The edit worked out: `before` is `None` for a file to be made."""
+
+    before: str | None
+    replacement: Replacement
+    ending: str
+
+    @property
+    def after(self) -> str:
+        return self.replacement.text
+
+
+class _Edit(Invocation):
+    shown_name = EditTool.display_name
+
+    def __init__(self, host: ToolHost, params: JsonObject) -> None:
+        super().__init__(host, params)
+        path: str = params["file_path"]
+        try:
+            self._path = _target(host, path)
+        except (DeniedPath, InvalidPath, OSError):
+            root = host.workspace.root
+            self._path = Path(absolute(root, strip_reference_prefix(path, root)))
+
+    def description(self) -> str:
+        old, new = self.params["old_string"], self.params["new_string"]
+        if not old:
+            return f"Create {self._short_path}"
+        if old == new:
+            return f"No file changes to {self._short_path}"
+        return f"{self._short_path}: {_snippet(old)} => {_snippet(new)}"
+
+    @property
+    def respects_auto_edit(self) -> bool:
+        return not is_build_file(self._path)
+
+    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
+        return {"argsPattern": args_pattern("file_path", self.params["file_path"])}
+
+    def confirmation_details(self) -> ConfirmationDetails | None:
+        try:
+            plan = self._plan()
+        except (_Refusal, TextFileError):
+            return None
+        return ConfirmationDetails(
+            type="edit",
+            title=f"Confirm Edit: {self._short_path}",
+            fields={
+                "fileName": self._path.name,
+                "filePath": str(self._path),
+                "fileDiff": self._patch(plan),
+                "originalContent": plan.before,
+                "newContent": plan.after,
+                "isBuildFile": is_build_file(self._path),
+            },
+        )
+
+    async def execute(self, execution: ToolExecution) -> ToolResult:
+        fault = access_error(self.host.workspace, self._path)
+        if fault is not None:
+            return failed(
+                fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Error: Path not in workspace."
+            )
+        try:
+            plan = self._plan()
+        except _Refusal as refusal:
+            return failed(refusal.message, refusal.type, display=f"Error: {refusal.display}")
+        except TextFileError as error:
+            shown = f"Error preparing edit: {error}"
+            return failed(
+                str(error), ToolErrorType.EDIT_PREPARATION_FAILURE, display=shown, llm=shown
+            )
+        written = to_crlf(plan.after) if plan.ending == "\r\n" else plan.after
+        try:
+            write_text(self._path, written)
+        except TextFileError as error:
+            return failed(
+                str(error),
+                ToolErrorType.FILE_WRITE_FAILURE,
+                display=f"Error writing file: {error}",
+                llm=f"Error executing edit: {error}",
+            )
+        if is_build_file(self._path):
+            self.host.note_build_file(self._path)
+        return self._report(plan, written)
+
+    def _plan(self) -> _Plan:
+        """Work the edit out.
+
+        Raises:
+            _Refusal: it cannot be made.
+            TextFileError: the file is there and cannot be read.
+        """
+        old, new = self.params["old_string"], self.params["new_string"]
+        before = _current(self._path)
+        if before is None:
+            if old:
+                raise _Refusal(
+                    message=f"File not found: {self._path}",
+                    display=(
+                        "File not found. Cannot apply edit. Use an empty old_string to create a "
+                        "new file."
+                    ),
+                    type=ToolErrorType.FILE_NOT_FOUND,
+                )
+            ending = "\r\n" if self.host.environment.platform == "win32" else "\n"
+            made = Replacement(text=new, occurrences=1)
+            return _Plan(before=None, replacement=made, ending=ending)
+        if not old:
+            raise _Refusal(
+                message=f"File already exists, cannot create: {self._path}",
+                display="Failed to edit. Attempted to create a file that already exists.",
+                type=ToolErrorType.ATTEMPT_TO_CREATE_EXISTING_FILE,
+            )
+        text = before.replace("\r\n", "\n")
+        multiple = bool(self.params.get("allow_multiple"))
+        found = replace_text(text, old, new, allow_multiple=multiple)
+        self._check(found, allow_multiple=multiple)
+        return _Plan(before=text, replacement=found, ending=detect_line_ending(before))
+
+    def _check(self, found: Replacement, *, allow_multiple: bool) -> None:
+        path = self.params["file_path"]
+        if found.occurrences == 0:
+            raise _Refusal(
+                message=(
+                    f"Could not find an exact match for 'old_string' in '{path}'. If previous "
+                    "edits modified the file or you are modifying lines outside your recent read "
+                    "window, please use ReadFile to inspect the target lines before retrying with "
+                    "an exact 'old_string'."
+                ),
+                display=f"Could not find an exact match for old_string in '{path}'.",
+                type=ToolErrorType.EDIT_NO_OCCURRENCE_FOUND,
+            )
+        if found.occurrences != 1 and not allow_multiple:
+            count = found.occurrences
+            raise _Refusal(
+                message=(
+                    f"Failed to edit, Expected 1 occurrence but found {count} for old_string in "
+                    f"file: {path}. If you intended to replace multiple occurrences, set "
+                    "'allow_multiple' to true."
+                ),
+                display=f"Failed to edit, expected 1 occurrence but found {count}.",
+                type=ToolErrorType.EDIT_EXPECTED_OCCURRENCE_MISMATCH,
+            )
+        same = "No changes to apply. The old_string and new_string are identical"
+        old, new = self.params["old_string"], self.params["new_string"]
+        if old.replace("\r\n", "\n") == new.replace("\r\n", "\n"):
+            raise _Refusal(
+                message=f"{same} in file: {path}",
+                display=f"{same}.",
+                type=ToolErrorType.EDIT_NO_CHANGE,
+            )
+
+    def _report(self, plan: _Plan, written: str) -> ToolResult:
+        before = plan.before or ""
+        if plan.before is None:
+            summary = f"Created {self._short_path}"
+            shown: str | JsonObject = summary
+            done = f"Created new file: {self._path} with provided content."
+        else:
+            stat = diff_stat(before, self._proposed(plan), plan.after)
+            summary = f"{stat['model_added_lines']} added, {stat['model_removed_lines']} removed"
+            shown = {
+                "fileDiff": self._patch(plan),
+                "fileName": self._path.name,
+                "filePath": str(self._path),
+                "originalContent": before,
+                "newContent": plan.after,
+                "diffStat": stat,
+                "isNewFile": False,
+                "isBuildFile": is_build_file(self._path),
+            }
+            count = plan.replacement.occurrences
+            done = f"Successfully modified file: {self._path} ({count} replacements)."
+        sentences = [done, f"Here is the updated code:\n{diff_context(before, written)}"]
+        if plan.replacement.ranges:
+            sentences.append(_near(plan.replacement.ranges))
+        if self.params.get("modified_by_user"):
+            sentences.append(
+                "The confirmation step modified the `new_string` content to be: "
+                f"{self.params['new_string']}."
+            )
+        return ToolResult(
+            llm_content=" ".join(sentences),
+            return_display=shown,
+            display=ToolDisplay(
+                name=EditTool.display_name,
+                description=self.description(),
+                result_summary=summary,
+                result=DiffDisplay(path=str(self._path), before_text=before, after_text=plan.after),
+            ),
+        )
+
+    def _proposed(self, plan: _Plan) -> str:
+        """The whole file as the model proposed it, where a person changed it since."""
+        proposed = self.params.get("ai_proposed_content")
+        if not self.params.get("modified_by_user") or proposed is None:
+            return plan.after
+        multiple = bool(self.params.get("allow_multiple"))
+        old = self.params["old_string"]
+        return replace_text(plan.before or "", old, proposed, allow_multiple=multiple).text
+
+    def _patch(self, plan: _Plan) -> str:
+        return create_patch(self._path.name, plan.before or "", plan.after, "Current", "Proposed")
+
+    @property
+    def _short_path(self) -> str:
+        return shorten_path(make_relative(str(self._path), self.host.workspace.root))
+
+
+def _current(path: Path) -> str | None:
+    try:
+        return read_text(path)
+    except TextFileError as error:
+        if error.code == "ENOENT":
+            return None
+        raise
+
+
+def _snippet(text: str) -> str:
+    first = js_slice(text.split("\n")[0], 0, 30)
+    return first + ("..." if js_length(text) > 30 else "")
+
+
+def _near(ranges: tuple[tuple[int, int], ...]) -> str:
+    shown = ", ".join(f"{first}" if first == last else f"{first}-{last}" for first, last in ranges)
+    return f"Applied fuzzy match at line{'s' if len(ranges) > 1 else ''} {shown}."

@@ -1,0 +1,155 @@
+"""Arguments against a JSON schema, refused in the words of upstream's validator.
+
+The first failing keyword speaks, in ajv's order: `type` before all, then by kind of value, and
+`required` before `additionalProperties` before `properties`. Source: core
+`utils/schemaValidator.ts`; npm `ajv` 8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from jsonschema import Draft7Validator, ValidationError
+from jsonschema.validators import validator_for
+
+from services.wire import Json, JsonObject
+
+__all__ = ["ParameterSchema"]
+
+_ORDER: Final = {
+    keyword: rank
+    for rank, keyword in enumerate(
+        [
+            "$ref",
+            "type",
+            "maximum",
+            "minimum",
+            "exclusiveMaximum",
+            "exclusiveMinimum",
+            "multipleOf",
+            "maxLength",
+            "minLength",
+            "pattern",
+            "format",
+            "const",
+            "enum",
+            "not",
+            "anyOf",
+            "oneOf",
+            "allOf",
+            "if",
+            "maxItems",
+            "minItems",
+            "uniqueItems",
+            "additionalItems",
+            "items",
+            "contains",
+            "maxProperties",
+            "minProperties",
+            "required",
+            "propertyNames",
+            "additionalProperties",
+            "dependencies",
+            "properties",
+            "patternProperties",
+        ]
+    )
+}
+_BY_NAME: Final = frozenset({"properties", "patternProperties", "definitions", "$defs"})
+
+
+class ParameterSchema:
+    """A tool's parameter schema, ready to judge arguments."""
+
+    def __init__(self, schema: JsonObject) -> None:
+        ordered = _ordered(schema)
+        self._validator = validator_for(ordered, default=Draft7Validator)(ordered)
+
+    def fault(self, arguments: Json) -> str | None:
+        """What is wrong with `arguments`; `None` when nothing is."""
+        if not isinstance(arguments, (dict, list)):
+            return "Value of params must be an object"
+        error = next(iter(self._validator.iter_errors(arguments)), None)
+        return None if error is None else ", ".join(_messages(error))
+
+
+def _ordered(schema: Json, *, names: bool = False) -> Json:
+    """`schema` with its keywords in ajv's order; maps by name keep theirs."""
+    if isinstance(schema, list):
+        return [_ordered(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    keys = list(schema) if names else sorted(schema, key=lambda key: _ORDER.get(key, len(_ORDER)))
+    return {
+        key: schema[key]
+        if not names and key in ("enum", "const", "required", "default", "examples")
+        else _ordered(schema[key], names=not names and key in _BY_NAME)
+        for key in keys
+    }
+
+
+def _messages(error: ValidationError) -> list[str]:
+    """The error as ajv words it; of alternatives, first what is wrong with each."""
+    where = "params" + "".join(f"/{_escaped(step)}" for step in error.absolute_path)
+    messages: list[str] = []
+    if error.validator in ("anyOf", "oneOf"):
+        seen: set[Any] = set()
+        for inner in error.context or ():
+            branch = inner.schema_path[0]
+            if branch not in seen:
+                seen.add(branch)
+                messages.extend(_messages(inner))
+    return [*messages, f"{where} {_wording(error)}"]
+
+
+def _escaped(step: str | int) -> str:
+    return str(step).replace("~", "~0").replace("/", "~1")
+
+
+def _wording(error: ValidationError) -> str:
+    keyword, value = str(error.validator), error.validator_value
+    if keyword == "type":
+        return f"must be {','.join(value) if isinstance(value, list) else value}"
+    if keyword == "required":
+        present: Any = error.instance
+        required: Any = value
+        missing = next(name for name in required if name not in present)
+        return f"must have required property '{missing}'"
+    if keyword == "oneOf" and not error.context:
+        return "must match exactly one schema in oneOf"
+    fixed = _FIXED.get(keyword)
+    if fixed is not None:
+        return fixed
+    limit = _LIMITS.get(keyword)
+    if limit is not None:
+        return limit.format(value)
+    return f'must pass "{keyword}" keyword validation'
+
+
+_FIXED: Final[Mapping[str, str]] = {
+    "additionalProperties": "must NOT have additional properties",
+    "enum": "must be equal to one of the allowed values",
+    "const": "must be equal to constant",
+    "anyOf": "must match a schema in anyOf",
+    "oneOf": "must match exactly one schema in oneOf",
+    "not": "must NOT be valid",
+    "propertyNames": "property name must be valid",
+    "contains": "must contain at least 1 valid item(s)",
+    "uniqueItems": "must NOT have duplicate items",
+}
+_LIMITS: Final[Mapping[str, str]] = {
+    "minimum": "must be >= {}",
+    "maximum": "must be <= {}",
+    "exclusiveMinimum": "must be > {}",
+    "exclusiveMaximum": "must be < {}",
+    "multipleOf": "must be multiple of {}",
+    "minLength": "must NOT have fewer than {} characters",
+    "maxLength": "must NOT have more than {} characters",
+    "minItems": "must NOT have fewer than {} items",
+    "maxItems": "must NOT have more than {} items",
+    "minProperties": "must NOT have fewer than {} properties",
+    "maxProperties": "must NOT have more than {} properties",
+    "pattern": 'must match pattern "{}"',
+    "format": 'must match format "{}"',
+}

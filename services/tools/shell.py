@@ -1,0 +1,465 @@
+"""`run_shell_command`: one Bash command line in the workspace.
+
+Source: core `tools/shell.ts`, with the interactive shell and the sandbox off.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import shlex
+import shutil
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from agent_protocol.events import TextDisplay, ToolDisplay
+from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.contract import (
+    ConfirmationDetails,
+    ConfirmationOutcome,
+    ToolErrorType,
+    ToolExecution,
+    ToolFailure,
+    ToolInvocation,
+    ToolKind,
+    ToolResult,
+)
+from services.tools.host import BackgroundCommand
+from services.tools.live_output import LiveOutput
+from services.tools.paths import absolute, access_error
+from services.tools.shell_process import ShellProcess, ShellStartError, shell_environment
+from services.tools.shell_syntax import (
+    command_roots,
+    detect_substitution,
+    has_redirection,
+    parse_command,
+    strip_shell_wrapper,
+)
+from services.tools.texts import js_fixed, strip_ansi, wrap_untrusted
+from services.wire import JsonObject, js_trim
+
+__all__ = ["ShellTool"]
+
+_BACKGROUND_DELAY_MS: Final = 200
+_SHOWN_COMMAND: Final = 150
+_BUILDERS: Final = frozenset(
+    [
+        "blaze",
+        "bazel",
+        "build_cleaner",
+        "make",
+        "cmake",
+        "ninja",
+        "npm",
+        "npx",
+        "yarn",
+        "pnpm",
+        "bun",
+        "cargo",
+        "mvn",
+        "gradle",
+        "gradlew",
+        "./gradlew",
+        "pytest",
+        "python",
+        "python3",
+        "go",
+    ]
+)
+
+
+class ShellTool(DeclarativeTool):
+    """Runs a command line."""
+
+    name = "run_shell_command"
+    display_name = "Shell"
+    kind = ToolKind.EXECUTE
+    is_output_markdown = False
+    can_update_output = True
+    description = (
+        "Run a command line with `bash -c` in the workspace and return what it wrote. It leads "
+        "its own process group (`kill -- -PGID` ends it) and gets no input; command substitution "
+        "is refused. Prefer quiet flags and switch pagers off. The answer has the lines Output "
+        "(both streams, `(empty)` for none), Exit Code (unless 0), Error (it could not be "
+        "started), Signal (one ended it), Background PIDs (of jobs started with `&`) and Process "
+        "Group PGID."
+    )
+    parameters: ClassVar[JsonObject] = {
+        "type": "object",
+        "properties": {
+            "command": {"type": "string", "description": "The command line, as Bash reads it."},
+            "description": {
+                "type": "string",
+                "description": "What it does, for the user: one short sentence, no line breaks.",
+            },
+            "dir_path": {
+                "type": "string",
+                "description": "Existing folder to run in; the workspace unless given.",
+            },
+            "is_background": {
+                "type": "boolean",
+                "description": (
+                    "True for a server or watcher that should go on running: the call returns "
+                    "after a moment with its first output."
+                ),
+            },
+            "delay_ms": {
+                "type": "integer",
+                "description": "How long that moment is, in milliseconds; 200 unless given.",
+            },
+        },
+        "required": ["command"],
+    }
+
+    def check_values(self, params: JsonObject) -> str | None:
+        """That there is a command, and access to its folder."""
+        if not js_trim(params["command"]):
+            return "Command cannot be empty."
+        workspace = self.host.workspace
+        if params.get("dir_path"):
+            return access_error(workspace, absolute(workspace.root, params["dir_path"]))
+        return None
+
+    def invocation(self, params: JsonObject) -> ToolInvocation:
+        """The call for validated `params`."""
+        return _Shell(self.host, params)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Outcome:
+    """How a command ended; `pid` is the id that is shown."""
+
+    text: str = ""
+    pid: int | None = None
+    exit_code: int | None = None
+    signal: int | None = None
+    error: str | None = None
+    jobs: tuple[int, ...] = ()
+    aborted: bool = False
+    timed_out: bool = False
+
+
+class _Shell(Invocation):
+    shown_name = ShellTool.display_name
+
+    def description(self) -> str:
+        words = js_trim(self.params.get("description") or "")
+        command: str = self.params["command"]
+        return command if len(command) <= _SHOWN_COMMAND or not words else words
+
+    def confirmation_details(self) -> ConfirmationDetails | None:
+        command = self._inner
+        parsed = parse_command(command)
+        if parsed is None or parsed.has_error or not parsed.details:
+            shown = (command.split() or ["shell command"])[0]
+            if has_redirection(command):
+                shown += ", redirection"
+        else:
+            shown = ", ".join(detail.name for detail in parsed.details)
+        fields: dict[str, Any] = {
+            "command": self.params["command"],
+            "rootCommand": shown,
+            "rootCommands": list(dict.fromkeys(command_roots(command))),
+        }
+        if self._build_files:
+            fields["modifiedBuildFiles"] = self._build_files
+        return ConfirmationDetails(type="exec", title="Confirm Shell Command", fields=fields)
+
+    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
+        always = (
+            ConfirmationOutcome.PROCEED_ALWAYS,
+            ConfirmationOutcome.PROCEED_ALWAYS_AND_SAVE,
+        )
+        if outcome not in always or self._build_files:
+            return None
+        roots = list(dict.fromkeys(command_roots(self._inner)))
+        update: dict[str, Any] = {"commandPrefix": roots or self.params["command"]}
+        if has_redirection(self._inner):
+            update["allowRedirection"] = True
+        return update
+
+    @property
+    def _inner(self) -> str:
+        return strip_shell_wrapper(self.params["command"])
+
+    @property
+    def _build_files(self) -> list[str]:
+        """Build files edited in this session, where the command is one that would run them."""
+        return [str(path) for path in self.host.modified_build_files] if self._builds else []
+
+    @property
+    def _builds(self) -> bool:
+        roots = command_roots(self._inner)
+        if not roots:
+            words = self._inner.split()
+            while words and ("=" in words[0] or words[0].lower() in ("sudo", "env", "time")):
+                words.pop(0)
+            roots = words[:1]
+        return any(_base_name(root) in _BUILDERS or root.lower() in _BUILDERS for root in roots)
+
+    async def execute(self, execution: ToolExecution) -> ToolResult:
+        if detect_substitution(self._inner):
+            return ToolResult(
+                llm_content=(
+                    "Command injection detected: command substitution syntax ($(), backticks, "
+                    "<() or >()) found in command arguments. On PowerShell, @() array "
+                    "subexpressions and $() subexpressions are also blocked. This is a security "
+                    "risk and the command was blocked."
+                ),
+                return_display="Blocked: command substitution detected in shell command.",
+            )
+        if execution.signal.aborted:
+            return ToolResult(
+                llm_content="Command was cancelled by user before it could start.",
+                return_display="Command cancelled by user.",
+            )
+        workspace = self.host.workspace
+        folder = absolute(workspace.root, self.params.get("dir_path") or ".")
+        fault = access_error(workspace, folder)
+        if fault is not None:
+            return failed(
+                fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
+            )
+        notes = Path(tempfile.mkdtemp(prefix="gemini-shell-"))
+        try:
+            with self.host.clock.real_work():
+                return await self._run(execution, Path(folder), notes / "bgpids.tmp")
+        finally:
+            if not any(command.notes.parent == notes for command in self.host.background):
+                shutil.rmtree(notes, ignore_errors=True)
+
+    async def _run(self, execution: ToolExecution, folder: Path, jobs_file: Path) -> ToolResult:
+        background = bool(self.params.get("is_background"))
+        show = None if background else execution.update_output
+        live = LiveOutput(self.host.clock, show)
+        watch = _Watch(self.host.settings.shell_inactivity_timeout_s)
+        process: ShellProcess | None = None
+
+        def on_output(text: str | None) -> None:
+            watch.touch()
+            if text is not None:
+                live.add(text)
+            elif process is not None:
+                live.binary(process.binary_bytes, first=not live.text.startswith("["))
+
+        try:
+            process = await ShellProcess.start(
+                _wrapped(self._inner, jobs_file),
+                folder=folder,
+                environment=shell_environment(self.host.environment.child_variables),
+                on_output=on_output,
+            )
+        except ShellStartError as error:
+            return self._report(_Outcome(error=str(error), exit_code=1))
+        shown_pid = self.host.process_ids.shown(process.pid)
+        off = execution.signal.on_abort(process.end)
+        watch.begin(process.end)
+        try:
+            if execution.set_process_id is not None:
+                execution.set_process_id(shown_pid)
+            if background and not await self._ends_soon(process):
+                self._let_go(process, shown_pid, jobs_file)
+                return ToolResult(
+                    llm_content=(
+                        f"Command is running in background. PID: {shown_pid}. Initial output:\n"
+                        f"{live.text}"
+                    ),
+                    return_display=f"Background process started with PID {shown_pid}.",
+                )
+            await asyncio.wait([process.closed])
+            live.flush()
+        except BaseException:
+            # Cancelled: nobody waits for an answer any more, and nothing may go on running.
+            process.kill()
+            await asyncio.wait([process.closed])
+            raise
+        finally:
+            off()
+            watch.end()
+            await live.close()
+        return self._report(
+            _Outcome(
+                text=process.text,
+                pid=shown_pid,
+                exit_code=process.exit_code,
+                signal=process.ended_by,
+                jobs=self._jobs(jobs_file, process.pid),
+                aborted=execution.signal.aborted or watch.expired,
+                timed_out=watch.expired,
+            )
+        )
+
+    async def _ends_soon(self, process: ShellProcess) -> bool:
+        """Whether the command ends within its delay: real time, for a real process."""
+        delay = self.params.get("delay_ms")
+        delay = _BACKGROUND_DELAY_MS if delay is None else delay
+        await asyncio.wait([process.closed], timeout=max(0, delay) / 1000)
+        return process.closed.done()
+
+    def _let_go(self, process: ShellProcess, shown_pid: int, jobs_file: Path) -> None:
+        """Hand a running command to the session, and its output to a log file."""
+        background = self.host.background
+        log = (
+            self.host.workspace.home
+            / ".gemini"
+            / "tmp"
+            / "background-processes"
+            / f"background-{shown_pid}.log"
+        )
+        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        text = process.text
+        log.write_text(f"{text}\n" if text else "", encoding="utf-8")
+
+        def write(piece: str | None) -> None:
+            if piece is not None:
+                with log.open("a", encoding="utf-8") as stream:
+                    stream.write(strip_ansi(piece))
+
+        process.divert(write)
+        command = BackgroundCommand(
+            pid=process.pid, closed=process.closed, kill=process.kill, notes=jobs_file
+        )
+        background.append(command)
+
+        def ended(_: asyncio.Future[None]) -> None:
+            if command in background:
+                background.remove(command)
+            shutil.rmtree(jobs_file.parent, ignore_errors=True)
+
+        process.closed.add_done_callback(ended)
+
+    def _jobs(self, jobs_file: Path, pid: int) -> tuple[int, ...]:
+        """The ids, as shown, of the jobs that the command left behind."""
+        try:
+            lines = jobs_file.read_text(encoding="utf-8").split()
+        except OSError:
+            return ()
+        return tuple(
+            self.host.process_ids.shown(int(line))
+            for line in lines
+            if line.isdecimal() and int(line) != pid
+        )
+
+    def _report(self, outcome: _Outcome) -> ToolResult:
+        content, shown, data = self._words(outcome)
+        failing = outcome.exit_code is not None and outcome.exit_code != 0
+        error = None
+        if outcome.error is not None:
+            error = ToolFailure(message=outcome.error, type=ToolErrorType.SHELL_EXECUTE_ERROR)
+        return ToolResult(
+            llm_content=wrap_untrusted(content),
+            return_display=shown,
+            error=error,
+            display=ToolDisplay(
+                name=ShellTool.display_name,
+                description=self.description(),
+                result_summary=f"Exit Code: {outcome.exit_code}" if failing else None,
+                result=TextDisplay(text=shown),
+            ),
+            data=data,
+        )
+
+    def _words(self, outcome: _Outcome) -> tuple[str, str, JsonObject | None]:
+        """What the model is told, what people see, and the data for the client."""
+        if outcome.aborted:
+            return self._aborted(outcome)
+        if self.params.get("is_background"):
+            moved = (
+                f"Command moved to background (PID: {outcome.pid}). Output hidden. Press Ctrl+B "
+                "to view."
+            )
+            command = self.params["command"]
+            return (
+                moved,
+                moved,
+                {"pid": outcome.pid, "command": command, "initialOutput": outcome.text},
+            )
+        lines = [f"Output: {outcome.text or '(empty)'}"]
+        shown = outcome.text
+        data: JsonObject | None = None
+        if outcome.exit_code:
+            data = {"exitCode": outcome.exit_code, "isError": True}
+            shown = shown or f"Command exited with code: {outcome.exit_code}"
+        if outcome.error is not None:
+            lines.append(f"Error: {outcome.error}")
+            shown = f"Command failed: {outcome.error}"
+        if outcome.exit_code:
+            lines.append(f"Exit Code: {outcome.exit_code}")
+        if outcome.signal:
+            lines.append(f"Signal: {outcome.signal}")
+            shown = shown or f"Command terminated by signal: {outcome.signal}"
+        if outcome.jobs:
+            lines.append(f"Background PIDs: {', '.join(map(str, outcome.jobs))}")
+        if outcome.pid is not None:
+            lines.append(f"Process Group PGID: {outcome.pid}")
+        return "\n".join(lines), shown, data
+
+    def _aborted(self, outcome: _Outcome) -> tuple[str, str, None]:
+        content = "Command was cancelled by user before it could complete."
+        shown = "Command cancelled by user."
+        if outcome.timed_out:
+            minutes = js_fixed(self.host.settings.shell_inactivity_timeout_s / 60, 1)
+            content = shown = (
+                "Command was automatically cancelled because it exceeded the timeout of "
+                f"{minutes} minutes without output."
+            )
+        if not outcome.text:
+            return f"{content} There was no output before it was cancelled.", shown, None
+        return (
+            f"{content} Below is the output before it was cancelled:\n{outcome.text}",
+            f"{shown}\n\nOutput before cancellation:\n{outcome.text}",
+            None,
+        )
+
+
+class _Watch:
+    """Calls back when nothing has happened for a while. Real time: children are real."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._limit_s = limit_s
+        self._expire: asyncio.TimerHandle | None = None
+        self._action: Callable[[], None] | None = None
+        self.expired = False
+
+    def begin(self, action: Callable[[], None]) -> None:
+        self._action = action
+        self.touch()
+
+    def touch(self) -> None:
+        """Something happened."""
+        if self._expire is not None:
+            self._expire.cancel()
+        if self._action is not None and self._limit_s > 0:
+            self._expire = asyncio.get_running_loop().call_later(self._limit_s, self._fire)
+
+    def end(self) -> None:
+        self._action = None
+        if self._expire is not None:
+            self._expire.cancel()
+
+    def _fire(self) -> None:
+        if self._action is not None:
+            self.expired = True
+            self._action()
+
+
+def _wrapped(command: str, jobs_file: Path) -> str:
+    """`command` in a subshell that leaves the ids of its background jobs in `jobs_file`.
+
+    Line breaks keep heredocs and comments at its end from swallowing what follows.
+    """
+    text = js_trim(command)
+    if text.endswith("\\"):
+        text += " "
+    return (
+        f"_bgpids_file={shlex.quote(str(jobs_file))}\n"
+        f"(\n  trap 'jobs -p > \"$_bgpids_file\"' EXIT\n{text}\n)\n__code=$?\nexit $__code"
+    )
+
+
+def _base_name(program: str) -> str:
+    name = program.replace("\\", "/").rsplit("/", 1)[-1] or program
+    return re.sub(r"\.(exe|cmd|bat)$", "", name.lower())

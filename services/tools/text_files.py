@@ -1,0 +1,61 @@
+"""Text files read and written as upstream does: UTF-8, marks and line ends untouched.
+
+Source: core `services/fileSystemService.ts`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from services.tools.node_errors import error_code, node_error_message
+from services.tools.paths import exists
+
+__all__ = ["TextFileError", "read_text", "write_text"]
+
+
+class TextFileError(Exception):
+    """A file could not be read or written; `code` is the symbolic error, the message Node's."""
+
+    def __init__(self, message: str, code: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+def read_text(path: Path) -> str:
+    """The file's text; bytes that are not UTF-8 become U+FFFD, a byte order mark is kept.
+
+    Raises:
+        TextFileError: whatever the file system objects to.
+    """
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except OSError as error:
+        raise _failure(error, path, "read") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write `text`, making the folders on the way.
+
+    Raises:
+        TextFileError: whatever the file system objects to.
+    """
+    try:
+        if not exists(path.parent):
+            path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise TextFileError(
+            node_error_message(error, "mkdir", path.parent), error_code(error)
+        ) from error
+    valid = text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    try:
+        path.write_bytes(valid.encode())
+    except OSError as error:
+        raise _failure(error, path, "open") from error
+
+
+def _failure(error: OSError, path: Path, on_folder: str) -> TextFileError:
+    code = error_code(error)
+    if code == "EISDIR" and on_folder == "read":
+        # Node opens a folder without complaint and fails at the first read, which names no path.
+        return TextFileError(node_error_message(error, "read"), code)
+    return TextFileError(node_error_message(error, "open", path), code)

@@ -1,0 +1,108 @@
+"""Small rules on text that several tools share.
+
+Source: core `utils/textUtils.ts`, `tools/omissionPlaceholderDetector.ts`, `policy/utils.ts`,
+and the `strip-ansi` package.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import ROUND_HALF_UP, Decimal
+from typing import Final
+
+from services.wire import js_json, js_trim
+
+__all__ = [
+    "JS_SPACE",
+    "args_pattern",
+    "detect_line_ending",
+    "js_fixed",
+    "omission_placeholders",
+    "strip_ansi",
+    "to_crlf",
+    "wrap_untrusted",
+]
+
+JS_SPACE: Final = "[\\t-\\r \\xa0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000\\ufeff]"
+"""JavaScript's `\\s`, for Python's patterns."""
+
+_OMISSIONS: Final = frozenset(
+    {
+        "rest of",
+        "rest of method",
+        "rest of methods",
+        "rest of code",
+        "unchanged code",
+        "unchanged method",
+        "unchanged methods",
+    }
+)
+_STOP: Final = r"(?:\x1b\\|\x9c)"
+_CONTROLS: Final = r"\x18\x1a\x1b\x80-\x9f"
+_ANSI: Final = re.compile(
+    rf"\x1b\](?:P[0-9A-Fa-f]{{7}}|R)(?:\x07|{_STOP})?"
+    rf"|(?:\x1b\]|\x9d)[^\x07{_CONTROLS}]*(?:\x07|{_STOP})"
+    rf"|(?:\x1b[PX^_k]|[\x90\x98\x9e\x9f])[^{_CONTROLS}]*{_STOP}"
+    r"|(?:\x1b\[|\x9b)[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]"
+    r"|\x1b(?:[\x20-\x2f]+[\x30-\x7e]|[0-9A-PR-TZcf-oq-uy=><~|}])"
+)
+
+
+def wrap_untrusted(text: str) -> str:
+    """`text` between tags that tell the model not to obey it; closing tags inside are broken."""
+    escaped = text.replace("</untrusted_context>", "&lt;/untrusted_context&gt;")
+    return f"<untrusted_context>\n{escaped}\n</untrusted_context>"
+
+
+def strip_ansi(text: str) -> str:
+    """`text` without terminal escape sequences."""
+    return _ANSI.sub("", text)
+
+
+def detect_line_ending(text: str) -> str:
+    r"""`\r\n` when the text has one anywhere, else `\n`."""
+    return "\r\n" if "\r\n" in text else "\n"
+
+
+def to_crlf(text: str) -> str:
+    r"""`text` with every line ending in `\r\n`."""
+    return re.sub(r"\r?\n", "\r\n", text)
+
+
+def omission_placeholders(text: str) -> list[str]:
+    """The lines that stand for left-out code (`// rest of methods ...`), normalised.
+
+    A placeholder is a whole line, perhaps behind `//` or in parentheses: one of the known
+    phrases, `...`, and nothing but more dots.
+    """
+    found = (_placeholder(line) for line in text.replace("\r\n", "\n").split("\n"))
+    return [placeholder for placeholder in found if placeholder is not None]
+
+
+def _placeholder(line: str) -> str | None:
+    text = js_trim(line)
+    if text.startswith("//"):
+        text = js_trim(text[2:])
+    if text.startswith("(") and text.endswith(")"):
+        text = js_trim(text[1:-1])
+    before, dots, after = text.partition("...")
+    phrase = " ".join(re.split(r"[ \t\r\n]+", js_trim(before).lower()))
+    if not dots or phrase not in _OMISSIONS or js_trim(after).strip("."):
+        return None
+    return f"{phrase} ..."
+
+
+def args_pattern(name: str, value: str) -> str:
+    r"""The pattern of an "always" rule for one argument.
+
+    It asks for a literal backslash and a zero where the canonical arguments have a NUL, so it
+    never matches: upstream's, kept (scheduler-policy-hooks, 12.6).
+    """
+    literal = re.sub(r'[-\[\]{}()*+?.,\\^$|#\s"]', r"\\\g<0>", f'"{name}":{js_json(value)}')
+    return rf"\\0{literal}\\0"
+
+
+def js_fixed(value: float, digits: int) -> str:
+    """`Number.prototype.toFixed`: halves of the exact binary value go up."""
+    step = Decimal(1).scaleb(-digits)
+    return str(Decimal(value).quantize(step, rounding=ROUND_HALF_UP))

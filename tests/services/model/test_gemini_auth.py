@@ -1,0 +1,83 @@
+"""Which way to the API the environment asks for."""
+
+import pytest
+
+from services.model.auth import (
+    AuthError,
+    AuthType,
+    auth_from_environment,
+    auth_type_from_environment,
+    parse_custom_headers,
+)
+
+
+@pytest.mark.parametrize(
+    ("variables", "kind"),
+    [
+        ({}, None),
+        ({"GEMINI_API_KEY": "k"}, AuthType.USE_GEMINI),
+        ({"GEMINI_API_KEY": "k", "GOOGLE_GEMINI_BASE_URL": "http://g"}, AuthType.GATEWAY),
+        ({"GOOGLE_GEMINI_BASE_URL": "x", "GOOGLE_GENAI_USE_VERTEXAI": "true"}, "vertex-ai"),
+        ({"GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_GENAI_USE_GCA": "true"}, "oauth-personal"),
+        ({"GOOGLE_GENAI_USE_GCA": "1", "CLOUD_SHELL": "true"}, "compute-default-credentials"),
+        ({"GEMINI_CLI_USE_COMPUTE_ADC": "true"}, "compute-default-credentials"),
+    ],
+)
+def test_the_way_is_chosen_in_upstreams_order(variables, kind):
+    assert auth_type_from_environment(variables) == kind
+
+
+@pytest.mark.parametrize(
+    ("variables", "text"),
+    [
+        ({}, "No way to reach the API is set"),
+        ({"GOOGLE_GENAI_USE_GCA": "true"}, "Unsupported authType: oauth-personal"),
+        ({"CLOUD_SHELL": "true"}, "Unsupported authType: compute-default-credentials"),
+        ({"GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_CLOUD_PROJECT": "p"}, "CLOUD_LOCATION"),
+        ({"GOOGLE_GEMINI_BASE_URL": "nowhere"}, "Invalid custom base URL: nowhere"),
+    ],
+)
+def test_what_cannot_be_used_names_what_can(variables, text):
+    with pytest.raises(AuthError, match=text):
+        auth_from_environment(variables)
+
+
+def test_a_key_goes_to_the_api_itself():
+    auth = auth_from_environment({"GEMINI_API_KEY": "secret", "GOOGLE_GENAI_API_VERSION": "v1"})
+    assert (auth.api_key, auth.vertexai, auth.base_url) == ("secret", False, None)
+    assert auth.api_version == "v1"
+    assert "secret" not in repr(auth)
+
+
+def test_vertex_takes_a_project_or_a_key_and_prefers_the_key():
+    variables = {
+        "GOOGLE_GENAI_USE_VERTEXAI": "true",
+        "GOOGLE_CLOUD_PROJECT_ID": "p",
+        "GOOGLE_CLOUD_LOCATION": "eu",
+        "GOOGLE_VERTEX_BASE_URL": "https://v.example",
+    }
+    auth = auth_from_environment(variables)
+    assert (auth.vertexai, auth.project, auth.location) == (True, "p", "eu")
+    assert (auth.api_key, auth.base_url) == (None, "https://v.example")
+    keyed = auth_from_environment({**variables, "GOOGLE_API_KEY": "k"})
+    assert (keyed.api_key, keyed.project, keyed.location) == ("k", None, None)
+
+
+def test_a_bearer_key_is_a_header_except_for_a_gateway():
+    bearer = {"GEMINI_API_KEY": "k", "GEMINI_API_KEY_AUTH_MECHANISM": "bearer"}
+    assert auth_from_environment(bearer).headers == {"Authorization": "Bearer k"}
+    gateway = auth_from_environment({**bearer, "GOOGLE_GEMINI_BASE_URL": "http://g"})
+    assert gateway.headers == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "headers"),
+    [
+        (None, {}),
+        ("A: 1, B:2", {"A": "1", "B": "2"}),
+        ("Accept: a, b, C: d:e", {"Accept": "a, b", "C": "d:e"}),
+        ("nothing, : empty", {}),
+    ],
+)
+def test_custom_headers_split_only_before_a_name(text, headers):
+    assert parse_custom_headers(text) == headers
