@@ -1,0 +1,29 @@
+"""Canonical JSON, in which the harness compares and hashes; and text made safe to show."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any
+
+__all__ = ["canonical", "printable", "sha256_hex"]
+
+
+def canonical(value: Any) -> str:
+    """`value` as JSON: keys sorted, compact, ASCII only (lone surrogates survive as escapes).
+
+    JSON objects have no order, so sorting hides nothing; `1` and `1.0` and `true` stay apart.
+    """
+    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+
+
+def printable(text: str) -> str:
+    """`text` on one line, with what a terminal or a file could take amiss as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def sha256_hex(text: str) -> str:
+    """SHA-256 of `text` in UTF-8, 64 hex digits. Lone surrogates are hashed as they are."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

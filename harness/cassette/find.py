@@ -1,0 +1,191 @@
+"""Finding cassettes: which files, under which root, by which name.
+
+Files are only glanced at here; what is wrong with one shows when it is loaded, so that one bad
+file does not hide the others.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from harness.errors import CassetteNotFound, UsageError
+
+__all__ = ["SUFFIXES", "CassetteFile", "find_cassettes", "name_filter"]
+
+SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
+HTTP_FOLDER: Final = "http"
+"""Under a root, where recorded HTTP traffic lies, which is of another format."""
+
+_GLANCE = 8192
+_NAME = re.compile(r"""^name:[ ]*(?P<value>.+?)[ \t\r]*(?:[ ]#.*)?$""", re.MULTILINE)
+_JSON_NAME = re.compile(r"""[{,]\s*"name"\s*:\s*(?P<value>"(?:[^"\\]|\\.)*")""")
+_PHASE = re.compile(r"""^phase:[ ]*(?P<value>["']?[ABC]["']?)[ \t\r]*(?:[ ]#.*)?$""", re.MULTILINE)
+_JSON_PHASE = re.compile(r"""[{,]\s*"phase"\s*:\s*(?P<value>"[ABC]")""")
+
+
+@dataclass(frozen=True, slots=True)
+class CassetteFile:
+    """A file that should be a cassette. `name` is what its path under `root` says."""
+
+    path: Path
+    root: Path
+    name: str
+
+
+def find_cassettes(
+    paths: Sequence[Path], expr: str | None = None, phase: str | None = None
+) -> list[CassetteFile]:
+    """The cassettes at `paths`, in the order of the paths, each folder sorted.
+
+    Args:
+        paths: Files, taken as they are, and folders, searched for `*.yaml`, `*.yml` and `*.json`.
+        expr: Keep those whose name fits: words joined by `and`, `or`, `not` and parentheses.
+        phase: Keep those of this rollout phase, and those whose phase does not show.
+
+    Raises:
+        CassetteNotFound: a path does not exist, or a folder holds no cassette at all.
+        UsageError: `expr` cannot be read.
+    """
+    fits = name_filter(expr) if expr else None
+    found: dict[Path, CassetteFile] = {}
+    for path in paths:
+        for file in _at(path):
+            found.setdefault(file.path.absolute(), file)
+    return [
+        file
+        for file in found.values()
+        if (fits is None or fits(file.name)) and (phase is None or _phase(file.path) in (phase, ""))
+    ]
+
+
+def _at(path: Path) -> Iterator[CassetteFile]:
+    if path.is_dir():
+        files = [_describe(file, path) for file in sorted(_walk(path))]
+        if not files:
+            problem = f"holds no cassettes ({', '.join(sorted(SUFFIXES))})"
+            raise CassetteNotFound(path, "", problem, "name a folder with cassettes in it")
+        yield from files
+    elif path.exists():
+        yield _describe(path, None)
+    else:
+        raise CassetteNotFound(path, "", "does not exist", "check the path")
+
+
+def _walk(folder: Path) -> Iterator[Path]:
+    for place, folders, files in os.walk(folder):
+        here = Path(place)
+        folders[:] = [name for name in folders if not name.startswith(".")]
+        if here == folder and HTTP_FOLDER in folders:
+            folders.remove(HTTP_FOLDER)
+        yield from (here / name for name in files if Path(name).suffix in SUFFIXES)
+
+
+def _describe(path: Path, folder: Path | None) -> CassetteFile:
+    place = path.absolute().with_suffix("")
+    head = _glance(path)
+    name = _value(_NAME, head) or _value(_JSON_NAME, head)
+    parts = PurePosixPath(name).parts
+    if parts and place.parts[-len(parts) :] == parts:
+        return CassetteFile(path, place.parents[len(parts) - 1], name)
+    root = path.parent if folder is None else folder
+    return CassetteFile(path, root.absolute(), place.relative_to(root.absolute()).as_posix())
+
+
+def _glance(path: Path) -> str:
+    if not path.is_file():
+        return ""
+    try:
+        with path.open("rb") as stream:
+            return stream.read(_GLANCE).decode("utf-8", "replace")
+    except OSError:
+        return ""  # loading it will say so
+
+
+def _value(pattern: re.Pattern[str], text: str) -> str:
+    match = pattern.search(text)
+    if match is None:
+        return ""
+    value = match["value"]
+    if value[:1] == '"':
+        try:
+            value = json.loads(value)
+        except ValueError:
+            return ""
+        return value if isinstance(value, str) else ""
+    return value[1:-1].replace("''", "'") if value[:1] == "'" else value
+
+
+def _phase(path: Path) -> str:
+    head = _glance(path)
+    return _value(_PHASE, head) or _value(_JSON_PHASE, head)
+
+
+def name_filter(expr: str) -> Callable[[str], bool]:
+    """A test of names from words joined by `and`, `or`, `not` and parentheses; case is ignored.
+
+    Raises:
+        UsageError: `expr` cannot be read.
+    """
+    return _Expression(expr).parse()
+
+
+Test = Callable[[str], bool]
+
+
+class _Expression:
+    def __init__(self, text: str) -> None:
+        self._text = text
+        self._tokens = re.findall(r"[()]|[^\s()]+", text)
+        self._position = 0
+
+    def parse(self) -> Test:
+        test = self._either()
+        if self._position < len(self._tokens):
+            self._refuse(f"{self._tokens[self._position]!r} is one too many")
+        return test
+
+    def _next(self) -> str:
+        return self._tokens[self._position] if self._position < len(self._tokens) else ""
+
+    def _accept(self, token: str) -> bool:
+        if self._next() != token:
+            return False
+        self._position += 1
+        return True
+
+    def _either(self) -> Test:
+        tests = [self._both()]
+        while self._accept("or"):
+            tests.append(self._both())
+        return lambda name: any(test(name) for test in tests)
+
+    def _both(self) -> Test:
+        tests = [self._one()]
+        while self._accept("and"):
+            tests.append(self._one())
+        return lambda name: all(test(name) for test in tests)
+
+    def _one(self) -> Test:
+        if self._accept("not"):
+            inner = self._one()
+            return lambda name: not inner(name)
+        if self._accept("("):
+            inner = self._either()
+            if not self._accept(")"):
+                self._refuse("a `)` is missing")
+            return inner
+        word = self._next()
+        if word in ("", ")", "and", "or"):
+            self._refuse("a word is missing")
+        self._position += 1
+        return lambda name: word.lower() in name.lower()
+
+    def _refuse(self, problem: str) -> None:
+        mend = "write words joined by and, or, not and parentheses"
+        raise UsageError(f"cannot read the expression {self._text!r}: {problem}", mend)

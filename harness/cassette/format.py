@@ -1,0 +1,274 @@
+"""What a cassette says, as values. Reading and checking is `load`'s business.
+
+Source: the cassette format, version 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path, PurePosixPath
+from typing import Final, Literal
+
+from agent_protocol.agent import AgentSend
+from harness.cassette.macros import Paths, substitute
+from services.model.replay.matching import MatchMode
+from services.model.replay.steps import ModelStep
+from services.state import ApprovalMode
+from services.tools.contract import ConfirmationOutcome
+from services.wire import Json, JsonObject
+
+__all__ = [
+    "FORMAT_VERSIONS",
+    "Abort",
+    "Action",
+    "AfterChunk",
+    "AfterEvents",
+    "Answers",
+    "AtEventType",
+    "AtRequest",
+    "AtTool",
+    "Cassette",
+    "Compress",
+    "ConfirmationAnswer",
+    "During",
+    "DuringAction",
+    "Hint",
+    "Phase",
+    "Provenance",
+    "Reset",
+    "Resume",
+    "ResumeSelf",
+    "Rewind",
+    "Send",
+    "SessionSetup",
+    "SetApprovalMode",
+    "SetModel",
+    "Trigger",
+    "WriteFile",
+]
+
+FORMAT_VERSIONS: Final = (1,)
+"""The format versions that this build reads."""
+
+Phase = Literal["A", "B", "C"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionSetup:
+    """How the session is set up. `settings` are core configuration parameters, checked."""
+
+    model: str
+    approval_mode: ApprovalMode = ApprovalMode.DEFAULT
+    interactive: bool = False
+    new_session_per_send: bool = False
+    settings: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Provenance:
+    """Where a cassette comes from."""
+
+    kind: str | None = None
+    source: str | None = None
+    recorded_at: str | None = None
+    licence: str | None = None
+    seed: Json = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resume:
+    """The lines of a chat recording to resume from, and the name of its file."""
+
+    records: tuple[JsonObject, ...]
+    file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """Send something to the agent."""
+
+    payload: AgentSend
+
+
+@dataclass(frozen=True, slots=True)
+class Compress:
+    """Compress the history now."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reset:
+    """Start a new chat."""
+
+
+@dataclass(frozen=True, slots=True)
+class ResumeSelf:
+    """Read this session's own recording back."""
+
+
+@dataclass(frozen=True, slots=True)
+class SetModel:
+    """Choose another model."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetApprovalMode:
+    """Choose another approval mode."""
+
+    mode: ApprovalMode
+
+
+@dataclass(frozen=True, slots=True)
+class Hint:
+    """Steer the agent: text that it is given with its next request."""
+
+    text: str
+    source: str = "user_steering"
+
+
+@dataclass(frozen=True, slots=True)
+class WriteFile:
+    """Change a file of the workspace. `path` is relative to it, with `/`."""
+
+    path: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Rewind:
+    """Go back to an earlier message: its id, or its number."""
+
+    to: str | int
+
+
+@dataclass(frozen=True, slots=True)
+class Abort:
+    """Abort the active stream."""
+
+
+Action = (
+    Send | Compress | Reset | ResumeSelf | SetModel | SetApprovalMode | Hint | WriteFile | Rewind
+)
+"""What the client does between streams."""
+
+DuringAction = Abort | Hint | SetApprovalMode | Send
+"""What happens while a stream runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class AfterEvents:
+    """After the `count`-th event of the whole run."""
+
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class AtEventType:
+    """At the first event of a type."""
+
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class AtTool:
+    """At the first `tool_request` of a tool."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AtRequest:
+    """When a model request is made; counted from 0."""
+
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class AfterChunk:
+    """After a chunk of a model request; both counted from 0."""
+
+    request: int
+    chunk: int
+
+
+Trigger = AfterEvents | AtEventType | AtTool | AtRequest | AfterChunk
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class During:
+    """Something that happens once while streams run, `delay_ms` virtual ms after its trigger."""
+
+    when: Trigger
+    do: DuringAction
+    delay_ms: float = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfirmationAnswer:
+    """What the user answers to a tool confirmation."""
+
+    outcome: ConfirmationOutcome
+    payload: JsonObject | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answers:
+    """What the user answers when asked; the last of each repeats.
+
+    Without confirmations the answer is `cancel`; without fallback intents there is no handler.
+    """
+
+    confirmations: tuple[ConfirmationAnswer, ...] = ()
+    fallback: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cassette:
+    """Everything one run needs. Nothing in it is changed after loading.
+
+    Texts may hold placeholders (`<WS>` …) until `bind`. `document` is the whole cassette as JSON,
+    macros expanded, `repeat` not.
+    """
+
+    name: str
+    path: Path
+    root: Path
+    """The folder under which the file's path is its name; what `<CASSETTES>` stands for."""
+    session: SessionSetup
+    script: tuple[Action, ...]
+    steps: tuple[ModelStep, ...]
+    note: str = ""
+    phase: Phase | None = None
+    contract: tuple[str, ...] = ()
+    provenance: Provenance = field(default_factory=Provenance)
+    files: Mapping[str, str | bytes] = field(default_factory=dict)
+    home_files: Mapping[str, str | bytes] = field(default_factory=dict)
+    resume: Resume | None = None
+    during: tuple[During, ...] = ()
+    answers: Answers = field(default_factory=Answers)
+    match: MatchMode = "in_order"
+    unused: tuple[int, ...] = ()
+    features: frozenset[str] = frozenset()
+    placeholders: bool = True
+    document: JsonObject = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def family(self) -> str:
+        """The folder of the name: `loops` for `loops/tool_nudge`."""
+        return str(PurePosixPath(self.name).parent)
+
+    def needs(self) -> frozenset[str]:
+        """Names of what a build must be able to do for this cassette, beyond plain turns.
+
+        A lower bound, read from the cassette alone: see `needs.FEATURES`.
+        """
+        return self.features
+
+    def bind(self, paths: Paths) -> Cassette:
+        """This cassette with the placeholders in all its texts filled in for one run."""
+        if not self.placeholders:
+            return self
+        bound = substitute(replace(self, document={}), paths)
+        return replace(bound, document=self.document)

@@ -1,0 +1,134 @@
+"""What a cassette asks of a build beyond plain turns, by name.
+
+A runner that lacks one of these says so and calls the case inconclusive. It is a lower bound:
+whether a loop is detected or a fallback happens shows only in the run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
+
+from services.wire import Json, JsonObject
+
+__all__ = ["FEATURES", "features_of", "function_calls"]
+
+FEATURES: Final[Mapping[str, str]] = {
+    "compression": "summarising the history, on demand or at a threshold",
+    "confirmations": "answers to tool confirmations",
+    "fallback_handler": "asking which model to go on with",
+    "hooks": "hooks that run commands",
+    "interactive": "an interactive session",
+    "masking": "masking old tool outputs by given thresholds",
+    "mcp": "tools of MCP servers",
+    "next_speaker": "asking the model who speaks next",
+    "plan_mode": "plan mode and its tools",
+    "reset": "starting a new chat in a session",
+    "resume": "resuming from a chat recording",
+    "rewind": "going back to an earlier message",
+    "routing": "a model chosen by a router",
+    "steering": "hints given while the agent works",
+    "subagents": "agents that the model calls as tools",
+}
+
+_ACTIONS: Final = {
+    "compress": "compression",
+    "hint": "steering",
+    "reset": "reset",
+    "resume_self": "resume",
+    "rewind": "rewind",
+}
+_TOOLS: Final = {
+    "invoke_agent": "subagents",
+    "enter_plan_mode": "plan_mode",
+    "exit_plan_mode": "plan_mode",
+}
+_COMPRESSING_TOKENS: Final = 524_288
+"""Half of the usual context window: where compression sets in unless told otherwise."""
+
+
+def features_of(document: JsonObject) -> frozenset[str]:
+    """Features that a valid, expanded cassette needs; names of `FEATURES`."""
+    return frozenset(
+        [*_of_session(document), *_of_user(document), *_of_model(document.get("model") or [])]
+    )
+
+
+def function_calls(steps: Iterable[JsonObject]) -> Iterator[JsonObject]:
+    """Every function call that the steps of an expanded cassette hold."""
+    for response in _responses(steps):
+        for candidate in response.get("candidates") or ():
+            for part in (candidate.get("content") or {}).get("parts") or ():
+                if isinstance(part.get("functionCall"), dict):
+                    yield part["functionCall"]
+
+
+def _responses(steps: Iterable[JsonObject]) -> Iterator[JsonObject]:
+    for step in steps:
+        yield from step.get("stream") or ()
+        if isinstance(step.get("generate"), dict):
+            yield step["generate"]
+
+
+def _of_session(document: JsonObject) -> Iterator[str]:
+    session: JsonObject = document["session"]
+    settings: JsonObject = session.get("settings") or {}
+    if str(session["model"]).startswith("auto"):
+        yield "routing"
+    if session.get("approval_mode") == "plan":
+        yield "plan_mode"
+    if session.get("interactive"):
+        yield "interactive"
+    if settings.get("hooks") or settings.get("projectHooks"):
+        yield "hooks"
+    if settings.get("mcpServers"):
+        yield "mcp"
+    if settings.get("modelSteering"):
+        yield "steering"
+    if settings.get("skipNextSpeakerCheck") is False:
+        yield "next_speaker"
+    if "compressionThreshold" in settings:
+        yield "compression"
+    if ((settings.get("contextManagement") or {}).get("tools") or {}).get("outputMasking"):
+        yield "masking"
+
+
+def _of_user(document: JsonObject) -> Iterator[str]:
+    happenings: list[Json] = [*(document.get("script") or ())]
+    happenings += [moment["do"] for moment in document.get("during") or ()]
+    for action in happenings:
+        if not isinstance(action, dict):
+            continue
+        for key, value in action.items():
+            if key in _ACTIONS:
+                yield _ACTIONS[key]
+            if key == "set_approval_mode" and "plan" in (value, _mode(value)):
+                yield "plan_mode"
+    answers: JsonObject = document.get("answers") or {}
+    if answers.get("confirmations"):
+        yield "confirmations"
+    if answers.get("fallback"):
+        yield "fallback_handler"
+    if "resume" in document:
+        yield "resume"
+    if any(".gemini/agents/" in f"/{path}" for path in document.get("home_files") or ()):
+        yield "subagents"
+
+
+def _mode(value: Json) -> Json:
+    return value.get("mode") if isinstance(value, dict) else None
+
+
+def _of_model(steps: list[JsonObject]) -> Iterator[str]:
+    for call in function_calls(steps):
+        if call.get("name") in _TOOLS:
+            yield _TOOLS[call["name"]]
+    for step in steps:
+        if step.get("role") == "subagent" or step.get("thread", "main") != "main":
+            yield "subagents"
+        if step.get("role") == "utility_compressor":
+            yield "compression"
+    for response in _responses(steps):
+        tokens = (response.get("usageMetadata") or {}).get("promptTokenCount")
+        if isinstance(tokens, int) and tokens >= _COMPRESSING_TOKENS:
+            yield "compression"

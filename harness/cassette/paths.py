@@ -1,0 +1,74 @@
+"""Paths that a cassette names: relative, and inside the folder they are meant for."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import re
+from typing import Final
+
+from harness.cassette.fields import Fields
+from harness.cassette.problems import FormatProblem, kind_of
+from services.wire import Json
+
+__all__ = ["inside", "read_files"]
+
+_DRIVE: Final = re.compile(r"[A-Za-z]:")
+_PLACEHOLDER: Final = re.compile(r"<[A-Z_]+>")
+"""Filled in later, it could make an absolute path of a relative one."""
+
+
+def inside(path: str, key: str) -> str:
+    """`path` when it is relative, with `/`, and leads nowhere out of its folder.
+
+    Raises:
+        FormatProblem: it does not stay inside.
+    """
+    parts = path.split("/")
+    problem = None
+    if path.startswith(("/", "~")) or _DRIVE.match(path):
+        problem = "is absolute"
+    elif ".." in parts:
+        problem = "leads out of its folder"
+    elif "\\" in path or "\0" in path:
+        problem = "has a character that paths here may not have"
+    elif _PLACEHOLDER.search(path):
+        problem = "has a placeholder in it"
+    elif any(part in ("", ".") for part in parts):
+        problem = "is not the plain path of a file"
+    if problem is not None:
+        mend = "write a path relative to the workspace or home, such as src/a.txt"
+        raise FormatProblem(key, f"the path {path!r} {problem}", mend)
+    return path
+
+
+def read_files(files: Json, key: str) -> dict[str, str | bytes]:
+    """`files` or `home_files`: path → text or bytes."""
+    if not isinstance(files, dict):
+        raise FormatProblem(key, f"must be a mapping, not {kind_of(files)}", "write `path: text`")
+    contents: dict[str, str | bytes] = {}
+    for path, value in files.items():
+        here = f"{key}.{path}"
+        contents[inside(path, here)] = _content(value, here)
+    for path in contents:
+        parts = path.split("/")
+        for length in range(1, len(parts)):
+            folder = "/".join(parts[:length])
+            if folder in contents:
+                problem = f"{folder!r} is a file, and the folder of {path!r}"
+                raise FormatProblem(f"{key}.{folder}", problem, "rename one of them")
+    return contents
+
+
+def _content(value: Json, key: str) -> str | bytes:
+    if isinstance(value, str):
+        return value
+    if not isinstance(value, dict):
+        problem = f"must be text or {{base64: …}}, not {kind_of(value)}"
+        raise FormatProblem(key, problem, "quote the text")
+    encoded = Fields(value, key, ("base64",)).text("base64")
+    try:
+        return base64.b64decode("".join(encoded.split()), validate=True)
+    except (binascii.Error, ValueError) as error:
+        problem = f"is not base64: {error}"
+        raise FormatProblem(f"{key}.base64", problem, "encode the bytes again") from error

@@ -1,0 +1,276 @@
+"""Reading what the user does: `script`, `during` and `answers`.
+
+Source: the cassette format, "Keys"; content parts: gemini-cli `packages/core/src/agent/types.ts`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from agent_protocol.agent import ActionSend, AgentSend, MessageSend, UpdateSend
+from agent_protocol.content import ContentPart, MediaPart, ReferencePart, TextPart, ThoughtPart
+from harness.cassette.fields import Fields, text_of, whole_of
+from harness.cassette.format import (
+    Abort,
+    Action,
+    AfterChunk,
+    AfterEvents,
+    Answers,
+    AtEventType,
+    AtRequest,
+    AtTool,
+    Compress,
+    ConfirmationAnswer,
+    During,
+    DuringAction,
+    Hint,
+    Reset,
+    ResumeSelf,
+    Rewind,
+    Send,
+    SetApprovalMode,
+    SetModel,
+    Trigger,
+    WriteFile,
+)
+from harness.cassette.paths import inside
+from harness.cassette.problems import FormatProblem, kind_of, suggest
+from services.state import ApprovalMode
+from services.tools.contract import ConfirmationOutcome
+from services.wire import Json
+
+__all__ = ["APPROVAL_MODES", "read_action", "read_answers", "read_during"]
+
+APPROVAL_MODES: Final = {mode.name.lower(): mode for mode in ApprovalMode}
+"""The modes as cassettes write them."""
+
+FALLBACK_INTENTS: Final = {
+    intent: intent
+    for intent in (
+        "retry_always",
+        "retry_once",
+        "retry_with_credits",
+        "stop",
+        "retry_later",
+        "upgrade",
+    )
+}
+"""What a fallback handler may answer. Source: core `fallback/types.ts`."""
+
+_EVENT_TYPES: Final = frozenset(
+    {
+        "agent_end",
+        "agent_start",
+        "custom",
+        "error",
+        "initialize",
+        "message",
+        "session_update",
+        "tool_request",
+        "tool_response",
+        "tool_update",
+        "usage",
+    }
+)
+_ACTIONS: Final = (
+    "send",
+    "compress",
+    "reset",
+    "resume_self",
+    "set_model",
+    "set_approval_mode",
+    "hint",
+    "write_file",
+    "rewind",
+)
+_BARE: Final[dict[str, Action]] = {
+    "compress": Compress(),
+    "reset": Reset(),
+    "resume_self": ResumeSelf(),
+}
+_DURING: Final = ("hint", "set_approval_mode", "send")
+_TRIGGERS: Final = ("events", "type", "tool", "request", "chunk")
+_HINT_SOURCES: Final = {name: name for name in ("user_steering", "background_completion")}
+_CHUNK: Final = re.compile(r"(\d{1,9}):(\d{1,9})")
+
+
+def read_action(value: Json, path: str) -> Action:
+    """One item of `script`."""
+    key = _only_key(value, path, _ACTIONS)
+    argument, here = value[key], f"{path}.{key}"
+    if key in _BARE:
+        if argument is not True:
+            raise FormatProblem(here, f"must be true, not {kind_of(argument)}", "write true")
+        return _BARE[key]
+    if key == "set_model":
+        return SetModel(_wrapped(argument, here, "model"))
+    if key == "write_file":
+        fields = Fields(argument, here, ("path", "text"))
+        target = fields.text("path").removeprefix("<WS>/")
+        return WriteFile(inside(target, fields.at("path")), fields.text("text"))
+    if key == "rewind":
+        return _read_rewind(argument, here)
+    return _read_shared(key, argument, here)
+
+
+def read_during(value: Json, path: str) -> During:
+    """One item of `during`."""
+    fields = Fields(value, path, ("when", "delay_ms", "do"))
+    delay = fields.raw("delay_ms", 0)
+    if not isinstance(delay, (int, float)) or isinstance(delay, bool) or delay < 0:
+        problem = f"must be milliseconds, 0 or more, not {kind_of(delay)}"
+        raise FormatProblem(fields.at("delay_ms"), problem, "write such a number")
+    return During(
+        when=_read_trigger(fields.need("when"), fields.at("when")),
+        do=_read_during_action(fields.need("do"), fields.at("do")),
+        delay_ms=delay,
+    )
+
+
+def read_answers(value: Json, path: str) -> Answers:
+    """`answers`."""
+    fields = Fields(value, path, ("confirmations", "fallback"))
+    here = fields.at("fallback")
+    intents = []
+    for position, intent in enumerate(fields.items("fallback")):
+        if not isinstance(intent, str) or intent not in FALLBACK_INTENTS:
+            problem = f"{kind_of(intent)} is not an intent"
+            raise FormatProblem(
+                f"{here}[{position}]", problem, suggest(str(intent), FALLBACK_INTENTS)
+            )
+        intents.append(intent)
+    confirmations = fields.items("confirmations")
+    return Answers(
+        confirmations=tuple(
+            _read_confirmation(answer, f"{fields.at('confirmations')}[{position}]")
+            for position, answer in enumerate(confirmations)
+        ),
+        fallback=tuple(intents),
+    )
+
+
+def _read_confirmation(value: Json, path: str) -> ConfirmationAnswer:
+    whole = {"outcome": value} if isinstance(value, str) else value
+    fields = Fields(whole, path, ("outcome", "payload"))
+    outcome = fields.choice("outcome", {item.value: item for item in ConfirmationOutcome})
+    payload = fields.mapping("payload") if fields.raw("payload") is not None else None
+    return ConfirmationAnswer(outcome=outcome, payload=payload)
+
+
+def _read_trigger(value: Json, path: str) -> Trigger:
+    key = _only_key(value, path, _TRIGGERS)
+    argument, here = value[key], f"{path}.{key}"
+    if key == "events":
+        return AfterEvents(whole_of(argument, here, least=1))
+    if key == "request":
+        return AtRequest(whole_of(argument, here))
+    text = text_of(argument, here)
+    if key == "tool":
+        return AtTool(text)
+    if key == "type":
+        if text not in _EVENT_TYPES:
+            raise FormatProblem(here, f"{text!r} is not an event", suggest(text, _EVENT_TYPES))
+        return AtEventType(text)
+    match = _CHUNK.fullmatch(text)
+    if match is None:
+        raise FormatProblem(here, f"{text!r} is not R:C", 'write request and chunk, such as "0:1"')
+    return AfterChunk(int(match[1]), int(match[2]))
+
+
+def _read_during_action(value: Json, path: str) -> DuringAction:
+    if value == "abort":
+        return Abort()
+    if isinstance(value, str):
+        raise FormatProblem(path, f"{value!r} is unknown", suggest(value, ("abort", *_DURING)))
+    key = _only_key(value, path, _DURING)
+    return _read_shared(key, value[key], f"{path}.{key}")
+
+
+def _read_shared(key: str, argument: Json, path: str) -> Hint | SetApprovalMode | Send:
+    if key == "send":
+        return Send(_read_payload(argument, path))
+    if key == "hint":
+        whole = {"text": argument} if isinstance(argument, str) else argument
+        hint = Fields(whole, path, ("text", "source"))
+        return Hint(hint.text("text"), hint.choice("source", _HINT_SOURCES, "user_steering"))
+    whole = {"mode": argument} if isinstance(argument, str) else argument
+    return SetApprovalMode(Fields(whole, path, ("mode",)).choice("mode", APPROVAL_MODES))
+
+
+def _read_rewind(argument: Json, path: str) -> Rewind:
+    whole = argument if isinstance(argument, dict) else {"to": argument}
+    fields = Fields(whole, path, ("to",))
+    target = fields.need("to")
+    if isinstance(target, str):
+        return Rewind(target)
+    return Rewind(whole_of(target, fields.at("to")))
+
+
+def _wrapped(argument: Json, path: str, key: str) -> str:
+    """A text, bare or as the only key of a mapping."""
+    whole = {key: argument} if isinstance(argument, str) else argument
+    return Fields(whole, path, (key,)).text(key)
+
+
+def _only_key(value: Json, path: str, known: tuple[str, ...]) -> str:
+    if not isinstance(value, dict) or len(value) != 1:
+        problem = f"must be a mapping with one key, not {kind_of(value)}"
+        raise FormatProblem(path, problem, f"use one of: {', '.join(known)}")
+    key: str = next(iter(value))
+    if key not in known:
+        raise FormatProblem(f"{path}.{key}", "unknown key", suggest(key, known))
+    return key
+
+
+def _read_payload(value: Json, path: str) -> AgentSend:
+    """What is sent: text, a message, or another kind by its wire name (`update`, `action`)."""
+    if isinstance(value, str):
+        return MessageSend(content=(TextPart(text=value),))
+    if isinstance(value, dict) and set(value) == {"update"}:
+        update = Fields(value["update"], f"{path}.update", ("title", "model", "config"))
+        config = update.mapping("config") if "config" in update else None
+        return UpdateSend(
+            title=update.optional_text("title"), model=update.optional_text("model"), config=config
+        )
+    if isinstance(value, dict) and set(value) == {"action"}:
+        action = Fields(value["action"], f"{path}.action", ("type", "data"))
+        return ActionSend(type=action.text("type"), data=action.raw("data"))
+    fields = Fields(value, path, ("content", "display_content"))
+    parts = fields.items("content", required=True)
+    return MessageSend(
+        content=tuple(
+            _read_part(part, f"{fields.at('content')}[{position}]")
+            for position, part in enumerate(parts)
+        ),
+        display_content=fields.optional_text("display_content"),
+    )
+
+
+def _read_part(value: Json, path: str) -> ContentPart:
+    type_ = value.get("type") if isinstance(value, dict) else None
+    if type_ == "text":
+        return TextPart(text=Fields(value, path, ("type", "text")).text("text"))
+    if type_ == "thought":
+        thought = Fields(value, path, ("type", "thought", "thoughtSignature"))
+        return ThoughtPart(
+            thought=thought.text("thought"),
+            thought_signature=thought.optional_text("thoughtSignature"),
+        )
+    if type_ == "media":
+        media = Fields(value, path, ("type", "data", "uri", "mimeType"))
+        return MediaPart(
+            data=media.optional_text("data"),
+            uri=media.optional_text("uri"),
+            mime_type=media.optional_text("mimeType"),
+        )
+    if type_ == "reference":
+        reference = Fields(value, path, ("type", "text", "data", "uri", "mimeType"))
+        return ReferencePart(
+            text=reference.text("text"),
+            data=reference.optional_text("data"),
+            uri=reference.optional_text("uri"),
+            mime_type=reference.optional_text("mimeType"),
+        )
+    problem = f"is not a content part: {kind_of(value)} of type {type_!r}"
+    raise FormatProblem(path, problem, "write {type: text, text: …}, or thought, media, reference")

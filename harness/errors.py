@@ -1,0 +1,81 @@
+"""What can go wrong in the harness; every message says what, where, and how to mend it.
+
+HarnessError                  .exit_code
+├── UsageError                2: the command line asks for what cannot be done
+├── CassetteError             2: a cassette cannot be used; .file, .key, .problem, .mend
+│   ├── CassetteNotFound
+│   └── CassetteFormatError
+└── ReplayFailure             3: the harness itself could not go on; the case is inconclusive
+
+A difference between two runtimes is never an exception: it is a verdict.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+__all__ = [
+    "CassetteError",
+    "CassetteFormatError",
+    "CassetteNotFound",
+    "HarnessError",
+    "ReplayFailure",
+    "UsageError",
+]
+
+
+class HarnessError(Exception):
+    """The root of what the harness raises to its user. The message is complete as it stands."""
+
+    exit_code = 2
+
+
+class UsageError(HarnessError):
+    """The command line asks for what cannot be done.
+
+    `problem` says what; `mend` what to do about it.
+    """
+
+    def __init__(self, problem: str, mend: str = "") -> None:
+        super().__init__(f"{problem}; {mend}" if mend else problem)
+        self.problem = problem
+        self.mend = mend
+
+
+class CassetteError(HarnessError):
+    """A cassette cannot be used.
+
+    `key` is the path of the offending key (`model[3].stream`), empty where the file as a whole is
+    meant.
+    """
+
+    def __init__(self, file: Path | str, key: str, problem: str, mend: str) -> None:
+        where = f"{file}: {key}" if key else str(file)
+        super().__init__(f"{where}: {problem}; {mend}")
+        self.file = Path(file)
+        self.key = key
+        self.problem = problem
+        self.mend = mend
+
+
+class CassetteNotFound(CassetteError):
+    """There is no cassette where one was asked for."""
+
+
+class CassetteFormatError(CassetteError):
+    """The file is not a cassette of a format that this build reads."""
+
+
+class ReplayFailure(HarnessError):
+    """The harness could not go on; what was observed so far decides nothing.
+
+    `where` names the case and the runtime.
+    """
+
+    exit_code = 3
+
+    def __init__(self, where: str, problem: str, mend: str) -> None:
+        super().__init__(f"{where}: {problem}; {mend}")
+        self.where = where
+        self.problem = problem
+        self.mend = mend

@@ -1,0 +1,192 @@
+"""The client of a run: plays a cassette's script, and what happens `during` its streams."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from pathlib import Path
+from typing import Any
+
+from agent_protocol.agent import AgentProtocol
+from agent_protocol.errors import SendRejected
+from agent_protocol.events import AgentEvent
+from harness.cassette.format import (
+    Abort,
+    Action,
+    AfterChunk,
+    AfterEvents,
+    AtEventType,
+    AtRequest,
+    AtTool,
+    Cassette,
+    During,
+    DuringAction,
+    Reset,
+    Send,
+    SetApprovalMode,
+    SetModel,
+    WriteFile,
+)
+from harness.errors import ReplayFailure
+from harness.replay.witness import Witness
+from runtimes.contract import Runtime
+from services.bundle import Services
+
+__all__ = ["Driver"]
+
+
+class Driver:
+    """Drives one runtime through one cassette. The streams of a script follow one another."""
+
+    def __init__(
+        self,
+        cassette: Cassette,
+        runtime: Runtime,
+        services: Services,
+        witness: Witness,
+        group: asyncio.TaskGroup,
+    ) -> None:
+        self._cassette = cassette
+        self._runtime = runtime
+        self._services = services
+        self._witness = witness
+        self._group = group
+        self._waiting: list[During] = list(cassette.during)
+        self._agent: AgentProtocol | None = None
+        self._sends = 0
+        self._ended = asyncio.Event()
+        witness.listen(self._on_event)
+
+    async def play(self) -> None:
+        """Play the whole script; returns when the last stream's work is done.
+
+        Raises:
+            ReplayFailure: the script asks for what this build cannot do.
+        """
+        for action in self._cassette.script:
+            await self._act(action)
+
+    def on_request(self, index: int) -> None:
+        """Model request `index` (from 0) is being made."""
+        self._fire(lambda when: isinstance(when, AtRequest) and when.index == index)
+
+    def on_chunk(self, request: int, chunk: int) -> None:
+        """The consumer has dealt with a chunk; both count from 0."""
+        self._fire(lambda when: when == AfterChunk(request, chunk))
+
+    def _on_event(self, event: AgentEvent) -> None:
+        count = len(self._witness.events)
+
+        def due(when: object) -> bool:
+            match when:
+                case AfterEvents(count=wanted):
+                    return wanted == count
+                case AtEventType(type=wanted):
+                    return wanted == event.type
+                case AtTool(name=wanted):
+                    return event.type == "tool_request" and event.name == wanted
+                case _:
+                    return False
+
+        self._fire(due)
+        if event.type == "agent_end":
+            self._ended.set()
+
+    def _fire(self, due: Callable[[object], bool]) -> None:
+        fired = [moment for moment in self._waiting if due(moment.when)]
+        for moment in fired:
+            self._waiting.remove(moment)
+            if moment.delay_ms > 0:
+                self._group.create_task(self._later(moment))
+            else:
+                self._do(moment.do)
+
+    async def _later(self, moment: During) -> None:
+        await self._services.clock.sleep(moment.delay_ms)
+        self._do(moment.do)
+
+    def _do(self, action: DuringAction) -> None:
+        match action:
+            case Abort():
+                if self._agent is not None:
+                    _at_once(self._agent.abort())
+            case SetApprovalMode(mode=mode):
+                self._services.state.set_approval_mode(mode)
+            case Send(payload=payload):
+                if self._agent is not None:
+                    self._group.create_task(self._send_meanwhile(self._agent, payload))
+            case _:
+                raise self._cannot(action)
+
+    async def _send_meanwhile(self, agent: AgentProtocol, payload: Any) -> None:
+        try:
+            await agent.send(payload)
+        except SendRejected as rejected:
+            self._rejected(rejected)
+
+    async def _act(self, action: Action) -> None:
+        match action:
+            case Send(payload=payload):
+                await self._send(payload)
+            case Reset():
+                await self._runtime.reset()
+            case SetModel(model=model):
+                self._services.state.set_model(model)
+            case SetApprovalMode(mode=mode):
+                self._services.state.set_approval_mode(mode)
+            case WriteFile(path=path, text=text):
+                target: Path = self._services.workspace.root / path
+                target.parent.mkdir(parents=True, exist_ok=True)
+                target.write_text(text)
+            case _:
+                raise self._cannot(action)
+
+    async def _send(self, payload: Any) -> None:
+        agent = self._current_agent()
+        self._ended.clear()
+        try:
+            stream_id = await agent.send(payload)
+        except SendRejected as rejected:
+            self._rejected(rejected)
+            return
+        if stream_id is not None:
+            await self._ended.wait()
+        await self._runtime.settled()
+
+    def _current_agent(self) -> AgentProtocol:
+        """The agent of the next send: a new one each time where the cassette says so."""
+        own = self._cassette.session.new_session_per_send
+        if self._agent is None or own:
+            prompt_id = f"{self._services.state.session_id}########{self._sends}" if own else None
+            self._agent = self._runtime.agent(prompt_id=prompt_id)
+            self._agent.subscribe(self._witness.on_event)
+        self._sends += 1
+        return self._agent
+
+    def _cannot(self, action: object) -> ReplayFailure:
+        return ReplayFailure(
+            self._cassette.name,
+            f"this build cannot do {type(action).__name__}",
+            "leave it out, or use a build that can",
+        )
+
+    def _rejected(self, rejected: SendRejected) -> None:
+        self._witness.side_events.append(
+            {"event": "send-rejected", "kind": type(rejected).__name__}
+        )
+
+
+def _at_once(call: Coroutine[Any, Any, None]) -> None:
+    """Run a coroutine that must not wait: `abort` takes effect before the next event.
+
+    Raises:
+        ReplayFailure: it waited, against the contract.
+    """
+    try:
+        call.send(None)
+    except StopIteration:
+        return
+    call.close()
+    raise ReplayFailure(
+        "AgentProtocol.abort", "it waited", "make it return at once and let `agent_end` follow"
+    )

@@ -1,0 +1,113 @@
+"""The envelope of one run: fresh folders, and seams that make it a function of its cassette.
+
+Virtual clock from 2026-01-01T00:00:00Z, counted ids, jitter 0.5, process ids 4242, 4243, …: two
+runs of one runtime give the same bytes. Nothing outside the run's own folder is touched.
+"""
+
+from __future__ import annotations
+
+import base64
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from harness.replay.observation import RunPaths
+from services.clock import VirtualClock
+from services.ids import CountingIds, CountingProcessIds, FixedRandom
+from services.workspace import Workspace
+
+__all__ = ["Envelope", "FolderState", "folder_state", "open_envelope"]
+
+_SKIPPED: Final = frozenset({".git", "node_modules"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Envelope:
+    """One run's folders and seams."""
+
+    workspace: Workspace
+    clock: VirtualClock
+    ids: CountingIds
+    rng: FixedRandom
+    process_ids: CountingProcessIds
+
+    def paths(self, cassettes: Path) -> RunPaths:
+        """How this run's folders are written in what is observed."""
+        return RunPaths(
+            workspace=str(self.workspace.root),
+            home=str(self.workspace.home),
+            cassettes=str(cassettes.resolve()),
+        )
+
+
+@contextmanager
+def open_envelope() -> Iterator[Envelope]:
+    """Make a run's folders (`ws` and `home`, side by side) and remove them afterwards.
+
+    The folder's name has the same length every time: lengths of texts that carry paths are seen.
+    """
+    base = Path(tempfile.mkdtemp(prefix="parity-"))
+    try:
+        workspace = Workspace.at(base / "ws", base / "home")
+        workspace.root.mkdir()
+        workspace.home.mkdir()
+        yield Envelope(
+            workspace=workspace,
+            clock=VirtualClock(),
+            ids=CountingIds(),
+            rng=FixedRandom(),
+            process_ids=CountingProcessIds(),
+        )
+    finally:
+        shutil.rmtree(base, ignore_errors=True)
+
+
+def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
+    """Create `files` (path relative to `folder` → content); shell scripts become executable."""
+    for name, content in files.items():
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+        if path.suffix == ".sh":
+            path.chmod(0o755)
+
+
+FolderState = Mapping[str, bytes]
+"""Path relative to the folder, with `/`, to the file's bytes."""
+
+
+def folder_state(folder: Path) -> FolderState:
+    """Read every file below `folder`; links are read as the text of where they point."""
+    state: dict[str, bytes] = {}
+    for path in sorted(folder.rglob("*")):
+        relative = path.relative_to(folder)
+        if _SKIPPED.intersection(relative.parts):
+            continue
+        if path.is_symlink():
+            state[relative.as_posix()] = f"-> {path.readlink()}".encode()
+        elif path.is_file():
+            state[relative.as_posix()] = path.read_bytes()
+    return state
+
+
+def changes(before: FolderState, after: FolderState) -> dict[str, str | None]:
+    """What happened between two states: path to the new text, `None` where a file is gone.
+
+    Bytes that are no UTF-8 are shown as base64 behind `base64:`.
+    """
+    found: dict[str, str | None] = {name: None for name in before if name not in after}
+    for name, content in after.items():
+        if before.get(name) != content:
+            found[name] = _text(content)
+    return dict(sorted(found.items()))
+
+
+def _text(content: bytes) -> str:
+    try:
+        return content.decode()
+    except UnicodeDecodeError:
+        return "base64:" + base64.b64encode(content).decode()

@@ -1,0 +1,118 @@
+"""`RequestLog`: turns model requests into `ObservedRequest`s while a run goes on.
+
+The cost of looking is paid here, once per *new* content: contents are never changed after they were
+handed over, so what a request shares with the one before is found by identity (a list comparison
+in C), and only what follows is serialised and hashed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from itertools import count
+from typing import Any
+
+from harness.canonical import canonical, sha256_hex
+from harness.replay.observation import ObservedRequest, RunPaths
+from services.model.generator import ModelRequest
+from services.wire import Content, JsonObject
+
+__all__ = ["RequestLog"]
+
+_APART = ("tools", "systemInstruction")
+
+
+class _Lineage:
+    """The latest request of one role on one thread, with the hash of each of its prefixes."""
+
+    def __init__(self) -> None:
+        self.contents: list[Content] = []
+        self.chain: list[bytes] = [b""]
+
+    def advance(self, contents: list[Content], paths: RunPaths) -> int:
+        """Become `contents`; return how many leading ones stayed."""
+        same = shared_prefix(self.contents, contents)
+        del self.chain[same + 1 :]
+        for content in contents[same:]:
+            text = paths.mask_json(canonical(content))
+            self.chain.append(hashlib.sha256(self.chain[-1] + text.encode()).digest())
+        self.contents = contents
+        return same
+
+
+class RequestLog:
+    """All model requests of one run, in order. `observe` each before it is answered."""
+
+    def __init__(self, paths: RunPaths) -> None:
+        self.requests: list[ObservedRequest] = []
+        self._paths = paths
+        self._lineages: dict[tuple[str, str], _Lineage] = {}
+        self._texts: dict[str, tuple[str, str]] = {}
+        self._tools: list[tuple[Any, tuple[str, ...], str]] = []
+
+    def observe(self, method: str, request: ModelRequest) -> ObservedRequest:
+        """Add a request; `method` is the wire's name, `generateContentStream` and the like."""
+        lineage = self._lineages.setdefault((str(request.role), request.thread), _Lineage())
+        contents = list(request.contents)
+        same = lineage.advance(contents, self._paths)
+        tools, tools_digest = self._declared(request.config.get("tools"))
+        system, system_digest = self._instruction(request.config.get("systemInstruction"))
+        observed = ObservedRequest(
+            method=method,
+            role=str(request.role),
+            model=request.model,
+            thread=request.thread,
+            config={key: value for key, value in request.config.items() if key not in _APART},
+            tools=tools,
+            tools_digest=tools_digest,
+            system_instruction=system,
+            system_digest=system_digest,
+            same_as_previous=same,
+            new_contents=tuple(contents[same:]),
+            digest=lineage.chain[-1].hex(),
+        )
+        self.requests.append(observed)
+        return observed
+
+    def _instruction(self, value: object) -> tuple[str | None, str | None]:
+        if value is None:
+            return None, None
+        text = value if isinstance(value, str) else canonical(value)
+        known = self._texts.get(text)
+        if known is None:
+            known = self._texts[text] = (text, sha256_hex(self._paths.mask_text(text)))
+        return known
+
+    def _declared(self, tools: Any) -> tuple[tuple[str, ...], str | None]:
+        if not tools:
+            return (), None
+        for seen, names, digest in self._tools:
+            if seen is tools or seen == tools:
+                return names, digest
+        names = tuple(_declared_names(tools))
+        digest = sha256_hex(self._paths.mask_json(canonical(tools)))
+        self._tools.append((tools, names, digest))
+        return names, digest
+
+
+def shared_prefix(before: Sequence[Content], now: Sequence[Content]) -> int:
+    """How many leading contents two conversations share.
+
+    Whole stretches are compared at once, where the same objects cost a pointer each; only a
+    conversation that was rewritten is searched for the place.
+    """
+    length = min(len(before), len(now))
+    if before[:length] == now[:length]:
+        return length
+    return next(index for index in count() if before[index] != now[index])
+
+
+def _declared_names(tools: Sequence[JsonObject]) -> list[str]:
+    names: list[str] = []
+    for tool in tools:
+        declarations = tool.get("functionDeclarations")
+        if declarations is None:
+            names.extend(sorted(tool))  # a built-in of the API: {"googleSearch": {}}
+        else:
+            names.extend(str(declaration.get("name")) for declaration in declarations)
+    return names

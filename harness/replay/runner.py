@@ -1,0 +1,214 @@
+"""One cassette through one runtime: `run_cassette`, from a file's content to an `Observation`."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import platform
+from contextlib import AsyncExitStack
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Final
+
+from harness.cassette.format import Cassette
+from harness.cassette.macros import Paths
+from harness.errors import ReplayFailure
+from harness.replay.answers import answer_confirmations
+from harness.replay.driver import Driver
+from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
+from harness.replay.observation import Observation
+from harness.replay.request_log import RequestLog
+from harness.replay.settings import SUPPORTED_FEATURES, settings_of
+from harness.replay.witness import Witness
+from runtimes.registry import open_runtime, runtime_factory
+from services.clock import VirtualClock, virtual_loop
+from services.compose import ServicesSetup, open_services
+from services.environment import Environment
+from services.model.generator import ModelRequest
+from services.model.replay.generator import ObservedRequest, ReplayedContentGenerator
+from services.wire import Content
+
+__all__ = ["observe_cassette", "run_cassette", "versions"]
+
+SESSION_SCOPE: Final = "session"
+_DISTRIBUTIONS: Final = ("parity", "google-adk", "google-genai")
+
+
+def run_cassette(cassette: Cassette, runtime: str, *, deadline_s: float = 60) -> Observation:
+    """Replay `cassette` in the runtime called `runtime` and return all that was seen.
+
+    A run that fails, stalls or passes its real deadline is an observation too; its `error` says
+    what happened.
+
+    Raises:
+        UnknownRuntime: there is no runtime of that name.
+        KeyboardInterrupt: the user's; children have ended and the run's folder is gone.
+    """
+    runtime_factory(runtime)
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
+        return runner.run(observe_cassette(cassette, runtime, deadline_s=deadline_s))
+
+
+async def observe_cassette(cassette: Cassette, runtime: str, *, deadline_s: float) -> Observation:
+    """`run_cassette` inside a running virtual loop. Several at once do not disturb each other."""
+    missing = cassette.needs() - SUPPORTED_FEATURES
+    with open_envelope() as envelope:
+        run = _Run(cassette, runtime, envelope)
+        if missing:
+            run.error = f"not supported by this build: {', '.join(sorted(missing))}"
+        else:
+            await _play(run, envelope.clock, deadline_s)
+        return run.observation()
+
+
+async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
+    """Play the run to its end, whatever that is; only the user's own interrupt goes through."""
+    task = asyncio.current_task()
+    assert task is not None
+
+    def stall() -> None:
+        run.stalled = True
+        task.cancel()
+
+    clock.on_stall = stall
+    clock.watch()
+    try:
+        async with asyncio.timeout(deadline_s):
+            await run.play()
+    except TimeoutError:
+        run.stalled = True
+        run.error = f"the run passed its deadline of {deadline_s:g} s"
+    except asyncio.CancelledError:
+        if not run.stalled or task.uncancel() > 0:
+            raise
+        run.error = "the run stalled: the stream had not ended, and nothing was left to happen"
+    except Exception as error:  # noqa: BLE001 - whatever a runtime lets out is an observation
+        run.error = "; ".join(_leaves(error))
+    finally:
+        clock.unwatch()
+
+
+def _leaves(error: BaseException) -> list[str]:
+    if isinstance(error, BaseExceptionGroup):
+        return [leaf for inner in error.exceptions for leaf in _leaves(inner)]
+    if isinstance(error, ReplayFailure):
+        return [str(error)]
+    return [f"{type(error).__name__}: {error}"]
+
+
+class _Run:
+    """One run's parts, and what they have seen so far."""
+
+    def __init__(self, cassette: Cassette, runtime: str, envelope: Envelope) -> None:
+        workspace = envelope.workspace
+        self._cassette = cassette.bind(
+            Paths(workspace=workspace.root, home=workspace.home, cassettes=cassette.root.resolve())
+        )
+        self._runtime = runtime
+        self._envelope = envelope
+        self._paths = envelope.paths(cassette.root)
+        self._requests = RequestLog(self._paths)
+        self._witness = Witness()
+        self._transcript: list[Content] = []
+        self._driver: Driver | None = None
+        self.error: str | None = None
+        self.stalled = False
+        self._generator = ReplayedContentGenerator(
+            self._cassette.steps,
+            clock=envelope.clock,
+            match=self._cassette.match,
+            on_request=self._on_request,
+            on_chunk=self._on_chunk,
+        )
+        write_files(workspace.root, self._cassette.files)
+        write_files(workspace.home, self._cassette.home_files)
+        self._before = folder_state(workspace.root)
+
+    async def play(self) -> None:
+        """Open the runtime, play the script, read the transcript."""
+        async with AsyncExitStack() as stack:
+            services = await stack.enter_async_context(open_services(self._setup()))
+            self._witness.watch(services)
+            answer_confirmations(services, self._cassette.answers, self._witness)
+            group = await stack.enter_async_context(asyncio.TaskGroup())
+            runtime = await stack.enter_async_context(open_runtime(self._runtime, services))
+            self._driver = Driver(self._cassette, runtime, services, self._witness, group)
+            try:
+                await self._driver.play()
+            finally:
+                self._transcript = runtime.transcript()
+
+    def observation(self) -> Observation:
+        """Everything seen so far."""
+        witness, workspace = self._witness, self._envelope.workspace
+        return Observation(
+            name=self._cassette.name,
+            runtime=self._runtime,
+            paths=self._paths,
+            versions=versions(),
+            events=witness.events,
+            transcript=self._transcript,
+            requests=self._requests.requests,
+            recording=_recordings(workspace.home / ".gemini"),
+            tool_states=witness.tool_states,
+            retries=witness.retries,
+            side_events=witness.side_events,
+            workspace_changes=changes(self._before, folder_state(workspace.root)),
+            notes=[*(note.message for note in self._generator.notes), *witness.notes],
+            unused_steps=self._generator.unused_steps(),
+            error=self.error,
+            stalled=self.stalled,
+        )
+
+    def _setup(self) -> ServicesSetup:
+        envelope, session = self._envelope, self._cassette.session
+        return ServicesSetup(
+            session_id=envelope.ids.uuid(SESSION_SCOPE),
+            model=session.model,
+            approval_mode=session.approval_mode,
+            settings=settings_of(session),
+            workspace=envelope.workspace,
+            clock=envelope.clock,
+            ids=envelope.ids,
+            rng=envelope.rng,
+            process_ids=envelope.process_ids,
+            environment=Environment.for_replay(home=str(envelope.workspace.home)),
+            content_generator=self._generator,
+        )
+
+    def _on_request(self, observed: ObservedRequest) -> None:
+        if isinstance(observed.request, ModelRequest):
+            self._requests.observe(str(observed.method), observed.request)
+        if self._driver is not None:
+            self._driver.on_request(observed.index)
+
+    def _on_chunk(self, request: int, chunk: int) -> None:
+        if self._driver is not None:
+            self._driver.on_chunk(request, chunk)
+
+
+def _recordings(folder: Path) -> dict[str, list[object]]:
+    """Each chat recording's lines, parsed; a line that is no JSON is kept as its text."""
+    found: dict[str, list[object]] = {}
+    for path in sorted(folder.glob("tmp/*/chats/**/*.json*")):
+        lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+        found[path.relative_to(folder).as_posix()] = [_parsed(line) for line in lines]
+    return found
+
+
+def _parsed(line: str) -> object:
+    try:
+        return json.loads(line)
+    except ValueError:
+        return line
+
+
+def versions() -> dict[str, str]:
+    """What runs: our distribution and the ones whose behaviour can show in a trace."""
+    found = {"python": platform.python_version()}
+    for name in _DISTRIBUTIONS:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,109 @@
+"""The trace document: an `Observation` written down whole, as cassette-format.md lays down.
+
+The only place where each request's contents are materialised; everything else in the harness works
+on differences. Two equal runs give the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+from harness.canonical import canonical
+from harness.replay.observation import Observation, ObservedRequest
+from services.state import RetryAttempt
+from services.wire import Content, JsonObject
+
+__all__ = ["CONFIG_KEYS", "retry_record", "to_trace", "trace_json", "whole_contents"]
+
+CONFIG_KEYS = (
+    "temperature",
+    "topP",
+    "topK",
+    "maxOutputTokens",
+    "thinkingConfig",
+    "responseMimeType",
+    "toolConfig",
+)
+"""What a trace document keeps of a request's config."""
+
+
+def trace_json(observation: Observation) -> str:
+    """The trace document as JSON text, the run's paths replaced, with a final newline."""
+    document = _document(observation)
+    lines = (f"{json.dumps(key)}: {_laid_out(value)}" for key, value in document.items())
+    return observation.paths.mask_json("{\n" + ",\n".join(lines) + "\n}\n")
+
+
+def to_trace(observation: Observation) -> JsonObject:
+    """The trace document as a value of its own: nothing in it is shared with the observation."""
+    document: JsonObject = json.loads(
+        observation.paths.mask_json(canonical(_document(observation)))
+    )
+    return document
+
+
+def whole_contents(observation: Observation) -> Iterator[list[Content]]:
+    """The contents of each request, whole, in order of the requests."""
+    latest: dict[tuple[str, str], list[Content]] = {}
+    for request in observation.requests:
+        before = latest.get(request.lineage, [])
+        whole = before[: request.same_as_previous] + list(request.new_contents)
+        latest[request.lineage] = whole
+        yield whole
+
+
+def retry_record(retry: RetryAttempt) -> JsonObject:
+    """A retry as trace documents write it; a whole number of milliseconds is written as one."""
+    delay = retry.delay_ms
+    return {
+        "attempt": retry.attempt,
+        "maxAttempts": retry.max_attempts,
+        "delayMs": int(delay) if float(delay).is_integer() else delay,
+        "error": retry.error,
+        "model": retry.model,
+    }
+
+
+def _laid_out(value: Any) -> str:
+    """One line per item of a list: traces are read with `diff`. `indent` would be far slower."""
+    if not isinstance(value, list) or not value:
+        return json.dumps(value)
+    return "[\n" + ",\n".join(json.dumps(item) for item in value) + "\n]"
+
+
+def _document(observation: Observation) -> JsonObject:
+    requests = zip(observation.requests, whole_contents(observation), strict=True)
+    return {
+        "name": observation.name,
+        "runtime": observation.runtime,
+        "versions": dict(sorted(observation.versions.items())),
+        "events": list(observation.events),
+        "transcript": list(observation.transcript),
+        "requests": [_request(request, contents) for request, contents in requests],
+        "recording": {path: list(lines) for path, lines in sorted(observation.recording.items())},
+        "toolStates": {call: list(states) for call, states in observation.tool_states.items()},
+        "retries": [retry_record(retry) for retry in observation.retries],
+        "sideEvents": list(observation.side_events),
+        "workspaceChanges": dict(sorted(observation.workspace_changes.items())),
+        "notes": list(observation.notes),
+        "unusedSteps": list(observation.unused_steps),
+        "error": observation.error,
+    }
+
+
+def _request(request: ObservedRequest, contents: list[Content]) -> dict[str, Any]:
+    written: dict[str, Any] = {
+        "method": request.method,
+        "role": request.role,
+        "model": request.model,
+        "contents": contents,
+        "config": {key: request.config[key] for key in CONFIG_KEYS if key in request.config},
+        "tools": list(request.tools),
+    }
+    if request.thread != "main":
+        written["thread"] = request.thread
+    if request.system_digest is not None:
+        written["systemInstruction"] = request.system_digest
+    return written

@@ -1,0 +1,80 @@
+"""`Witness`: collects everything that can be seen of one run while it goes on."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+from agent_protocol.codec import to_wire
+from agent_protocol.errors import ProtocolViolation
+from agent_protocol.events import AgentEvent
+from agent_protocol.lifecycle import LifecycleChecker
+from services.bundle import Services
+from services.message_bus import ToolCallsUpdate
+from services.state import ApprovalModeChanged, CoreEvent, ModelChanged, RetryAttempt, UserFeedback
+from services.wire import JsonObject
+
+__all__ = ["Witness"]
+
+
+class Witness:
+    """What one run showed: events in wire form, states of tool calls, retries, side events.
+
+    Listeners hear of an agent event after it was taken down.
+    """
+
+    def __init__(self) -> None:
+        self.events: list[JsonObject] = []
+        self._calls: dict[tuple[str, int], list[str]] = {}
+        self.retries: list[RetryAttempt] = []
+        self.side_events: list[JsonObject] = []
+        self.notes: list[str] = []
+        self._listeners: list[Callable[[AgentEvent], None]] = []
+        self._lifecycle = LifecycleChecker()
+
+    def listen(self, listener: Callable[[AgentEvent], None]) -> None:
+        """Call `listener` with every event from now on."""
+        self._listeners.append(listener)
+
+    def watch(self, services: Services) -> None:
+        """Take down what the services of a run tell."""
+        services.events.subscribe(self._core_event)
+        services.bus.subscribe(ToolCallsUpdate, self._update)
+
+    def on_event(self, event: AgentEvent) -> None:
+        """Take down an agent's event; subscribe an agent's run with this."""
+        self.events.append(to_wire(event))
+        try:
+            self._lifecycle.feed(event)
+        except ProtocolViolation as violation:
+            self.notes.append(f"lifecycle: {violation}")
+        for listener in list(self._listeners):
+            listener(event)
+
+    def _core_event(self, event: CoreEvent) -> None:
+        match event:
+            case RetryAttempt():
+                self.retries.append(event)
+            case ModelChanged(model=model):
+                self.side_events.append({"event": "model-changed", "model": model})
+            case ApprovalModeChanged(mode=mode):
+                self.side_events.append({"event": "approval-mode-changed", "mode": str(mode)})
+            case UserFeedback():
+                pass  # words for people, not compared
+
+    @property
+    def tool_states(self) -> dict[str, list[str]]:
+        """Call id to its states in order; several calls of one id follow each other."""
+        states: dict[str, list[str]] = {}
+        for (call_id, _), row in self._calls.items():
+            states.setdefault(call_id, []).extend(row)
+        return states
+
+    def _update(self, update: ToolCallsUpdate) -> None:
+        seen: Counter[str] = Counter()
+        for call in update.calls:
+            call_id = call.call_id
+            states = self._calls.setdefault((call_id, seen[call_id]), [])
+            seen[call_id] += 1
+            if not states or states[-1] != call.status:
+                states.append(str(call.status))
