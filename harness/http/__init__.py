@@ -1,0 +1,1 @@
+"""The HTTP level: recorded traffic replayed under the real client, and a stand-in for the API."""

@@ -1,0 +1,111 @@
+"""YAML from strangers: the safe loader, after a scan that nothing recursive has to survive.
+
+Recorded traffic needs more of YAML than a scenario does (several documents, `!!binary`, the
+anchors that a dumper writes for shared lists), so it has a loader of its own. The scan goes
+through the parser's events and counts what the document would be when all aliases are written
+out; only then is anything built.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import yaml
+from yaml.events import (
+    AliasEvent,
+    CollectionEndEvent,
+    CollectionStartEvent,
+    Event,
+    ScalarEvent,
+)
+
+from harness.errors import CassetteFormatError
+from services.wire import Json
+
+__all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "load_documents"]
+
+MAX_BYTES: Final = 64 * 1024 * 1024
+MAX_DEPTH: Final = 64
+MAX_VALUES: Final = 2_000_000
+"""The most keys and values, aliases written out."""
+
+_SAFE: Final[type[yaml.SafeLoader]] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Loader(_SAFE):  # type: ignore[misc, valid-type]
+    """The safe loader, and Ruby's spelling of `!!binary`."""
+
+
+_Loader.add_constructor("!binary", yaml.SafeLoader.construct_yaml_binary)
+
+
+def load_documents(path: Path) -> list[Json]:
+    """The documents of a file, in order; empty for an empty file.
+
+    Raises:
+        CassetteFormatError: The file is too large, too deep, not UTF-8 or not plain YAML.
+        OSError: It cannot be read.
+    """
+    if not path.is_file():
+        raise CassetteFormatError(path, "", "is not a regular file", "name a recording")
+    with path.open("rb") as stream:
+        data = stream.read(MAX_BYTES + 1)
+    if len(data) > MAX_BYTES:
+        problem = f"is larger than {MAX_BYTES >> 20} MB"
+        raise CassetteFormatError(path, "", problem, "split the recording")
+    try:
+        text = data.decode("utf-8-sig")
+        _scan(path, text)
+        return list(yaml.load_all(text, Loader=_Loader))
+    except UnicodeDecodeError as error:
+        problem = f"is not UTF-8: byte {error.start}"
+        raise CassetteFormatError(path, "", problem, "save the file as UTF-8") from error
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
+        problem = f"is not plain YAML: {_reason(error)}"
+        raise CassetteFormatError(path, "", problem, "record it again") from error
+
+
+def _scan(path: Path, text: str) -> None:
+    """Refuse what would be too deep or too large, and aliases of what is not finished."""
+    total = 0
+    anchors: dict[str, int | None] = {}
+    open_sizes: list[tuple[int, str | None]] = []
+    for event in yaml.parse(text, Loader=_Loader):
+        size = 0
+        if isinstance(event, CollectionStartEvent):
+            open_sizes.append((total, event.anchor))
+            if event.anchor:
+                anchors[event.anchor] = None
+            if len(open_sizes) > MAX_DEPTH:
+                raise _refused(path, event, f"is nested deeper than {MAX_DEPTH} levels")
+            size = 1
+        elif isinstance(event, CollectionEndEvent):
+            before, anchor = open_sizes.pop()
+            if anchor:
+                anchors[anchor] = total - before
+        elif isinstance(event, AliasEvent):
+            name = event.anchor or ""
+            aliased = anchors.get(name)
+            if aliased is None:
+                problem = "holds itself" if name in anchors else "stands for nothing"
+                raise _refused(path, event, f"the alias `{name}` {problem}")
+            size = aliased
+        elif isinstance(event, ScalarEvent):
+            size = 1
+            if event.anchor:
+                anchors[event.anchor] = 1
+        total += size
+        if total > MAX_VALUES:
+            raise _refused(path, event, f"holds more than {MAX_VALUES:,} values")
+
+
+def _refused(path: Path, event: Event, problem: str) -> CassetteFormatError:
+    line = f"line {event.start_mark.line + 1}: " if event.start_mark else ""
+    return CassetteFormatError(path, "", line + problem, "record it again")
+
+
+def _reason(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    place = "" if mark is None else f"line {mark.line + 1}: "
+    return place + (getattr(error, "problem", None) or str(error).splitlines()[0])

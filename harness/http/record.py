@@ -1,0 +1,212 @@
+"""Records the project's own HTTP cassettes: the real client against the stand-in, under vcrpy.
+
+Nothing in them comes from the API. Each file says so in a comment at its top, and the folder's
+README says it again. Run `record_http_cassettes(folder)` to make them anew; the result is the
+same every time but for the library versions in the request headers, which are left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from harness.http.standin import open_standin
+from services.abort import AbortController
+from services.clock import SystemClock
+from services.model.auth import AuthConfig, AuthType
+from services.model.errors import ModelError
+from services.model.gemini import GeminiContentGenerator
+from services.model.generator import LlmRole, ModelRequest
+from services.wire import Content, Json, JsonObject
+
+__all__ = ["SCENARIOS", "HttpScenario", "record_http_cassettes"]
+
+_MODEL: Final = "gemini-2.5-flash"
+_KEPT_HEADERS: Final = frozenset({"content-type"})
+_TOP: Final = (
+    "# Recorded from the project's own stand-in for the Gemini API (harness/http/standin.py):\n"
+    "# authored answers, not the service's. vcrpy's format; see README.md in this folder.\n"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpScenario:
+    """What one cassette holds: the stand-in's steps and what the client sends at each."""
+
+    name: str
+    note: str
+    steps: Sequence[Mapping[str, Json]]
+    conversations: Sequence[Sequence[Content]]
+    """The contents of each request, in order; as many as there are steps."""
+
+
+def _user(*parts: JsonObject) -> Content:
+    return {"role": "user", "parts": list(parts)}
+
+
+def _model(*parts: JsonObject) -> Content:
+    return {"role": "model", "parts": list(parts)}
+
+
+def _chunk(*parts: JsonObject, finish: str | None = None, tokens: int = 0) -> JsonObject:
+    candidate: JsonObject = {"content": _model(*parts), "index": 0}
+    chunk: JsonObject = {"candidates": [candidate], "modelVersion": _MODEL, "responseId": "r-1"}
+    if finish is not None:
+        candidate["finishReason"] = finish
+        chunk["usageMetadata"] = {
+            "promptTokenCount": 12,
+            "candidatesTokenCount": tokens,
+            "totalTokenCount": 12 + tokens,
+        }
+    return chunk
+
+
+_HELLO = _user({"text": "Say hello in three languages."})
+_LIST = _user({"text": "What is in this folder?"})
+_CALL: JsonObject = {
+    "functionCall": {"id": "call-1", "name": "list_directory", "args": {"dir_path": "."}},
+    "thoughtSignature": "c2lnbmF0dXJlLTE=",
+}
+_CALLED = _user(
+    {
+        "functionResponse": {
+            "id": "call-1",
+            "name": "list_directory",
+            "response": {"output": "Directory listing for .:\nREADME.md"},
+        }
+    }
+)
+_GREETING = ({"text": "Hello, "}, {"text": "bonjour, "}, {"text": "こんにちは 👋"})
+_ANSWER = (
+    _chunk(_GREETING[0]),
+    _chunk(_GREETING[1]),
+    _chunk(_GREETING[2], finish="STOP", tokens=9),
+)
+_SLOW_DOWN: JsonObject = {
+    "status": 429,
+    "message": "Resource has been exhausted (e.g. check quota).",
+    "grpc": "RESOURCE_EXHAUSTED",
+    "details": [{"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "2s"}],
+}
+_OVERLOADED: JsonObject = {
+    "status": 503,
+    "message": "The model is overloaded. Please try again later.",
+    "grpc": "UNAVAILABLE",
+}
+_BAD_REQUEST: JsonObject = {
+    "status": 400,
+    "message": "Request contains an invalid argument.",
+    "grpc": "INVALID_ARGUMENT",
+}
+
+SCENARIOS: Final = (
+    HttpScenario(
+        name="stream_text",
+        note="an answer in three chunks, with usage at the end",
+        steps=[{"stream": list(_ANSWER)}],
+        conversations=[[_HELLO]],
+    ),
+    HttpScenario(
+        name="tool_call_and_answer",
+        note="a thought, a signed tool call, its result, and the final answer",
+        steps=[
+            {
+                "stream": [
+                    _chunk({"text": "**Looking** at the folder", "thought": True}),
+                    _chunk(_CALL, finish="STOP", tokens=6),
+                ]
+            },
+            {"stream": [_chunk({"text": "Only README.md."}, finish="STOP", tokens=5)]},
+        ],
+        conversations=[[_LIST], [_LIST, _model(_CALL), _CALLED]],
+    ),
+    HttpScenario(
+        name="quota_then_answer",
+        note="429 with a RetryInfo of two seconds, then an answer",
+        steps=[{"error": _SLOW_DOWN}, {"stream": list(_ANSWER)}],
+        conversations=[[_HELLO], [_HELLO]],
+    ),
+    HttpScenario(
+        name="error_in_the_middle",
+        note="one chunk, then an error event; asked again, an answer",
+        steps=[
+            {"stream": [_chunk(_GREETING[0])], "then_error": _OVERLOADED},
+            {"stream": list(_ANSWER)},
+        ],
+        conversations=[[_HELLO], [_HELLO]],
+    ),
+    HttpScenario(
+        name="bad_request",
+        note="400, which nobody should try again",
+        steps=[{"error": _BAD_REQUEST}],
+        conversations=[[_HELLO]],
+    ),
+)
+
+
+async def record_http_cassettes(out_dir: Path) -> list[Path]:
+    """Record every scenario into `out_dir`, replacing what is there; returns the files.
+
+    Needs loopback sockets and no network. Raises `OSError` when the folder cannot be written.
+    """
+    out_dir.mkdir(parents=True, exist_ok=True)
+    return [await _record(scenario, out_dir) for scenario in SCENARIOS]
+
+
+async def _record(scenario: HttpScenario, out_dir: Path) -> Path:
+    from vcr import VCR
+
+    file = out_dir / f"{scenario.name}.yaml"
+    file.unlink(missing_ok=True)
+    recorder = VCR(before_record_request=_clean_request, before_record_response=_clean_response)
+    async with open_standin(scenario.steps) as standin:
+        with recorder.use_cassette(str(file), record_mode="all"):
+            auth = AuthConfig(
+                type=AuthType.USE_GEMINI, api_key="stand-in", base_url=standin.base_url
+            )
+            generator = GeminiContentGenerator(auth, SystemClock())
+            for contents in scenario.conversations:
+                await _ask(generator, contents)
+            await generator.aclose()
+    text = file.read_text("utf-8")
+    file.write_text(f"{_TOP}# {scenario.note}\n{text}", "utf-8")
+    return file
+
+
+async def _ask(generator: GeminiContentGenerator, contents: Sequence[Content]) -> None:
+    request = ModelRequest(
+        model=_MODEL,
+        contents=contents,
+        role=LlmRole.MAIN,
+        prompt_id="stand-in########0",
+        signal=AbortController().signal,
+    )
+    try:
+        async with aclosing(await generator.generate_content_stream(request)) as stream:
+            async for _ in stream:
+                pass
+    except ModelError:
+        # An error is what some scenarios are about; the cassette holds it.
+        return
+
+
+def _clean_request(request: Any) -> Any:
+    """No key, no versions, no port that differs from run to run: the API's own address."""
+    request.uri = re.sub(
+        r"^http://127\.0\.0\.1:\d+", "https://generativelanguage.googleapis.com", request.uri
+    )
+    request.headers = {
+        name: value for name, value in request.headers.items() if name.lower() in _KEPT_HEADERS
+    }
+    return request
+
+
+def _clean_response(response: dict[str, Any]) -> dict[str, Any]:
+    kept = {
+        name: value for name, value in response["headers"].items() if name.lower() in _KEPT_HEADERS
+    }
+    return {**response, "headers": kept}

@@ -1,0 +1,229 @@
+"""A recording behind the real client: google-genai, httpx and vcrpy, with no network below.
+
+`HttpReplayedGenerator` is a `GeminiContentGenerator` whose HTTP client ends in a vcrpy cassette.
+What it proves is the part that a scripted model skips: requests that the SDK accepts, event
+streams that it parses, errors that it raises.
+
+Matching goes by order and by kind of call (a stream, a count), never by body or model: our
+runtimes write their own prompts and contents. The recorded answers call tools that our registry
+does not have; a runtime answers that such a tool is not found and asks again, and gets the next
+recorded answer. A call that finds no recorded answer gets 400 INVALID_ARGUMENT and a note, as in
+a scripted replay.
+
+vcrpy keeps a response's body whole: a recorded stream arrives in one piece, its events intact but
+the borders between reads gone. What depends on those borders is tested against the stand-in.
+
+vcrpy usually replaces httpx's transports for the whole process. Here its cassette sits behind a
+transport of this generator's own, so that several replays can run at once and nothing reaches the
+network, whatever happens.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from contextlib import aclosing
+from typing import TYPE_CHECKING, Any, Final
+
+import httpx
+
+from harness.http.exchanges import HttpRecording
+from services.model.auth import AuthConfig, AuthType
+from services.model.gemini import GeminiContentGenerator
+from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
+from services.model.replay.generator import ReplayClock, ReplayNote
+from services.model.replay.matching import ObservedRequest
+from services.model.replay.steps import StepMethod
+from services.wire import JsonObject, js_json
+
+if TYPE_CHECKING:
+    from vcr.cassette import Cassette
+
+__all__ = ["HttpReplayedGenerator", "cassette_of", "open_http_generator"]
+
+_BASE: Final = "https://generativelanguage.googleapis.com"
+_CALL = re.compile(r":(\w+)$")
+_WIRE: Final = {
+    StepMethod.STREAM: "streamGenerateContent?alt=sse",
+    StepMethod.COUNT_TOKENS: "countTokens",
+}
+
+
+def open_http_generator(
+    recording: HttpRecording,
+    clock: ReplayClock,
+    *,
+    on_request: Callable[[ObservedRequest], None] | None = None,
+    on_chunk: Callable[[int, int], None] | None = None,
+) -> HttpReplayedGenerator:
+    """A generator that answers from `recording`; one per run, as it uses the recording up.
+
+    The hooks are those of `services.model.replay.generator.ReplayedContentGenerator`.
+    """
+    return HttpReplayedGenerator(recording, clock=clock, on_request=on_request, on_chunk=on_chunk)
+
+
+class HttpReplayedGenerator:
+    """The model seam of a replay at HTTP level; see the module.
+
+    Time moves on by 1 ms at each request, as in every replay.
+    """
+
+    def __init__(
+        self,
+        recording: HttpRecording,
+        *,
+        clock: ReplayClock,
+        on_request: Callable[[ObservedRequest], None] | None = None,
+        on_chunk: Callable[[int, int], None] | None = None,
+    ) -> None:
+        self._recording = recording
+        self._clock = clock
+        self._on_request = on_request
+        self._on_chunk = on_chunk
+        self._requests = 0
+        self._cassette = cassette_of(recording)
+        self.notes: list[ReplayNote] = []
+        self._gemini = GeminiContentGenerator(
+            AuthConfig(type=AuthType.USE_GEMINI, api_key="recorded", base_url=_BASE),
+            clock,
+            http_client=httpx.AsyncClient(transport=_CassetteTransport(self._cassette, self._miss)),
+            # Nothing is ever encrypted here; loading the certificates costs more than the replay.
+            http_options={"client_args": {"verify": False}, "async_client_args": {"ssl": False}},
+        )
+
+    @property
+    def request_count(self) -> int:
+        """How many requests have been made."""
+        return self._requests
+
+    def unused_steps(self) -> list[int]:
+        """Places in the recording's exchanges that nobody asked for, ascending."""
+        count = len(self._recording.exchanges)
+        return [index for index in range(count) if not self._cassette.play_counts[index]]
+
+    async def generate_content(self, request: ModelRequest) -> JsonObject:
+        """Ask for a whole answer. Recordings hold none: recorded ones are served as streams."""
+        self._asked(StepMethod.GENERATE, request)
+        return await self._gemini.generate_content(request)
+
+    async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
+        """Ask for the next recorded answer."""
+        index = self._asked(StepMethod.STREAM, request)
+        return self._stream(index, await self._gemini.generate_content_stream(request))
+
+    async def _stream(self, index: int, stream: ChunkStream) -> ChunkStream:
+        chunk_index = 0
+        async with aclosing(stream):
+            async for chunk in stream:
+                yield chunk
+                if self._on_chunk is not None:
+                    self._on_chunk(index, chunk_index)
+                chunk_index += 1
+
+    async def count_tokens(self, request: ModelRequest) -> JsonObject:
+        """Ask for the next recorded count."""
+        self._asked(StepMethod.COUNT_TOKENS, request)
+        return await self._gemini.count_tokens(request)
+
+    async def embed_content(self, request: EmbedRequest) -> JsonObject:
+        """Ask for embeddings. Recordings hold none."""
+        self._asked(StepMethod.EMBED, request)
+        return await self._gemini.embed_content(request)
+
+    def _asked(self, method: StepMethod, request: ModelRequest | EmbedRequest) -> int:
+        request.signal.raise_if_aborted()
+        index = self._requests
+        self._requests += 1
+        self._clock.advance(1)
+        if self._on_request is not None:
+            self._on_request(ObservedRequest(index=index, method=method, request=request))
+        return index
+
+    def _miss(self, call: str) -> str:
+        message = f"no exchange of the recording is left for request {self._requests - 1} ({call})"
+        self.notes.append(
+            ReplayNote(kind="unmatched_request", request_index=self._requests - 1, message=message)
+        )
+        return message
+
+
+def cassette_of(recording: HttpRecording) -> Cassette:
+    """The recording as a vcrpy cassette, ready to play each exchange once and in order."""
+    from vcr.cassette import Cassette
+    from vcr.record_mode import RecordMode
+
+    return Cassette.load(
+        path=str(recording.file),
+        persister=_Persister(recording),
+        match_on=(_same_call,),
+        record_mode=RecordMode.NONE,
+    )
+
+
+class _Persister:
+    """Hands vcrpy the mended exchanges in the place of a file."""
+
+    def __init__(self, recording: HttpRecording) -> None:
+        self._recording = recording
+
+    def load_cassette(self, path: str, serializer: Any) -> tuple[list[Any], list[Any]]:
+        """Requests and responses in vcrpy's form."""
+        from vcr.request import Request
+
+        requests, responses = [], []
+        for exchange in self._recording.exchanges:
+            uri = f"{_BASE}/v1beta/models/{exchange.model}:{_WIRE[exchange.method]}"
+            body = js_json(exchange.request).encode()
+            requests.append(Request("POST", uri, body, {"content-type": ["application/json"]}))
+            streams = exchange.method is StepMethod.STREAM and exchange.status == 200
+            content_type = "text/event-stream" if streams else "application/json; charset=UTF-8"
+            responses.append(
+                {
+                    "status": {"code": exchange.status, "message": exchange.reason},
+                    "headers": {"content-type": [content_type]},
+                    "body": {"string": exchange.body},
+                }
+            )
+        return requests, responses
+
+    def save_cassette(self, path: str, cassette: Any, serializer: Any) -> None:
+        """Never: a replay records nothing."""
+        raise RuntimeError("a replayed recording is read-only")
+
+
+def _same_call(asked: Any, recorded: Any) -> bool:
+    return _call_of(asked.parsed_uri.path) == _call_of(recorded.parsed_uri.path)
+
+
+def _call_of(path: str) -> str:
+    found = _CALL.search(path)
+    return found[1] if found else path
+
+
+class _CassetteTransport(httpx.AsyncBaseTransport):
+    """Answers from a cassette and never from the network."""
+
+    def __init__(self, cassette: Cassette, miss: Callable[[str], str]) -> None:
+        self._cassette = cassette
+        self._miss = miss
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        """Play the next exchange of the request's kind."""
+        from vcr.errors import UnhandledHTTPRequestError
+        from vcr.request import Request
+
+        body = await request.aread()
+        asked = Request(request.method, str(request.url), body, request.headers)
+        try:
+            played = self._cassette.play_response(asked)
+        except UnhandledHTTPRequestError:
+            message = self._miss(_call_of(request.url.path))
+            error = {"code": 400, "message": message, "status": "INVALID_ARGUMENT"}
+            return httpx.Response(400, json={"error": error})
+        headers = [(name, value) for name, values in played["headers"].items() for value in values]
+        return httpx.Response(
+            played["status"]["code"],
+            headers=headers,
+            stream=httpx.ByteStream(played["body"]["string"]),
+        )

@@ -1,0 +1,31 @@
+"""Event streams as the API writes them, and as google-genai's client can read them.
+
+The client splits lines where Python's `str.splitlines` does, which is at more characters than an
+event stream's line ends: U+0085, U+2028 and U+2029 are legal in a JSON string and break its event.
+The API escapes them; so does what is written here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from services.wire import JsonObject, js_json
+
+__all__ = ["event_stream", "is_readable"]
+
+_FALSE_LINE_ENDS: Final = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+_ESCAPED: Final = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
+
+
+def event_stream(chunks: Iterable[JsonObject]) -> bytes:
+    """`chunks` as one event each, separated by CR LF CR LF."""
+    return b"".join(
+        f"data: {js_json(chunk).translate(_ESCAPED)}\r\n\r\n".encode() for chunk in chunks
+    )
+
+
+def is_readable(body: bytes) -> bool:
+    """False when a character in the stream would end a line that is not at its end."""
+    return _FALSE_LINE_ENDS.search(body.decode("utf-8", "replace")) is None

@@ -1,0 +1,256 @@
+"""A stand-in for the Gemini API on the loopback interface, for tests and for recording cassettes.
+
+It speaks the paths `generateContent`, `streamGenerateContent?alt=sse`, `countTokens`,
+`embedContent` and `batchEmbedContents` of `v1beta` (and Vertex AI's longer paths to the same
+methods), answers from a list of steps in order, and breaks its answers in the ways a network does:
+cut at any byte, reset, ended early, malformed. Nothing it says comes from the API.
+
+A step is a mapping, in the words of a cassette's model steps:
+
+    stream: [chunks]     an event stream; `then_error` appends an error event
+    generate: response   one JSON body
+    text: words          short for one chunk with that text and finish reason STOP
+    count_tokens: {…}    the body of countTokens
+    embed: {…}           the body of an embedding call
+    error: {status, message, grpc?, details?}
+    hang: true           accept the request and never answer
+
+With any of them `delay_ms`; with streams also `cuts` (byte positions at which the body is sent in
+separate pieces), `reset_at` or `end_at` (byte position after which the connection is reset, or
+closed as if it had been whole), `raw` (the body as text, whatever it says) and `hang_at` (position
+after which nothing more is sent until the client goes away).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import json
+import re
+import socket
+import struct
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass, field
+
+from harness.http.sse import event_stream
+from services.clock import Clock, SystemClock
+from services.wire import Json, JsonObject, js_json
+
+__all__ = ["StandIn", "StandInRequest", "open_standin"]
+
+_METHOD = re.compile(r"/models/(?P<model>[^/:]+):(?P<method>\w+)$")
+_REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 429: "Too Many Requests"}
+_MAX_BODY = 64 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class StandInRequest:
+    """A request as it arrived. `headers` have lower-case names."""
+
+    method: str
+    """The API's method: `streamGenerateContent`, …; empty for a path that has none."""
+    model: str
+    path: str
+    query: str
+    headers: Mapping[str, str]
+    body: JsonObject
+
+
+@dataclass(slots=True)
+class StandIn:
+    """The server's script and what it has seen."""
+
+    steps: list[Mapping[str, Json]]
+    clock: Clock = field(default_factory=SystemClock)
+    requests: list[StandInRequest] = field(default_factory=list)
+    open_connections: int = 0
+    disconnected: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when a client went away in the middle of an answer."""
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the first request has arrived."""
+    base_url: str = ""
+
+    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        """Answer one connection until either side closes it."""
+        self.open_connections += 1
+        try:
+            while (request := await _read_request(reader)) is not None:
+                self.requests.append(request)
+                self.asked.set()
+                if not await self._answer(request, reader, writer):
+                    break
+        except (ConnectionError, asyncio.IncompleteReadError):
+            self.disconnected.set()
+        finally:
+            self.open_connections -= 1
+            writer.close()
+
+    async def _answer(
+        self,
+        request: StandInRequest,
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> bool:
+        """Answer by the next step; False when the connection is of no further use."""
+        if not self.steps:
+            error = {"status": 400, "message": "The stand-in has no more steps.", "grpc": "ABORTED"}
+            return await _send_json(writer, 400, _error_body(error))
+        step = self.steps.pop(0)
+        if step.get("delay_ms"):
+            await self.clock.sleep(step["delay_ms"])
+        if step.get("hang"):
+            return await self._wait_for_the_end(reader)
+        if "error" in step:
+            return await _send_json(writer, step["error"]["status"], _error_body(step["error"]))
+        if request.method == "streamGenerateContent":
+            return await self._stream(step, reader, writer)
+        return await _send_json(writer, 200, _whole(step))
+
+    async def _stream(
+        self,
+        step: Mapping[str, Json],
+        reader: asyncio.StreamReader,
+        writer: asyncio.StreamWriter,
+    ) -> bool:
+        body = _stream_body(step)
+        end = min(step.get(key, len(body)) for key in ("reset_at", "end_at", "hang_at"))
+        writer.write(_head(200, "text/event-stream", "Transfer-Encoding: chunked"))
+        for piece in _pieces(body[:end], step.get("cuts", ())):
+            writer.write(b"%x\r\n%s\r\n" % (len(piece), piece))
+            await writer.drain()
+            # The client's loop is often this one: let it read each piece by itself.
+            await asyncio.sleep(0)
+        if "reset_at" in step:
+            _reset(writer)
+            return False
+        if "hang_at" in step:
+            return await self._wait_for_the_end(reader)
+        writer.write(b"0\r\n\r\n")
+        await writer.drain()
+        return True
+
+    async def _wait_for_the_end(self, reader: asyncio.StreamReader) -> bool:
+        while await reader.read(4096):
+            pass
+        self.disconnected.set()
+        return False
+
+
+@asynccontextmanager
+async def open_standin(
+    steps: Iterable[Mapping[str, Json]], *, clock: Clock | None = None
+) -> AsyncIterator[StandIn]:
+    """Serve `steps` on an ephemeral loopback port; leaving ends the server and its connections."""
+    standin = StandIn(list(steps), clock or SystemClock())
+    connections: set[asyncio.Task[None]] = set()
+
+    async def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.current_task()
+        if task is not None:
+            connections.add(task)
+            task.add_done_callback(connections.discard)
+        # Only the end of the server cancels, and asyncio's streams would call that a failure.
+        with suppress(asyncio.CancelledError):
+            await standin.serve(reader, writer)
+
+    server = await asyncio.start_server(connected, "127.0.0.1", 0)
+    port = server.sockets[0].getsockname()[1]
+    standin.base_url = f"http://127.0.0.1:{port}"
+    try:
+        yield standin
+    finally:
+        server.close()
+        remaining = list(connections)
+        for task in remaining:
+            task.cancel()
+        if remaining:
+            await asyncio.wait(remaining)
+        await server.wait_closed()
+
+
+def _stream_body(step: Mapping[str, Json]) -> bytes:
+    if "raw" in step:
+        raw: str = step["raw"]
+        return raw.encode()
+    chunks = list(step["stream"]) if "stream" in step else [_whole(step)]
+    if "then_error" in step:
+        chunks.append(_error_body(step["then_error"]))
+    return event_stream(chunks)
+
+
+def _whole(step: Mapping[str, Json]) -> JsonObject:
+    for key in ("generate", "count_tokens", "embed"):
+        if key in step:
+            body: JsonObject = step[key]
+            return body
+    if "stream" in step:
+        last: JsonObject = step["stream"][-1]
+        return last
+    content = {"role": "model", "parts": [{"text": step["text"]}]}
+    return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
+
+
+def _error_body(error: Mapping[str, Json]) -> JsonObject:
+    body: JsonObject = {"code": error["status"], "message": error["message"]}
+    if error.get("grpc"):
+        body["status"] = error["grpc"]
+    if error.get("details"):
+        body["details"] = error["details"]
+    return {"error": body}
+
+
+def _pieces(body: bytes, cuts: Sequence[int]) -> list[bytes]:
+    borders = [0, *sorted({cut for cut in cuts if 0 < cut < len(body)}), len(body)]
+    return [body[start:end] for start, end in itertools.pairwise(borders) if end > start]
+
+
+def _head(status: int, content_type: str, framing: str) -> bytes:
+    reason = _REASONS.get(status, "Error")
+    lines = [f"HTTP/1.1 {status} {reason}", f"Content-Type: {content_type}", framing]
+    return ("\r\n".join(lines) + "\r\n\r\n").encode("ascii")
+
+
+async def _send_json(writer: asyncio.StreamWriter, status: int, body: JsonObject) -> bool:
+    text = js_json(body).encode()
+    framing = f"Content-Length: {len(text)}"
+    writer.write(_head(status, "application/json; charset=UTF-8", framing) + text)
+    await writer.drain()
+    return True
+
+
+def _reset(writer: asyncio.StreamWriter) -> None:
+    """Close so that the peer gets RST instead of FIN."""
+    raw: socket.socket | None = writer.get_extra_info("socket")
+    if raw is not None:
+        raw.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    writer.transport.abort()
+
+
+async def _read_request(reader: asyncio.StreamReader) -> StandInRequest | None:
+    try:
+        head = await reader.readuntil(b"\r\n\r\n")
+    except asyncio.IncompleteReadError:
+        return None
+    first, *lines = head.decode("latin-1").split("\r\n")
+    headers = {
+        name.strip().lower(): value.strip()
+        for name, colon, value in (line.partition(":") for line in lines)
+        if colon
+    }
+    length = int(headers.get("content-length", "0"))
+    if length > _MAX_BODY:
+        raise ConnectionError("request too long")
+    body = await reader.readexactly(length) if length else b"{}"
+    _, _, rest = first.partition(" ")
+    target = rest.rpartition(" ")[0]
+    path, _, query = target.partition("?")
+    found = _METHOD.search(path)
+    return StandInRequest(
+        method=found["method"] if found else "",
+        model=found["model"] if found else "",
+        path=path,
+        query=query,
+        headers=headers,
+        body=json.loads(body),
+    )

@@ -1,0 +1,239 @@
+"""Loads recorded HTTP traffic and mends it until vcrpy and google-genai's client accept it.
+
+What is mended: bodies stored decoded (`parsed_body`), compressed bodies whose headers no longer
+fit, methods in lower case, missing headers, hosts that were not recorded, signatures that were
+replaced by placeholders which are no base64, characters that the client takes for line ends. What
+was not recorded as a stream is *translated*: the runtimes only stream, so a recorded
+`generateContent` is served as a stream of one event. The other direction is not needed.
+
+What is skipped, each with a reason: other hosts, the Interactions API, calls that no conversation
+makes (files, embeddings, lists of models), streams that are no event streams (called without
+`alt=sse`), answers that are no JSON, exchanges that lack a part.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+from pathlib import Path
+from typing import Final
+from urllib.parse import SplitResult, parse_qs, urlsplit
+
+from harness.errors import CassetteFormatError
+from harness.http.bounded_yaml import load_documents
+from harness.http.exchanges import HttpExchange, HttpRecording, RawExchange, SkippedRecording
+from harness.http.formats import Lacking, read_exchanges
+from harness.http.sse import event_stream, is_readable
+from services.model.replay.steps import StepMethod
+from services.wire import Json, JsonObject
+
+__all__ = ["load_recording", "load_recordings", "parse_event_stream"]
+
+_MODEL_PATH = re.compile(r"/models/(?P<model>[^/:]+):(?P<method>\w+)$")
+_METHODS: Final = {
+    "generateContent": StepMethod.STREAM,
+    "streamGenerateContent": StepMethod.STREAM,
+    "countTokens": StepMethod.COUNT_TOKENS,
+}
+_NOT_HTTP: Final = {
+    ".responses": "holds answers only, no HTTP: use `parity import`",
+    ".json": "holds a single answer, no HTTP exchange",
+    ".txt": "holds the chunks of a single answer, no HTTP exchange",
+}
+_YAML: Final = frozenset({".yaml", ".yml"})
+_LOOPBACK: Final = frozenset({"127.0.0.1", "localhost", "::1"})
+
+
+class _Skip(Exception):
+    """Why an exchange is not replayed."""
+
+
+def load_recordings(path: Path) -> tuple[list[HttpRecording], list[SkippedRecording]]:
+    """What can be replayed of a file, or of all files under a folder, and what cannot.
+
+    A file that is damaged is skipped with its problem as the reason: one bad recording says
+    nothing about the others. Ordered by path.
+    """
+    files = [path] if not path.is_dir() else sorted(each for each in path.rglob("*.*"))
+    loaded: list[HttpRecording] = []
+    skipped: list[SkippedRecording] = []
+    for file in files:
+        if path.is_dir() and (not file.is_file() or not _is_recording(file)):
+            continue
+        try:
+            recording = load_recording(file)
+        except CassetteFormatError as error:
+            recording = SkippedRecording(file=file, reason=f"damaged: {error.problem}")
+        if isinstance(recording, HttpRecording):
+            loaded.append(recording)
+        else:
+            skipped.append(recording)
+    return loaded, skipped
+
+
+def _is_recording(file: Path) -> bool:
+    if file.name in ("manifest.json", "LICENSE.txt"):
+        return False
+    return file.suffix in _YAML or file.suffix in _NOT_HTTP
+
+
+def load_recording(file: Path) -> HttpRecording | SkippedRecording:
+    """Load and mend one file.
+
+    Raises:
+        CassetteFormatError: The file is not YAML, or not within bounds.
+        OSError: It cannot be read.
+    """
+    if file.suffix in _NOT_HTTP:
+        return SkippedRecording(file=file, reason=_NOT_HTTP[file.suffix])
+    read = read_exchanges(load_documents(file))
+    if read is None:
+        return SkippedRecording(file=file, reason="is no recording of a known format")
+    format_name, raw = read
+    exchanges: list[HttpExchange] = []
+    reasons: list[str] = []
+    for item in raw:
+        try:
+            exchanges.append(_mended(item))
+        except _Skip as skip:
+            reasons.append(str(skip))
+    if any(exchange.method is StepMethod.STREAM for exchange in exchanges):
+        skipped = tuple(reasons)
+        return HttpRecording(
+            file=file, format=format_name, exchanges=tuple(exchanges), skipped=skipped
+        )
+    return SkippedRecording(file=file, reason=_main_reason(reasons), details=tuple(reasons))
+
+
+def _main_reason(reasons: list[str]) -> str:
+    """The reason for the whole file: the one about a model call, if there is one."""
+    if not reasons:
+        return "holds no model call"
+    about_calls = [each for each in reasons if not each.startswith(("other host", "not a model"))]
+    return (about_calls or reasons)[0]
+
+
+def _mended(raw: RawExchange | Lacking) -> HttpExchange:
+    if isinstance(raw, Lacking):
+        raise _Skip(f"incomplete exchange: {raw.reason}")
+    parts = _split(raw.url)
+    host = parts.hostname or ""
+    path = parts.path
+    if host and not _is_the_api(host):
+        raise _Skip(f"other host: {host}")
+    if path.endswith("/interactions") or "/interactions/" in path:
+        raise _Skip("Interactions API")
+    found = _MODEL_PATH.search(path)
+    method = _METHODS.get(found["method"]) if found else None
+    if found is None or method is None:
+        raise _Skip(f"not a model call: {found['method'] if found else _collection(path)}")
+    if raw.method != "POST":
+        raise _Skip(f"not a model call: {raw.method}")
+    body, chunks = _answer(raw, method, found["method"], streams=_is_sse(parts.query, raw.body))
+    return HttpExchange(
+        index=raw.index,
+        method=method,
+        recorded_as=found["method"],
+        model=found["model"],
+        request=raw.request if isinstance(raw.request, dict) else {},
+        status=raw.status,
+        reason=raw.reason,
+        body=body,
+        chunks=tuple(chunks),
+    )
+
+
+def _split(url: str) -> SplitResult:
+    try:
+        return urlsplit(url)
+    except ValueError as error:
+        raise _Skip("incomplete exchange: the address is none") from error
+
+
+def _collection(path: str) -> str:
+    """What a path is about: the word after the API's version."""
+    words = re.split(r"/v1(?:beta\d*|alpha)?/", path, maxsplit=1)[-1].strip("/")
+    return re.split(r"[/:]", words)[0][:40]
+
+
+def _is_the_api(host: str) -> bool:
+    return (
+        host == "generativelanguage.googleapis.com"
+        or host in _LOOPBACK
+        or host == "aiplatform.googleapis.com"
+        or host.endswith(("-aiplatform.googleapis.com", ".rep.googleapis.com"))
+    )
+
+
+def _is_sse(query: str, body: bytes) -> bool:
+    return "sse" in parse_qs(query).get("alt", ()) or body.lstrip().startswith(b"data:")
+
+
+def _answer(
+    raw: RawExchange, method: StepMethod, recorded_as: str, *, streams: bool
+) -> tuple[bytes, list[JsonObject]]:
+    if raw.status != 200:
+        return raw.body, []
+    if recorded_as != "streamGenerateContent":
+        chunks = [_object(raw.body)]
+        if method is not StepMethod.STREAM:
+            return raw.body, chunks
+    elif streams:
+        chunks = parse_event_stream(raw.body)
+        if not chunks:
+            raise _Skip("the event stream is empty")
+    else:
+        raise _Skip("the stream is not an event stream (called without alt=sse)")
+    mended = [_with_base64_signatures(chunk) for chunk in chunks]
+    if recorded_as == "streamGenerateContent" and mended == chunks and is_readable(raw.body):
+        return raw.body, chunks
+    return event_stream(mended), mended
+
+
+def parse_event_stream(body: bytes) -> list[JsonObject]:
+    """The JSON objects of an event stream, in order.
+
+    Only CR and LF end a line here; what else Unicode calls a line end is text.
+    """
+    chunks: list[JsonObject] = []
+    text = body.decode("utf-8", "replace").replace("\r\n", "\n").replace("\r", "\n")
+    for event in text.split("\n\n"):
+        data = [line[5:].strip() for line in event.split("\n") if line.startswith("data:")]
+        if data:
+            chunks.append(_object("\n".join(data)))
+    return chunks
+
+
+def _object(text: str | bytes) -> JsonObject:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise _Skip("the answer is not JSON") from error
+    if not isinstance(value, dict):
+        raise _Skip("the answer is not a JSON object")
+    return value
+
+
+def _with_base64_signatures(value: Json) -> Json:
+    """A copy in which every signature is base64: placeholders are encoded, the rest is kept."""
+    if isinstance(value, list):
+        return [_with_base64_signatures(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    copied = {key: _with_base64_signatures(item) for key, item in value.items()}
+    signature = copied.get("thoughtSignature")
+    if isinstance(signature, str) and not _is_base64(signature):
+        copied["thoughtSignature"] = base64.b64encode(signature.encode()).decode()
+    return copied
+
+
+def _is_base64(text: str) -> bool:
+    """Whether the SDK's models take it: they are stricter than most."""
+    padded = text.translate(str.maketrans("-_", "+/")).rstrip("=")
+    padded += "=" * (-len(padded) % 4)
+    try:
+        decoded = base64.b64decode(padded, validate=True)
+    except ValueError:
+        return False
+    return base64.b64encode(decoded).decode() == padded

@@ -1,0 +1,91 @@
+"""Recorded HTTP traffic through the real client into both runtimes: they do the same with it."""
+
+from pathlib import Path
+
+import pytest
+
+import harness.replay.runner as runner
+from harness.cassette.load import build_cassette
+from harness.http.replay import open_http_generator
+from harness.http.vcr_cassettes import load_recording
+from harness.replay.trace import to_trace
+
+ROOT = Path(__file__).parents[3]
+OURS = sorted((ROOT / "cassettes" / "http").glob("*.yaml"))
+SHARED = ROOT / ".." / "shared" / "recordings"
+STREAMED_LOOPS = (
+    "pydantic-ai/models/cassettes/test_google/test_google_model_iter_stream.yaml",
+    (
+        "pydantic-ai/models/cassettes/test_google/"
+        "test_google_streaming_tool_call_thought_signature.yaml"
+    ),
+    "rig/agent_tools/streaming_multi_turn_executes_tools_via_builtin_driver.yaml",
+    "rig/reasoning_tool_roundtrip/streaming.yaml",
+    "rig/multi_turn_streaming/manual_multi_turn_streaming_loop.yaml",
+    (
+        "ruby-llm/chat_function_calling_gemini_gemini-2_5-flash"
+        "_can_use_tools_with_multi-turn_streaming_conversations.yml"
+    ),
+)
+OTHERS = (
+    "crewai/llms/google/test_google_streaming_returns_usage_metrics.yaml",
+    "newrelic-adk/mlmodel_gemini/cassette/19-streamGenerateContent-400-generativelanguage.yaml",
+    "openinference/google-adk/test_instrumentor/test_google_adk_instrumentor_multi_tool_call.yaml",
+    (
+        "ruby-llm/chat_real_error_scenarios_gemini_gemini-2_5-flash"
+        "_handles_context_length_exceeded_errors.yml"
+    ),
+    "rig/agent_run_streamed/streamed_repair_continues_the_same_stream.yaml",
+    "rig/streaming_tools/streaming_tools_smoke.yaml",
+)
+
+
+@pytest.fixture
+def traces(monkeypatch):
+    """Both runtimes' traces of a recording, without what must differ."""
+
+    def run(file):
+        recording = load_recording(file)
+
+        def generator(steps, *, clock, match, on_request, on_chunk):
+            return open_http_generator(recording, clock, on_request=on_request, on_chunk=on_chunk)
+
+        monkeypatch.setattr(runner, "ReplayedContentGenerator", generator)
+        document = recording.document()
+        path = Path("/corpus") / f"{document['name']}.yaml"
+        cassette = build_cassette(document, path, Path("/corpus"))
+        found = []
+        for name in ("legacy", "adk"):
+            trace = to_trace(runner.run_cassette(cassette, name))
+            assert trace.pop("runtime") == name
+            found.append(trace)
+        return recording, *found
+
+    return run
+
+
+@pytest.mark.parametrize("file", OURS, ids=lambda file: file.stem)
+def test_our_cassettes_run_alike(traces, file):
+    recording, legacy, adk = traces(file)
+    assert legacy == adk
+    assert not legacy.get("error")
+    assert not legacy.get("notes")
+    assert not legacy.get("unusedSteps")
+    assert len(legacy["requests"]) == len(recording.exchanges)
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="no real recordings at hand")
+@pytest.mark.parametrize("name", STREAMED_LOOPS + OTHERS, ids=lambda name: Path(name).stem[:50])
+def test_real_recordings_run_alike(traces, name):
+    recording, legacy, adk = traces(SHARED / name)
+    assert legacy == adk
+    assert not legacy.get("error")
+    assert not legacy.get("unusedSteps")
+    assert len(legacy["requests"]) >= len(recording.exchanges)
+    assert legacy["events"][-1]["type"] == "agent_end"
+    if name in STREAMED_LOOPS:
+        assert recording.streamed
+        assert recording.tool_loop
+        kinds = [event["type"] for event in legacy["events"]]
+        assert kinds.count("tool_request") >= 1
+        assert kinds.count("tool_request") == kinds.count("tool_response")

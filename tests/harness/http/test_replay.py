@@ -1,0 +1,257 @@
+"""Recordings under the real client: ours always, real ones where they are at hand."""
+
+import asyncio
+from contextlib import aclosing
+from pathlib import Path
+
+import httpx
+import pytest
+import vcr
+
+from harness.cassette.load import build_cassette
+from harness.http.record import SCENARIOS, record_http_cassettes
+from harness.http.replay import open_http_generator
+from harness.http.survey import survey
+from harness.http.vcr_cassettes import load_recording, load_recordings
+from services.abort import AbortController, AbortError
+from services.clock import SystemClock, VirtualClock, virtual_loop
+from services.model.accessors import first_parts
+from services.model.auth import AuthConfig, AuthType
+from services.model.errors import ApiError, ModelError
+from services.model.gemini import GeminiContentGenerator
+from services.model.generator import EmbedRequest, LlmRole, ModelRequest
+
+ROOT = Path(__file__).parents[3]
+OURS = ROOT / "cassettes" / "http"
+SHARED = ROOT / ".." / "shared" / "recordings"
+needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason="no real recordings at hand")
+
+
+def asked(signal=None):
+    return ModelRequest(
+        model="any-model",
+        contents=[{"role": "user", "parts": [{"text": "not what was recorded"}]}],
+        role=LlmRole.MAIN,
+        prompt_id="p########0",
+        signal=signal or AbortController().signal,
+    )
+
+
+async def answer(generator):
+    """The chunks, and the error that ended them, if one did."""
+    chunks = []
+    try:
+        async with aclosing(await generator.generate_content_stream(asked())) as stream:
+            async for chunk in stream:
+                chunks += [chunk]
+    except ModelError as error:
+        return chunks, error
+    return chunks, None
+
+
+def replay(recording):
+    """Ask as often as there are answers; in a virtual loop."""
+
+    async def run():
+        clock = VirtualClock()
+        generator = open_http_generator(recording, clock)
+        answers = [await answer(generator) for _ in recording.model_exchanges()]
+        return answers, generator
+
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
+        return runner.run(run())
+
+
+def seen(part):
+    """What of a part a runtime acts on."""
+    call = part.get("functionCall", {})
+    return part.get("text"), part.get("thought"), call.get("name"), call.get("args")
+
+
+def parts_of(chunks):
+    return [seen(part) for chunk in chunks for part in first_parts(chunk)]
+
+
+@pytest.mark.parametrize("file", sorted(OURS.glob("*.yaml")), ids=lambda file: file.stem)
+def test_our_cassettes_replay_and_say_where_they_come_from(file):
+    recording = load_recording(file)
+    answers, generator = replay(recording)
+    assert generator.notes == []
+    assert generator.unused_steps() == []
+    for exchange, (chunks, error) in zip(recording.exchanges, answers, strict=True):
+        fine = [chunk for chunk in exchange.chunks if "error" not in chunk]
+        assert parts_of(chunks) == parts_of(fine)
+        assert (error is None) == (exchange.status == 200 and fine == list(exchange.chunks))
+    assert "stand-in" in file.read_text("utf-8").splitlines()[0]
+
+
+def test_a_quota_error_comes_back_as_the_api_gave_it():
+    (_, error), (chunks, none) = replay(load_recording(OURS / "quota_then_answer.yaml"))[0]
+    assert isinstance(error, ApiError)
+    assert error.status == 429
+    assert '"retryDelay":"2s"' in str(error)
+    assert (len(chunks), none) == (3, None)
+
+
+async def test_recording_anew_gives_the_cassettes_that_lie_here(tmp_path):
+    files = await record_http_cassettes(tmp_path)
+    assert [file.stem for file in files] == [scenario.name for scenario in SCENARIOS]
+    for file in files:
+        assert file.read_bytes() == (OURS / file.name).read_bytes()
+    readme = (OURS / "README.md").read_text("utf-8")
+    assert all(file.name in readme for file in OURS.glob("*.yaml"))
+
+
+async def test_plain_vcrpy_plays_our_cassettes_under_the_plain_client():
+    file = OURS / "tool_call_and_answer.yaml"
+    with vcr.VCR(record_mode="none").use_cassette(str(file)) as cassette:
+        auth = AuthConfig(type=AuthType.USE_GEMINI, api_key="k")
+        generator = GeminiContentGenerator(auth, SystemClock(), http_client=httpx.AsyncClient())
+        (first, _), (second, _) = [
+            await answer(_OneModel(generator)),
+            await answer(_OneModel(generator)),
+        ]
+    assert cassette.all_played
+    assert (
+        first[1]["candidates"][0]["content"]["parts"][0]["thoughtSignature"] == "c2lnbmF0dXJlLTE="
+    )
+    assert parts_of(second) == [("Only README.md.", None, None, None)]
+
+
+class _OneModel:
+    """Asks for the recorded model: plain vcrpy matches by address."""
+
+    def __init__(self, inner):
+        self.inner = inner
+
+    async def generate_content_stream(self, request):
+        return await self.inner.generate_content_stream(
+            ModelRequest(
+                model="gemini-2.5-flash",
+                contents=request.contents,
+                role=request.role,
+                prompt_id=request.prompt_id,
+                signal=request.signal,
+            )
+        )
+
+
+async def test_a_request_too_many_is_a_bad_request_and_a_note():
+    generator = open_http_generator(load_recording(OURS / "stream_text.yaml"), VirtualClock())
+    await answer(generator)
+    for call in (generator.generate_content_stream, generator.generate_content):
+        with pytest.raises(ApiError) as caught:
+            await call(asked())
+        assert caught.value.status == 400
+        assert "INVALID_ARGUMENT" in str(caught.value)
+    with pytest.raises(ApiError):
+        await generator.count_tokens(asked())
+    embed = EmbedRequest(model="e", contents=["a"], signal=AbortController().signal)
+    with pytest.raises(ApiError):
+        await generator.embed_content(embed)
+    assert [note.request_index for note in generator.notes] == [1, 2, 3, 4]
+    assert "no exchange of the recording is left for request 1" in generator.notes[0].message
+
+
+async def test_what_was_not_asked_for_is_left_over():
+    recording = load_recording(OURS / "tool_call_and_answer.yaml")
+    generator = open_http_generator(recording, VirtualClock())
+    await answer(generator)
+    assert generator.unused_steps() == [1]
+
+
+async def test_time_moves_by_a_millisecond_and_observers_are_told():
+    clock, requests, chunks = VirtualClock(), [], []
+    start = clock.now_ms()
+    generator = open_http_generator(
+        load_recording(OURS / "stream_text.yaml"),
+        clock,
+        on_request=requests.append,
+        on_chunk=lambda request, chunk: chunks.append((request, chunk)),
+    )
+    await answer(generator)
+    assert clock.now_ms() - start == 1
+    assert [(each.index, each.method, each.role) for each in requests] == [
+        (0, "generateContentStream", LlmRole.MAIN)
+    ]
+    assert chunks == [(0, 0), (0, 1), (0, 2)]
+
+
+async def test_an_abort_between_chunks_ends_the_stream():
+    generator = open_http_generator(load_recording(OURS / "stream_text.yaml"), VirtualClock())
+    controller = AbortController()
+    stream = await generator.generate_content_stream(asked(controller.signal))
+    await anext(stream)
+    controller.abort()
+    with pytest.raises(AbortError):
+        await anext(stream)
+
+
+def test_two_replays_at_once_do_not_answer_each_other():
+    async def run():
+        one = open_http_generator(load_recording(OURS / "stream_text.yaml"), VirtualClock())
+        two = open_http_generator(
+            load_recording(OURS / "tool_call_and_answer.yaml"), VirtualClock()
+        )
+        async with asyncio.TaskGroup() as group:
+            tasks = [group.create_task(answer(each)) for each in (one, two, two)]
+        return [parts_of(task.result()[0])[-1] for task in tasks], one.notes + two.notes
+
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
+        last, notes = runner.run(run())
+    assert [text for text, *_ in last] == ["こんにちは 👋", None, "Only README.md."]
+    assert notes == []
+
+
+@needs_shared
+def test_real_recordings_are_surveyed_with_reasons():
+    found = survey(SHARED)
+    counts = {
+        name: (len(each.replayable), len(each.streamed), len(each.tool_loops))
+        for name, each in found.items()
+    }
+    assert counts == {
+        "crewai": (19, 3, 7),
+        "gemini-cli": (0, 0, 0),
+        "llm-gemini": (0, 0, 0),
+        "newrelic-adk": (55, 7, 16),
+        "openinference": (23, 8, 5),
+        "pydantic-ai": (125, 12, 53),
+        "rig": (161, 64, 55),
+        "ruby-llm": (26, 8, 20),
+        "vercel-ai": (0, 0, 0),
+    }
+    assert found["openinference"].reasons["Interactions API"] == 8
+    assert found["ruby-llm"].partly["other host: oauth2.googleapis.com"] == 10
+    assert found["llm-gemini"].reasons.most_common(1) == [
+        ("the stream is not an event stream (called without alt=sse)", 9)
+    ]
+    assert not any(
+        reason.startswith("damaged") for each in found.values() for reason in each.reasons
+    )
+
+
+@needs_shared
+def test_every_real_recording_replays_through_the_real_client():
+    recordings, _ = load_recordings(SHARED)
+    assert len(recordings) >= 400
+    for recording in recordings:
+        answers, generator = replay(recording)
+        assert generator.notes == [], recording.file
+        for exchange, (chunks, error) in zip(recording.model_exchanges(), answers, strict=True):
+            if exchange.status == 200:
+                assert error is None, recording.file
+                assert parts_of(chunks) == parts_of(exchange.chunks), recording.file
+            else:
+                assert isinstance(error, ApiError)
+                assert error.status == exchange.status
+
+
+@needs_shared
+def test_the_users_side_of_a_real_recording_is_a_valid_cassette():
+    recordings, _ = load_recordings(SHARED / "ruby-llm")
+    for recording in recordings:
+        document = recording.document()
+        path = Path("/corpus") / f"{document['name']}.yaml"
+        cassette = build_cassette(document, path, Path("/corpus"))
+        assert len(cassette.script) == len(recording.sends()) >= 1
