@@ -322,6 +322,8 @@ class _Reader:
             elif character == '"':
                 self._at += 1
                 self._double_quoted()
+            elif self._text.startswith("$'", self._at):
+                self._ansi_quoted()
             else:
                 self._expandable(character)
         return self._text[start : self._at]
@@ -354,8 +356,6 @@ class _Reader:
             self._nested(self._at + 2)
         elif self._text.startswith("${", self._at):
             self._parameter()
-        elif self._text.startswith("$'", self._at):
-            self._ansi_quoted()
         else:
             self._at += 1
 

@@ -29,8 +29,9 @@ def collation_key(text: str) -> CollationKey:
             continue
         if character < " ":
             continue
-        rank = _RANK.get(character)
-        primary.append((rank, "") if rank is not None else (len(_RANK), character.casefold()))
-        accents.append("")
-        cases.append(character != character.lower())
+        for letter in character.casefold():
+            rank = _RANK.get(letter)
+            primary.append((rank, "") if rank is not None else (len(_RANK), letter))
+            accents.append("")
+            cases.append(character != character.lower())
     return tuple(primary), tuple(accents), tuple(cases), text

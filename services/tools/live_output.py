@@ -27,6 +27,7 @@ class LiveOutput:
         self._clock = clock
         self._show = show
         self._pending = False
+        self._is_binary = False
         self._shown_at: int | None = None
         self._trailing: asyncio.Task[None] | None = None
         self.text = ""
@@ -41,10 +42,10 @@ class LiveOutput:
         elif self._trailing is None and self._show is not None:
             self._trailing = asyncio.get_running_loop().create_task(self._flush_later())
 
-    def binary(self, byte_count: int, *, first: bool) -> None:
+    def binary(self, byte_count: int) -> None:
         """Say that the output cannot be shown, and how much of it came."""
-        self._pending = True
-        if first:
+        if not self._is_binary:
+            self._is_binary = self._pending = True
             self.text = "[Binary output detected. Halting stream...]"
             self.flush()
         self.text = f"[Receiving binary output... {_size(byte_count)} received]"

@@ -236,14 +236,13 @@ class _Shell(Invocation):
         show = None if background else execution.update_output
         live = LiveOutput(self.host.clock, show)
         watch = _Watch(self.host.settings.shell_inactivity_timeout_s)
-        process: ShellProcess | None = None
 
-        def on_output(text: str | None) -> None:
+        def on_output(piece: str | int) -> None:
             watch.touch()
-            if text is not None:
-                live.add(text)
-            elif process is not None:
-                live.binary(process.binary_bytes, first=not live.text.startswith("["))
+            if isinstance(piece, str):
+                live.add(piece)
+            else:
+                live.binary(piece)
 
         try:
             process = await ShellProcess.start(
@@ -273,8 +272,7 @@ class _Shell(Invocation):
             live.flush()
         except BaseException:
             # Cancelled: nobody waits for an answer any more, and nothing may go on running.
-            process.kill()
-            await asyncio.wait([process.closed])
+            await process.kill_and_wait()
             raise
         finally:
             off()
@@ -313,8 +311,8 @@ class _Shell(Invocation):
         text = process.text
         log.write_text(f"{text}\n" if text else "", encoding="utf-8")
 
-        def write(piece: str | None) -> None:
-            if piece is not None:
+        def write(piece: str | int) -> None:
+            if isinstance(piece, str):
                 with log.open("a", encoding="utf-8") as stream:
                     stream.write(strip_ansi(piece))
 

@@ -17,7 +17,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, cast
 
 from services.tools.node_errors import error_code
 from services.tools.texts import strip_ansi
@@ -93,11 +93,11 @@ class _Output:
 class ShellProcess(asyncio.SubprocessProtocol):
     """A running `bash -c`. Make one with `start`; it must be awaited or killed."""
 
-    def __init__(self, on_output: Callable[[str | None], None]) -> None:
+    def __init__(self, on_output: Callable[[str | int], None]) -> None:
         """Prepare.
 
         Args:
-            on_output: called with each piece of text; with `None` for a piece of binary output.
+            on_output: called with each piece of text; for binary output with the bytes so far.
         """
         self._on_output = on_output
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
@@ -117,7 +117,7 @@ class ShellProcess(asyncio.SubprocessProtocol):
         *,
         folder: Path,
         environment: Mapping[str, str],
-        on_output: Callable[[str | None], None],
+        on_output: Callable[[str | int], None],
     ) -> ShellProcess:
         """Start `command` in `folder`, leading its own process group, without input.
 
@@ -126,8 +126,9 @@ class ShellProcess(asyncio.SubprocessProtocol):
         """
         executable = shutil.which("bash", path=environment.get("PATH")) or "bash"
         loop = asyncio.get_running_loop()
-        try:
-            transport, process = await loop.subprocess_exec(
+
+        async def spawn() -> ShellProcess:
+            _, process = await loop.subprocess_exec(
                 lambda: cls(on_output),
                 executable,
                 "-c",
@@ -139,10 +140,20 @@ class ShellProcess(asyncio.SubprocessProtocol):
                 env=dict(environment),
                 start_new_session=True,
             )
+            return process
+
+        # The child may be at work before the loop has seen to its pipe. Cancelled in between, the
+        # loop would kill the shell and leave what the shell has started.
+        starting = loop.create_task(spawn())
+        try:
+            return await asyncio.shield(starting)
         except OSError as error:
             raise ShellStartError(f"spawn {executable} {error_code(error)}") from error
-        process._transport = transport
-        return process
+        except asyncio.CancelledError:
+            await asyncio.wait([starting])
+            if starting.exception() is None:
+                await starting.result().kill_and_wait()
+            raise
 
     @property
     def pid(self) -> int:
@@ -172,12 +183,7 @@ class ShellProcess(asyncio.SubprocessProtocol):
             )
         return js_trim(strip_ansi(text))
 
-    @property
-    def binary_bytes(self) -> int:
-        """How many bytes of binary output came; 0 for text."""
-        return self._output.binary_bytes
-
-    def divert(self, on_output: Callable[[str | None], None]) -> None:
+    def divert(self, on_output: Callable[[str | int], None]) -> None:
         """Send output to somebody else from now on."""
         self._on_output = on_output
 
@@ -193,8 +199,16 @@ class ShellProcess(asyncio.SubprocessProtocol):
         if self.closed.done():
             return
         self._signal_all(signal.SIGKILL)
-        self._later(_GIVE_UP_AFTER_S, self._child.close)
         self._later(_GIVE_UP_AFTER_S, self._finish)
+
+    async def kill_and_wait(self) -> None:
+        """Kill everything at once, and return when it is gone."""
+        self.kill()
+        await asyncio.wait([self.closed])
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The process has been started."""
+        self._transport = cast("asyncio.SubprocessTransport", transport)
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take a piece of output."""
@@ -204,11 +218,11 @@ class ShellProcess(asyncio.SubprocessProtocol):
             if b"\0" in self._head[:_BINARY_SAMPLE]:
                 output.is_binary = True
                 output.binary_bytes = len(self._head)
-                self._on_output(None)
+                self._on_output(output.binary_bytes)
                 return
         if output.is_binary:
             output.binary_bytes += len(data)
-            self._on_output(None)
+            self._on_output(output.binary_bytes)
             return
         self._take(self._decoder.decode(data))
 
@@ -235,6 +249,7 @@ class ShellProcess(asyncio.SubprocessProtocol):
     def _finish(self) -> None:
         for timer in self._timers:
             timer.cancel()
+        self._child.close()
         if not self.closed.done():
             self.closed.set_result(None)
 

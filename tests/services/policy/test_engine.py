@@ -13,7 +13,8 @@ from services.state import CoreEvents, UserFeedback
 
 MakeEngine = Callable[..., PolicyEngine]
 
-COLUMNS = [(mode, inter) for inter in (True, False) for mode in ("default", "autoEdit", "yolo", "plan")]  # fmt: skip
+MODES = ("default", "autoEdit", "yolo", "plan")
+COLUMNS = [(mode, interactive) for interactive in (True, False) for mode in MODES]
 DECISIONS = {"A": Decision.ALLOW, "D": Decision.DENY, "?": Decision.ASK_USER}
 TABLE: list[tuple[str, dict[str, Any], str]] = [
     ("read_file", {"file_path": "a"}, "AAAA AAAA"),

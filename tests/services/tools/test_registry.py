@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import pytest
+
+from services.state import ApprovalMode
+from services.tools.registry import names_of
+
+ALL = [
+    "update_topic",
+    "list_directory",
+    "read_file",
+    "grep_search",
+    "glob",
+    "replace",
+    "write_file",
+    "run_shell_command",
+]
+
+
+def test_tools_are_registered_in_upstreams_order(bench):
+    assert bench.registry.all_names() == ALL
+    declared = bench.registry.declarations("gemini-2.5-pro")
+    assert [declaration["name"] for declaration in declared] == ALL
+    assert list(declared[0]) == ["name", "description", "parametersJsonSchema"]
+
+
+def test_the_topic_tool_needs_topic_narration(bench):
+    registry = bench.with_settings(topic_update_narration=False).registry
+    assert registry.get("update_topic") is None
+    assert "update_topic" not in registry.all_names()
+
+
+def test_an_old_name_finds_the_tool(bench):
+    assert bench.registry.get("search_file_content").name == "grep_search"
+    assert names_of("search_file_content") == names_of("grep_search")
+    assert bench.registry.get("nope") is None
+
+
+def test_tools_denied_by_policy_are_neither_listed_nor_found(bench):
+    registry = bench.registry
+    registry.set_exclusion(lambda tool: tool.name in ("write_file", "replace"))
+    assert registry.get("write_file") is None
+    assert registry.all_names() == [name for name in ALL if name not in ("write_file", "replace")]
+    assert len(registry.declarations()) == 6
+
+
+@pytest.mark.parametrize(
+    ("excluded", "gone"),
+    [
+        (("read_file",), {"read_file"}),
+        (("LSTool",), {"list_directory"}),
+        (("search_file_content",), {"grep_search"}),
+    ],
+)
+def test_excluded_tools_may_be_named_by_tool_class_or_old_name(bench, excluded, gone):
+    registry = bench.with_settings(exclude_tools=excluded).registry
+    assert set(ALL) - set(registry.all_names()) == gone
+
+
+@pytest.mark.parametrize(
+    ("core", "kept"),
+    [
+        (("read_file", "LSTool"), ["list_directory", "read_file"]),
+        (("run_shell_command(git)",), ["run_shell_command"]),
+        (("UpdateTopicTool", "ShellTool(ls)"), ["update_topic", "run_shell_command"]),
+        (("update_topic",), []),
+        ((), []),
+    ],
+)
+def test_only_core_tools_are_registered_when_they_are_set(bench, core, kept):
+    assert bench.with_settings(core_tools=core).registry.all_names() == kept
+
+
+def test_in_plan_mode_edit_tools_are_declared_for_plans(bench):
+    registry = bench.registry
+    ordinary = registry.get("write_file").declaration()["description"]
+    bench.state.set_approval_mode(ApprovalMode.PLAN)
+    declared = {each["name"]: each["description"] for each in registry.declarations()}
+    assert declared["write_file"] == (
+        f"ONLY FOR PLANS: {ordinary}. You are currently in Plan Mode and may ONLY use this tool "
+        f"to write or update plans (.md files) in the plans directory: {bench.host.plans}/. You "
+        "cannot use this tool to modify source code directly."
+    )
+    assert declared["replace"].startswith("ONLY FOR PLANS: ")
+    assert not declared["read_file"].startswith("ONLY")
+
+
+def test_a_second_tool_of_the_same_name_replaces_the_first_in_place(bench, caplog):
+    registry = bench.registry
+    second = bench.registry.get("glob")
+    registry.register(second)
+    assert registry.get("glob") is second
+    assert registry.all_names() == ALL
+    assert 'Tool with name "glob" is already registered. Overwriting.' in caplog.text
+    registry.unregister("glob")
+    assert registry.get("glob") is None
