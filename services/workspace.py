@@ -27,11 +27,6 @@ class Workspace:
         return self.home / ".gemini" / "tmp" / self.root.name
 
     @property
-    def plans(self) -> Path:
-        """Where plan mode may write."""
-        return self.project_temp / "plans"
-
-    @property
     def project_hash(self) -> str:
         """SHA-256 of the workspace path, as chat recordings carry it."""
         return hashlib.sha256(str(self.root).encode()).hexdigest()

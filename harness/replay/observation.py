@@ -124,9 +124,12 @@ class Observation:
 
     @property
     def blocker(self) -> str | None:
-        """Why this run decides nothing, whatever else was seen of it; `None` for most."""
+        """Why this run decides nothing, whatever else was seen of it; `None` for most.
+
+        Reads on from the runtime's name: `got nowhere: …`.
+        """
         if self.stalled:
-            return f"{self.runtime} could not go on by itself: {self.error or 'the run stalled'}"
+            return f"could not go on by itself: {self.error or 'the run stalled'}"
         if self.error is not None and not self.events and not self.requests:
-            return f"{self.runtime} got nowhere: {self.error}"
+            return f"got nowhere: {self.error}"
         return None

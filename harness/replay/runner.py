@@ -18,7 +18,7 @@ from harness.replay.driver import Driver
 from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
 from harness.replay.observation import Observation
 from harness.replay.request_log import RequestLog
-from harness.replay.settings import SUPPORTED_FEATURES, settings_of
+from harness.replay.settings import INFERRED_FEATURES, SUPPORTED_FEATURES, settings_of
 from harness.replay.witness import Witness
 from runtimes.registry import open_runtime, runtime_factory
 from services.clock import VirtualClock, virtual_loop
@@ -52,6 +52,8 @@ def run_cassette(cassette: Cassette, runtime: str, *, deadline_s: float = 60) ->
 async def observe_cassette(cassette: Cassette, runtime: str, *, deadline_s: float) -> Observation:
     """`run_cassette` inside a running virtual loop. Several at once do not disturb each other."""
     missing = cassette.needs() - SUPPORTED_FEATURES
+    if cassette.provenance.kind == "imported":
+        missing -= INFERRED_FEATURES
     with open_envelope() as envelope:
         run = _Run(cassette, runtime, envelope)
         if missing:

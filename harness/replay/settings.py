@@ -8,10 +8,14 @@ from typing import Any, Final
 from harness.cassette.format import SessionSetup
 from services.settings import AdkFlags, Settings
 
-__all__ = ["SUPPORTED_FEATURES", "settings_of"]
+__all__ = ["INFERRED_FEATURES", "SUPPORTED_FEATURES", "settings_of"]
 
 SUPPORTED_FEATURES: Final = frozenset({"confirmations", "interactive", "reset"})
 """What this build can do of what cassettes may need beyond plain turns."""
+
+INFERRED_FEATURES: Final = frozenset({"compression", "plan_mode", "subagents"})
+"""What is read from a model's answers alone. Imported answers were given to somebody else: that
+they call a tool which this build lacks is no reason not to replay them."""
 
 _FIELDS: Final[dict[str, tuple[str, Callable[[Any], Any]]]] = {
     "maxSessionTurns": ("max_session_turns", int),

@@ -10,7 +10,6 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from harness.canonical import canonical
 from harness.replay.observation import Observation, ObservedRequest
 from services.state import RetryAttempt
 from services.wire import Content, JsonObject
@@ -38,9 +37,7 @@ def trace_json(observation: Observation) -> str:
 
 def to_trace(observation: Observation) -> JsonObject:
     """The trace document as a value of its own: nothing in it is shared with the observation."""
-    document: JsonObject = json.loads(
-        observation.paths.mask_json(canonical(_document(observation)))
-    )
+    document: JsonObject = json.loads(trace_json(observation))
     return document
 
 

@@ -47,8 +47,12 @@ class ConfirmationError(Exception):
 class ModifiableTool(Protocol):
     """A tool whose proposed file content a person may replace while confirming it."""
 
-    async def with_new_content(self, params: JsonObject, new_content: str) -> JsonObject:
-        """The arguments that write `new_content` instead of what `params` propose."""
+    def current_content(self, params: JsonObject) -> str:
+        """What is in the file that `params` name; empty where there is none."""
+        ...
+
+    def modified_params(self, params: JsonObject, current: str, content: str) -> JsonObject:
+        """The arguments that write `content` over `current` instead of what `params` propose."""
         ...
 
 
@@ -105,7 +109,7 @@ class Confirmer:
                 self._events.emit(UserFeedback(severity="error", message=_NO_EDITOR))
                 continue
             if answer.payload is not None and "newContent" in answer.payload:
-                await self._replace_content(call, tool, details, answer.payload)
+                self._replace_content(call, tool, details, answer.payload)
                 outcome = ConfirmationOutcome.PROCEED_ONCE
             return Confirmation(outcome, shown)
 
@@ -166,7 +170,7 @@ class Confirmer:
         finally:
             off()
 
-    async def _replace_content(
+    def _replace_content(
         self,
         call: ToolCall,
         tool: Tool,
@@ -175,7 +179,8 @@ class Confirmer:
     ) -> None:
         if details.type != "edit" or not isinstance(tool, ModifiableTool):
             return
-        args = await tool.with_new_content(call.request.args, payload["newContent"])
+        proposed = call.request.args
+        args = tool.modified_params(proposed, tool.current_content(proposed), payload["newContent"])
         self._store.set_arguments(call.call_id, args, tool.build(args))
 
 

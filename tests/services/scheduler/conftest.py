@@ -91,8 +91,11 @@ class ScriptedTool:
 
 
 class EditableTool(ScriptedTool):
-    async def with_new_content(self, params: JsonObject, new_content: str) -> JsonObject:
-        return {**params, "content": new_content, "modified_by_user": True}
+    def current_content(self, params: JsonObject) -> str:
+        return f"old {params['content']}"
+
+    def modified_params(self, params: JsonObject, current: str, content: str) -> JsonObject:
+        return {**params, "content": content, "over": current}
 
 
 class Tools:

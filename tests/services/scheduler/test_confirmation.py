@@ -133,7 +133,7 @@ async def test_new_content_is_applied_whatever_the_outcome(
 
     [call] = await rig.run(rig.request("write_file", content="theirs"))
 
-    assert tool.ran == [{"content": "mine", "modified_by_user": True}]
+    assert tool.ran == [{"content": "mine", "over": "old theirs"}]
     assert call.request.args == tool.ran[0]
     assert call.outcome is ConfirmationOutcome.PROCEED_ONCE
     assert call.request.display is not None

@@ -1,0 +1,237 @@
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.abort import AbortController, AbortError
+from services.clock import VirtualClock, virtual_loop
+from services.message_bus import (
+    BusFailure,
+    MessageBus,
+    RequestTimeout,
+    ToolCallsUpdate,
+    ToolConfirmationRequest,
+    ToolConfirmationResponse,
+    ToolPolicyRejection,
+    UpdatePolicy,
+)
+from services.policy.engine import PolicyEngine
+from services.policy.rules import Decision, PolicyRule
+from services.state import ApprovalMode, CoreEvents, SessionState
+
+UPDATE = ToolCallsUpdate(calls=(), scheduler_id="root")
+
+
+@pytest.fixture
+def policy() -> PolicyEngine:
+    state = SessionState(
+        session_id="s",
+        model="m",
+        approval_mode=ApprovalMode.DEFAULT,
+        interactive=True,
+        events=CoreEvents(),
+    )
+    rules = [
+        PolicyRule(tool_name="good", decision=Decision.ALLOW),
+        PolicyRule(tool_name="bad", decision=Decision.DENY),
+        PolicyRule(tool_name="scoped", decision=Decision.DENY, subagent="a/b"),
+        PolicyRule(tool_name="scoped", decision=Decision.ALLOW),
+    ]
+    return PolicyEngine(rules, state=state, interactive=True, workspace_root=Path("/ws"))
+
+
+@pytest.fixture
+def bus(policy: PolicyEngine) -> MessageBus:
+    return MessageBus(policy)
+
+
+def request(name: str, **more: Any) -> ToolConfirmationRequest:
+    return ToolConfirmationRequest(tool_name=name, args={}, correlation_id="c", **more)
+
+
+def heard(bus: MessageBus, *types: type[Any]) -> list[Any]:
+    messages: list[Any] = []
+    for one in types:
+        bus.subscribe(one, messages.append)
+    return messages
+
+
+def test_a_message_reaches_subscribers_of_its_type_until_they_leave(bus: MessageBus) -> None:
+    first: list[Any] = []
+    off = bus.subscribe(ToolCallsUpdate, first.append)
+    other = heard(bus, ToolConfirmationResponse)
+
+    bus.publish(UPDATE)
+    off()
+    off()
+    bus.publish(UPDATE)
+
+    assert first == [UPDATE]
+    assert other == []
+
+
+def test_an_abort_unsubscribes(bus: MessageBus) -> None:
+    controller = AbortController()
+    messages: list[Any] = []
+    bus.subscribe(ToolCallsUpdate, messages.append, signal=controller.signal)
+    controller.abort()
+    bus.subscribe(ToolCallsUpdate, messages.append, signal=controller.signal)
+
+    bus.publish(UPDATE)
+
+    assert messages == []
+
+
+def test_a_failing_listener_stops_neither_the_publisher_nor_the_others(bus: MessageBus) -> None:
+    problem = RuntimeError("no")
+
+    def fail(_message: object) -> None:
+        raise problem
+
+    failures = heard(bus, BusFailure)
+    bus.subscribe(ToolCallsUpdate, fail)
+    after = heard(bus, ToolCallsUpdate)
+    bus.subscribe(BusFailure, fail)
+
+    bus.publish(UPDATE)
+
+    assert after == [UPDATE]
+    assert failures == [BusFailure(error=problem)]
+
+
+def test_a_request_without_an_id_is_invalid(bus: MessageBus) -> None:
+    failures = heard(bus, BusFailure)
+
+    bus.publish(ToolConfirmationRequest(tool_name="good", args={}, correlation_id=""))
+
+    assert str(failures[0].error).startswith("Invalid message structure: ")
+
+
+@pytest.mark.parametrize(
+    ("tool", "confirmed", "asks"),
+    [("good", True, False), ("bad", False, False), ("other", False, True)],
+)
+def test_the_policy_answers_requests(
+    bus: MessageBus, tool: str, confirmed: bool, asks: bool
+) -> None:
+    answers = heard(bus, ToolPolicyRejection, ToolConfirmationResponse)
+
+    bus.publish(request(tool))
+
+    rejection = [ToolPolicyRejection(tool_name="bad", args={})] if tool == "bad" else []
+    assert answers == [
+        *rejection,
+        ToolConfirmationResponse(
+            correlation_id="c", confirmed=confirmed, requires_user_confirmation=asks
+        ),
+    ]
+
+
+def test_only_what_must_be_asked_is_forwarded(bus: MessageBus) -> None:
+    asked = heard(bus, ToolConfirmationRequest)
+    answers = heard(bus, ToolConfirmationResponse)
+
+    for tool in ("good", "bad", "other"):
+        bus.publish(request(tool))
+
+    assert asked == [request("other")]
+    assert [answer.confirmed for answer in answers] == [True, False]
+
+
+def test_a_forced_decision_wins_on_the_sessions_own_bus_only(bus: MessageBus) -> None:
+    answers = heard(bus, ToolConfirmationResponse)
+    forced = request("bad", forced_decision=Decision.ALLOW)
+
+    bus.publish(forced)
+    bus.derive("agent").publish(forced)
+
+    assert [answer.confirmed for answer in answers] == [True, False]
+
+
+def test_a_derived_bus_names_its_subagent(bus: MessageBus) -> None:
+    answers = heard(bus, ToolConfirmationResponse)
+
+    bus.derive("a").publish(request("scoped"))
+    bus.derive("a").derive("b").publish(request("scoped"))
+
+    assert [answer.confirmed for answer in answers] == [True, False]
+
+
+def test_a_derived_bus_shares_its_subscribers(bus: MessageBus) -> None:
+    above = heard(bus, ToolCallsUpdate)
+    child = bus.derive("a")
+    below = heard(child, ToolCallsUpdate)
+
+    child.publish(UPDATE)
+    bus.publish(UPDATE)
+
+    assert above == below == [UPDATE, UPDATE]
+
+
+def test_a_policy_update_holds_before_anybody_hears_of_it(
+    bus: MessageBus, policy: PolicyEngine
+) -> None:
+    seen: list[Decision] = []
+    bus.subscribe(UpdatePolicy, lambda _: seen.append(policy.check("other", {}).decision))
+
+    bus.publish(UpdatePolicy(tool_name="other"))
+
+    assert seen == [Decision.ALLOW]
+
+
+def test_a_request_gets_the_response_with_its_id(bus: MessageBus) -> None:
+    async def main() -> None:
+        clock = VirtualClock()
+
+        async def answer() -> None:
+            await clock.sleep(500)
+            for correlation_id in ("x", "c"):
+                bus.publish(ToolConfirmationResponse(correlation_id=correlation_id, confirmed=True))
+
+        def asked(_message: object) -> None:
+            tasks.create_task(answer())
+
+        bus.subscribe(ToolConfirmationRequest, asked)
+        async with asyncio.TaskGroup() as tasks:
+            response = await bus.request(
+                request("other"), clock=clock, signal=AbortController().signal
+            )
+            assert (response.correlation_id, response.confirmed) == ("c", True)
+
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
+        runner.run(main())
+
+
+def test_a_request_that_nobody_answers_ends(bus: MessageBus) -> None:
+    heard(bus, ToolConfirmationRequest)
+
+    async def main() -> int:
+        clock = VirtualClock(0)
+        with pytest.raises(RequestTimeout, match="timed out waiting for tool-confirmation"):
+            await bus.request(request("other"), clock=clock, signal=AbortController().signal)
+        return clock.now_ms()
+
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
+        assert runner.run(main()) == 60_000
+
+
+def test_an_abort_ends_a_request(bus: MessageBus) -> None:
+    heard(bus, ToolConfirmationRequest)
+
+    async def main() -> None:
+        clock, controller = VirtualClock(), AbortController()
+
+        async def abort() -> None:
+            await clock.sleep(5)
+            controller.abort()
+
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(abort())
+            with pytest.raises(AbortError):
+                await bus.request(request("other"), clock=clock, signal=controller.signal)
+
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
+        runner.run(main())
