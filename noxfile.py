@@ -16,7 +16,7 @@ PACKAGES = ["agent_protocol", "services", "runtimes", "harness"]
 REPORT = Path("parity-report")
 
 
-def group(name: str) -> list[str]:
+def group(name: str) -> tuple[str, ...]:
     return nox.project.dependency_groups(PYPROJECT, name)
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any
+from typing import Any, Final
 
 __all__ = ["canonical", "printable", "sha256_hex"]
+
+
+_ENCODER: Final = json.JSONEncoder(sort_keys=True, separators=(",", ":"))
 
 
 def canonical(value: Any) -> str:
@@ -14,7 +17,7 @@ def canonical(value: Any) -> str:
 
     JSON objects have no order, so sorting hides nothing; `1` and `1.0` and `true` stay apart.
     """
-    return json.dumps(value, sort_keys=True, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def printable(text: str) -> str:

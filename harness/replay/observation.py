@@ -119,6 +119,8 @@ class Observation:
     unused_steps: Sequence[int] = ()
     error: str | None = None
     """What kept the run from ending by itself, if anything did: an exception out of the runtime."""
+    deadline_passed: bool = False
+    """The run was cut off by the harness's real deadline: what it would have done is not known."""
     stalled: bool = False
     """The run could never have gone on by itself, or passed its deadline."""
 

@@ -78,7 +78,7 @@ async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
         async with asyncio.timeout(deadline_s):
             await run.play()
     except TimeoutError:
-        run.stalled = True
+        run.stalled = run.deadline_passed = True
         run.error = f"the run passed its deadline of {deadline_s:g} s"
     except asyncio.CancelledError:
         if not run.stalled or task.uncancel() > 0:
@@ -115,6 +115,7 @@ class _Run:
         self._driver: Driver | None = None
         self.error: str | None = None
         self.stalled = False
+        self.deadline_passed = False
         self._generator = ReplayedContentGenerator(
             self._cassette.steps,
             clock=envelope.clock,
@@ -160,6 +161,7 @@ class _Run:
             unused_steps=self._generator.unused_steps(),
             error=self.error,
             stalled=self.stalled,
+            deadline_passed=self.deadline_passed,
         )
 
     def _setup(self) -> ServicesSetup:

@@ -1,0 +1,84 @@
+"""`parity`: the command line. Commands live in `harness.commands` and are imported when used."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import sys
+from collections.abc import Mapping
+from typing import Final
+
+import click
+
+from harness.errors import HarnessError
+
+__all__ = ["main", "parity"]
+
+_COMMANDS: Final[Mapping[str, str]] = {
+    "run": "harness.commands.run:run",
+    "trace": "harness.commands.trace:trace",
+    "list": "harness.commands.corpus:list_",
+    "show": "harness.commands.corpus:show",
+    "check": "harness.commands.corpus:check",
+    "import": "harness.commands.importing:import_",
+}
+
+
+class _Commands(click.Group):
+    """Imports a command when it is asked for, and turns the harness's errors into exit codes."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        target = _COMMANDS.get(cmd_name)
+        if target is None:
+            return None
+        module, _, name = target.partition(":")
+        command = getattr(importlib.import_module(module), name)
+        return command if isinstance(command, click.Command) else None
+
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except HarnessError as error:
+            click.echo(f"parity: {error}", err=True)
+            ctx.exit(error.exit_code)
+        except KeyboardInterrupt:
+            click.echo("parity: interrupted", err=True)
+            ctx.exit(130)
+
+
+@click.group(
+    cls=_Commands,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    epilog="Exit codes: 0 parity, 1 divergent, 2 wrong usage or a file that cannot be loaded, "
+    "3 inconclusive.",
+)
+@click.version_option(package_name="parity")
+@click.option("--debug", is_flag=True, help="Log what the machinery does to standard error.")
+def parity(debug: bool) -> None:
+    """Prove that an agent's engine can be swapped without anyone noticing.
+
+    Replays recorded model answers through two runtimes and compares what each asked the model,
+    did, remembered and emitted.
+
+    \b
+    parity run                      the whole corpus, legacy against adk
+    parity run -k 'abort and tool'  the cases whose names fit
+    parity show tools/batch         one cassette, macros expanded
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    if debug:
+        logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
+    else:
+        # Without a handler Python prints warnings by itself; the report says what matters.
+        logging.getLogger().addHandler(logging.NullHandler())
+
+
+def main() -> None:
+    """The console script."""
+    parity()
+
+
+if __name__ == "__main__":
+    main()

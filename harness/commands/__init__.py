@@ -1,0 +1,1 @@
+"""The commands of `parity`. Modules here import click and nothing slow; the rest comes when run."""

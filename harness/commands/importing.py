@@ -1,0 +1,82 @@
+"""`parity import`: cassettes from upstream's recorded `.responses` files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from harness.commands.options import check_writable_folder
+from harness.errors import CassetteError
+
+__all__ = ["import_"]
+
+
+@click.command("import")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder for the cassettes, each at <family>/<name>.yaml.",
+)
+@click.option("--family", default="imported", show_default=True, help="First part of the names.")
+@click.option("--model", default="gemini-2.5-flash", show_default=True, help="The session's model.")
+@click.option(
+    "--approval-mode",
+    type=click.Choice(["default", "auto_edit", "yolo", "plan"]),
+    default="default",
+    show_default=True,
+    help="How much the session may do unasked.",
+)
+@click.option("--interactive", is_flag=True, help="An interactive session instead of a headless.")
+@click.option("--licence", help="The licence of the recordings.")
+@click.option("--force", is_flag=True, help="Write over cassettes that are there already.")
+@click.pass_context
+def import_(
+    ctx: click.Context,
+    files: tuple[Path, ...],
+    out: Path,
+    family: str,
+    model: str,
+    approval_mode: str,
+    interactive: bool,
+    licence: str | None,
+    force: bool,
+) -> None:
+    """Make cassettes of recorded `.responses` files.
+
+    They hold answers only: the user's side becomes one `send` for each stream that ends without a
+    call. What a recording asked for (approval mode, settings) must be told or added by hand.
+
+    \b
+    parity import recordings/*.responses --out cassettes
+    parity import todo.responses --out cassettes --approval-mode yolo
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from harness.cassette.importing import ImportOptions, import_responses
+
+    check_writable_folder(out, "--out")
+    options = ImportOptions(
+        model=model,
+        approval_mode=approval_mode,
+        interactive=interactive,
+        family=family,
+        licence=licence,
+    )
+    broken = 0
+    for file in files:
+        try:
+            imported = import_responses(file, options)
+        except CassetteError as error:
+            click.echo(f"not imported: {error}", err=True)
+            broken += 1
+            continue
+        target = out / f"{imported.name}.yaml"
+        if target.exists() and not force:
+            click.echo(f"not imported: {target} is there already; --force replaces it", err=True)
+            broken += 1
+            continue
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(imported.to_yaml(), "utf-8")
+        click.echo(f"{file} -> {target}")
+    ctx.exit(2 if broken else 0)

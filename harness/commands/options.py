@@ -1,0 +1,136 @@
+"""What several commands share: naming cassettes, checking runtimes and places to write."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from harness.errors import UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.cassette.find import CassetteFile
+    from harness.experiment.backend import Backend
+
+__all__ = [
+    "backend_of",
+    "check_runtimes",
+    "check_writable_file",
+    "check_writable_folder",
+    "chosen_cassettes",
+    "jobs_option",
+    "paths_argument",
+    "select_option",
+    "trust_option",
+    "worker_count",
+]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def paths_argument(command: Command) -> Command:
+    """`[PATHS]...`: cassette files and folders."""
+    return click.argument("paths", nargs=-1, type=click.Path(path_type=Path))(command)
+
+
+def select_option(command: Command) -> Command:
+    """`-k EXPR`."""
+    words = "Only cassettes whose names fit: words joined by and, or, not and parentheses."
+    return click.option("-k", "expr", metavar="EXPR", help=words)(command)
+
+
+def jobs_option(command: Command) -> Command:
+    """`-n JOBS`."""
+    words = "Worker processes; 0 for one per core. The results are the same."
+    option = click.option(
+        "-n", "--jobs", type=click.IntRange(min=0), default=1, show_default=True, help=words
+    )
+    return option(command)
+
+
+def trust_option(command: Command) -> Command:
+    """`--trust`."""
+    words = "Run cassettes that start processes (shell commands, hooks, servers) from anywhere."
+    return click.option("--trust", is_flag=True, help=words)(command)
+
+
+def backend_of(ctx: click.Context) -> Backend:
+    """The backend that a test handed in, or the real one."""
+    from harness.experiment.backend import Backend, real_backend
+
+    return ctx.obj if isinstance(ctx.obj, Backend) else real_backend()
+
+
+def chosen_cassettes(
+    paths: Sequence[Path], expr: str | None, phase: str | None = None, *, on_stderr: bool = False
+) -> list[CassetteFile]:
+    """The cassettes that the command line names; says which corpus where it names none.
+
+    Raises:
+        UsageError, CassetteNotFound: nothing there, or nothing left of it.
+    """
+    from harness.cassette.find import find_cassettes
+    from harness.config import default_corpus
+
+    if not paths:
+        corpus = default_corpus()
+        paths = [corpus]
+        click.echo(f"corpus: {corpus}", err=on_stderr)
+    found = find_cassettes(paths, expr, phase)
+    if not found:
+        asked = " and ".join(
+            text for text in (expr and f"-k {expr!r}", phase and f"--phase {phase}") if text
+        )
+        raise UsageError(f"no cassette fits {asked}", "see `parity list`")
+    return sorted(found, key=lambda file: file.name)
+
+
+def check_runtimes(backend: Backend, *names: str) -> None:
+    """Refuse a name that no runtime has.
+
+    Raises:
+        UsageError: naming the known ones.
+    """
+    known = backend.runtimes()
+    for name in names:
+        if name not in known:
+            raise UsageError(f"unknown runtime {name!r}", f"known: {', '.join(known)}")
+
+
+def check_writable_file(file: Path | None, option: str) -> None:
+    """Find out before a run whether its report can be written; makes the folder.
+
+    Raises:
+        UsageError: naming the option to change.
+    """
+    if file is None:
+        return
+    if file.is_dir() or (file.exists() and not os.access(file, os.W_OK)):
+        raise UsageError(f"{file} cannot be written", f"choose another file with {option}")
+    check_writable_folder(file.parent, option)
+
+
+def check_writable_folder(folder: Path | None, option: str) -> None:
+    """The same for a folder.
+
+    Raises:
+        UsageError: naming the option to change.
+    """
+    if folder is None:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        problem = f"the folder {folder} cannot be written to: {error.strerror}"
+        raise UsageError(problem, f"choose another place with {option}") from error
+
+
+def worker_count(jobs: int) -> int:
+    """What `-n` asks for."""
+    return jobs or os.cpu_count() or 1

@@ -1,0 +1,124 @@
+"""`parity trace`: what one runtime does with cassettes, written down whole."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.commands.options import (
+    backend_of,
+    check_runtimes,
+    check_writable_folder,
+    chosen_cassettes,
+    jobs_option,
+    paths_argument,
+    select_option,
+    trust_option,
+    worker_count,
+)
+from harness.errors import UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.experiment.backend import Backend
+    from harness.experiment.case import TraceTask
+
+__all__ = ["trace"]
+
+
+@click.command()
+@paths_argument
+@click.option("--runtime", required=True, metavar="NAME", help="The runtime to run.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder for the documents, one at <name>.json each.",
+)
+@select_option
+@jobs_option
+@trust_option
+@click.pass_context
+def trace(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    runtime: str,
+    out: Path | None,
+    expr: str | None,
+    jobs: int,
+    trust: bool,
+) -> None:
+    """Write one trace document per cassette: all that a runtime asked, did, remembered, emitted.
+
+    With a single cassette and no --out the document goes to standard output.
+
+    \b
+    parity trace cassettes/text/hello.yaml --runtime legacy
+    parity trace cassettes --runtime adk --out traces -n 0
+
+    Exit codes: 0 every run was observed; 2 wrong usage, or a file that cannot be loaded; 3 a run
+    was not observed.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from harness.cassette.trust import is_trusted
+    from harness.config import trusted_roots
+    from harness.experiment.case import TraceTask
+
+    backend = backend_of(ctx)
+    check_runtimes(backend, runtime)
+    check_writable_folder(out, "--out")
+    files = chosen_cassettes(paths, expr, on_stderr=True)
+    if out is None and len(files) > 1:
+        problem = f"{len(files)} traces do not fit on standard output"
+        raise UsageError(problem, "name a folder for them with --out")
+    roots = trusted_roots()
+    tasks = [
+        TraceTask(
+            backend=backend,
+            name=file.name,
+            file=file.path,
+            root=file.root,
+            runtime=runtime,
+            out=out,
+            trusted=trust or is_trusted(file.path, roots),
+        )
+        for file in files
+    ]
+    try:
+        ctx.exit(_trace_all(tasks, backend, worker_count(jobs)))
+    except KeyboardInterrupt:
+        click.echo("interrupted: the traces written so far are whole", err=True)
+        ctx.exit(130)
+
+
+def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:
+    from harness.experiment.case import Observed
+    from harness.experiment.case import trace as trace_one
+    from harness.experiment.pool import completed
+
+    problems: list[str] = []
+    doubts: list[str] = []
+    outcomes = completed(
+        trace_one,
+        tasks,
+        jobs=jobs,
+        backend=backend,
+        runtimes=[tasks[0].runtime],
+        started=lambda task: None,
+    )
+    with closing(outcomes):
+        for task, outcome in outcomes:
+            if not isinstance(outcome, Observed):
+                told = getattr(outcome, "message", f"{task.name}: its worker process died")
+                (problems if hasattr(outcome, "message") else doubts).append(told)
+                continue
+            if outcome.doubt is not None:
+                doubts.append(f"{outcome.name}: {outcome.doubt}")
+            if outcome.text is not None:
+                click.echo(outcome.text, nl=False)
+    for message in sorted(problems):
+        click.echo(f"not loaded: {message}", err=True)
+    for message in sorted(doubts):
+        click.echo(f"not observed: {message}", err=True)
+    return 2 if problems else 3 if doubts else 0

@@ -1,0 +1,99 @@
+"""`Backend`: how a case gets from a file to an observation; the seam at which tests stand in.
+
+Its functions are module-level so that it can be sent to worker processes by name, and import what
+they need when called: google-adk alone takes most of a second.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.replay.observation import Observation
+
+__all__ = ["Backend", "LoadedCassette", "real_backend"]
+
+
+class LoadedCassette(Protocol):
+    """What running and judging want to know of a cassette."""
+
+    @property
+    def name(self) -> str:
+        """`family/behaviour`."""
+        ...
+
+    @property
+    def phase(self) -> str | None:
+        """Rollout phase."""
+        ...
+
+    @property
+    def unused(self) -> Collection[int]:
+        """The model steps that are meant to be left over."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Backend:
+    """The functions that do the work. All must be picklable by name."""
+
+    load: Callable[[Path, Path], LoadedCassette]
+    """A cassette from its file and root; raises `CassetteError`."""
+    run: Callable[[LoadedCassette, str], Observation]
+    """One run of it in the runtime of that name."""
+    starts_processes: Callable[[LoadedCassette], str | None]
+    """Why it could start a process of its choosing, in words."""
+    runtimes: Callable[[], list[str]]
+    """The known runtimes' names, sorted."""
+    preload: Callable[[Collection[str]], None]
+    """Import what running these runtimes takes."""
+
+
+def real_backend() -> Backend:
+    """The harness itself."""
+    return Backend(
+        load=_load,
+        run=_run,
+        starts_processes=_starts_processes,
+        runtimes=_runtimes,
+        preload=_preload,
+    )
+
+
+def _load(file: Path, root: Path) -> LoadedCassette:
+    from harness.cassette.load import load_cassette
+
+    return load_cassette(file, root)
+
+
+def _run(cassette: LoadedCassette, runtime: str) -> Observation:
+    from harness.cassette.format import Cassette
+    from harness.replay.runner import run_cassette
+
+    assert isinstance(cassette, Cassette)
+    return run_cassette(cassette, runtime)
+
+
+def _starts_processes(cassette: LoadedCassette) -> str | None:
+    from harness.cassette.format import Cassette
+    from harness.cassette.trust import starts_processes
+
+    assert isinstance(cassette, Cassette)
+    return starts_processes(cassette)
+
+
+def _runtimes() -> list[str]:
+    from runtimes.registry import known_runtimes
+
+    return known_runtimes()
+
+
+def _preload(names: Collection[str]) -> None:
+    import harness.replay.runner  # noqa: F401 - the import is the point
+    from runtimes.registry import runtime_factory
+
+    for name in names:
+        runtime_factory(name)

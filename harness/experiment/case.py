@@ -1,0 +1,135 @@
+"""One case, from file to result: the unit of work that a worker process is given.
+
+Nothing a case does may stop the others: what goes wrong becomes part of what is handed back.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from harness.errors import CassetteError, HarnessError
+from harness.experiment.backend import Backend, LoadedCassette
+from harness.parity.compare import compare_repeated
+from harness.parity.verdict import CaseResult
+from harness.replay.trace import trace_json
+from harness.report.model import LoadProblem
+
+__all__ = ["CaseTask", "Observed", "Skipped", "TraceTask", "judge", "trace"]
+
+logger = logging.getLogger(__name__)
+
+Outcome = TypeVar("Outcome")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseTask:
+    """One cassette to put through both runtimes."""
+
+    backend: Backend
+    name: str
+    file: Path
+    root: Path
+    control: str
+    candidate: str
+    repeat: int = 1
+    """Runs of each side; from 2 on, what differs from run to run is told apart."""
+    trusted: bool = False
+    phase: str | None = None
+    """Only if the cassette belongs to this phase."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TraceTask:
+    """One cassette to put through one runtime and to write down."""
+
+    backend: Backend
+    name: str
+    file: Path
+    root: Path
+    runtime: str
+    out: Path | None = None
+    """The folder for `<name>.json`; `None` hands the text back instead."""
+    trusted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """The case was not asked for after all."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Observed:
+    """A traced run. `doubt` says why it does not count as observed, if it doesn't."""
+
+    name: str
+    text: str | None = None
+    doubt: str | None = None
+
+
+def judge(task: CaseTask) -> CaseResult | LoadProblem | Skipped:
+    """Run both sides and compare; never raises for what one case can do."""
+
+    def compared(cassette: LoadedCassette) -> CaseResult | Skipped:
+        if task.phase is not None and cassette.phase != task.phase:
+            return Skipped()
+        run = task.backend.run
+        controls = [run(cassette, task.control) for _ in range(task.repeat)]
+        candidates = [run(cassette, task.candidate) for _ in range(task.repeat)]
+        return compare_repeated(controls, candidates, cassette)
+
+    def undecided(reason: str) -> CaseResult:
+        return CaseResult.undecided(task.name, reason)
+
+    return _guarded(task, compared, undecided)
+
+
+def trace(task: TraceTask) -> Observed | LoadProblem:
+    """Run one side and write it down; never raises for what one case can do."""
+
+    def written(cassette: LoadedCassette) -> Observed:
+        seen = task.backend.run(cassette, task.runtime)
+        text = trace_json(seen)
+        doubt = None if seen.blocker is None else f"{seen.runtime} {seen.blocker}"
+        if task.out is None:
+            return Observed(name=task.name, text=text, doubt=doubt)
+        file = task.out / f"{task.name}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, "utf-8")
+        return Observed(name=task.name, doubt=doubt)
+
+    def not_observed(reason: str) -> Observed:
+        return Observed(name=task.name, doubt=reason)
+
+    return _guarded(task, written, not_observed)
+
+
+def _guarded(
+    task: CaseTask | TraceTask,
+    act: Callable[[LoadedCassette], Outcome],
+    undecided: Callable[[str], Outcome],
+) -> Outcome | LoadProblem:
+    try:
+        cassette = task.backend.load(task.file, task.root)
+    except CassetteError as error:
+        return LoadProblem(file=str(task.file), message=str(error))
+    except Exception as error:  # noqa: BLE001 - a border: a bad file must not stop the others
+        return LoadProblem(file=str(task.file), message=f"{task.file}: {_in_short(task, error)}")
+    try:
+        reason = None if task.trusted else task.backend.starts_processes(cassette)
+        if reason is not None:
+            return undecided(f"not run: {reason}; give --trust if you trust the cassette")
+        return act(cassette)
+    except HarnessError as error:
+        return undecided(str(error))
+    except Exception as error:  # noqa: BLE001 - a border: one case's failure is that case's alone
+        return undecided(_in_short(task, error))
+
+
+def _in_short(task: CaseTask | TraceTask, error: Exception) -> str:
+    logger.debug("the harness failed on %s", task.name, exc_info=error)
+    first = (str(error).splitlines() or [""])[0]
+    return f"the harness failed ({type(error).__name__}: {first[:200]}); see --debug"

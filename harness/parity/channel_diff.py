@@ -1,0 +1,180 @@
+"""The divergences of one channel: project, align, and look into the pairs that still differ."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from harness.canonical import canonical
+from harness.parity.align import Pair, align
+from harness.parity.channels import Channel
+from harness.parity.conversations import Conversations, contents_differences
+from harness.parity.diff import Difference, bounded, bounded_pair, differences
+from harness.parity.divergence import ChannelName, Divergence, Kind
+from harness.parity.projection import Hidden, Item, project
+from harness.replay.observation import Observation
+
+__all__ = ["Aliases", "channel_divergences"]
+
+
+@dataclass(slots=True)
+class Aliases:
+    """Which id of the control stands for which of the candidate, learned pair by pair.
+
+    An id may read differently on the two sides, but it must do so everywhere: one that stands for
+    two, or two for one, is a difference.
+    """
+
+    fired: Counter[str]
+    """Counts, by rule, the hidden values that were in fact different."""
+    _there: dict[tuple[str, Any], Any] = field(default_factory=dict)
+    _back: dict[tuple[str, Any], Any] = field(default_factory=dict)
+
+    def differences(
+        self, control: Mapping[str, Hidden], candidate: Mapping[str, Hidden]
+    ) -> list[Difference]:
+        """Learn from the hidden values of an otherwise equal pair; return what contradicts."""
+        found = []
+        for path, mine in control.items():
+            theirs = candidate.get(path)
+            if theirs is None:
+                self.fired[mine.rule] += 1
+            elif mine.scope is not None and not self._agree(mine.scope, mine.value, theirs.value):
+                here, there = bounded_pair(mine.value, theirs.value)
+                found.append(Difference(path=path, control=here, candidate=there))
+            elif mine.value != theirs.value:
+                self.fired[mine.rule] += 1
+        for path, theirs in candidate.items():
+            if path not in control:
+                self.fired[theirs.rule] += 1
+        return found
+
+    def _agree(self, scope: str, mine: Any, theirs: Any) -> bool:
+        there = self._there.setdefault((scope, mine), theirs)
+        back = self._back.setdefault((scope, theirs), mine)
+        return bool(there == theirs and back == mine)
+
+
+class _Differ(Protocol):
+    """Looks into pairs. Sees every item of both sides, in order."""
+
+    def pair(self, control: Item, candidate: Item) -> Sequence[Difference]: ...
+
+    def alone(self, side: int, item: Item) -> None: ...
+
+
+class _ItemDiffer:
+    """Items that stand for themselves."""
+
+    def pair(self, control: Item, candidate: Item) -> Sequence[Difference]:
+        if control.digest == candidate.digest:
+            return ()
+        return differences(control.value, candidate.value)
+
+    def alone(self, side: int, item: Item) -> None:
+        return
+
+
+class _RequestDiffer:
+    """Requests, whose contents continue those of the request before.
+
+    A difference is reported where it enters the conversation; the requests that merely carry it
+    along are not reported again.
+    """
+
+    def __init__(self, control: Observation, candidate: Observation) -> None:
+        self._sides = (Conversations(), Conversations())
+        self._texts = (_instructions(control), _instructions(candidate))
+
+    def pair(self, control: Item, candidate: Item) -> Sequence[Difference]:
+        here, there = self._sides[0].at(control), self._sides[1].at(candidate)
+        if control.digest == candidate.digest:
+            return ()
+        head, tail = _split(control, self._texts[0])
+        other_head, other_tail = _split(candidate, self._texts[1])
+        found: list[Difference] = []
+        if canonical(head) != canonical(other_head):
+            found.extend(differences(head, other_head))
+        if canonical(tail) != canonical(other_tail):
+            found.extend(contents_differences(here, there))
+        return found
+
+    def alone(self, side: int, item: Item) -> None:
+        self._sides[side].at(item)
+
+
+def _instructions(seen: Observation) -> dict[str | None, str | None]:
+    return {
+        request.system_digest: seen.paths.mask_text(request.system_instruction)
+        for request in seen.requests
+        if request.system_instruction is not None
+    }
+
+
+def _split(item: Item, texts: Mapping[str | None, str | None]) -> tuple[dict[str, Any], list[Any]]:
+    """A request without its contents but with its system instruction as text; and the contents."""
+    head = dict(item.value)
+    tail = [head.pop("sameAsPrevious"), head.pop("newContents")]
+    head["systemInstruction"] = texts.get(head["systemInstruction"])
+    return head, tail
+
+
+def channel_divergences(
+    channel: Channel, control: Observation, candidate: Observation, fired: Counter[str]
+) -> Iterator[Divergence]:
+    """Yield what differs, in order of position; count in `fired` what the rules hid."""
+    here, there = project(channel, control), project(channel, candidate)
+    pairs = align(
+        [item.digest for item in here],
+        [item.digest for item in there],
+        [item.label for item in here],
+        [item.label for item in there],
+    )
+    moved = _moved(pairs, here, there)
+    came_from = {b: a for a, b in moved.items()}
+    aliases = Aliases(fired)
+    differ: _Differ = _ItemDiffer()
+    if channel.name is ChannelName.REQUESTS:
+        differ = _RequestDiffer(control, candidate)
+    for a, b in pairs:
+        place: dict[str, Any] = {
+            "cassette": control.name,
+            "channel": channel.name,
+            "label": (here[a] if a is not None else there[b or 0]).label,
+            "control_index": a,
+            "candidate_index": b,
+        }
+        if a is not None and b is not None:
+            found = list(differ.pair(here[a], there[b]))
+            if here[a].digest == there[b].digest:
+                found = aliases.differences(here[a].hidden, there[b].hidden)
+            for each in found:
+                values = {"control": each.control, "candidate": each.candidate}
+                yield Divergence(**place, **values, kind=Kind.CHANGED, path=each.path)
+        elif a is not None:
+            differ.alone(0, here[a])
+            value = bounded(here[a].value)
+            if a in moved:
+                place["candidate_index"] = moved[a]
+                yield Divergence(**place, kind=Kind.ORDER, control=value, candidate=value)
+            else:
+                yield Divergence(**place, kind=Kind.MISSING, control=value)
+        elif b is not None:
+            differ.alone(1, there[b])
+            if b not in came_from:
+                yield Divergence(**place, kind=Kind.EXTRA, candidate=bounded(there[b].value))
+
+
+def _moved(pairs: Sequence[Pair], here: Sequence[Item], there: Sequence[Item]) -> dict[int, int]:
+    """Lone items of the control that the candidate has too, elsewhere."""
+    free: dict[bytes, list[int]] = {}
+    for a, b in pairs:
+        if a is None and b is not None:
+            free.setdefault(there[b].digest, []).append(b)
+    moved = {}
+    for a, b in pairs:
+        if b is None and a is not None and free.get(here[a].digest):
+            moved[a] = free[here[a].digest].pop(0)
+    return moved

@@ -1,0 +1,159 @@
+"""The channels: what is compared of two observations, each as a list of JSON items.
+
+A channel's `brief` items settle equal runs: they are cheap, and equal briefs mean equal channels.
+Its `items` are what is projected, aligned and diffed where the briefs differ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from harness.parity.divergence import ChannelName
+from harness.replay.observation import Observation, ObservedRequest
+from harness.replay.trace import retry_record
+from services.wire import JsonObject
+
+__all__ = ["CHANNELS", "Channel"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Channel:
+    """One thing to compare.
+
+    `label` says what sort of item one is, without its values: items of one label can be the same
+    item with a change in it, others cannot.
+    """
+
+    name: ChannelName
+    items: Callable[[Observation], Sequence[Any]]
+    label: Callable[[JsonObject], str]
+    brief: Callable[[Observation], Sequence[Any]]
+
+
+def _request_head(request: ObservedRequest) -> JsonObject:
+    return {
+        "method": request.method,
+        "role": request.role,
+        "thread": request.thread,
+        "model": request.model,
+        "config": request.config,
+        "tools": request.tools,
+        "toolsDigest": request.tools_digest,
+        "systemInstruction": request.system_digest,
+    }
+
+
+def _requests_brief(seen: Observation) -> list[JsonObject]:
+    return [{**_request_head(request), "contents": request.digest} for request in seen.requests]
+
+
+def _requests(seen: Observation) -> list[JsonObject]:
+    return [
+        {
+            **_request_head(request),
+            "sameAsPrevious": request.same_as_previous,
+            "newContents": request.new_contents,
+        }
+        for request in seen.requests
+    ]
+
+
+def _request_label(item: JsonObject) -> str:
+    thread = "" if item["thread"] == "main" else f", thread {item['thread']}"
+    return f"{item['method']}({item['role']}{thread})"
+
+
+def _event_label(item: JsonObject) -> str:
+    kind = str(item.get("type"))
+    return f"{kind}({item.get('role')})" if kind == "message" else kind
+
+
+def _content_label(item: JsonObject) -> str:
+    return f"content({item.get('role')})"
+
+
+def _recording(seen: Observation) -> list[JsonObject]:
+    paths = sorted(seen.recording)
+    lines = [
+        {"file": number, "line": line}
+        for number, path in enumerate(paths)
+        for line in seen.recording[path]
+    ]
+    return [{"files": paths}, *lines]
+
+
+def _recording_label(item: JsonObject) -> str:
+    if "files" in item:
+        return "files"
+    line = item["line"]
+    if not isinstance(line, dict):
+        return "line"
+    for key in ("$set", "$rewindTo"):
+        if key in line:
+            return f"{key} in file {item['file']}"
+    kind = f"message({line.get('type')})" if "type" in line else "metadata"
+    return f"{kind} in file {item['file']}"
+
+
+def _tool_states(seen: Observation) -> list[JsonObject]:
+    return [{"call": call, "states": list(states)} for call, states in seen.tool_states.items()]
+
+
+def _workspace(seen: Observation) -> list[JsonObject]:
+    return [{"path": path, "text": text} for path, text in sorted(seen.workspace_changes.items())]
+
+
+def _retries(seen: Observation) -> list[JsonObject]:
+    return [
+        *({"retry": retry_record(retry)} for retry in seen.retries),
+        *({"side": event} for event in seen.side_events),
+    ]
+
+
+def _retry_label(item: JsonObject) -> str:
+    return "retry" if "retry" in item else str(item["side"].get("event"))
+
+
+def _cost(seen: Observation) -> list[JsonObject]:
+    calls: dict[str, int] = {}
+    for request in seen.requests:
+        key = f"{request.method}({request.role})"
+        calls[key] = calls.get(key, 0) + 1
+    tokens = dict.fromkeys(("inputTokens", "outputTokens", "cachedTokens"), 0)
+    for event in seen.events:
+        if event.get("type") == "usage":
+            for name in tokens:
+                tokens[name] += event.get(name) or 0
+    return [
+        {
+            "modelCalls": calls,
+            "tokens": tokens,
+            # How much of what is sent the model has seen before: what prompt caches live on.
+            "contentsSent": sum(request.contents_count for request in seen.requests),
+            "contentsSentBefore": sum(request.same_as_previous for request in seen.requests),
+        }
+    ]
+
+
+def _channel(
+    name: ChannelName,
+    items: Callable[[Observation], Sequence[Any]],
+    label: Callable[[JsonObject], str],
+    brief: Callable[[Observation], Sequence[Any]] | None = None,
+) -> Channel:
+    return Channel(name=name, items=items, label=label, brief=brief or items)
+
+
+CHANNELS: Final = (
+    _channel(ChannelName.REQUESTS, _requests, _request_label, _requests_brief),
+    _channel(ChannelName.RETRIES, _retries, _retry_label),
+    _channel(ChannelName.TOOL_STATES, _tool_states, lambda item: "call"),
+    _channel(ChannelName.WORKSPACE, _workspace, lambda item: str(item["path"])),
+    _channel(ChannelName.TRANSCRIPT, lambda seen: seen.transcript, _content_label),
+    _channel(ChannelName.RECORDING, _recording, _recording_label),
+    _channel(ChannelName.EVENTS, lambda seen: seen.events, _event_label),
+    _channel(ChannelName.COST, _cost, lambda item: "cost"),
+)
+"""All channels, causes before symptoms: what the model was asked, then what came of it."""

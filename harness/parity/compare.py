@@ -1,0 +1,226 @@
+"""Two observations in, a `CaseResult` out: the whole comparison as pure functions.
+
+A channel whose raw items agree is settled by their text and goes no further; only where they don't
+does `channel_diff` project, align and diff.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import Any, Final, Protocol
+
+from harness.canonical import canonical
+from harness.parity.channel_diff import channel_divergences
+from harness.parity.channels import CHANNELS, Channel
+from harness.parity.diff import differences
+from harness.parity.divergence import ChannelName, Divergence, Kind
+from harness.parity.verdict import CaseResult, Noise, leftover_doubts
+from harness.parity.waivers import Waivers, settle
+from harness.replay.observation import Observation
+
+__all__ = [
+    "MAX_LISTED",
+    "CaseFacts",
+    "Comparison",
+    "compare",
+    "compare_observations",
+    "compare_repeated",
+    "observation_digest",
+]
+
+MAX_LISTED: Final = 100
+"""Divergences of one channel that are described; whether there are more is remembered."""
+
+
+class CaseFacts(Protocol):
+    """What a comparison wants to know of a cassette."""
+
+    @property
+    def name(self) -> str:
+        """`family/behaviour`."""
+        ...
+
+    @property
+    def unused(self) -> Collection[int]:
+        """The model steps that are meant to be left over."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Comparison:
+    """All that differs between two observations, before waivers."""
+
+    divergences: tuple[Divergence, ...] = ()
+    """Channel by channel in causal order, within a channel in order of position."""
+    cut: tuple[ChannelName, ...] = ()
+    """Channels that differ in more places than are described."""
+    rules: Mapping[str, int]
+    """Projection rule to the number of differences that it hid."""
+    digests: tuple[str, str]
+    """Digest of everything observed on each side."""
+
+
+def compare(
+    control: Observation, candidate: Observation, cassette: CaseFacts, waivers: Waivers
+) -> CaseResult:
+    """Judge one run of each side, the waivers counted within this case alone."""
+    return settle([compare_repeated([control], [candidate], cassette)], waivers)[0][0]
+
+
+def compare_repeated(
+    controls: Sequence[Observation], candidates: Sequence[Observation], cassette: CaseFacts
+) -> CaseResult:
+    """Judge one or more runs of each side, before waivers (`settle` applies those to a whole run).
+
+    The first runs are compared with each other, the others with the first of their own side: a
+    control that differs from itself leaves the case inconclusive, a candidate that does, where the
+    control doesn't, is divergent.
+    """
+    control, candidate = controls[0], candidates[0]
+    comparison = compare_observations(control, candidate)
+    divergences = comparison.divergences
+    noise = _noise(controls, divergences)
+    blockers = _blockers(controls, candidates)
+    if noise:
+        places = ", ".join(each.place for each in noise[:3])
+        blockers.append(f"{control.runtime} differs from itself from run to run at {places}")
+    else:
+        divergences += tuple(_instability(candidates))
+    alike = control.unused_steps, candidate.unused_steps
+    return CaseResult(
+        cassette=cassette.name,
+        blockers=tuple(blockers),
+        doubts=leftover_doubts(*alike, cassette.unused),
+        remarks=_remarks(control, candidate),
+        divergences=divergences,
+        cut=comparison.cut,
+        rules=comparison.rules,
+        noise=noise,
+        digests=comparison.digests,
+    )
+
+
+def _blockers(controls: Sequence[Observation], candidates: Sequence[Observation]) -> list[str]:
+    """Why runs decide nothing; what holds for both sides is said once.
+
+    A run that hangs where the other side's ends is a difference like any other: virtual time tells
+    for certain that nothing was left to happen. Only when both hang there is nothing to compare.
+    """
+    hangs = [any(_hung(seen) for seen in runs) for runs in (controls, candidates)]
+    stuck: dict[str, dict[str, None]] = {}
+    for seen in [*controls, *candidates]:
+        if hangs[0] != hangs[1] and _hung(seen):
+            continue
+        if seen.blocker is not None:
+            stuck.setdefault(seen.paths.mask_text(seen.blocker), {})[seen.runtime] = None
+    return [f"{' and '.join(names)} {reason}" for reason, names in stuck.items()]
+
+
+def _hung(seen: Observation) -> bool:
+    return seen.stalled and not seen.deadline_passed
+
+
+def _noise(controls: Sequence[Observation], divergences: Sequence[Divergence]) -> tuple[Noise, ...]:
+    found: dict[str, Divergence] = {}
+    for again in controls[1:]:
+        for each in compare_observations(controls[0], again).divergences:
+            found.setdefault(each.fingerprint, each)
+    hidden = Counter(each.fingerprint for each in divergences)
+    return tuple(Noise(place=each.place, hides=hidden[print_]) for print_, each in found.items())
+
+
+def _instability(candidates: Sequence[Observation]) -> Iterator[Divergence]:
+    first: Divergence | None = None
+    differing = 0
+    for again in candidates[1:]:
+        found = compare_observations(candidates[0], again).divergences
+        differing += bool(found)
+        first = first or next(iter(found), None)
+    if first is not None:
+        rate = f"{differing} of {len(candidates) - 1} repetitions differ from the first run"
+        yield replace(
+            first,
+            kind=Kind.NONDETERMINISTIC,
+            control=f"first run: {canonical(first.control)}",
+            candidate=f"{rate}: {canonical(first.candidate)}",
+        )
+
+
+def _remarks(control: Observation, candidate: Observation) -> tuple[str, ...]:
+    here, there = _replay_facts(control), _replay_facts(candidate)
+    remarks = []
+    if here["notes"] == there["notes"] != []:
+        remarks.append(f"both sides' replay noted: {'; '.join(here['notes'])}")
+    if here["error"] == there["error"] is not None:
+        remarks.append(f"both sides ended alike with: {here['error']}")
+    return tuple(remarks)
+
+
+def compare_observations(control: Observation, candidate: Observation) -> Comparison:
+    """Compare every channel, and how the replay itself went."""
+    here, there = hashlib.sha256(), hashlib.sha256()
+    fired: Counter[str] = Counter()
+    found: list[Divergence] = list(_replay_divergences(control, candidate))
+    cut: list[ChannelName] = []
+    for channel in CHANNELS:
+        mine, theirs = _brief_text(channel, control), _brief_text(channel, candidate)
+        here.update(mine.encode())
+        there.update(theirs.encode())
+        if mine != theirs:
+            every = channel_divergences(channel, control, candidate, fired)
+            found.extend(islice(every, MAX_LISTED))
+            cut.extend([channel.name] if next(every, None) is not None else [])
+    here.update(canonical(_replay_facts(control)).encode())
+    there.update(canonical(_replay_facts(candidate)).encode())
+    return Comparison(
+        divergences=tuple(found),
+        cut=tuple(cut),
+        rules=dict(sorted(fired.items())),
+        digests=(here.hexdigest(), there.hexdigest()),
+    )
+
+
+def observation_digest(seen: Observation) -> str:
+    """SHA-256 over everything observed, the run's paths replaced: equal for equal runs."""
+    running = hashlib.sha256()
+    for channel in CHANNELS:
+        running.update(_brief_text(channel, seen).encode())
+    running.update(canonical(_replay_facts(seen)).encode())
+    return running.hexdigest()
+
+
+def _brief_text(channel: Channel, seen: Observation) -> str:
+    return seen.paths.mask_json(canonical(list(channel.brief(seen))))
+
+
+def _replay_facts(seen: Observation) -> dict[str, Any]:
+    return {
+        "notes": _masked(seen, seen.notes),
+        "unusedSteps": list(seen.unused_steps),
+        "error": None if seen.error is None else seen.paths.mask_text(seen.error),
+        "stalled": seen.stalled,
+    }
+
+
+def _masked(seen: Observation, texts: Sequence[str]) -> list[str]:
+    return [seen.paths.mask_text(text) for text in texts]
+
+
+def _replay_divergences(control: Observation, candidate: Observation) -> Iterator[Divergence]:
+    here, there = _replay_facts(control), _replay_facts(candidate)
+    if here == there:
+        return
+    for found in differences(here, there):
+        yield Divergence(
+            cassette=control.name,
+            channel=ChannelName.REQUESTS,
+            kind=Kind.REPLAY,
+            label="replay",
+            path=found.path,
+            control=found.control,
+            candidate=found.candidate,
+        )

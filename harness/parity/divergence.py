@@ -1,0 +1,116 @@
+"""`Divergence`: one difference between two runs, the value that reports and waivers share."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from services.wire import Json, JsonObject
+
+__all__ = ["ABSENT", "ChannelName", "Divergence", "Kind"]
+
+ABSENT = "<absent>"
+"""Stands for the value on the side that has nothing at the place."""
+
+
+class ChannelName(StrEnum):
+    """What is compared, one channel at a time."""
+
+    REQUESTS = "requests"
+    RETRIES = "retries"
+    TOOL_STATES = "tool_states"
+    WORKSPACE = "workspace"
+    TRANSCRIPT = "transcript"
+    RECORDING = "recording"
+    EVENTS = "events"
+    COST = "cost"
+
+
+class Kind(StrEnum):
+    """In which way the two sides differ."""
+
+    CHANGED = "changed"
+    """The same item on both sides, with another value somewhere inside."""
+    MISSING = "missing"
+    """Only the control has the item."""
+    EXTRA = "extra"
+    """Only the candidate has the item."""
+    ORDER = "order"
+    """Both have the item, at another place among its neighbours."""
+    NONDETERMINISTIC = "nondeterministic"
+    """The candidate differs from itself from run to run."""
+    REPLAY = "replay"
+    """The replay itself went differently: notes, left-over steps, how the run ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Divergence:
+    """One difference. Indices count a channel's items from 0 on each side.
+
+    The values are what stands at `path` on each side, or `ABSENT`; long ones are cut around the
+    first differing character (see `harness.parity.diff.bounded_pair`).
+    """
+
+    cassette: str
+    channel: ChannelName
+    kind: Kind
+    label: str = ""
+    """What sort of item it is, without its values: `usage`, `message(agent)`."""
+    control_index: int | None = None
+    candidate_index: int | None = None
+    path: str = ""
+    """Where in the item: `content[0].text`; empty for the item as a whole."""
+    control: Json = ABSENT
+    candidate: Json = ABSENT
+
+    @property
+    def fingerprint(self) -> str:
+        """12 hex digits that stay when names, values and positions change, but not the place."""
+        place = re.sub(r"\[\d+\]", "[]", self.path)
+        text = f"{self.channel}|{self.kind}|{self.label}|{place}"
+        return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+    @property
+    def place(self) -> str:
+        """Where, in words for people: `events[5] usage: inputTokens`."""
+        index = self.control_index if self.control_index is not None else self.candidate_index
+        where = self.channel.value if index is None else f"{self.channel.value}[{index}]"
+        where = f"{where} {self.label}".rstrip()
+        return f"{where}: {self.path}" if self.path else where
+
+    def to_json(self) -> JsonObject:
+        """As written to journals and reports."""
+        return {
+            "cassette": self.cassette,
+            "channel": self.channel.value,
+            "kind": self.kind.value,
+            "label": self.label,
+            "controlIndex": self.control_index,
+            "candidateIndex": self.candidate_index,
+            "path": self.path,
+            "control": self.control,
+            "candidate": self.candidate,
+            "fingerprint": self.fingerprint,
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Divergence:
+        """The inverse of `to_json`.
+
+        Raises:
+            KeyError, ValueError: what was written is not a divergence.
+        """
+        return cls(
+            cassette=value["cassette"],
+            channel=ChannelName(value["channel"]),
+            kind=Kind(value["kind"]),
+            label=value["label"],
+            control_index=value["controlIndex"],
+            candidate_index=value["candidateIndex"],
+            path=value["path"],
+            control=value["control"],
+            candidate=value["candidate"],
+        )

@@ -1,0 +1,155 @@
+"""What a case comes to: parity, divergent or inconclusive, and everything that the answer rests on.
+
+`CaseResult` is what a worker hands back, what the journal keeps and what reports show. Its verdict
+follows from its parts by one table (`decide`), never from anything outside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from harness.parity.divergence import ChannelName, Divergence
+from services.wire import JsonObject
+
+__all__ = ["CaseResult", "CaseVerdict", "Noise", "decide", "leftover_doubts"]
+
+
+class CaseVerdict(StrEnum):
+    """The three answers. Missing data never makes one better."""
+
+    PARITY = "parity"
+    DIVERGENT = "divergent"
+    INCONCLUSIVE = "inconclusive"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Noise:
+    """A place at which the control differs from itself."""
+
+    place: str
+    hides: int
+    """How many differences between the sides stand at such a place: they cannot be told from it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseResult:
+    """One cassette through both runtimes, judged."""
+
+    cassette: str
+    blockers: tuple[str, ...] = ()
+    """Why nothing can be decided: a run that stalled, a harness that failed, a noisy control."""
+    doubts: tuple[str, ...] = ()
+    """Why agreement is not enough: steps that were left over without being declared."""
+    remarks: tuple[str, ...] = ()
+    """What both sides did alike that is worth knowing."""
+    divergences: tuple[Divergence, ...] = ()
+    """All that differs, waived or not, causes first."""
+    waived: Mapping[int, str] = field(default_factory=dict)
+    """Index into `divergences` to the id of the waiver that covers it."""
+    cut: tuple[ChannelName, ...] = ()
+    """Channels that differ in more places than are described; no waiver covers what isn't."""
+    rules: Mapping[str, int] = field(default_factory=dict)
+    """Projection rule to the number of differences that it hid."""
+    noise: tuple[Noise, ...] = ()
+    digests: tuple[str, str] = ("", "")
+    """Digest of all that was observed of control and candidate."""
+
+    @property
+    def verdict(self) -> CaseVerdict:
+        """The answer."""
+        return decide(blockers=self.blockers, open=bool(self.open or self.cut), doubts=self.doubts)
+
+    @property
+    def open(self) -> tuple[Divergence, ...]:
+        """The divergences that no waiver covers."""
+        return tuple(
+            found for index, found in enumerate(self.divergences) if index not in self.waived
+        )
+
+    @property
+    def family(self) -> str:
+        """The folder of the cassette's name: `loops` for `loops/tool_nudge`."""
+        return self.cassette.rpartition("/")[0] or self.cassette
+
+    @classmethod
+    def undecided(cls, cassette: str, reason: str) -> CaseResult:
+        """A case of which nothing can be said, and why."""
+        return cls(cassette=cassette, blockers=(reason,))
+
+    def to_json(self) -> JsonObject:
+        """As written to journals and reports."""
+        return {
+            "cassette": self.cassette,
+            "verdict": self.verdict.value,
+            "blockers": list(self.blockers),
+            "doubts": list(self.doubts),
+            "remarks": list(self.remarks),
+            "divergences": [
+                {**found.to_json(), "waivedBy": self.waived.get(index)}
+                for index, found in enumerate(self.divergences)
+            ],
+            "cut": [channel.value for channel in self.cut],
+            "rules": dict(self.rules),
+            "noise": [{"place": noise.place, "hides": noise.hides} for noise in self.noise],
+            "digests": list(self.digests),
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> CaseResult:
+        """The inverse of `to_json`.
+
+        Raises:
+            KeyError, ValueError, TypeError: what was written is not a case's result.
+        """
+        control, candidate = value["digests"]
+        return cls(
+            cassette=value["cassette"],
+            blockers=tuple(value["blockers"]),
+            doubts=tuple(value["doubts"]),
+            remarks=tuple(value["remarks"]),
+            divergences=tuple(Divergence.from_json(found) for found in value["divergences"]),
+            waived={
+                index: found["waivedBy"]
+                for index, found in enumerate(value["divergences"])
+                if found["waivedBy"] is not None
+            },
+            cut=tuple(ChannelName(name) for name in value["cut"]),
+            rules=value["rules"],
+            noise=tuple(Noise(place=n["place"], hides=n["hides"]) for n in value["noise"]),
+            digests=(control, candidate),
+        )
+
+
+def decide(*, blockers: Collection[str], open: bool, doubts: Collection[str]) -> CaseVerdict:
+    """The table: a run that could not be observed decides nothing, whatever else was seen of it.
+
+    | blockers | open divergences | doubts | verdict |
+    | --- | --- | --- | --- |
+    | some | any | any | inconclusive |
+    | none | some | any | divergent |
+    | none | none | some | inconclusive |
+    | none | none | none | parity |
+    """
+    if blockers:
+        return CaseVerdict.INCONCLUSIVE
+    if open:
+        return CaseVerdict.DIVERGENT
+    return CaseVerdict.INCONCLUSIVE if doubts else CaseVerdict.PARITY
+
+
+def leftover_doubts(
+    control: Collection[int], candidate: Collection[int], declared: Collection[int]
+) -> tuple[str, ...]:
+    """Doubts about model steps that neither side asked for though nobody said they would not be.
+
+    Left over differently is no doubt but a divergence, and is found elsewhere.
+    """
+    undeclared = sorted(set(control) - set(declared))
+    if set(control) != set(candidate) or not undeclared:
+        return ()
+    steps = ", ".join(f"model[{step}]" for step in undeclared)
+    mend = f"if that is meant, declare `unused: {undeclared}` in the cassette"
+    return (f"neither side asked for {steps}; {mend}",)

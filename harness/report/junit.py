@@ -1,0 +1,59 @@
+"""The report as JUnit XML, for build servers: a failure is a divergence, an error is a doubt."""
+
+from __future__ import annotations
+
+import re
+from xml.etree import ElementTree as ET  # only written, never parsed
+
+from harness.parity.explain import explain
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.report.model import RunReport
+
+__all__ = ["junit_report"]
+
+_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+
+def junit_report(report: RunReport) -> str:
+    """One suite per family, one test case per cassette; a file that did not load is an error."""
+    root = ET.Element("testsuites", name=f"parity {report.control} and {report.candidate}")
+    for row in report.families:
+        suite = _suite(root, row.family, row.total, row.divergent, row.inconclusive)
+        for case in report.cases:
+            if case.family == row.family:
+                _case(suite, case, report)
+    if report.problems or report.partial:
+        lacking = [(problem.file, problem.message) for problem in report.problems]
+        if report.partial:
+            judged = f"{len(report.cases)} of {report.planned} cases were judged"
+            lacking.append(("run", f"the run is partial: {judged}"))
+        suite = _suite(root, "not judged", len(lacking), 0, len(lacking))
+        for name, message in lacking:
+            element = ET.SubElement(suite, "testcase", classname="not judged", name=_text(name))
+            ET.SubElement(element, "error", message=_text(message), type="usage")
+    body = ET.tostring(root, encoding="unicode")
+    return f'<?xml version="1.0" encoding="utf-8"?>\n{body}\n'
+
+
+def _suite(root: ET.Element, name: str, tests: int, failures: int, errors: int) -> ET.Element:
+    counts = {"tests": tests, "failures": failures, "errors": errors}
+    attributes = {"name": _text(name), **{key: str(count) for key, count in counts.items()}}
+    return ET.SubElement(root, "testsuite", attributes)
+
+
+def _case(suite: ET.Element, case: CaseResult, report: RunReport) -> None:
+    name = case.cassette.rpartition("/")[2]
+    element = ET.SubElement(suite, "testcase", classname=_text(case.family), name=_text(name))
+    if case.verdict is CaseVerdict.PARITY:
+        return
+    lines = explain(case, report.control, report.candidate)
+    tag = "failure" if case.verdict is CaseVerdict.DIVERGENT else "error"
+    outcome = ET.SubElement(
+        element, tag, message=_text(lines[0] if lines else ""), type=case.verdict.value
+    )
+    outcome.text = _text("\n".join([*lines, report.reproduce(case)]))
+
+
+def _text(text: str) -> str:
+    """`text` with what XML cannot hold replaced."""
+    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)

@@ -1,0 +1,131 @@
+"""`RunReport`: one run over a corpus, settled; what every renderer reads and nothing more."""
+
+from __future__ import annotations
+
+import shlex
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import IntEnum
+
+from harness.parity.explain import first_cause
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.parity.waivers import WaiverStatus
+
+__all__ = ["ExitCode", "FamilyRow", "LoadProblem", "RunReport", "exit_code"]
+
+
+class ExitCode(IntEnum):
+    """What the process says to whoever started it."""
+
+    PARITY = 0
+    DIVERGENT = 1
+    USAGE = 2
+    INCONCLUSIVE = 3
+    INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadProblem:
+    """A file that could not be loaded. The message is complete as it stands."""
+
+    file: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FamilyRow:
+    """How the cases of one family came out."""
+
+    family: str
+    parity: int = 0
+    divergent: int = 0
+    inconclusive: int = 0
+
+    @property
+    def total(self) -> int:
+        """Cases in the family."""
+        return self.parity + self.divergent + self.inconclusive
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunReport:
+    """One run. `cases` are settled and sorted by name."""
+
+    control: str
+    candidate: str
+    cases: tuple[CaseResult, ...]
+    problems: tuple[LoadProblem, ...] = ()
+    waivers: tuple[WaiverStatus, ...] = ()
+    planned: int = 0
+    """Cases that the run set out to judge."""
+    interrupted: bool = False
+    versions: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Cassette name to the file it came from, for the command that reproduces it."""
+    options: Sequence[str] = ()
+    """What a reproducing command must repeat: `--trust`, `--waivers F`."""
+
+    @property
+    def partial(self) -> bool:
+        """True when planned cases are not among the results: nothing may be concluded from it."""
+        return self.interrupted or len(self.cases) < self.planned
+
+    @property
+    def families(self) -> tuple[FamilyRow, ...]:
+        """One row per family, by name."""
+        names = sorted({case.family for case in self.cases})
+        counts = Counter((case.family, case.verdict.value) for case in self.cases)
+        return tuple(
+            FamilyRow(
+                family=name,
+                parity=counts[name, CaseVerdict.PARITY.value],
+                divergent=counts[name, CaseVerdict.DIVERGENT.value],
+                inconclusive=counts[name, CaseVerdict.INCONCLUSIVE.value],
+            )
+            for name in names
+        )
+
+    @property
+    def rules(self) -> Mapping[str, int]:
+        """Projection rule to the number of differences it hid, over all cases; most first."""
+        total: Counter[str] = Counter()
+        for case in self.cases:
+            total.update(case.rules)
+        return dict(sorted(total.items(), key=lambda pair: (-pair[1], pair[0])))
+
+    @property
+    def verdict(self) -> CaseVerdict:
+        """The run's answer: divergent if any case is; parity if all are and none is lacking."""
+        verdicts = {case.verdict for case in self.cases}
+        if CaseVerdict.DIVERGENT in verdicts:
+            return CaseVerdict.DIVERGENT
+        whole = verdicts == {CaseVerdict.PARITY} and not self.partial
+        return CaseVerdict.PARITY if whole else CaseVerdict.INCONCLUSIVE
+
+    @property
+    def first_divergent(self) -> CaseResult | None:
+        """The first case that diverges; one whose first cause is described, if there is one."""
+        divergent = [case for case in self.cases if case.verdict is CaseVerdict.DIVERGENT]
+        described = [case for case in divergent if first_cause(case) is not None]
+        return next(iter(described or divergent), None)
+
+    def reproduce(self, case: CaseResult) -> str:
+        """The command that runs this one case again."""
+        target = self.files.get(case.cassette)
+        where = [target] if target is not None else ["-k", case.cassette]
+        sides = ["--control", self.control, "--candidate", self.candidate]
+        return shlex.join(["parity", "run", *where, *sides, *self.options])
+
+
+def exit_code(report: RunReport) -> ExitCode:
+    """Interrupted wins over 2 (a file that could not be loaded) over 1 over 3 over 0."""
+    if report.interrupted:
+        return ExitCode.INTERRUPTED
+    if report.problems:
+        return ExitCode.USAGE
+    return {
+        CaseVerdict.DIVERGENT: ExitCode.DIVERGENT,
+        CaseVerdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+        CaseVerdict.PARITY: ExitCode.PARITY,
+    }[report.verdict]

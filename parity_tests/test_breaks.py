@@ -1,0 +1,84 @@
+"""A green run is worth what it could have caught: break a runtime, and see it found and named."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from agent_protocol.events import AgentEvent
+from harness.parity.divergence import ChannelName, Divergence
+from harness.parity.explain import explain, first_cause
+from harness.parity.verdict import CaseVerdict
+from parity_tests.corpus import cassette, judge
+
+
+def broken(name: str) -> Divergence:
+    """Judge the cassette; it must diverge, and the explanation must name cassette and channel."""
+    result = judge(cassette(name))
+    assert result.verdict is CaseVerdict.DIVERGENT
+    cause = first_cause(result)
+    assert cause is not None
+    words = "\n".join(explain(result, "legacy", "adk"))
+    assert cause.channel in words
+    assert cause.cassette == name
+    return cause
+
+
+def test_a_dropped_usage_event_is_found_in_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
+    from runtimes.legacy import translate
+
+    whole = translate.StreamTranslator.translate
+
+    def lossy(self: translate.StreamTranslator, event: Any) -> Iterator[AgentEvent]:
+        return (found for found in whole(self, event) if found.type != "usage")
+
+    monkeypatch.setattr(translate.StreamTranslator, "translate", lossy)
+
+    cause = broken("text/thought_usage")
+
+    assert cause.channel is ChannelName.EVENTS
+    assert cause.label.startswith("usage")
+
+
+def test_a_forgotten_retry_nudge_is_found_in_the_requests(monkeypatch: pytest.MonkeyPatch) -> None:
+    from runtimes.legacy import chat
+
+    monkeypatch.setattr(chat, "retry_nudge", lambda error: None)
+
+    cause = broken("invalid_stream/thinking_only_then_ok")
+
+    assert cause.channel is ChannelName.REQUESTS
+    assert "previously generated thoughts" in str(cause.candidate)
+
+
+def test_a_retry_too_few_is_found_in_the_retries(monkeypatch: pytest.MonkeyPatch) -> None:
+    from runtimes.legacy import chat
+
+    monkeypatch.setattr(chat, "_MID_STREAM_ATTEMPTS", 3)
+
+    cause = broken("errors/midstream_500_exhausted")
+
+    assert cause.channel in {ChannelName.REQUESTS, ChannelName.RETRIES}
+
+
+def test_a_tool_result_that_history_loses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from runtimes.legacy import agent
+
+    whole = agent._Stream._answer
+
+    def forgetful(self: Any, completed: Any) -> list[dict[str, Any]]:
+        return whole(self, completed)[:1]
+
+    monkeypatch.setattr(agent._Stream, "_answer", forgetful)
+
+    assert broken("tools/parallel_reads").channel is ChannelName.REQUESTS
+
+
+def test_a_missing_rollback_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    from runtimes.legacy import chat
+
+    monkeypatch.setattr(chat.GeminiChat, "_roll_back", lambda *args: None)
+
+    assert broken("errors/400").channel is ChannelName.REQUESTS

@@ -1,0 +1,257 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+from click.testing import CliRunner, Result
+
+from harness.cli import parity
+from harness.report.journal import read_journal
+from tests.harness.samples import BACKEND, write_corpus
+
+REPOSITORY = Path(__file__).parents[3]
+
+
+def invoke(*arguments: object) -> Result:
+    words = [str(argument) for argument in arguments]
+    return CliRunner().invoke(parity, words, obj=BACKEND, prog_name="parity")
+
+
+@pytest.mark.parametrize(
+    ("cases", "code"),
+    [
+        ({"a__1": "plain"}, 0),
+        ({"a__1": "plain", "a__2": "loses usage"}, 1),
+        ({"a__1": "plain", "a__2": "crashes"}, 3),
+        ({"a__1": "loses usage", "a__2": "crashes"}, 1),
+        ({"a__1": "plain", "a__2": "broken"}, 2),
+        ({"a__1": "loses usage", "a__2": "broken", "a__3": "crashes"}, 2),
+        ({"a__1": "crashes", "a__2": "broken"}, 2),
+        ({"a__1": "broken"}, 2),
+    ],
+)
+def test_the_exit_code_is_the_worst_of_two_one_three(
+    tmp_path: Path, cases: dict[str, str], code: int
+) -> None:
+    assert invoke("run", write_corpus(tmp_path, **cases)).exit_code == code
+
+
+def test_a_file_that_cannot_be_loaded_does_not_stop_the_others(tmp_path: Path) -> None:
+    result = invoke("run", write_corpus(tmp_path, a__1="broken", b__2="loses usage"))
+
+    assert "not loaded: " in result.output
+    assert "model: is wrong; mend it" in result.output
+    assert "first divergence: b/2" in result.output
+
+
+def test_the_report_names_cassette_channel_field_and_command(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "my corpus", a__1="plain", b__2="loses usage")
+    result = invoke("run", corpus, "--trust")
+
+    assert "first divergence: b/2" in result.output
+    assert "events[4] usage (missing)" in result.output
+    assert "legacy emitted this, adk did not" in result.output
+    file = corpus / "b" / "2.yaml"
+    assert f"parity run '{file}' --control legacy --candidate adk --trust" in result.output
+    assert result.output.splitlines()[-1].startswith("divergent: legacy and adk over 2 cases")
+
+
+def test_a_waiver_is_applied_in_the_verdict(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", b__2="loses usage")
+    waivers = tmp_path / "waivers.toml"
+    common = 'impact = "i"\nreason = "r"\nowner = "adk"\nexpires = 2026-12-31\nmax_count = 9\n'
+    waivers.write_text(
+        "format = 1\n"
+        '[[waiver]]\nid = "W1"\nscenario = "b/*"\nchannel = "events"\npath = ""\n'
+        f'control = "re:.*usage.*"\ncandidate = "<absent>"\n{common}'
+        '[[waiver]]\nid = "W2"\nscenario = "b/*"\nchannel = "cost"\npath = "tokens.*"\n'
+        f'control = "re:.*"\ncandidate = 0\n{common}'
+    )
+
+    in_time = invoke("run", corpus, "--waivers", waivers, "--as-of", "2026-12-31")
+    too_late = invoke("run", corpus, "--waivers", waivers, "--as-of", "2027-01-01")
+
+    assert in_time.exit_code == 0
+    assert too_late.exit_code == 1
+    assert "waiver W1: expired" in too_late.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["{corpus}", "--candidate", "adq"], "unknown runtime 'adq'; known: adk, legacy"),
+        (["{corpus}", "--control", ""], "unknown runtime ''"),
+        (["{empty}"], "holds no cassettes"),
+        (["{gone}"], "does not exist"),
+        (["{corpus}", "-k", "nothing-like-it"], "no cassette fits -k 'nothing-like-it'"),
+        (["{corpus}", "-k", "a and"], "a word is missing"),
+        (["{corpus}", "--phase", "C"], "no cassette is of phase C"),
+        (["{corpus}", "--json", "{corpus}/a/1.yaml/x.json"], "cannot be written"),
+        (["{corpus}", "--junit", "{corpus}/a/1.yaml/x.xml"], "cannot be written"),
+        (["{corpus}", "--html", "{corpus}/a/1.yaml/html"], "cannot be written"),
+        (["{corpus}", "--journal", "{corpus}/a/1.yaml/j"], "cannot be written"),
+        (["{corpus}", "--resume"], "name it with --journal"),
+        (["{corpus}", "--waivers", "{gone}"], "cannot be read"),
+        (["{corpus}", "-n", "-1"], "Invalid value"),
+    ],
+)
+def test_wrong_usage_is_one_clear_message_before_anything_runs(
+    tmp_path: Path, arguments: list[str], words: str
+) -> None:
+    places = {
+        "corpus": write_corpus(tmp_path / "corpus", a__1="plain"),
+        "empty": tmp_path / "empty",
+        "gone": tmp_path / "gone",
+    }
+    places["empty"].mkdir()
+
+    result = invoke("run", *(argument.format(**places) for argument in arguments))
+
+    assert result.exit_code == 2
+    assert words in result.output
+    assert "Traceback" not in result.output
+    assert "parity: legacy and adk" not in result.output
+
+
+def test_an_unwritable_report_folder_is_found_before_the_run(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", a__1="interrupts")
+
+    assert invoke("run", corpus, "--html", corpus / "a" / "1.yaml" / "x").exit_code == 2
+
+
+def test_reports_are_written_where_asked(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", a__1="plain", a__2="loses usage")
+    out = tmp_path / "deep" / "out"
+
+    invoke(
+        "run", corpus, "--json", out / "r.json", "--junit", out / "r.xml", "--html", out / "html"
+    )
+
+    document = json.loads((out / "r.json").read_text())
+    assert [case["cassette"] for case in document["cases"]] == ["a/1", "a/2"]
+    assert document["versions"]["code"]
+    assert ET.parse(out / "r.xml").getroot().find(".//failure") is not None
+    assert "a/2" in (out / "html" / "index.html").read_text()
+
+
+def test_two_workers_write_the_report_that_one_writes(tmp_path: Path) -> None:
+    cases = {f"a__{n}": "loses usage" if n % 3 else "plain" for n in range(7)}
+    corpus = write_corpus(tmp_path / "corpus", **cases)
+    invoke("run", corpus, "--json", tmp_path / "1.json")
+    invoke("run", corpus, "--json", tmp_path / "2.json", "-n", "2")
+
+    assert (tmp_path / "1.json").read_bytes() == (tmp_path / "2.json").read_bytes()
+
+
+def test_the_corpus_is_named_when_nothing_else_is(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_corpus(tmp_path / "cassettes", a__1="plain")
+    monkeypatch.chdir(tmp_path)
+
+    result = invoke("run")
+
+    assert result.exit_code == 0
+    assert "corpus: cassettes" in result.output
+
+
+def test_a_strangers_cassette_that_starts_processes_is_not_run(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path, a__1="shell")
+
+    assert invoke("run", corpus).exit_code == 3
+    assert "give --trust" in invoke("run", corpus).output
+    assert invoke("run", corpus, "--trust").exit_code == 0
+
+
+def test_a_resumed_run_does_only_what_is_left(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", a__1="plain", a__2="loses usage", a__3="plain")
+    journal = tmp_path / "run.jsonl"
+    first = invoke("run", corpus, "--journal", journal)
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[:5])[:-20])
+
+    again = invoke("run", corpus, "--journal", journal, "--resume")
+
+    assert again.exit_code == first.exit_code == 1
+    assert again.output == first.output
+    started = [json.loads(line).get("started") for line in journal.read_text().splitlines()]
+    assert started.count("a/1") == 1
+    assert started.count("a/2") == 2
+    assert read_journal(journal).ended
+
+
+def test_a_resumed_run_with_another_candidate_is_refused(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", a__1="plain")
+    invoke("run", corpus, "--journal", tmp_path / "j")
+
+    result = invoke("run", corpus, "--journal", tmp_path / "j", "--resume", "--candidate", "legacy")
+
+    assert result.exit_code == 2
+    assert "candidate was 'adk' and is 'legacy'" in result.output
+
+
+def test_a_resumed_run_over_changed_cassettes_is_refused(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", a__1="plain")
+    invoke("run", corpus, "--journal", tmp_path / "j")
+    write_corpus(corpus, a__1="plain, but other")
+
+    result = invoke("run", corpus, "--journal", tmp_path / "j", "--resume")
+
+    assert result.exit_code == 2
+    assert "corpus was" in result.output
+
+
+def test_an_interrupt_leaves_a_journal_and_a_partial_report(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", a__1="plain", a__2="interrupts", a__3="plain")
+
+    result = invoke("run", corpus, "--journal", tmp_path / "j", "--json", tmp_path / "r.json")
+
+    assert result.exit_code == 130
+    assert "interrupted: 1 of 3 judged, partial report" in result.output
+    document = json.loads((tmp_path / "r.json").read_text())
+    assert (document["partial"], document["interrupted"]) == (True, True)
+    record = read_journal(tmp_path / "j")
+    assert list(record.finished) == ["a/1"]
+    assert record.in_flight == ("a/2",)
+    assert not record.ended
+
+
+def test_ctrl_c_ends_the_workers_and_what_they_do(tmp_path: Path) -> None:
+    meeting = tmp_path / "meeting"
+    os.mkfifo(meeting)
+    corpus = write_corpus(tmp_path / "corpus", a__1="plain", a__2=f"waits at {meeting}")
+    script = (
+        "from harness.cli import parity\n"
+        "from tests.harness.samples import BACKEND\n"
+        "if __name__ == '__main__':\n"
+        "    parity(obj=BACKEND)\n"
+    )
+    (tmp_path / "start.py").write_text(script)
+    command: list[str | Path] = [sys.executable, tmp_path / "start.py", "run", corpus, "-n", "2"]
+    with subprocess.Popen(
+        [*command, "--journal", tmp_path / "j"],
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert meeting.read_text() == "waiting"
+        os.killpg(process.pid, signal.SIGINT)
+        output, errors = process.communicate()
+
+    assert process.returncode == 130, errors
+    assert "partial report" in output
+    assert "Traceback" not in errors
+    assert meeting.with_suffix(".unwound").exists()
+    assert "a/2" in read_journal(tmp_path / "j").in_flight
+
+
+def test_repeating_tells_a_flaky_candidate(tmp_path: Path) -> None:
+    result = invoke("run", write_corpus(tmp_path, a__1="plain"), "--repeat", "2")
+
+    assert result.exit_code == 0

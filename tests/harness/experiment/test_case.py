@@ -1,0 +1,105 @@
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from harness.experiment.case import CaseTask, Observed, Skipped, TraceTask, judge, trace
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.report.model import LoadProblem
+from tests.harness.samples import BACKEND, write_corpus
+
+
+def task(folder: Path, text: str) -> CaseTask:
+    write_corpus(folder, a__case=text)
+    return CaseTask(
+        backend=BACKEND,
+        name="a/case",
+        file=folder / "a" / "case.yaml",
+        root=folder,
+        control="legacy",
+        candidate="adk",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "verdict", "words"),
+    [
+        ("plain", CaseVerdict.PARITY, ""),
+        ("loses usage", CaseVerdict.DIVERGENT, ""),
+        ("stalls", CaseVerdict.INCONCLUSIVE, "could not go on"),
+        ("crashes", CaseVerdict.INCONCLUSIVE, "RuntimeError: no such wheel"),
+        ("gives up", CaseVerdict.INCONCLUSIVE, "the disk is full; make room"),
+        ("shell", CaseVerdict.INCONCLUSIVE, "run_shell_command: ls; give --trust"),
+    ],
+)
+def test_whatever_a_case_does_is_its_own_result(
+    tmp_path: Path, text: str, verdict: CaseVerdict, words: str
+) -> None:
+    result = judge(task(tmp_path, text))
+
+    assert isinstance(result, CaseResult)
+    assert result.verdict is verdict
+    assert words in "".join(result.blockers)
+    assert "\n" not in "".join(result.blockers)
+
+
+def test_a_trusted_cassette_may_start_processes(tmp_path: Path) -> None:
+    result = judge(replace(task(tmp_path, "shell"), trusted=True))
+
+    assert isinstance(result, CaseResult)
+    assert result.verdict is CaseVerdict.PARITY
+
+
+def test_a_file_that_cannot_be_loaded_is_a_problem_of_its_own(tmp_path: Path) -> None:
+    result = judge(task(tmp_path, "broken"))
+
+    assert isinstance(result, LoadProblem)
+    assert result.message == f"{tmp_path}/a/case.yaml: model: is wrong; mend it"
+
+
+def test_a_loader_that_fails_is_told_from_the_file_it_failed_on(tmp_path: Path) -> None:
+    result = judge(replace(task(tmp_path, "plain"), file=tmp_path / "gone.yaml"))
+
+    assert isinstance(result, LoadProblem)
+    assert "FileNotFoundError" in result.message
+
+
+def test_a_case_of_another_phase_is_skipped(tmp_path: Path) -> None:
+    assert judge(replace(task(tmp_path, "phase B"), phase="A")) == Skipped()
+    assert judge(replace(task(tmp_path, "phase B"), phase="B")) != Skipped()
+
+
+def test_an_interrupt_goes_through(tmp_path: Path) -> None:
+    with pytest.raises(KeyboardInterrupt):
+        judge(task(tmp_path, "interrupts"))
+
+
+@pytest.mark.parametrize(
+    ("text", "doubt"),
+    [
+        ("plain", None),
+        ("stalls", "legacy could not go on by itself: the run stalled"),
+        ("gives up", "a/case: the disk is full; make room"),
+        ("shell", "not run: the model calls run_shell_command: ls; give --trust"),
+    ],
+)
+def test_a_trace_that_was_not_observed_says_why(
+    tmp_path: Path, text: str, doubt: str | None
+) -> None:
+    judged = task(tmp_path, text)
+    outcome = trace(
+        TraceTask(
+            backend=BACKEND,
+            name=judged.name,
+            file=judged.file,
+            root=judged.root,
+            runtime="legacy",
+            out=tmp_path / "out",
+        )
+    )
+
+    assert isinstance(outcome, Observed)
+    assert (outcome.doubt or "").startswith(doubt or "")
+    assert (outcome.doubt is None) is (doubt is None)
+    written = (tmp_path / "out" / "a" / "case.json").exists()
+    assert written is (text in ("plain", "stalls"))

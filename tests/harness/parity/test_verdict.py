@@ -1,0 +1,151 @@
+import json
+
+import pytest
+
+from harness.parity.divergence import ChannelName, Divergence, Kind
+from harness.parity.explain import explain, first_cause
+from harness.parity.verdict import CaseResult, CaseVerdict, Noise, decide, leftover_doubts
+
+PARITY, DIVERGENT, INCONCLUSIVE = CaseVerdict
+
+
+def divergence(channel: ChannelName, kind: Kind = Kind.CHANGED, path: str = "a") -> Divergence:
+    return Divergence(
+        cassette="a/b",
+        channel=channel,
+        kind=kind,
+        label="usage",
+        control_index=3,
+        candidate_index=4,
+        path=path,
+        control={"text": "ä"},
+        candidate=2,
+    )
+
+
+@pytest.mark.parametrize(
+    ("blockers", "is_open", "doubts", "expected"),
+    [
+        ([], False, [], PARITY),
+        ([], True, [], DIVERGENT),
+        ([], False, ["d"], INCONCLUSIVE),
+        ([], True, ["d"], DIVERGENT),
+        (["b"], False, [], INCONCLUSIVE),
+        (["b"], True, [], INCONCLUSIVE),
+        (["b"], True, ["d"], INCONCLUSIVE),
+        (["b"], False, ["d"], INCONCLUSIVE),
+    ],
+)
+def test_the_table(
+    blockers: list[str], is_open: bool, doubts: list[str], expected: CaseVerdict
+) -> None:
+    assert decide(blockers=blockers, open=is_open, doubts=doubts) is expected
+
+
+@pytest.mark.parametrize(
+    ("control", "candidate", "declared", "doubtful"),
+    [
+        ([], [], [], False),
+        ([1], [1], [1], False),
+        ([1], [1], [1, 2], False),
+        ([1, 2], [1, 2], [1], True),
+        ([1], [], [], False),
+    ],
+)
+def test_leftovers(
+    control: list[int], candidate: list[int], declared: list[int], doubtful: bool
+) -> None:
+    assert bool(leftover_doubts(control, candidate, declared)) is doubtful
+
+
+def test_a_result_survives_json() -> None:
+    result = CaseResult(
+        cassette="a/b",
+        blockers=("x",),
+        doubts=("y",),
+        remarks=("z",),
+        divergences=(divergence(ChannelName.EVENTS), divergence(ChannelName.COST)),
+        waived={1: "W1"},
+        cut=(ChannelName.EVENTS,),
+        rules={"timestamps": 2},
+        noise=(Noise(place="p", hides=1),),
+        digests=("1", "2"),
+    )
+
+    assert CaseResult.from_json(json.loads(json.dumps(result.to_json()))) == result
+
+
+def test_a_fingerprint_leaves_out_values_positions_and_the_cassette() -> None:
+    one = divergence(ChannelName.EVENTS, path="content[0].text")
+    same = Divergence(
+        cassette="other/name",
+        channel=ChannelName.EVENTS,
+        kind=Kind.CHANGED,
+        label="usage",
+        path="content[7].text",
+    )
+
+    assert one.fingerprint == same.fingerprint
+    assert one.fingerprint != divergence(ChannelName.EVENTS, path="content[0].data").fingerprint
+    assert one.fingerprint != divergence(ChannelName.COST, path="content[0].text").fingerprint
+
+
+def test_the_first_cause_is_in_the_earliest_channel() -> None:
+    found = [
+        divergence(ChannelName.EVENTS),
+        divergence(ChannelName.TRANSCRIPT),
+        divergence(ChannelName.REQUESTS, Kind.REPLAY),
+        divergence(ChannelName.REQUESTS),
+    ]
+
+    cause = first_cause(CaseResult(cassette="a/b", divergences=tuple(found)))
+
+    assert cause is found[3]
+
+
+def test_a_waived_divergence_is_no_cause() -> None:
+    found = (divergence(ChannelName.REQUESTS), divergence(ChannelName.EVENTS))
+
+    cause = first_cause(CaseResult(cassette="a/b", divergences=found, waived={0: "W1"}))
+
+    assert cause is found[1]
+
+
+def test_the_explanation_names_place_sides_and_values() -> None:
+    found = (divergence(ChannelName.EVENTS, path="inputTokens"), divergence(ChannelName.COST))
+
+    lines = explain(CaseResult(cassette="a/b", divergences=found), "legacy", "adk")
+
+    assert lines == [
+        "events[3] usage: inputTokens (changed)",
+        'legacy: {"text": "ä"}',
+        "adk:    2",
+        "also different, perhaps in consequence: cost (1)",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "words"),
+    [
+        (Kind.MISSING, "legacy emitted this, adk did not"),
+        (Kind.EXTRA, "adk emitted this, legacy did not"),
+        (Kind.ORDER, "legacy emitted this at 3, adk at 4"),
+        (Kind.NONDETERMINISTIC, "adk differs from itself"),
+        (Kind.REPLAY, "the replay went differently"),
+    ],
+)
+def test_each_kind_is_said_in_words(kind: Kind, words: str) -> None:
+    found = divergence(ChannelName.EVENTS, kind)
+
+    assert words in explain(CaseResult(cassette="a/b", divergences=(found,)), "legacy", "adk")[1]
+
+
+def test_parity_needs_no_explanation_and_doubt_is_its_own() -> None:
+    assert explain(CaseResult(cassette="a/b"), "legacy", "adk") == []
+    assert explain(CaseResult(cassette="a/b", doubts=("left over",)), "l", "a") == ["left over"]
+    assert explain(CaseResult.undecided("a/b", "no disk"), "l", "a") == ["no disk"]
+
+
+def test_a_family_is_the_folder_of_the_name() -> None:
+    assert CaseResult(cassette="loops/tool_nudge").family == "loops"
+    assert CaseResult(cassette="alone").family == "alone"

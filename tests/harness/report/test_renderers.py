@@ -1,0 +1,205 @@
+import io
+import json
+import re
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from harness.parity.divergence import ChannelName, Divergence, Kind
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.parity.waivers import WaiverStatus
+from harness.report.html import html_report
+from harness.report.json_report import json_report
+from harness.report.junit import junit_report
+from harness.report.model import ExitCode, LoadProblem, RunReport, exit_code
+from harness.report.terminal import progress, show
+
+FOUND = Divergence(
+    cassette="text/hello",
+    channel=ChannelName.EVENTS,
+    kind=Kind.CHANGED,
+    label="message(agent)",
+    control_index=3,
+    candidate_index=3,
+    path="content[0].text",
+    control="<b>\x00[red]1",
+    candidate="2",
+)
+GOOD = CaseResult(cassette="text/plain", rules={"timestamps": 2})
+BAD = CaseResult(cassette="text/hello", divergences=(FOUND,), rules={"timestamps": 1})
+UNSURE = CaseResult.undecided("abort/wait", "legacy could not go on")
+PROBLEM = LoadProblem(file="x.yaml", message="x.yaml: model: is wrong; mend it")
+
+
+def report(*cases: CaseResult, **changes: object) -> RunReport:
+    base = RunReport(
+        control="legacy",
+        candidate="adk",
+        cases=cases,
+        planned=len(cases),
+        files={"text/hello": "my cassettes/text/hello.yaml"},
+    )
+    return replace(base, **changes)  # type: ignore[arg-type]  # test shorthand
+
+
+def shown(given: RunReport) -> str:
+    stream = io.StringIO()
+    show(given, stream)
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("given", "verdict", "code"),
+    [
+        (report(GOOD), CaseVerdict.PARITY, 0),
+        (report(GOOD, BAD), CaseVerdict.DIVERGENT, 1),
+        (report(GOOD, UNSURE), CaseVerdict.INCONCLUSIVE, 3),
+        (report(BAD, UNSURE), CaseVerdict.DIVERGENT, 1),
+        (report(GOOD, problems=(PROBLEM,)), CaseVerdict.PARITY, 2),
+        (report(BAD, UNSURE, problems=(PROBLEM,)), CaseVerdict.DIVERGENT, 2),
+        (report(UNSURE, problems=(PROBLEM,)), CaseVerdict.INCONCLUSIVE, 2),
+        (report(), CaseVerdict.INCONCLUSIVE, 3),
+        (report(GOOD, planned=2), CaseVerdict.INCONCLUSIVE, 3),
+        (report(BAD, interrupted=True), CaseVerdict.DIVERGENT, 130),
+    ],
+)
+def test_of_several_outcomes_two_wins_over_one_over_three(
+    given: RunReport, verdict: CaseVerdict, code: int
+) -> None:
+    assert given.verdict is verdict
+    assert exit_code(given) == ExitCode(code)
+
+
+def test_the_terminal_shows_families_first_cause_command_and_verdict() -> None:
+    text = shown(report(GOOD, BAD, UNSURE))
+
+    assert re.search(r"text\s+2\s+1\s+1", text)
+    assert "inconclusive: abort/wait: legacy could not go on" in text
+    assert "first divergence: text/hello" in text
+    assert "events[3] message(agent): content[0].text (changed)" in text
+    reproduce = "parity run 'my cassettes/text/hello.yaml' --control legacy --candidate adk"
+    assert reproduce in text
+    assert "timestamps 3" in text
+    assert text.splitlines()[-1] == "divergent: legacy and adk over 3 cases"
+
+
+def test_without_a_terminal_there_is_no_colour_and_no_markup_of_ours() -> None:
+    text = shown(report(GOOD, BAD, UNSURE, problems=(PROBLEM,)))
+
+    assert "\x1b" not in text
+    assert "[red]1" in text
+
+
+class _Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_a_terminal_gets_colour_unless_no_color_is_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    coloured, plain = _Terminal(), _Terminal()
+    show(report(BAD), coloured)
+    monkeypatch.setenv("NO_COLOR", "1")
+    show(report(BAD), plain)
+
+    assert re.search(r"\x1b\[[0-9;]*3[0-9]m", coloured.getvalue())
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", plain.getvalue())
+
+
+def test_progress_is_silent_where_there_is_no_terminal() -> None:
+    stream = io.StringIO()
+    with progress(3, stream) as bar:
+        bar.done("a/b", CaseVerdict.PARITY)
+
+    assert stream.getvalue() == ""
+
+
+def test_progress_counts_on_a_terminal() -> None:
+    stream = _Terminal()
+    with progress(2, stream) as bar:
+        bar.done("a/b", CaseVerdict.PARITY)
+        bar.done("a/c", CaseVerdict.DIVERGENT)
+
+    assert "2/2" in stream.getvalue()
+
+
+def test_a_partial_report_says_so_everywhere() -> None:
+    given = report(GOOD, planned=5, interrupted=True)
+
+    assert "1 of 5 judged, partial report" in shown(given)
+    assert json.loads(json_report(given))["partial"] is True
+    assert "partial report" in html_report(given)
+    assert "the run is partial: 1 of 5" in junit_report(given)
+
+
+def test_waivers_that_need_attention_are_named() -> None:
+    states = (
+        WaiverStatus(id="W1", state="used", count=1, max_count=1),
+        WaiverStatus(id="W2", state="expired", count=0, max_count=1),
+    )
+
+    text = shown(report(GOOD, waivers=states))
+
+    assert "waiver W2: expired" in text
+    assert "W1" not in text
+
+
+def test_json_holds_every_case_with_explanation_and_command() -> None:
+    document = json.loads(json_report(report(GOOD, BAD, problems=(PROBLEM,))))
+
+    assert (document["verdict"], document["exitCode"]) == ("divergent", 2)
+    assert [case["verdict"] for case in document["cases"]] == ["parity", "divergent"]
+    found = document["cases"][1]["divergences"][0]
+    assert (found["cassette"], found["channel"]) == ("text/hello", "events")
+    assert (found["path"], found["waivedBy"]) == ("content[0].text", None)
+    assert document["cases"][1]["explanation"][0].startswith("events[3]")
+    assert document["problems"][0]["file"] == "x.yaml"
+
+
+def test_junit_is_well_formed_and_counts_add_up() -> None:
+    root = ET.fromstring(junit_report(report(GOOD, BAD, UNSURE, problems=(PROBLEM,))))
+    suites = {suite.get("name"): suite for suite in root}
+
+    assert suites["text"].get("tests") == "2"
+    assert suites["text"].get("failures") == "1"
+    assert suites["abort"].get("errors") == "1"
+    failure = suites["text"].find("testcase[@name='hello']/failure")
+    assert failure is not None
+    assert failure.text is not None
+    assert "parity run" in failure.text
+    assert suites["not judged"].find("testcase/error") is not None
+
+
+def test_every_report_survives_what_it_cannot_hold() -> None:
+    odd = replace(BAD, divergences=(replace(FOUND, control="a\x00\x1b\ud800</x>", path="\x01"),))
+
+    ET.fromstring(junit_report(report(odd)))
+    html_report(report(odd)).encode()
+    shown(report(odd)).encode()
+    assert "\x1b" not in shown(report(odd))
+
+
+def test_html_is_one_file_with_everything_escaped() -> None:
+    page = html_report(report(GOOD, BAD, UNSURE))
+
+    assert "<b>" not in page
+    assert "\\u003cb\\u003e" in page or "&lt;b&gt;" in page
+    assert not re.search(r"(src|href)=|<script|@import|url\(", page)
+    assert page.count("<details") == 2
+    assert page.startswith("<!doctype html>")
+
+
+def test_the_first_divergent_case_is_one_that_can_be_explained() -> None:
+    cut = CaseResult(cassette="a/cut", cut=(ChannelName.EVENTS,))
+
+    assert report(cut, BAD).first_divergent is BAD
+    assert report(cut).first_divergent is cut
+    assert report(GOOD).first_divergent is None
+
+
+def test_agreement_in_failure_is_remarked_on() -> None:
+    text = shown(report(replace(GOOD, remarks=("both sides ended alike with: no",))))
+
+    assert "remark: text/plain: both sides ended alike with: no" in text
