@@ -65,14 +65,18 @@ def real_backend() -> Backend:
 
 def _load(file: Path, root: Path) -> LoadedCassette:
     from harness.cassette.load import load_cassette
+    from harness.http.case import is_recording, load_http_case
 
-    return load_cassette(file, root)
+    return load_http_case(file) if is_recording(file) else load_cassette(file, root)
 
 
 def _run(cassette: LoadedCassette, runtime: str) -> Observation:
     from harness.cassette.format import Cassette
+    from harness.http.case import HttpCase
     from harness.replay.runner import run_cassette
 
+    if isinstance(cassette, HttpCase):
+        return run_cassette(cassette.cassette, runtime, model=cassette.model)
     assert isinstance(cassette, Cassette)
     return run_cassette(cassette, runtime)
 
@@ -80,7 +84,10 @@ def _run(cassette: LoadedCassette, runtime: str) -> Observation:
 def _starts_processes(cassette: LoadedCassette) -> str | None:
     from harness.cassette.format import Cassette
     from harness.cassette.trust import starts_processes
+    from harness.http.case import HttpCase
 
+    if isinstance(cassette, HttpCase):
+        return None  # headless in default mode: the policy refuses every command
     assert isinstance(cassette, Cassette)
     return starts_processes(cassette)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import platform
+from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from harness.cassette.format import Cassette
 from harness.cassette.macros import Paths
@@ -24,17 +25,68 @@ from runtimes.registry import open_runtime, runtime_factory
 from services.clock import VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
 from services.environment import Environment
-from services.model.generator import ModelRequest
-from services.model.replay.generator import ObservedRequest, ReplayedContentGenerator
+from services.model.generator import ContentGenerator, ModelRequest
+from services.model.replay.generator import (
+    ObservedRequest,
+    ReplayedContentGenerator,
+    ReplayNote,
+)
 from services.wire import Content
 
-__all__ = ["observe_cassette", "run_cassette", "versions"]
+__all__ = ["ModelSource", "ReplayedModel", "observe_cassette", "run_cassette", "versions"]
 
 SESSION_SCOPE: Final = "session"
 _DISTRIBUTIONS: Final = ("parity", "google-adk", "google-genai")
 
 
-def run_cassette(cassette: Cassette, runtime: str, *, deadline_s: float = 60) -> Observation:
+class ReplayedModel(ContentGenerator, Protocol):
+    """A model that answers from a recording and knows what it was not asked for."""
+
+    @property
+    def notes(self) -> Sequence[ReplayNote]:
+        """What did not fit."""
+        ...
+
+    def unused_steps(self) -> list[int]:
+        """Indices of the answers that nobody asked for."""
+        ...
+
+
+ModelSource = Callable[
+    [
+        Cassette,
+        VirtualClock,
+        Callable[[ObservedRequest], None],
+        Callable[[int, int], None],
+    ],
+    ReplayedModel,
+]
+"""Makes a run's model, given its cassette, clock, and what to call at each request and chunk."""
+
+
+def scripted_model(
+    cassette: Cassette,
+    clock: VirtualClock,
+    on_request: Callable[[ObservedRequest], None],
+    on_chunk: Callable[[int, int], None],
+) -> ReplayedModel:
+    """The model that answers with the cassette's own steps."""
+    return ReplayedContentGenerator(
+        cassette.steps,
+        clock=clock,
+        match=cassette.match,
+        on_request=on_request,
+        on_chunk=on_chunk,
+    )
+
+
+def run_cassette(
+    cassette: Cassette,
+    runtime: str,
+    *,
+    deadline_s: float = 60,
+    model: ModelSource = scripted_model,
+) -> Observation:
     """Replay `cassette` in the runtime called `runtime` and return all that was seen.
 
     A run that fails, stalls or passes its real deadline is an observation too; its `error` says
@@ -46,16 +98,22 @@ def run_cassette(cassette: Cassette, runtime: str, *, deadline_s: float = 60) ->
     """
     runtime_factory(runtime)
     with asyncio.Runner(loop_factory=virtual_loop) as runner:
-        return runner.run(observe_cassette(cassette, runtime, deadline_s=deadline_s))
+        return runner.run(observe_cassette(cassette, runtime, deadline_s=deadline_s, model=model))
 
 
-async def observe_cassette(cassette: Cassette, runtime: str, *, deadline_s: float) -> Observation:
+async def observe_cassette(
+    cassette: Cassette,
+    runtime: str,
+    *,
+    deadline_s: float,
+    model: ModelSource = scripted_model,
+) -> Observation:
     """`run_cassette` inside a running virtual loop. Several at once do not disturb each other."""
     missing = cassette.needs() - SUPPORTED_FEATURES
     if cassette.provenance.kind == "imported":
         missing -= INFERRED_FEATURES
     with open_envelope() as envelope:
-        run = _Run(cassette, runtime, envelope)
+        run = _Run(cassette, runtime, envelope, model)
         if missing:
             run.error = f"not supported by this build: {', '.join(sorted(missing))}"
         else:
@@ -101,7 +159,9 @@ def _leaves(error: BaseException) -> list[str]:
 class _Run:
     """One run's parts, and what they have seen so far."""
 
-    def __init__(self, cassette: Cassette, runtime: str, envelope: Envelope) -> None:
+    def __init__(
+        self, cassette: Cassette, runtime: str, envelope: Envelope, model: ModelSource
+    ) -> None:
         workspace = envelope.workspace
         self._cassette = cassette.bind(
             Paths(workspace=workspace.root, home=workspace.home, cassettes=cassette.root.resolve())
@@ -116,13 +176,7 @@ class _Run:
         self.error: str | None = None
         self.stalled = False
         self.deadline_passed = False
-        self._generator = ReplayedContentGenerator(
-            self._cassette.steps,
-            clock=envelope.clock,
-            match=self._cassette.match,
-            on_request=self._on_request,
-            on_chunk=self._on_chunk,
-        )
+        self._generator = model(self._cassette, envelope.clock, self._on_request, self._on_chunk)
         write_files(workspace.root, self._cassette.files)
         write_files(workspace.home, self._cassette.home_files)
         self._before = folder_state(workspace.root)

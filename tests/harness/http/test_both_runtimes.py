@@ -4,10 +4,8 @@ from pathlib import Path
 
 import pytest
 
-import harness.replay.runner as runner
-from harness.cassette.load import build_cassette
-from harness.http.replay import open_http_generator
-from harness.http.vcr_cassettes import load_recording
+from harness.http.case import is_recording, load_http_case
+from harness.replay.runner import run_cassette
 from harness.replay.trace import to_trace
 
 ROOT = Path(__file__).parents[3]
@@ -41,27 +39,25 @@ OTHERS = (
 
 
 @pytest.fixture
-def traces(monkeypatch):
+def traces():
     """Both runtimes' traces of a recording, without what must differ."""
 
     def run(file):
-        recording = load_recording(file)
-
-        def generator(steps, *, clock, match, on_request, on_chunk):
-            return open_http_generator(recording, clock, on_request=on_request, on_chunk=on_chunk)
-
-        monkeypatch.setattr(runner, "ReplayedContentGenerator", generator)
-        document = recording.document()
-        path = Path("/corpus") / f"{document['name']}.yaml"
-        cassette = build_cassette(document, path, Path("/corpus"))
+        case = load_http_case(file)
         found = []
         for name in ("legacy", "adk"):
-            trace = to_trace(runner.run_cassette(cassette, name))
+            trace = to_trace(run_cassette(case.cassette, name, model=case.model))
             assert trace.pop("runtime") == name
             found.append(trace)
-        return recording, *found
+        return case.recording, *found
 
     return run
+
+
+def test_a_recording_is_told_from_a_scenario():
+    assert all(is_recording(file) for file in OURS)
+    assert not is_recording(ROOT / "cassettes" / "text" / "text.yaml")
+    assert not is_recording(ROOT / "absent.yaml")
 
 
 @pytest.mark.parametrize("file", OURS, ids=lambda file: file.stem)

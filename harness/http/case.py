@@ -1,0 +1,88 @@
+"""`HttpCase`: recorded HTTP traffic as a case of `parity run` and `parity trace`.
+
+The user's side comes from the recorded requests, the model's from the recorded answers, which the
+real google-genai client reads as it would read the network's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from harness.cassette.format import Cassette
+from harness.cassette.load import build_cassette
+from harness.errors import CassetteFormatError
+from harness.http.exchanges import HttpRecording, SkippedRecording
+from harness.http.replay import HttpReplayedGenerator, open_http_generator
+from harness.http.vcr_cassettes import load_recording
+from services.clock import VirtualClock
+from services.model.replay.matching import ObservedRequest
+
+__all__ = ["HttpCase", "is_recording", "load_http_case"]
+
+_GLANCE: Final = 65_536
+_RECORDED: Final = re.compile(rb"^(?:- )?(?:interactions|http_interactions|when):", re.MULTILINE)
+_SCENARIO: Final = re.compile(rb"^cassette:", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpCase:
+    """One recording, ready to run. `cassette` has the user's side; its model steps are empty."""
+
+    cassette: Cassette
+    recording: HttpRecording
+
+    @property
+    def name(self) -> str:
+        """`http/<the file's name>`."""
+        return self.cassette.name
+
+    @property
+    def phase(self) -> None:
+        """Recordings belong to no rollout phase."""
+        return
+
+    @property
+    def unused(self) -> tuple[int, ...]:
+        """No exchange is meant to be left over."""
+        return ()
+
+    def model(
+        self,
+        cassette: Cassette,
+        clock: VirtualClock,
+        on_request: Callable[[ObservedRequest], None],
+        on_chunk: Callable[[int, int], None],
+    ) -> HttpReplayedGenerator:
+        """The recorded answers under the real client; a `ModelSource` of `run_cassette`."""
+        return open_http_generator(self.recording, clock, on_request=on_request, on_chunk=on_chunk)
+
+
+def is_recording(file: Path) -> bool:
+    """Whether the head of `file` looks like recorded HTTP traffic and not like a scenario."""
+    try:
+        with file.open("rb") as stream:
+            head = stream.read(_GLANCE)
+    except OSError:
+        return False  # loading it will say why
+    return _RECORDED.search(head) is not None and _SCENARIO.search(head) is None
+
+
+def load_http_case(file: Path) -> HttpCase:
+    """Load recorded traffic.
+
+    Raises:
+        CassetteFormatError: it is malformed, or holds nothing that the client could read.
+    """
+    recording = load_recording(file)
+    if isinstance(recording, SkippedRecording):
+        raise CassetteFormatError(
+            file, "", recording.reason, "leave it out: google-genai's client cannot read it"
+        )
+    document = recording.document()
+    root = file.absolute().parent
+    cassette = build_cassette(document, root / f"{document['name']}.yaml", root)
+    return HttpCase(cassette=cassette, recording=recording)
