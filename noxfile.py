@@ -13,6 +13,7 @@ nox.options.default_venv_backend = "virtualenv"
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 PACKAGES = ["agent_protocol", "services", "runtimes", "harness"]
+CORPUS = ["cassettes", "cassettes/http"]
 REPORT = Path("parity-report")
 
 
@@ -28,7 +29,7 @@ def parity(session: nox.Session) -> None:
     session.run(
         "parity",
         "run",
-        *(session.posargs or ["cassettes"]),
+        *(session.posargs or CORPUS),
         "-n",
         "2",
         "--journal",
@@ -75,7 +76,7 @@ def imports(session: nox.Session) -> None:
 def cassettes(session: nox.Session) -> None:
     """Every cassette of the corpus is valid, and is run by somebody."""
     session.install("-e", ".")
-    session.run("parity", "check", *(session.posargs or ["cassettes"]))
+    session.run("parity", "check", *(session.posargs or CORPUS))
 
 
 @nox.session

@@ -24,19 +24,19 @@ def list_(ctx: click.Context, paths: tuple[Path, ...], expr: str | None, phase: 
     parity list
     parity list cassettes/tools --phase A
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.cassette.load import load_cassette
+    from harness.http.case import load_case
 
     files = chosen_cassettes(paths, expr, phase, on_stderr=True)
     width = max(len(file.name) for file in files)
     broken = 0
     for file in files:
         try:
-            cassette = load_cassette(file.path, file.root)
+            cassette = load_case(file.path, file.root)
         except CassetteError as error:
             click.echo(f"not loaded: {error}", err=True)
             broken += 1
             continue
-        if phase is None or cassette.phase == phase:
+        if phase in (None, cassette.phase):
             row = f"{cassette.name:<{width}}  {cassette.phase or '-'}  {cassette.note}"
             click.echo(row.rstrip())
     ctx.exit(2 if broken else 0)
@@ -54,11 +54,12 @@ def show(cassette: str, whole: bool) -> None:
     parity show tools/batch
     parity show other/cassettes/loops/tool_nudge.yaml
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.cassette.load import load_cassette
     from harness.cassette.show import show_cassette
+    from harness.http.case import HttpCase, load_case
 
     file, root = _find_one(cassette)
-    loaded = load_cassette(file, root)
+    case = load_case(file, root)
+    loaded = case.cassette if isinstance(case, HttpCase) else case
     text = show_cassette(loaded, longest=None) if whole else show_cassette(loaded)
     click.echo(text, nl=False)
 
@@ -96,13 +97,13 @@ def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None
 
     Exit codes: 0 all are valid; 2 some are not.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.cassette.load import load_cassette
+    from harness.http.case import load_case
 
     files = chosen_cassettes(paths, expr)
     broken = 0
     for file in files:
         try:
-            load_cassette(file.path, file.root)
+            load_case(file.path, file.root)
         except CassetteError as error:
             click.echo(str(error), err=True)
             broken += 1

@@ -64,10 +64,9 @@ def real_backend() -> Backend:
 
 
 def _load(file: Path, root: Path) -> LoadedCassette:
-    from harness.cassette.load import load_cassette
-    from harness.http.case import is_recording, load_http_case
+    from harness.http.case import load_case
 
-    return load_http_case(file) if is_recording(file) else load_cassette(file, root)
+    return load_case(file, root)
 
 
 def _run(cassette: LoadedCassette, runtime: str) -> Observation:

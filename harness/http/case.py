@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.cassette.format import Cassette
-from harness.cassette.load import build_cassette
+from harness.cassette.load import build_cassette, load_cassette
 from harness.errors import CassetteFormatError
 from harness.http.exchanges import HttpRecording, SkippedRecording
 from harness.http.replay import HttpReplayedGenerator, open_http_generator
@@ -21,7 +21,7 @@ from harness.http.vcr_cassettes import load_recording
 from services.clock import VirtualClock
 from services.model.replay.matching import ObservedRequest
 
-__all__ = ["HttpCase", "is_recording", "load_http_case"]
+__all__ = ["HttpCase", "is_recording", "load_case", "load_http_case"]
 
 _GLANCE: Final = 65_536
 _RECORDED: Final = re.compile(rb"^(?:- )?(?:interactions|http_interactions|when):", re.MULTILINE)
@@ -44,6 +44,12 @@ class HttpCase:
     def phase(self) -> None:
         """Recordings belong to no rollout phase."""
         return
+
+    @property
+    def note(self) -> str:
+        """What there is to say of it in a list."""
+        exchanges = len(self.recording.exchanges)
+        return f"recorded HTTP traffic, {exchanges} model call{'' if exchanges == 1 else 's'}"
 
     @property
     def unused(self) -> tuple[int, ...]:
@@ -86,3 +92,12 @@ def load_http_case(file: Path) -> HttpCase:
     root = file.absolute().parent
     cassette = build_cassette(document, root / f"{document['name']}.yaml", root)
     return HttpCase(cassette=cassette, recording=recording)
+
+
+def load_case(file: Path, root: Path | None = None) -> Cassette | HttpCase:
+    """Load whatever `file` is: a scenario, or recorded traffic.
+
+    Raises:
+        CassetteError: it is neither, or cannot be used.
+    """
+    return load_http_case(file) if is_recording(file) else load_cassette(file, root)

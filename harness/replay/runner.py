@@ -7,6 +7,7 @@ import json
 import platform
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final, Protocol
@@ -263,6 +264,12 @@ def _parsed(line: str) -> object:
 
 def versions() -> dict[str, str]:
     """What runs: our distribution and the ones whose behaviour can show in a trace."""
+    return dict(_versions())
+
+
+@cache
+def _versions() -> dict[str, str]:
+    """Read once: each costs a search of the installed packages, and runs are short."""
     found = {"python": platform.python_version()}
     for name in _DISTRIBUTIONS:
         try:
