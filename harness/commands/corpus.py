@@ -27,8 +27,8 @@ def list_(ctx: click.Context, paths: tuple[Path, ...], expr: str | None, phase: 
     from harness.http.case import load_case
 
     files = chosen_cassettes(paths, expr, phase, on_stderr=True)
-    width = max(len(file.name) for file in files)
     broken = 0
+    rows: list[tuple[str, str]] = []
     for file in files:
         try:
             cassette = load_case(file.path, file.root)
@@ -37,8 +37,10 @@ def list_(ctx: click.Context, paths: tuple[Path, ...], expr: str | None, phase: 
             broken += 1
             continue
         if phase in (None, cassette.phase):
-            row = f"{cassette.name:<{width}}  {cassette.phase or '-'}  {cassette.note}"
-            click.echo(row.rstrip())
+            rows.append((cassette.name, f"{cassette.phase or '-'}  {cassette.note}"))
+    width = max((len(name) for name, _ in rows), default=0)
+    for name, about in rows:
+        click.echo(f"{name:<{width}}  {about}".rstrip())
     ctx.exit(2 if broken else 0)
 
 

@@ -190,8 +190,8 @@ def _wait(meeting: Path) -> None:
 
     `meeting` is a FIFO: whoever reads it knows that the waiting has begun.
     """
-    meeting.write_text("waiting")
     try:
+        meeting.write_text("waiting")
         time.sleep(60)
     finally:
         meeting.with_suffix(".unwound").write_text("")
