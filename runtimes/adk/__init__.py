@@ -1,1 +1,26 @@
-"""The loop on Google's Agent Development Kit: Runner and LlmAgent."""
+"""The loop on Google's Agent Development Kit: Runner and LlmAgent.
+
+Importing this package is cheap; ADK itself is imported when a runtime is opened.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from runtimes.adk.quiet import import_quietly
+
+if TYPE_CHECKING:
+    from runtimes.contract import Runtime
+    from services.bundle import Services
+
+__all__ = ["open_runtime"]
+
+
+@asynccontextmanager
+async def open_runtime(services: Services) -> AsyncIterator[Runtime]:
+    """Open the ADK engine over `services`; leaving aborts, awaits and disposes."""
+    engine = import_quietly("runtimes.adk.runtime")
+    async with engine.open_engine(services) as runtime:
+        yield runtime

@@ -1,0 +1,298 @@
+"""`AdkAgentProtocol`: the product's agent, with Google's ADK as its loop.
+
+A send is one `Runner.run_async` per user-role request (the prompt, then perhaps a nudge after an
+empty answer); the tool rounds happen inside it. What a client sees is decided here and in the
+translator: one `agent_start`, one `agent_end` on every path, nothing after an abort.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from typing import Any, Final
+
+from google.adk.agents._streaming_mode import StreamingMode
+from google.adk.agents.run_config import RunConfig
+from google.adk.apps.app import App
+from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
+from google.adk.platform import time as platform_time
+from google.adk.platform import uuid as platform_uuid
+from google.adk.plugins.base_plugin import BasePlugin
+from google.adk.runners import Runner
+from google.adk.sessions.session import Session
+from google.adk.telemetry.context import TelemetryConfig
+
+from agent_protocol.agent import AgentProtocol, AgentSend, MessageSend, Subscriber, Unsubscribe
+from agent_protocol.content import ContentPart, TextPart
+from agent_protocol.errors import StreamActive, UnsupportedSend
+from agent_protocol.event_log import EventLog
+from agent_protocol.events import AgentEvent, Message
+from runtimes.adk.flow import RuntimeFlow, ToolBatch
+from runtimes.adk.llm import GcliAgentModel, Instruction, ModelParts
+from runtimes.adk.notes import WireContent
+from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
+from runtimes.adk.run import ModelCallFailed, Run, RunLink
+from runtimes.adk.sessions import GcliSessionService
+from runtimes.adk.tools import Toolbox
+from runtimes.adk.translate import EventTranslator
+from services.abort import AbortController, AbortError
+from services.background import BackgroundTasks
+from services.bundle import Services
+from services.history.transforms import EMPTY_ANSWER_NUDGE
+from services.model.errors import (
+    InvalidStreamError,
+    UnauthorizedError,
+    error_message,
+    friendly_error,
+)
+from services.presentation.content import content_to_parts
+from services.presentation.errors import StructuredError, map_error, unexpected_error
+from services.presentation.finish import end_reason
+from services.wire import Content
+
+__all__ = ["USER_ID", "AdkAgentProtocol", "AdkConfig"]
+
+USER_ID: Final = "user"
+_NO_LIMIT: Final = 1_000_000_000
+"""ADK's own limit of model calls per invocation is not used; 0 would make it log a warning."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdkConfig:
+    """What an agent is built over."""
+
+    services: Services
+    session: Session
+    """The live session, made and given its archive beforehand."""
+    tasks: BackgroundTasks
+    link: RunLink
+    """Shared with the request processors: there they find the send under way."""
+    prompt_id: str | None = None
+    """Fixed for the agent's life; the session's own when absent."""
+
+
+class AdkAgentProtocol(AgentProtocol):
+    """One agent over a conversation; one stream at a time. The whole ADK runtime sits in here."""
+
+    def __init__(
+        self,
+        config: AdkConfig,
+        instruction_provider: Callable[[], str],
+        tools: Toolbox,
+        plugins: Sequence[BasePlugin],
+        request_processors: Sequence[BaseLlmRequestProcessor],
+        session_service: GcliSessionService,
+        parent_session_id: str | None = None,
+    ) -> None:
+        """Build the agent.
+
+        Args:
+            config: what it stands on.
+            instruction_provider: the system instruction, asked for at each request.
+            tools: the session's tools.
+            plugins: ADK plugins, in order.
+            request_processors: ours; `PROCESSOR_ORDER` says where each goes.
+            session_service: holds the conversation.
+            parent_session_id: the session whose tool call started this agent, if one did.
+        """
+        services, session, link = config.services, config.session, config.link
+        self.parent_session_id = parent_session_id
+        self._services = services
+        self._session = session
+        self._sessions = session_service
+        self._tasks = config.tasks
+        self._link = link
+        self._prompt_id = config.prompt_id or services.state.prompt_id
+        self._log = EventLog()
+        self._stream: _Stream | None = None
+        instruction = Instruction(instruction_provider)
+        model = GcliAgentModel.over(
+            ModelParts(
+                services=services,
+                conversation=session_service.archive(session),
+                pending=lambda: session_service.pending(session),
+                link=link,
+                tools=tools,
+                instruction=instruction,
+            )
+        )
+        flow = RuntimeFlow(request_processors, ToolBatch(services, session_service, link))
+        hosted = HostedAgent.make(model, flow, instruction)
+        app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=list(plugins))
+        self._runner = Runner(app=app, session_service=session_service)
+        self._run_config = RunConfig(
+            streaming_mode=StreamingMode.SSE,
+            max_llm_calls=_NO_LIMIT,
+            telemetry=TelemetryConfig(),
+        )
+
+    @property
+    def events(self) -> Sequence[AgentEvent]:
+        """Everything emitted so far, oldest first."""
+        return self._log.events
+
+    def subscribe(self, callback: Subscriber) -> Unsubscribe:
+        """Call `callback` with every event from now on."""
+        return self._log.subscribe(callback)
+
+    async def send(self, payload: AgentSend) -> str | None:
+        """Start a stream with a user's message.
+
+        Raises:
+            UnsupportedSend: anything but a message.
+            StreamActive: a stream is running.
+        """
+        if not isinstance(payload, MessageSend):
+            raise UnsupportedSend(
+                "AdkAgentProtocol.send() only supports message sends for the moment."
+            )
+        if self._stream is not None and self._stream.active:
+            raise StreamActive("AdkAgentProtocol.send() cannot be called while a stream is active.")
+        stream = _Stream(self._services, self._log)
+        self._stream = stream
+        stream.tell_user_message(payload)
+        self._tasks.start(self._conduct(stream, payload), name=f"adk stream {stream.id}")
+        return stream.id
+
+    async def abort(self) -> None:
+        """Ask the active stream to end; its `agent_end` follows."""
+        if self._stream is not None and self._stream.active:
+            self._stream.controller.abort()
+
+    async def close(self) -> None:
+        """Let go of what ADK holds. The agent must be idle."""
+        await self._runner.close()
+
+    async def _conduct(self, stream: _Stream, payload: MessageSend) -> None:
+        """Drive a stream from `agent_start` to exactly one `agent_end`."""
+        run = Run(
+            prompt_id=self._prompt_id,
+            signal=stream.controller.signal,
+            display_content=payload.display_content,
+        )
+        stream.emit(stream.translator.start())
+        try:
+            self._pin_adk()
+            self._link.begin(run)
+            await self._invocations(stream, run, content_to_parts(payload.content))
+        except asyncio.CancelledError:
+            stream.end("aborted")
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever escaped becomes the stream's failure
+            if run.signal.aborted or isinstance(error, AbortError):
+                stream.end("aborted")
+            else:
+                stream.emit(stream.translator.error(unexpected_error(error)))
+                stream.end("failed")
+        finally:
+            self._link.finish()
+            stream.active = False
+
+    def _pin_adk(self) -> None:
+        """Give ADK our clock, and ids that are the same in every run; for this task only."""
+        clock, count = self._services.clock, 0
+
+        def next_id() -> str:
+            nonlocal count
+            count += 1
+            return f"adk-event-{count}"
+
+        platform_time.set_time_provider(lambda: clock.now_ms() / 1000)
+        platform_uuid.set_id_provider(next_id)
+
+    async def _invocations(self, stream: _Stream, run: Run, parts: list[Content]) -> None:
+        message: Content = {"role": "user", "parts": parts}
+        while True:
+            await self._invoke(stream, run, message)
+            if stream.ended:
+                return
+            if run.end is not None:
+                stream.end(*run.end)
+                return
+            if run.signal.aborted:
+                stream.end("aborted")
+                return
+            if run.after_tools and not run.step.visible_text:
+                run.after_tools = False
+                message = {"role": "user", "parts": [{"text": EMPTY_ANSWER_NUDGE}]}
+                continue
+            stream.end(end_reason(run.step.finish_reason))
+            return
+
+    async def _invoke(self, stream: _Stream, run: Run, message: Content) -> None:
+        """One user-role request and the tool rounds that follow from it."""
+        events = self._runner.run_async(
+            user_id=USER_ID,
+            session_id=self._session.id,
+            new_message=_sendable(message),
+            run_config=self._run_config,
+        )
+        try:
+            async with aclosing(events):
+                async for event in events:
+                    for told in stream.translator.translate(event, run):
+                        stream.emit(told)
+                    if stream.ended:
+                        return
+        except ModelCallFailed as failure:
+            run.signal.raise_if_aborted()
+            self._tell_failure(stream, failure.cause)
+        finally:
+            self._sessions.settle(self._session)
+
+    def _tell_failure(self, stream: _Stream, error: Exception) -> None:
+        if isinstance(error, InvalidStreamError):
+            stream.emit(stream.translator.invalid_stream(error.type, str(error)))
+        else:
+            friendly = friendly_error(error)
+            if isinstance(friendly, UnauthorizedError):
+                raise friendly
+            status = getattr(friendly, "status", None)
+            structured = StructuredError(
+                message=error_message(friendly),
+                status=status if isinstance(status, int) else None,
+            )
+            stream.emit(stream.translator.error(map_error(structured)))
+        stream.end("failed")
+
+
+def _sendable(message: Content) -> WireContent:
+    """The message for the Runner, which wants at least one part of its own."""
+    content = WireContent.of(message)
+    if not content.parts:
+        content.parts = WireContent.of({"parts": [{"text": ""}]}).parts
+    return content
+
+
+class _Stream:
+    """One send's stream as its client sees it."""
+
+    def __init__(self, services: Services, log: EventLog) -> None:
+        self.id = services.ids.uuid("stream")
+        self.controller = AbortController()
+        self.translator = EventTranslator(self.id, clock=services.clock, tools=services.tools)
+        self.active = True
+        self.ended = False
+        self._log = log
+
+    def tell_user_message(self, payload: MessageSend) -> None:
+        """Emit what the user said, as it is meant to be shown."""
+        content: tuple[ContentPart, ...] = payload.content
+        if payload.display_content:
+            content = (TextPart(text=payload.display_content),)
+        self.emit(
+            Message(**self.translator.fields(), role="user", content=content, meta=payload.meta)
+        )
+
+    def emit(self, event: AgentEvent) -> None:
+        """Store and deliver one event."""
+        self.ended = self.ended or event.type == "agent_end"
+        self._log.emit((event,))
+
+    def end(self, reason: str, data: Mapping[str, Any] | None = None) -> None:
+        """Emit `agent_end`, unless the stream has had its one."""
+        if not self.ended:
+            self.emit(self.translator.end(reason, data))
+        self.active = False

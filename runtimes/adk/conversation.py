@@ -1,0 +1,233 @@
+"""What a session remembers between invocations: the archive behind ADK's live session.
+
+ADK's session holds only what the current invocation still works on; every turn that is settled
+lives here, in the form in which the next request carries it, with the chat recording at its side.
+Rules of history, rollback and recording: core `core/geminiChat.ts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.abort import AbortError
+from services.bundle import Services
+from services.chat_recording import ChatRecording, HistoryTurn
+from services.history.transforms import (
+    INTERRUPTED_RESPONSE_PLACEHOLDER,
+    SYNTHETIC_THOUGHT_SIGNATURE,
+    coalesce,
+    has_function_response,
+    strip_thoughts,
+)
+from services.history.view import RequestView
+from services.model.names import is_gemini2_model, supports_modern_features
+from services.model.parts import part_list_to_string
+from services.model.stream import AssembledTurn
+from services.model.tokens import estimate_tokens
+from services.prompts import ENVIRONMENT_CONTEXT_ID
+from services.scheduler.calls import CompletedToolCall
+from services.wire import Content, Part
+
+__all__ = ["Conversation", "SentRequest"]
+
+_BINARY_INJECTION: Final = "__binary_injection__"
+_BINARY_RECEIVED: Final = "Binary content received. Proceeding with analysis."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SentRequest:
+    """A user-role turn on its way to the model, and where history goes back to if it fails."""
+
+    length: int
+    token_count: int
+    answers_tools: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _PromptStart:
+    """Where history stood when a prompt id was first used since the last rollback."""
+
+    prompt_id: str
+    length: int
+    token_count: int
+
+
+class Conversation:
+    """One chat's turns, its request view, its recording, and the client's counters."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._ids: list[str] = []
+        self.view = RequestView()
+        """Curated, coalesced request contents; brought up to date by every change below."""
+        self._recording: ChatRecording = services.new_recording()
+        self._prompt_start: _PromptStart | None = None
+        self.sending = asyncio.Lock()
+        """Held while a request and its answer are under way: there is one at a time."""
+        self.last_prompt_token_count = 0
+        self.session_turns = 0
+        """Model turns over the client's life; a reset does not clear it."""
+        self.last_prompt_id = services.state.session_id
+
+    def start(self) -> None:
+        """Begin a chat: the environment's context is its first turn, and a new recording's."""
+        recording = self._services.new_recording()
+        context = self._services.prompts.session_context()
+        self._recording = recording
+        self._ids = [ENVIRONMENT_CONTEXT_ID]
+        self.view = RequestView([context], strip_thoughts=self._strips_thoughts())
+        self._prompt_start = None
+        self.last_prompt_token_count = estimate_tokens(context["parts"])
+        recording.initialize()
+        self._sync_recording()
+
+    def transcript(self) -> list[Content]:
+        """The model-facing history, oldest first, as upstream's `getHistory` shows it."""
+        raw = list(self.view.raw)
+        return coalesce(strip_thoughts(raw)) if self._strips_thoughts() else raw
+
+    def history(self) -> list[HistoryTurn]:
+        """Every turn with its durable id."""
+        return list(zip(self._ids, self.view.raw, strict=True))
+
+    def match_configured_model(self) -> None:
+        """Let the view follow a change of the configured model's family."""
+        self.view.set_strip_thoughts(self._strips_thoughts())
+
+    def send(
+        self, content: Content, *, prompt_id: str, model: str, display_content: str | None
+    ) -> SentRequest:
+        """Take a user-role turn into history and recording, as the request about to be made.
+
+        Raises:
+            ValueError: the turn has no parts.
+        """
+        parts: list[Part] = content.get("parts") or []
+        if not parts:
+            raise ValueError("partOrString cannot be an empty array")
+        length, token_count = len(self._ids), self.last_prompt_token_count
+        start = self._prompt_start
+        if start is None or start.prompt_id != prompt_id:
+            self._prompt_start = _PromptStart(prompt_id, length, token_count)
+        answers_tools = has_function_response(content)
+        if answers_tools:
+            self._take_tool_response(content)
+        else:
+            self._close_unanswered_response()
+            self._take_message(content, model, display_content)
+        return SentRequest(length=length, token_count=token_count, answers_tools=answers_tools)
+
+    def answer(self, turn: AssembledTurn, model: str) -> None:
+        """Take the model's turn into recording and history."""
+        recording = self._recording
+        for thought in turn.thoughts:
+            recording.record_thought(thought.subject, thought.description)
+        if turn.usage is not None:
+            recording.record_tokens(turn.usage)
+            prompt_tokens = turn.usage.get("promptTokenCount")
+            if prompt_tokens is not None:
+                self.last_prompt_token_count = prompt_tokens
+        if turn.recorded_as_message:
+            turn_id = recording.record_message(
+                type="gemini", content=turn.response_text, model=model
+            )
+        else:
+            turn_id = recording.record_synthetic_message("gemini", turn.parts)
+        self._push(turn_id, {"role": "model", "parts": turn.parts})
+
+    def record_tool_calls(self, model: str, calls: Sequence[CompletedToolCall]) -> None:
+        """Write a batch's outcome into the recording."""
+        self._recording.record_tool_calls(model, calls)
+
+    def fail(self, request: SentRequest, *, aborted: bool, error: BaseException | None) -> None:
+        """Go back: after an abort to the prompt's start, after a failure to before this request.
+
+        A failed tool response stays: the model has yet to see it.
+        """
+        start = self._prompt_start
+        if (aborted or isinstance(error, AbortError)) and start is not None:
+            self._prompt_start = None
+            self._go_back(start.length, start.token_count)
+        elif not request.answers_tools:
+            self._go_back(request.length, request.token_count)
+
+    def _strips_thoughts(self) -> bool:
+        configured = self._services.state.model
+        return is_gemini2_model(configured) or supports_modern_features(configured)
+
+    def _close_unanswered_response(self) -> None:
+        raw = self.view.raw
+        if raw and raw[-1].get("role") == "user" and has_function_response(raw[-1]):
+            self._push(
+                self._services.ids.uuid("message"),
+                {"role": "model", "parts": [{"text": INTERRUPTED_RESPONSE_PLACEHOLDER}]},
+            )
+
+    def _take_message(self, content: Content, model: str, display_content: str | None) -> None:
+        parts: list[Part] = content["parts"]
+        shown: list[Part] | None = None
+        if display_content is not None:
+            shown = [{"text": display_content}]
+            if part_list_to_string(shown) == part_list_to_string(parts):
+                shown = None
+        turn_id = self._recording.record_message(
+            type="user", content=parts, display_content=shown, model=model
+        )
+        self._push(turn_id, content)
+
+    def _take_tool_response(self, content: Content) -> None:
+        """Binary data inside a response becomes a user turn of its own, behind a thought."""
+        parts: list[Part] = content["parts"]
+        turn_id = self._recording.record_synthetic_message("user", parts)
+        injected = [item for part in parts for item in _injected(part)]
+        if not injected:
+            self._push(turn_id, content)
+            return
+        self._push(turn_id, {**content, "parts": [_without_injection(part) for part in parts]})
+        received: list[Part] = [
+            {
+                "text": _BINARY_RECEIVED,
+                "thought": True,
+                "thoughtSignature": SYNTHETIC_THOUGHT_SIGNATURE,
+            }
+        ]
+        received_id = self._recording.record_synthetic_message("gemini", received)
+        self._push(received_id, {"role": "model", "parts": received})
+        binary_id = self._recording.record_synthetic_message("info", injected)
+        self._push(binary_id, {"role": "user", "parts": injected})
+
+    def _push(self, turn_id: str, content: Content) -> None:
+        self._ids.append(turn_id)
+        self.view.append(content)
+
+    def _go_back(self, length: int, token_count: int) -> None:
+        if length <= len(self._ids):
+            del self._ids[length:]
+            self.view.truncate(length)
+        self.last_prompt_token_count = token_count
+        self._sync_recording()
+
+    def _sync_recording(self) -> None:
+        self._recording.update_messages_from_history(self.history())
+
+
+def _response(part: Part) -> dict[str, object]:
+    answer = part.get("functionResponse")
+    response = answer.get("response") if isinstance(answer, dict) else None
+    return response if isinstance(response, dict) else {}
+
+
+def _injected(part: Part) -> list[Part]:
+    injected = _response(part).get(_BINARY_INJECTION)
+    return injected if isinstance(injected, list) else []
+
+
+def _without_injection(part: Part) -> Part:
+    response = _response(part)
+    if _BINARY_INJECTION not in response:
+        return part
+    kept = {key: value for key, value in response.items() if key != _BINARY_INJECTION}
+    return {**part, "functionResponse": {**part["functionResponse"], "response": kept}}

@@ -1,0 +1,198 @@
+"""`RuntimeFlow`: ADK's single-agent flow with the product's processors, tools and no telemetry.
+
+ADK offers public methods to place processors by name. Four private methods are overridden; each
+has one contract test, and the dependency is pinned to the minor version they were written for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import aclosing
+from typing import Any, Final
+
+from google.adk.agents.callback_context import CallbackContext
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events.event import Event
+from google.adk.events.event_actions import EventActions
+from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
+from google.adk.flows.llm_flows.single_flow import SingleFlow
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
+
+from runtimes.adk.notes import ToolsDone, WireContent
+from runtimes.adk.run import RunLink
+from runtimes.adk.sessions import GcliSessionService
+from services.bundle import Services
+from services.scheduler.calls import CompletedToolCall
+from services.tools.contract import ToolErrorType
+
+__all__ = ["PROCESSOR_ORDER", "RuntimeFlow", "ToolBatch"]
+
+PROCESSOR_ORDER: Final = (
+    "limits",
+    "basic",
+    "instructions",
+    "contents",
+    "context_overflow",
+    "gcli_routing",
+    "agent_tools",
+)
+"""Every request processor, in the order they run. `basic` and `instructions` are ADK's own.
+
+ADK's others are left out: they serve features that the product does without (sub-agents by
+transfer, ADK's own authorisation, confirmation, compaction, planning and code execution), and
+`identity` would write into the system instruction.
+"""
+
+
+class ToolBatch:
+    """Runs a turn's calls as one batch of the scheduler and tells of the outcome."""
+
+    def __init__(self, services: Services, sessions: GcliSessionService, link: RunLink) -> None:
+        self._services = services
+        self._sessions = sessions
+        self._link = link
+
+    async def execute(self, context: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Yield the batch's one response event; nothing once the run is aborted.
+
+        The batch is every call that was asked for in this step, those of attempts that failed
+        afterwards included: clients have been told of them.
+        """
+        run = self._link.run
+        if run.signal.aborted:
+            context.end_invocation = True
+            return
+        completed = await self._services.scheduler.schedule(run.step.requests, run.signal)
+        if run.signal.aborted:
+            context.end_invocation = True
+            return
+        run.after_tools = bool(completed)
+        run.end = _verdict(completed)
+        yield _response_event(context, completed, last=run.end is not None)
+        # Clients have been told by now: the Runner and the agent go in step.
+        state, session = self._services.state, context.session
+        self._sessions.archive(session).record_tool_calls(
+            state.sequence_model or state.model, completed
+        )
+        if run.end is not None:
+            self._sessions.discard_pending(session)
+
+
+def _verdict(completed: Sequence[CompletedToolCall]) -> tuple[str, None] | None:
+    """How the batch ends the stream, if it does."""
+    types = [(call.response.error_type, call.response.error) for call in completed]
+    if any(kind is ToolErrorType.STOP_EXECUTION and error is not None for kind, error in types):
+        return "completed", None
+    if any(kind is not None and kind.is_fatal for kind, _ in types):
+        return "failed", None
+    return None
+
+
+def _response_event(
+    context: InvocationContext, completed: Sequence[CompletedToolCall], *, last: bool
+) -> Event:
+    parts = [part for call in completed for part in call.response.response_parts]
+    content = WireContent.of({"role": "user", "parts": parts}, ToolsDone(completed))
+    return Event(
+        invocation_id=context.invocation_id,
+        author=context.agent.name if context.agent else "",
+        branch=context.branch,
+        content=content,
+        actions=EventActions(skip_summarization=True) if last else EventActions(),
+    )
+
+
+class RuntimeFlow(SingleFlow):
+    """The flow of the hosted agent."""
+
+    def __init__(self, processors: Sequence[BaseLlmRequestProcessor], tools: ToolBatch) -> None:
+        super().__init__()
+        self._tools = tools
+        for name in [processor.name for processor in self._iter_request_processors()]:
+            if name not in PROCESSOR_ORDER:
+                self.remove_request_processor(name)
+        _install(self, {processor.name: processor for processor in processors})
+        self.response_processors.clear()
+
+    async def _run_and_handle_error(
+        self,
+        response_generator: AsyncGenerator[LlmResponse, None],
+        invocation_context: InvocationContext,
+        llm_request: LlmRequest,
+        model_response_event: Event,
+        call_llm_span: Any = None,
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """Error handling without telemetry, which would convert the whole request every time."""
+        try:
+            async with aclosing(response_generator) as responses:
+                async for response in responses:
+                    yield response
+        except Exception as error:
+            callback_context = CallbackContext(
+                invocation_context, event_actions=model_response_event.actions
+            )
+            replacement = await invocation_context.plugin_manager.run_on_model_error_callback(
+                callback_context=callback_context, llm_request=llm_request, error=error
+            )
+            if replacement is None:
+                raise
+            yield replacement
+
+    async def _handle_before_model_callback(
+        self,
+        invocation_context: InvocationContext,
+        llm_request: LlmRequest,
+        model_response_event: Event,
+    ) -> LlmResponse | None:
+        """Make a callback context only where there is a plugin to be given it."""
+        if not invocation_context.plugin_manager.plugins:
+            return None
+        return await super()._handle_before_model_callback(
+            invocation_context, llm_request, model_response_event
+        )
+
+    async def _handle_after_model_callback(
+        self,
+        invocation_context: InvocationContext,
+        llm_response: LlmResponse,
+        model_response_event: Event,
+    ) -> LlmResponse | None:
+        """Likewise, for every chunk."""
+        if not invocation_context.plugin_manager.plugins:
+            return None
+        return await super()._handle_after_model_callback(
+            invocation_context, llm_response, model_response_event
+        )
+
+    async def _postprocess_handle_function_calls_async(
+        self,
+        invocation_context: InvocationContext,
+        function_call_event: Event,
+        llm_request: LlmRequest,
+    ) -> AsyncGenerator[Event, None]:
+        """One hand-off of the whole turn to the scheduler, instead of ADK's task per call."""
+        async with aclosing(self._tools.execute(invocation_context)) as events:
+            async for event in events:
+                yield event
+
+
+def _install(flow: RuntimeFlow, ours: dict[str, BaseLlmRequestProcessor]) -> None:
+    """Put our processors where `PROCESSOR_ORDER` has them, replacing ADK's of the same name."""
+    present = {processor.name for processor in flow._iter_request_processors()}
+    unknown = ours.keys() - set(PROCESSOR_ORDER)
+    if unknown:
+        raise ValueError(f"no place for the request processors {sorted(unknown)}")
+    for index, name in enumerate(PROCESSOR_ORDER):
+        processor = ours.get(name)
+        if processor is None:
+            continue
+        if name in present:
+            flow.replace_request_processor(name, processor)
+        elif index == 0:
+            flow.insert_request_processor_before(
+                next(other for other in PROCESSOR_ORDER if other in present), processor
+            )
+        else:
+            flow.insert_request_processor_after(PROCESSOR_ORDER[index - 1], processor)
+        present.add(name)

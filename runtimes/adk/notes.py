@@ -1,0 +1,195 @@
+"""What rides on ADK's events and requests without being squeezed through google-genai's types.
+
+ADK moves `types.Content` objects about; google-genai refuses unknown fields and re-encodes
+signatures, so those objects are only what ADK itself needs to see (texts, calls, responses). The
+API's own JSON travels beside them, on the same object.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from google.adk.events.event import Event
+from google.genai import types
+
+from agent_protocol.events import Meta
+from services.model.stream import AssembledTurn
+from services.scheduler.calls import CompletedToolCall
+from services.wire import Content, Json, JsonObject, Part
+
+__all__ = [
+    "Answer",
+    "Chunk",
+    "ModelChosen",
+    "Note",
+    "RequestContents",
+    "Stopped",
+    "ToolsDone",
+    "TypedHistory",
+    "WireContent",
+    "note_of",
+    "wire_of",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChosen:
+    """The router settled on a model for this sequence of requests."""
+
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One `GenerateContentResponse` as it came; its function calls have their ids."""
+
+    response: JsonObject
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The whole model turn, once its stream has ended well."""
+
+    turn: AssembledTurn
+    model: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolsDone:
+    """A turn's batch of calls, in the order the scheduler returned them."""
+
+    calls: Sequence[CompletedToolCall]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stopped:
+    """The run ends here: `reason` and `data` are the `agent_end`'s.
+
+    `error` is the message of a fatal `error` event that goes before it, with `status`.
+    """
+
+    reason: str
+    data: Meta | None = None
+    error: str | None = None
+    status: str = "INTERNAL"
+    whatever_happens: bool = False
+    """Told even when somebody has aborted meanwhile."""
+
+
+Note = ModelChosen | Chunk | Answer | ToolsDone | Stopped
+
+
+class WireContent(types.Content):
+    """A `types.Content` that carries the API's JSON it stands for, and what it means.
+
+    A copy of it, which somebody may have changed, carries neither: then its fields are the truth.
+    """
+
+    # A slot: pydantic's private attributes cost more to read than the rest of an event to make.
+    __slots__ = ("_cargo",)
+
+    @classmethod
+    def of(cls, wire: Content, note: Note | None = None) -> WireContent:
+        """Wrap `wire`, which must not change any more."""
+        content = cls(role=wire.get("role"), parts=[_part(p) for p in wire.get("parts") or ()])
+        object.__setattr__(content, "_cargo", (wire, note))
+        return content
+
+    @classmethod
+    def bare(cls, note: Note) -> WireContent:
+        """A content without parts, for events that only tell something."""
+        return cls.of({"role": "model", "parts": []}, note)
+
+    @property
+    def wire(self) -> Content | None:
+        """The API's JSON; `None` on a copy."""
+        return self._carried()[0]
+
+    @property
+    def note(self) -> Note | None:
+        """What the event that holds this content is about; `None` on a copy."""
+        return self._carried()[1]
+
+    def _carried(self) -> tuple[Content | None, Note | None]:
+        carried: tuple[Content, Note | None] | None = getattr(self, "_cargo", None)
+        return carried or (None, None)
+
+
+def _part(part: Part) -> types.Part:
+    """The part as ADK sees it: calls, responses and texts; anything else is left blank."""
+    call, answer = part.get("functionCall"), part.get("functionResponse")
+    if isinstance(call, dict):
+        return types.Part(
+            function_call=types.FunctionCall(
+                id=call.get("id"), name=call.get("name"), args=_mapping(call.get("args"))
+            )
+        )
+    if isinstance(answer, dict):
+        return types.Part(
+            function_response=types.FunctionResponse(
+                id=answer.get("id"),
+                name=answer.get("name"),
+                response=_mapping(answer.get("response")),
+            )
+        )
+    text = part.get("text")
+    if isinstance(text, str):
+        return types.Part(text=text, thought=True if part.get("thought") else None)
+    return types.Part()
+
+
+def _mapping(value: Json) -> dict[str, Any] | None:
+    return value if isinstance(value, dict) else None
+
+
+def wire_of(content: types.Content) -> Content:
+    """The API's JSON of a content: its own where it has one, else made from its fields."""
+    wire = content.wire if isinstance(content, WireContent) else None
+    if wire is not None:
+        return wire
+    dumped: dict[str, Any] = content.model_dump(mode="json", by_alias=True, exclude_none=True)
+    return dumped
+
+
+def note_of(event: Event) -> Note | None:
+    """What an ADK event is about; `None` for events that are not ours."""
+    content = event.content
+    return content.note if isinstance(content, WireContent) else None
+
+
+class RequestContents(list[types.Content]):
+    """A request's contents that knows whether somebody edited it since it was made."""
+
+    def __init__(self, contents: Sequence[types.Content]) -> None:
+        super().__init__(contents)
+        self._made = list(contents)
+
+    def untouched(self) -> bool:
+        """True while the list holds what it was made with."""
+        return self == self._made
+
+
+class TypedHistory:
+    """A growing list of the API's contents in ADK's type; each is made once."""
+
+    def __init__(self) -> None:
+        self._wires: Sequence[Content] = ()
+        self._typed: list[types.Content] = []
+
+    def follow(self, wires: Sequence[Content]) -> list[types.Content]:
+        """The contents for `wires`, which the history now consists of."""
+        shared = _shared(self._wires, wires)
+        del self._typed[shared:]
+        self._typed.extend(WireContent.of(wire) for wire in wires[shared:])
+        self._wires = wires
+        return self._typed
+
+
+def _shared(old: Sequence[Content], new: Sequence[Content]) -> int:
+    """How many contents both begin with, where a turn never comes back once it was taken away."""
+    for index in range(min(len(old), len(new)), 0, -1):
+        if old[index - 1] is new[index - 1]:
+            return index
+    return 0

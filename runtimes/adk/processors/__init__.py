@@ -1,0 +1,1 @@
+"""Request processors: what happens to a turn before the model is asked."""

@@ -1,0 +1,34 @@
+"""What the request processors have in common."""
+
+from __future__ import annotations
+
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events.event import Event
+from google.adk.sessions.session import Session
+
+from runtimes.adk.notes import Note, Stopped, WireContent
+from runtimes.adk.sessions import GcliSessionService
+
+__all__ = ["note_event", "stop"]
+
+
+def note_event(context: InvocationContext, note: Note, *, partial: bool = False) -> Event:
+    """An event of the agent that only tells something. Partial events are never stored."""
+    return Event(
+        invocation_id=context.invocation_id,
+        author=context.agent.name if context.agent else "",
+        branch=context.branch,
+        content=WireContent.bare(note),
+        partial=partial or None,
+    )
+
+
+def stop(context: InvocationContext, sessions: GcliSessionService, stopped: Stopped) -> Event:
+    """End the invocation before the model is asked.
+
+    The turn that was to be sent is forgotten: it never was part of the history.
+    """
+    session: Session = context.session
+    sessions.discard_pending(session)
+    context.end_invocation = True
+    return note_event(context, stopped)

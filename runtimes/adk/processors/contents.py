@@ -1,0 +1,51 @@
+"""The request's contents, kept up to date turn by turn instead of rebuilt from all events.
+
+Takes the place of ADK's own `contents` processor, whose work grows with the history.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events.event import Event
+from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
+from google.adk.models.llm_request import LlmRequest
+
+from runtimes.adk.notes import RequestContents, TypedHistory
+from runtimes.adk.sessions import GcliSessionService
+
+__all__ = ["ContentsProcessor"]
+
+
+class ContentsProcessor(BaseLlmRequestProcessor):
+    """Puts the curated history and, last, the pending user-role turn into the request.
+
+    The history proper is what stands before the pending turn; whoever measures or masks it leaves
+    that one alone.
+    """
+
+    name = "contents"
+
+    def __init__(self, sessions: GcliSessionService) -> None:
+        self._sessions = sessions
+        self._history = TypedHistory()
+        self._thoughts_stripped = True
+
+    async def run_async(
+        self, invocation_context: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Yield nothing."""
+        session = invocation_context.session
+        conversation = self._sessions.archive(session)
+        conversation.match_configured_model()
+        view = conversation.view
+        if view.strips_thoughts is not self._thoughts_stripped:
+            self._thoughts_stripped = view.strips_thoughts
+            self._history = TypedHistory()
+        history = self._history.follow(view.curated())
+        pending = self._sessions.pending(session)
+        contents = history if pending is None else [*history, pending]
+        llm_request.contents = RequestContents(contents)
+        return
+        yield

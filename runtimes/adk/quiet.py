@@ -1,0 +1,42 @@
+"""Importing ADK without it writing to the terminal."""
+
+from __future__ import annotations
+
+import importlib
+import logging
+import warnings
+from types import ModuleType
+from typing import Final
+
+__all__ = ["import_quietly"]
+
+_LOGGERS: Final = ("google_adk", "google_genai")
+_WARNERS: Final = r"google\.(adk|genai)(\.|\Z)"
+_WARM_UP: Final = (
+    "google.adk.flows.llm_flows.single_flow",
+    "google.adk.auth.auth_preprocessor",
+    "google.adk.workflow._workflow",
+    "google.adk.telemetry.node_tracing",
+    "google.adk.telemetry._instrumentation",
+)
+"""Modules that ADK would import during the first invocation, in the middle of somebody's turn."""
+
+
+def import_quietly(name: str) -> ModuleType:
+    """Import `name`, which pulls in ADK, and see to it that ADK stays silent from then on.
+
+    What it logs goes to nobody who has not asked for it: the loggers' own level and handlers are
+    left alone, but nothing reaches the root's handlers or Python's last resort, stderr.
+    """
+    for logger_name in _LOGGERS:
+        logger = logging.getLogger(logger_name)
+        if not any(isinstance(handler, logging.NullHandler) for handler in logger.handlers):
+            logger.addHandler(logging.NullHandler())
+        logger.propagate = False
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for module in _WARM_UP:
+            importlib.import_module(module)
+        imported = importlib.import_module(name)
+    warnings.filterwarnings("ignore", module=_WARNERS)
+    return imported

@@ -1,0 +1,73 @@
+"""`GeminiCliAgent`: the root that keeps ADK on its lock-step path.
+
+With an `LlmAgent` as root, ADK runs the agent in a task of its own behind an unbounded queue:
+consumers lag the model, and exceptions arrive changed. With any other root, events come in step
+with the model's stream. So the root is a shell around one `LlmAgent` of the same name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
+from pathlib import Path
+from typing import ClassVar, Final
+
+from google.adk.agents.base_agent import BaseAgent
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.agents.llm_agent import LlmAgent
+from google.adk.agents.readonly_context import ReadonlyContext
+from google.adk.events.event import Event
+from pydantic import PrivateAttr
+
+from runtimes.adk.flow import RuntimeFlow
+from runtimes.adk.llm import GcliAgentModel
+
+__all__ = ["AGENT_NAME", "APP_NAME", "GeminiCliAgent", "HostedAgent"]
+
+APP_NAME: Final = "gemini_cli"
+AGENT_NAME: Final = "gemini_cli_agent"
+
+
+class HostedAgent(LlmAgent):
+    """The `LlmAgent` inside the shell, with a flow of ours."""
+
+    _flow_box: list[RuntimeFlow] = PrivateAttr(default_factory=list)
+
+    @property
+    def _llm_flow(self) -> RuntimeFlow:
+        return self._flow_box[0]
+
+    @classmethod
+    def make(
+        cls, model: GcliAgentModel, flow: RuntimeFlow, instruction: Callable[[], str]
+    ) -> HostedAgent:
+        """Make the agent. `instruction` is asked at every step; it is taken as it is."""
+
+        def provide(_: ReadonlyContext) -> str:
+            return instruction()
+
+        agent = cls(name=AGENT_NAME, model=model, instruction=provide)
+        agent._flow_box.append(flow)
+        return agent
+
+
+class GeminiCliAgent(BaseAgent):
+    """The root agent: hosts one `LlmAgent` under its own name."""
+
+    # ADK guesses an application's name from where its agent's class lives; say it instead.
+    _adk_origin_app_name: ClassVar[str] = APP_NAME
+    _adk_origin_path: ClassVar[Path] = Path(__file__).parent
+
+    _hosted: LlmAgent = PrivateAttr()
+
+    @classmethod
+    def around(cls, hosted: LlmAgent) -> GeminiCliAgent:
+        """The shell around `hosted`, which is not one of its sub-agents."""
+        shell = cls(name=hosted.name)
+        shell._hosted = hosted
+        return shell
+
+    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
+        async with aclosing(self._hosted.run_async(ctx)) as events:
+            async for event in events:
+                yield event

@@ -1,0 +1,117 @@
+"""The ADK engine: one conversation, and the agents that take turns in driving it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from agent_protocol.agent import AgentProtocol
+from runtimes.adk.agent import USER_ID, AdkAgentProtocol, AdkConfig
+from runtimes.adk.conversation import Conversation
+from runtimes.adk.processors.contents import ContentsProcessor
+from runtimes.adk.processors.limits import LimitsProcessor
+from runtimes.adk.processors.overflow import OverflowProcessor
+from runtimes.adk.processors.routing import GcliRoutingProcessor
+from runtimes.adk.processors.tools import ToolsProcessor
+from runtimes.adk.root import APP_NAME
+from runtimes.adk.run import RunLink
+from runtimes.adk.sessions import GcliSessionService
+from runtimes.adk.tools import Toolbox
+from runtimes.contract import Runtime
+from services.background import BackgroundTasks
+from services.bundle import Services
+from services.wire import Content
+
+__all__ = ["AdkRuntime", "open_engine"]
+
+_GRACE_S: Final = 5.0
+"""How long an aborted stream may take to end by itself before its task is cancelled."""
+
+
+class AdkRuntime(Runtime):
+    """One conversation on ADK."""
+
+    def __init__(
+        self,
+        services: Services,
+        tasks: BackgroundTasks,
+        sessions: GcliSessionService,
+        conversation: Conversation,
+    ) -> None:
+        self._services = services
+        self._tasks = tasks
+        self._sessions = sessions
+        self._conversation = conversation
+        self._tools = Toolbox(services)
+        self._agents: list[AdkAgentProtocol] = []
+
+    def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
+        """A new agent over this conversation."""
+        services, sessions, link = self._services, self._sessions, RunLink()
+        number, session_id = len(self._agents), services.state.session_id
+        session = sessions.open(
+            app_name=APP_NAME,
+            user_id=USER_ID,
+            session_id=f"{session_id}/{number}" if number else session_id,
+        )
+        sessions.attach(session, self._conversation)
+        agent = AdkAgentProtocol(
+            AdkConfig(
+                services=services,
+                session=session,
+                tasks=self._tasks,
+                link=link,
+                prompt_id=prompt_id,
+            ),
+            instruction_provider=services.prompts.system_instruction,
+            tools=self._tools,
+            plugins=(),
+            request_processors=(
+                LimitsProcessor(services, sessions, link),
+                ContentsProcessor(sessions),
+                OverflowProcessor(services, sessions, link),
+                GcliRoutingProcessor(services, sessions, link),
+                ToolsProcessor(self._tools),
+            ),
+            session_service=sessions,
+        )
+        self._agents.append(agent)
+        return agent
+
+    def transcript(self) -> list[Content]:
+        """The model-facing history, oldest first."""
+        return self._conversation.transcript()
+
+    async def reset(self) -> None:
+        """Start the conversation anew."""
+        self._conversation.start()
+
+    async def settled(self) -> None:
+        """Return when no stream's work is left, rollbacks after an abort included."""
+        await self._tasks.settled()
+
+    async def close(self) -> None:
+        """Abort what runs and await it."""
+        for agent in self._agents:
+            await agent.abort()
+        self._services.scheduler.cancel_all()
+        await self._tasks.end(_GRACE_S)
+        for agent in self._agents:
+            await agent.close()
+        self._services.scheduler.dispose()
+
+
+@asynccontextmanager
+async def open_engine(services: Services) -> AsyncIterator[AdkRuntime]:
+    """Open the ADK engine over `services`; leaving ends everything it started."""
+    sessions = GcliSessionService(services.clock)
+    conversation = Conversation(services)
+    conversation.start()
+    async with asyncio.TaskGroup() as group:
+        runtime = AdkRuntime(services, BackgroundTasks(group), sessions, conversation)
+        try:
+            yield runtime
+        finally:
+            await runtime.close()

@@ -1,0 +1,83 @@
+"""Tools as ADK sees them: declared here, executed by the scheduler.
+
+A turn's calls go to the scheduler as one batch (see `runtimes.adk.flow`), so an `AdkTool` only
+declares; ADK's own tool execution never runs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from google.adk.tools.base_tool import BaseTool
+from google.adk.tools.tool_context import ToolContext
+from google.genai import types
+
+from services.bundle import Services
+from services.wire import JsonObject
+
+__all__ = ["AdkTool", "DeclaredTools", "Toolbox", "to_adk_tool"]
+
+
+class AdkTool(BaseTool):
+    """One declared tool. `wire` is the declaration as the API's JSON."""
+
+    def __init__(self, wire: JsonObject) -> None:
+        super().__init__(name=wire["name"], description=wire.get("description") or "")
+        self.wire = wire
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return types.FunctionDeclaration(
+            name=self.name,
+            description=self.description,
+            parameters_json_schema=self.wire.get("parametersJsonSchema"),
+        )
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        """Never called: the flow hands a turn's calls to the scheduler.
+
+        Raises:
+            RuntimeError: always.
+        """
+        raise RuntimeError(f"{self.name} is run by the scheduler, with the rest of its batch")
+
+
+def to_adk_tool(declaration: JsonObject) -> AdkTool:
+    """The ADK tool for a declaration `{name, description, parametersJsonSchema}`."""
+    return AdkTool(declaration)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredTools:
+    """The tools of one model in one approval mode, in both worlds."""
+
+    wire: list[JsonObject]
+    """The request's `tools`."""
+    by_name: dict[str, BaseTool]
+    typed: types.Tool
+
+
+class Toolbox:
+    """The session's tools, declared for a model; the same object while nothing changed."""
+
+    def __init__(self, services: Services) -> None:
+        self._registry = services.tools
+        self._state = services.state
+        self._key: tuple[object, ...] | None = None
+        self._declared: DeclaredTools | None = None
+
+    def declared(self, model: str) -> DeclaredTools:
+        """The active tools as `model` is told of them."""
+        key = (model, self._state.approval_mode)
+        if self._declared is None or self._key != key:
+            self._key, self._declared = key, _declare(self._registry.declarations(model))
+        return self._declared
+
+
+def _declare(declarations: list[JsonObject]) -> DeclaredTools:
+    tools = [to_adk_tool(declaration) for declaration in declarations]
+    return DeclaredTools(
+        wire=[{"functionDeclarations": declarations}],
+        by_name={tool.name: tool for tool in tools},
+        typed=types.Tool(function_declarations=[tool._get_declaration() for tool in tools]),
+    )

@@ -1,0 +1,235 @@
+"""ADK events → agent events.
+
+What an ADK event is about is its note (`runtimes.adk.notes`); events without one say nothing to a
+client. Source of the mapping: core `agent/event-translator.ts` and `core/turn.ts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from google.adk.events.event import Event
+
+from agent_protocol.content import ContentPart, TextPart, ThoughtPart
+from agent_protocol.events import (
+    AgentEnd,
+    AgentEvent,
+    AgentStart,
+    ErrorEvent,
+    Message,
+    SessionUpdate,
+    ToolDisplay,
+    ToolRequest,
+    ToolResponse,
+    Usage,
+)
+from runtimes.adk.notes import Answer, Chunk, ModelChosen, Stopped, ToolsDone, note_of
+from runtimes.adk.run import Run
+from services.clock import Clock, iso_timestamp
+from services.model.parts import citations, function_calls, parse_thought, response_text
+from services.model.stream import call_name
+from services.presentation.content import parts_to_content
+from services.presentation.display import populate_tool_display
+from services.presentation.errors import ErrorFields
+from services.presentation.tool_data import response_data
+from services.scheduler.calls import CompletedToolCall, ToolCallRequest
+from services.tools.contract import InvalidToolParams, Tool
+from services.tools.registry import ToolRegistry
+from services.wire import JsonObject
+
+__all__ = ["EventTranslator"]
+
+
+class EventTranslator:
+    """Translates one stream: numbers its events and remembers the model last announced."""
+
+    def __init__(self, stream_id: str, *, clock: Clock, tools: ToolRegistry) -> None:
+        self._stream_id = stream_id
+        self._clock = clock
+        self._tools = tools
+        self._count = 0
+        self._model: str | None = None
+
+    def fields(self) -> dict[str, Any]:
+        """Id, stream and time of the stream's next event."""
+        number = self._count
+        self._count += 1
+        return {
+            "id": f"{self._stream_id}-{number}",
+            "stream_id": self._stream_id,
+            "timestamp": iso_timestamp(self._clock.now_ms()),
+        }
+
+    def start(self) -> AgentStart:
+        """The stream's `agent_start`."""
+        return AgentStart(**self.fields())
+
+    def end(self, reason: str, data: Mapping[str, Any] | None = None) -> AgentEnd:
+        """The stream's `agent_end`."""
+        return AgentEnd(**self.fields(), reason=reason, data=data)
+
+    def error(self, data: ErrorFields) -> ErrorEvent:
+        """An `error` event."""
+        return ErrorEvent(
+            **self.fields(),
+            status=data.status,
+            message=data.message,
+            fatal=data.fatal,
+            meta=data.meta,
+        )
+
+    def invalid_stream(self, kind: str, message: str) -> ErrorEvent:
+        """The `error` of an answer that stayed invalid through all attempts."""
+        return ErrorEvent(
+            **self.fields(),
+            status="INTERNAL",
+            message=message.strip() or "Invalid stream received from model",
+            fatal=True,
+            meta={"code": "INVALID_STREAM", "errorType": kind, "rawMessage": message},
+        )
+
+    def translate(self, event: Event, run: Run) -> Iterator[AgentEvent]:
+        """Yield the agent events of one ADK event, lazily, and keep `run`'s step up to date.
+
+        Each event is made only if nobody has aborted by then, as upstream's loop looks at the
+        signal before each of its own events; tool responses and the loop's own limit are told
+        whatever happens.
+
+        Raises:
+            AbortError: the run was aborted; the rest of the event is not told.
+        """
+        signal = run.signal
+        match note_of(event):
+            case ModelChosen(model=model):
+                signal.raise_if_aborted()
+                self._model = model
+                yield SessionUpdate(**self.fields(), model=model)
+            case Chunk(response=response):
+                yield from self._chunk(response, run)
+            case ToolsDone(calls=calls):
+                for call in calls:
+                    yield self._tool_response(call)
+            case Stopped() as stopped:
+                if not stopped.whatever_happens:
+                    signal.raise_if_aborted()
+                yield from self._stopped(stopped)
+            case Answer() | None:
+                return
+
+    def _chunk(self, response: JsonObject, run: Run) -> Iterator[AgentEvent]:
+        """Thoughts, text, tool requests, citations, finish; in this order."""
+        step, signal = run.step, run.signal
+        signal.raise_if_aborted()
+        candidate = (response.get("candidates") or [{}])[0]
+        for part in (candidate.get("content") or {}).get("parts") or ():
+            if part.get("thought"):
+                signal.raise_if_aborted()
+                yield self._thought(part.get("text") or "")
+        text = response_text(response)
+        if text:
+            signal.raise_if_aborted()
+            step.see_text(text)
+            yield Message(**self.fields(), role="agent", content=(TextPart(text=text),))
+        for call in function_calls(response) or ():
+            signal.raise_if_aborted()
+            yield self._tool_request(call, response.get("responseId"), run)
+        step.citations.update(citations(response))
+        reason = candidate.get("finishReason")
+        if not reason:
+            return
+        if step.citations:
+            signal.raise_if_aborted()
+            sources = "\n".join(["Citations:", *sorted(step.citations)])
+            step.citations.clear()
+            yield Message(
+                **self.fields(),
+                role="agent",
+                content=(TextPart(text=sources),),
+                meta={"source": "agent", "citation": True},
+            )
+        signal.raise_if_aborted()
+        step.finish_reason = reason
+        usage = response.get("usageMetadata")
+        if usage is not None:
+            yield Usage(
+                **self.fields(),
+                model=self._model or "unknown",
+                input_tokens=usage.get("promptTokenCount"),
+                output_tokens=usage.get("candidatesTokenCount"),
+                cached_tokens=usage.get("cachedContentTokenCount"),
+            )
+
+    def _thought(self, text: str) -> Message:
+        subject, description = parse_thought(text)
+        return Message(
+            **self.fields(),
+            role="agent",
+            content=(ThoughtPart(thought=description),),
+            meta={"source": "agent", **({"subject": subject} if subject else {})},
+        )
+
+    def _tool_request(self, call: JsonObject, trace_id: str | None, run: Run) -> ToolRequest:
+        name, args = call_name(call), call.get("args") or {}
+        tool = self._tools.get(name)
+        request = ToolCallRequest(
+            call_id=call["id"],
+            name=name,
+            args=args,
+            prompt_id=run.prompt_id,
+            trace_id=trace_id,
+            display=None if tool is None else _request_display(tool, name, args),
+        )
+        run.step.requests.append(request)
+        return ToolRequest(
+            **self.fields(),
+            request_id=request.call_id,
+            name=name,
+            args=args,
+            display=request.display,
+        )
+
+    def _tool_response(self, call: CompletedToolCall) -> ToolResponse:
+        request, response = call.request, call.response
+        content: tuple[ContentPart, ...]
+        if response.error:
+            content = (TextPart(text=response.error),)
+        else:
+            content = parts_to_content(response.response_parts)
+        return ToolResponse(
+            **self.fields(),
+            request_id=request.call_id,
+            name=request.name,
+            content=content,
+            is_error=response.error is not None,
+            display=populate_tool_display(
+                name=request.name,
+                invocation=call.invocation,
+                result_display=response.result_display,
+                display_name=call.tool.display_name if call.tool else None,
+                display=response.display,
+            ),
+            data=response_data(response),
+        )
+
+    def _stopped(self, stopped: Stopped) -> Iterator[AgentEvent]:
+        if stopped.error is not None:
+            yield ErrorEvent(
+                **self.fields(), status=stopped.status, message=stopped.error, fatal=True
+            )
+        yield self.end(stopped.reason, stopped.data)
+
+
+def _request_display(tool: Tool, name: str, args: JsonObject) -> ToolDisplay:
+    """How a call is shown when it is asked for; a call that cannot be built still has a name."""
+    try:
+        invocation = tool.build(args)
+    except InvalidToolParams:
+        invocation = None
+    display = populate_tool_display(
+        name=name, invocation=invocation, display_name=tool.display_name
+    )
+    if display.description:
+        return display
+    return replace(display, description=tool.description)

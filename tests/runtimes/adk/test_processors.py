@@ -1,0 +1,151 @@
+"""Each request processor by what it does to a run."""
+
+from __future__ import annotations
+
+import pytest
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
+
+from agent_protocol.agent import MessageSend
+from agent_protocol.content import MediaPart, TextPart
+from runtimes.adk.processors.contents import ContentsProcessor
+from runtimes.adk.processors.limits import LIMIT_PLUGINS
+from runtimes.adk.processors.tools import ToolsProcessor
+from runtimes.adk.tools import Toolbox, to_adk_tool
+from services.model.errors import ApiError
+from services.state import ApprovalMode
+
+
+def test_limits_stand_for_the_three_limit_plugins():
+    assert LIMIT_PLUGINS == ("MaxTurnsAdkPlugin", "TokenLimitAdkPlugin", "MaxTimeAdkPlugin")
+
+
+def test_early_stop_leaves_no_trace_in_history(kit):
+    played = kit.play([[kit.text("x", "STOP")]], "one", "two", max_session_turns=1)
+    assert played.ends[1][0] == "max_turns"
+    assert [kit.shape(content) for content in played.transcript] == ["user:text+text", "model:text"]
+    assert [line["type"] for line in played.lines if "type" in line] == ["user", "gemini"]
+
+
+def test_media_is_counted_by_the_model_before_it_is_sent(kit):
+    payload = MessageSend(
+        content=(TextPart(text="look"), MediaPart(data="AAAA", mime_type="image/png"))
+    )
+    played = kit.play([], payload)
+    assert played.model.counted == 1
+    assert played.errors[0].message.startswith("Context window will overflow (estimated: 5000000,")
+    assert played.model.requests == []
+
+
+def test_model_sticks_to_a_prompt_until_it_is_changed(kit):
+    answer = [kit.text("x", "STOP")]
+
+    async def script(played, runtime):
+        agent = runtime.agent()
+        kit.listen(agent, played)
+        for number in range(3):
+            if number == 2:
+                played.services.state.set_model("gemini-2.5-pro")
+            await agent.send(kit.message("x"))
+            await runtime.settled()
+
+    played = kit.run(script, [answer, answer, answer])
+    assert [e.model for e in played.events if e.type == "session_update"] == [
+        "gemini-2.5-flash",
+        "gemini-2.5-pro",
+    ]
+    assert [request.model for request in played.model.requests] == [
+        "gemini-2.5-flash",
+        "gemini-2.5-flash",
+        "gemini-2.5-pro",
+    ]
+    assert played.services.state.sequence_model == "gemini-2.5-pro"
+
+
+def test_alias_is_announced_and_asked_as_the_model_it_stands_for(kit):
+    played = kit.play([[kit.text("x", "STOP")]], model="flash")
+    assert played.events[2].model == played.model.requests[0].model == "gemini-3.8-flash"
+
+
+def test_approval_mode_decides_the_declared_tools(kit):
+    def names(request):
+        return {d["name"] for d in request.config["tools"][0]["functionDeclarations"]}
+
+    answer = [kit.text("x", "STOP")]
+
+    async def script(played, runtime):
+        agent = runtime.agent()
+        kit.listen(agent, played)
+        for mode in (ApprovalMode.DEFAULT, ApprovalMode.YOLO):
+            played.services.state.set_approval_mode(mode)
+            await agent.send(kit.message("x"))
+            await runtime.settled()
+
+    played = kit.run(script, [answer, answer])
+    careful, trusting = (names(request) for request in played.model.requests)
+    assert "write_file" not in careful
+    assert "write_file" in trusting
+
+
+def test_thoughts_follow_the_configured_models_family(kit):
+    thinking = kit.parts_chunk({"text": "t", "thought": True}, {"text": "x"}, finish="STOP")
+    played = kit.play([[thinking], [kit.text("y", "STOP")]], "1", "2", model="gemini-1.5-pro")
+    assert played.shapes[1] == ["user:text+text", "model:text", "user:text"]
+
+
+async def test_toolbox_declares_anew_only_when_something_changed(kit):
+    async with kit.services() as played:
+        box = Toolbox(played.services)
+        first = box.declared("gemini-2.5-flash")
+        assert box.declared("gemini-2.5-flash") is first
+        assert box.declared("gemini-2.5-pro") is not first
+        assert first.by_name["glob"].wire in first.wire[0]["functionDeclarations"]
+        declaration = first.by_name["glob"]._get_declaration()
+        assert declaration.name == "glob"
+        assert declaration.parameters_json_schema["type"] == "object"
+
+
+async def test_tools_are_never_run_one_by_one():
+    tool = to_adk_tool({"name": "t", "description": "d"})
+    with pytest.raises(RuntimeError, match="run by the scheduler"):
+        await tool.run_async(args={}, tool_context=None)
+
+
+def test_session_that_the_runner_sees_stays_small(kit, monkeypatch):
+    sizes = []
+    plain = ContentsProcessor.run_async
+
+    async def measured(self, context: InvocationContext, request):
+        sizes.append(len(context.session.events))
+        async for event in plain(self, context, request):
+            yield event
+
+    monkeypatch.setattr(ContentsProcessor, "run_async", measured)
+    ask = kit.parts_chunk(kit.call("glob", {"pattern": "*"}), finish="STOP")
+    steps = []
+    for _ in range(5):
+        steps += [[ask], [ask], [kit.text("x", "STOP")]]
+    played = kit.play(steps, *"abcde")
+    assert len(played.model.requests) == 15
+    assert len(played.transcript) == 30
+    assert set(sizes) == {1}
+
+
+def test_invocation_that_failed_leaves_nothing_in_the_session(kit, monkeypatch):
+    seen = []
+    plain = ToolsProcessor.run_async
+
+    async def peek(self, context, request):
+        seen.append([event.author for event in context.session.events])
+        async for event in plain(self, context, request):
+            yield event
+
+    monkeypatch.setattr(ToolsProcessor, "run_async", peek)
+    refused = ApiError.from_parts(400, "bad")
+    kit.play([refused, [kit.text("x", "STOP")]], "one", "two")
+    assert seen == [["user"], ["user"]]
+
+
+def test_our_processors_have_names_of_their_own_or_adks():
+    assert issubclass(ContentsProcessor, BaseLlmRequestProcessor)
+    assert (ContentsProcessor.name, ToolsProcessor.name) == ("contents", "agent_tools")

@@ -1,0 +1,146 @@
+"""`GcliSessionService`: live sessions, and what goes to the archive."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import pytest
+from google.adk.errors.already_exists_error import AlreadyExistsError
+from google.adk.events.event import Event
+from google.adk.events.event_actions import EventActions
+from google.adk.sessions.base_session_service import GetSessionConfig
+from google.genai import types
+
+from runtimes.adk.notes import Answer, ToolsDone, WireContent
+from runtimes.adk.sessions import GcliSessionService
+from services.clock import VirtualClock
+
+KEY = {"app_name": "app", "user_id": "u", "session_id": "s"}
+
+
+@dataclass
+class Archive:
+    answers: list = field(default_factory=list)
+
+    def answer(self, turn, model) -> None:
+        self.answers.append((turn, model))
+
+
+async def fresh() -> tuple[GcliSessionService, object, Archive]:
+    service = GcliSessionService(VirtualClock())
+    session = await service.create_session(**KEY)
+    archive = Archive()
+    service.attach(session, archive)
+    return service, session, archive
+
+
+def said(words: str, role: str = "user", note=None, **more) -> Event:
+    content = WireContent.of({"role": role, "parts": [{"text": words}]}, note)
+    return Event(
+        author="user" if role == "user" else "a", invocation_id="i", content=content, **more
+    )
+
+
+async def test_get_session_hands_out_the_live_object():
+    service, session, _ = await fresh()
+    assert await service.get_session(**KEY) is session
+    assert await service.get_session(**{**KEY, "user_id": "other"}) is None
+
+
+async def test_filtered_session_is_a_copy():
+    service, session, _ = await fresh()
+    for number in range(3):
+        await service.append_event(session, said(str(number), timestamp=float(number)))
+    last = await service.get_session(**KEY, config=GetSessionConfig(num_recent_events=2))
+    assert [event.timestamp for event in last.events] == [1.0, 2.0]
+    none = await service.get_session(**KEY, config=GetSessionConfig(num_recent_events=0))
+    assert none.events == []
+    late = await service.get_session(**KEY, config=GetSessionConfig(after_timestamp=2.0))
+    late.events.clear()
+    late.state["mine"] = True
+    assert len(session.events) == 3
+    assert session.state == {}
+
+
+async def test_session_ids_are_given_and_used_once():
+    service, _, _ = await fresh()
+    with pytest.raises(AlreadyExistsError):
+        await service.create_session(**KEY)
+    with pytest.raises(ValueError, match="needs the id"):
+        await service.create_session(app_name="app", user_id="u")
+
+
+async def test_partial_and_contentless_events_pass_through():
+    service, session, archive = await fresh()
+    partial = said("x", "model", partial=True)
+    assert await service.append_event(session, partial) is partial
+    await service.append_event(session, Event(author="a", invocation_id="i"))
+    assert session.events == []
+    assert archive.answers == []
+
+
+async def test_each_event_is_appended_once_and_moves_the_time():
+    service, session, _ = await fresh()
+    await service.append_event(session, said("x", timestamp=12.5))
+    assert len(session.events) == 1
+    assert session.last_update_time == 12.5
+
+
+async def test_answers_go_to_the_archive():
+    service, session, archive = await fresh()
+    await service.append_event(session, said("x", "model", Answer("turn", "m")))
+    assert archive.answers == [("turn", "m")]
+
+
+async def test_tool_responses_settle_their_round():
+    service, session, _ = await fresh()
+    await service.append_event(session, said("hello"))
+    await service.append_event(session, said("call", "model"))
+    done = said("response", "user", ToolsDone(()))
+    await service.append_event(session, done)
+    assert session.events == [done]
+
+
+async def test_pending_is_the_user_turn_at_the_end():
+    service, session, _ = await fresh()
+    assert service.pending(session) is None
+    assert service.pending_parts(session) == []
+    await service.append_event(session, said("hello"))
+    assert service.pending_parts(session) == [{"text": "hello"}]
+    service.discard_pending(session)
+    assert session.events == []
+    await service.append_event(session, said("x", "model"))
+    service.discard_pending(session)
+    assert len(session.events) == 1
+    service.settle(session)
+    assert session.events == []
+
+
+async def test_plain_content_counts_as_pending_too():
+    service, session, _ = await fresh()
+    content = types.Content(role="user", parts=[types.Part(text="plain")])
+    await service.append_event(session, Event(author="user", invocation_id="i", content=content))
+    assert service.pending_parts(session) == [{"text": "plain"}]
+
+
+async def test_state_changes_are_kept_and_temporary_ones_are_not_stored():
+    service, session, _ = await fresh()
+    actions = EventActions(state_delta={"kept": 1, "temp:gone": 2})
+    event = await service.append_event(session, said("x", actions=actions))
+    assert session.state == {"kept": 1, "temp:gone": 2}
+    assert event.actions.state_delta == {"kept": 1}
+
+
+async def test_list_and_delete():
+    service, session, _ = await fresh()
+    other = await service.create_session(app_name="app", user_id="v", session_id="t")
+    await service.append_event(session, said("x", timestamp=9e9))
+    listed = await service.list_sessions(app_name="app")
+    assert [found.id for found in listed.sessions] == [other.id, session.id]
+    assert listed.sessions[1].events == []
+    assert len((await service.list_sessions(app_name="app", user_id="u")).sessions) == 1
+    await service.delete_session(**KEY)
+    assert await service.get_session(**KEY) is None
+    with pytest.raises(KeyError):
+        service.archive(session)
+    await service.delete_session(**KEY)
