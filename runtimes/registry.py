@@ -64,7 +64,8 @@ def runtime_factory(name: str) -> RuntimeFactory:
     Raises:
         UnknownRuntime: there is none of that name.
     """
-    target = _targets().get(name)
+    # Ours come first, so they need no look at what is installed, which takes milliseconds.
+    target = _OURS.get(name) or _targets().get(name)
     if target is None:
         raise UnknownRuntime(name, known_runtimes())
     module, _, attribute = target.partition(":")

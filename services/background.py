@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any
 
-__all__ = ["BackgroundTasks"]
+__all__ = ["BackgroundTasks", "background_tasks"]
 
 
 class BackgroundTasks:
@@ -34,3 +35,20 @@ class BackgroundTasks:
         for task in list(self._running):
             task.cancel()
         await self.settled()
+
+
+@asynccontextmanager
+async def background_tasks() -> AsyncIterator[BackgroundTasks]:
+    """Hold a `TaskGroup` open; leaving waits for what still runs.
+
+    What the body raises comes out as it is, not inside an exception group: whoever uses an engine
+    need not know that it has tasks.
+    """
+    failure: Exception | None = None
+    async with asyncio.TaskGroup() as group:
+        try:
+            yield BackgroundTasks(group)
+        except Exception as error:  # noqa: BLE001 - raised again below
+            failure = error
+    if failure is not None:
+        raise failure

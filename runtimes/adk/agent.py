@@ -42,6 +42,7 @@ from services.background import BackgroundTasks
 from services.bundle import Services
 from services.history.transforms import EMPTY_ANSWER_NUDGE
 from services.model.errors import (
+    EmptyMessageError,
     InvalidStreamError,
     UnauthorizedError,
     error_message,
@@ -243,6 +244,8 @@ class AdkAgentProtocol(AgentProtocol):
             self._sessions.settle(self._session)
 
     def _tell_failure(self, stream: _Stream, error: Exception) -> None:
+        if isinstance(error, EmptyMessageError):
+            raise error
         if isinstance(error, InvalidStreamError):
             stream.emit(stream.translator.invalid_stream(error.type, str(error)))
         else:

@@ -23,6 +23,7 @@ from services.history.transforms import (
     strip_thoughts,
 )
 from services.history.view import RequestView
+from services.model.errors import EmptyMessageError
 from services.model.names import is_gemini2_model, supports_modern_features
 from services.model.parts import part_list_to_string
 from services.model.stream import AssembledTurn
@@ -103,11 +104,11 @@ class Conversation:
         """Take a user-role turn into history and recording, as the request about to be made.
 
         Raises:
-            ValueError: the turn has no parts.
+            EmptyMessageError: the turn has no parts.
         """
         parts: list[Part] = content.get("parts") or []
         if not parts:
-            raise ValueError("partOrString cannot be an empty array")
+            raise EmptyMessageError
         length, token_count = len(self._ids), self.last_prompt_token_count
         start = self._prompt_start
         if start is None or start.prompt_id != prompt_id:

@@ -184,8 +184,6 @@ class _Call:
         most = max(1, min(services.settings.max_attempts, _STREAM_ATTEMPTS))
         invalid: InvalidStreamError | None = None
         for attempt in range(most):
-            if attempt > 0:
-                run.signal.raise_if_aborted()
             model, stream = await self._connect(attempt > 0, retry_nudge(invalid))
             assembler = StreamAssembler(after_function_response=sent.answers_tools)
             try:

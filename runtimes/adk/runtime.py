@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -20,7 +19,7 @@ from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import Toolbox
 from runtimes.contract import Runtime
-from services.background import BackgroundTasks
+from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
 from services.wire import Content
 
@@ -109,8 +108,8 @@ async def open_engine(services: Services) -> AsyncIterator[AdkRuntime]:
     sessions = GcliSessionService(services.clock)
     conversation = Conversation(services)
     conversation.start()
-    async with asyncio.TaskGroup() as group:
-        runtime = AdkRuntime(services, BackgroundTasks(group), sessions, conversation)
+    async with background_tasks() as tasks:
+        runtime = AdkRuntime(services, tasks, sessions, conversation)
         try:
             yield runtime
         finally:

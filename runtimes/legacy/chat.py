@@ -26,11 +26,11 @@ from services.history.transforms import (
 from services.history.view import RequestView
 from services.model.classification import is_retryable_error, retry_error_type
 from services.model.configs import ModelConfigKey
-from services.model.errors import InvalidStreamError
+from services.model.errors import EmptyMessageError, InvalidStreamError
 from services.model.generator import ChunkStream, LlmRole, ModelRequest
 from services.model.names import is_gemini2_model, resolve_model, supports_modern_features
 from services.model.parts import part_list_to_string
-from services.model.retry import retry_with_backoff
+from services.model.retry import no_fallback, retry_with_backoff
 from services.model.selection import apply_model_selection
 from services.model.stream import StreamAssembler, retry_nudge
 from services.model.tokens import estimate_tokens
@@ -122,7 +122,10 @@ class GeminiChat:
             InvalidStreamError: the answer stayed invalid after all attempts.
             ApiError, NetworkError: the model could not be asked, or broke off for good.
             AbortError: the signal was aborted.
+            EmptyMessageError: there are no parts.
         """
+        if not parts:
+            raise EmptyMessageError
         async with self._sending:
             length, token_count = len(self._ids), self.last_prompt_token_count
             self._mark_prompt_start(prompt_id, length, token_count)
@@ -291,6 +294,7 @@ class GeminiChat:
             max_attempts=attempts,
             retry_fetch_errors=services.settings.retry_fetch_errors,
             variables=services.environment.variables,
+            on_persistent_429=no_fallback,
             on_retry=on_retry,
         )
         return model, stream

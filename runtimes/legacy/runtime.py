@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
@@ -11,7 +10,7 @@ from agent_protocol.agent import AgentProtocol
 from runtimes.contract import Runtime
 from runtimes.legacy.agent import LegacyAgentProtocol
 from runtimes.legacy.client import GeminiClient
-from services.background import BackgroundTasks
+from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
 from services.wire import Content
 
@@ -60,8 +59,8 @@ class LegacyRuntime(Runtime):
 @asynccontextmanager
 async def open_runtime(services: Services) -> AsyncIterator[Runtime]:
     """Open the legacy engine over `services`; leaving ends everything it started."""
-    async with asyncio.TaskGroup() as group:
-        runtime = LegacyRuntime(services, BackgroundTasks(group))
+    async with background_tasks() as tasks:
+        runtime = LegacyRuntime(services, tasks)
         try:
             yield runtime
         finally:

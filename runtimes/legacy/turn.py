@@ -25,6 +25,7 @@ from services.abort import AbortSignal
 from services.bundle import Services
 from services.model.configs import ModelConfigKey
 from services.model.errors import (
+    EmptyMessageError,
     InvalidStreamError,
     UnauthorizedError,
     error_message,
@@ -65,6 +66,7 @@ class Turn:
 
         Raises:
             UnauthorizedError: the credentials were refused; the caller has to ask for others.
+            EmptyMessageError: there are no parts.
         """
         try:
             async with aclosing(
@@ -81,6 +83,9 @@ class Turn:
                         continue
                     for event in self._read(item):
                         yield event
+        except EmptyMessageError:
+            # Upstream fails again while it reports this one, so it escapes as it is.
+            raise
         except Exception as error:  # noqa: BLE001 - the border where failures become events
             if signal.aborted:
                 yield UserCancelled()

@@ -16,6 +16,7 @@ ModelError                        root of what the model layer raises; .name as 
 ├── CanceledError                 somebody changed their mind
 ├── RetryLimitError               a retry that may not start, or ran out without an error
 ├── ModelConfigError              aliases that do not resolve to a model
+├── EmptyMessageError             a request without parts
 └── FatalError                    ends the program: .exit_code
     ├── FatalAuthenticationError      41
     ├── FatalInputError               42
@@ -45,6 +46,7 @@ __all__ = [
     "ApiError",
     "BadRequestError",
     "CanceledError",
+    "EmptyMessageError",
     "FatalAuthenticationError",
     "FatalCancellationError",
     "FatalConfigError",
@@ -288,6 +290,13 @@ class RetryLimitError(ModelError):
 
 class ModelConfigError(ModelError):
     """Aliases and overrides do not lead to a model."""
+
+
+class EmptyMessageError(ModelError):
+    """A request without a single part. Source: google-genai's `createUserContent`."""
+
+    def __init__(self) -> None:
+        super().__init__("partOrString cannot be an empty array")
 
 
 class FatalError(ModelError):

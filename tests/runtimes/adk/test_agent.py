@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from runtimes.adk import open_runtime
 from services.abort import AbortError
 from services.model.errors import ApiError, NetworkError, UnauthorizedError
 from services.state import ApprovalMode
+from services.tools.contract import ToolErrorType
 
 USAGE = {"promptTokenCount": 7, "candidatesTokenCount": 3, "totalTokenCount": 10}
 
@@ -394,6 +396,63 @@ def test_reset_leaves_only_the_environments_context(kit):
     assert played.kinds.count("session_update") == 1
 
 
+@pytest.mark.parametrize(
+    ("kind", "message", "reason"),
+    [
+        (ToolErrorType.STOP_EXECUTION, "enough", "completed"),
+        (ToolErrorType.NO_SPACE_LEFT, "disk full", "failed"),
+        (ToolErrorType.NO_SPACE_LEFT, None, "failed"),
+    ],
+)
+def test_tool_may_end_the_stream_once_its_response_is_told(kit, kind, message, reason):
+    async def script(played, runtime):
+        schedule = played.services.scheduler.schedule
+
+        async def ending(requests, signal):
+            calls = await schedule(requests, signal)
+            return [
+                replace(c, response=replace(c.response, error=message, error_type=kind))
+                for c in calls
+            ]
+
+        played.services.scheduler.schedule = ending
+        agent = runtime.agent()
+        kit.listen(agent, played)
+        await agent.send(kit.message("x"))
+        await runtime.settled()
+        await agent.send(kit.message("y"))
+        await runtime.settled()
+
+    ask = kit.parts_chunk(kit.call("glob", {"pattern": "*"}), finish="STOP")
+    played = kit.run(script, [[ask], [kit.text("z", "STOP")]])
+    assert played.kinds[4:6] == ["tool_response", "agent_end"]
+    assert played.errors == []
+    assert played.ends == [(reason, None), ("completed", None)]
+    assert played.shapes[1] == ["user:text+text", "model:functionCall", "user:text"]
+
+
+def test_stop_without_an_error_is_an_answer_like_any_other(kit):
+    async def script(played, runtime):
+        schedule = played.services.scheduler.schedule
+
+        async def marked(requests, signal):
+            kind = ToolErrorType.STOP_EXECUTION
+            return [
+                replace(c, response=replace(c.response, error_type=kind))
+                for c in await schedule(requests, signal)
+            ]
+
+        played.services.scheduler.schedule = marked
+        agent = runtime.agent()
+        kit.listen(agent, played)
+        await agent.send(kit.message("x"))
+        await runtime.settled()
+
+    ask = kit.parts_chunk(kit.call("glob", {"pattern": "*"}), finish="STOP")
+    played = kit.run(script, [[ask], [kit.text("z", "STOP")]])
+    assert played.texts == ["z"]
+
+
 def test_unexpected_failure_in_the_loop_is_told_with_its_stack(kit):
     async def script(played, runtime):
         async def broken(requests, signal):
@@ -439,6 +498,25 @@ def test_two_runs_give_the_same_events(kit):
     assert first.kinds == second.kinds
     assert [(e.id, e.timestamp) for e in first.events] == [
         (e.id, e.timestamp) for e in second.events
+    ]
+
+
+def test_agents_at_once_in_one_conversation_ask_one_after_the_other(kit):
+    async def script(played, runtime):
+        for number, words in enumerate(("left", "right")):
+            agent = runtime.agent(prompt_id=f"p{number}")
+            kit.listen(agent, played)
+            await agent.send(kit.message(words))
+        await runtime.settled()
+
+    steps = [[kit.text("l1"), kit.text("l2", "STOP")], [kit.text("r1"), kit.text("r2", "STOP")]]
+    played = kit.run(script, steps)
+    assert played.ends == [("completed", None)] * 2
+    assert [content["parts"][-1]["text"] for content in played.transcript] == [
+        "left",
+        "l1l2",
+        "right",
+        "r1r2",
     ]
 
 

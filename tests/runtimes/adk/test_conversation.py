@@ -6,6 +6,7 @@ import pytest
 
 from runtimes.adk.conversation import Conversation
 from services.abort import AbortError
+from services.model.errors import EmptyMessageError
 from services.model.stream import AssembledTurn, Thought
 
 
@@ -100,6 +101,20 @@ def test_abort_takes_every_message_of_the_prompt_id(kit):
     converse(kit, script)
 
 
+def test_fresh_start_forgets_where_the_prompt_began(kit):
+    def script(conversation, played):
+        for words in ("one", "two"):
+            send(conversation, user("zero"), "before")
+            conversation.answer(answered({"text": words}), "m")
+        send(conversation, user("three"))
+        conversation.start()
+        request = send(conversation, user("four"))
+        conversation.fail(request, aborted=True, error=None)
+        assert len(conversation.view) == 1
+
+    converse(kit, script)
+
+
 def test_failed_tool_response_stays_and_the_next_message_follows_a_placeholder(kit):
     def script(conversation, played):
         send(conversation, user("one"))
@@ -184,7 +199,7 @@ def test_transcript_is_coalesced_for_modern_models_and_raw_for_others(kit):
 
 def test_message_without_parts_is_refused_and_leaves_nothing(kit):
     def script(conversation, played):
-        with pytest.raises(ValueError, match="empty array"):
+        with pytest.raises(EmptyMessageError, match="empty array"):
             send(conversation, {"role": "user", "parts": []})
         assert len(conversation.view) == 1
 

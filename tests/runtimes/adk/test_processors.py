@@ -11,6 +11,7 @@ from agent_protocol.content import MediaPart, TextPart
 from runtimes.adk.processors.contents import ContentsProcessor
 from runtimes.adk.processors.limits import LIMIT_PLUGINS
 from runtimes.adk.processors.tools import ToolsProcessor
+from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import Toolbox, to_adk_tool
 from services.model.errors import ApiError
 from services.state import ApprovalMode
@@ -25,6 +26,17 @@ def test_early_stop_leaves_no_trace_in_history(kit):
     assert played.ends[1][0] == "max_turns"
     assert [kit.shape(content) for content in played.transcript] == ["user:text+text", "model:text"]
     assert [line["type"] for line in played.lines if "type" in line] == ["user", "gemini"]
+
+
+def test_early_stop_removes_the_pending_event_at_once(kit, monkeypatch):
+    left = []
+
+    def settle(self, session):
+        left.append([event.author for event in session.events])
+
+    monkeypatch.setattr(GcliSessionService, "settle", settle)
+    kit.play([], max_session_turns=0)
+    assert left == [["gemini_cli_agent"]]
 
 
 def test_media_is_counted_by_the_model_before_it_is_sent(kit):
