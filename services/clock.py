@@ -53,7 +53,8 @@ class Clock(Protocol):
 def iso_timestamp(epoch_ms: int) -> str:
     """Return `epoch_ms` as ISO 8601, UTC, milliseconds, `Z`: the wire's only time format."""
     moment = datetime.fromtimestamp(epoch_ms // 1000, UTC)
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{epoch_ms % 1000:03d}Z"
+    # isoformat takes half the time of strftime, and every event and recorded line takes one.
+    return f"{moment.isoformat()[:19]}.{epoch_ms % 1000:03d}Z"
 
 
 async def sleep_or_abort(clock: Clock, delay_ms: float, signal: AbortSignal) -> None:
@@ -109,6 +110,7 @@ class VirtualClock:
         self._waiters: list[tuple[float, int, asyncio.Future[None]]] = []
         self._order = 0
         self._real = 0
+        self._real_since = 0.0
         self.on_stall = on_stall
 
     def now_ms(self) -> int:
@@ -136,6 +138,8 @@ class VirtualClock:
     @contextmanager
     def real_work(self) -> Iterator[None]:
         """Hold virtual time while something real is going on."""
+        if not self._real:
+            self._real_since = time.monotonic()
         self._real += 1
         try:
             yield
@@ -146,6 +150,11 @@ class VirtualClock:
     def held(self) -> bool:
         """True while something real is going on."""
         return self._real > 0
+
+    @property
+    def held_for_ms(self) -> float:
+        """For how long, in real milliseconds, something real has been going on without a break."""
+        return (time.monotonic() - self._real_since) * 1000 if self._real else 0.0
 
     def wake_next(self) -> bool:
         """Jump to the earliest waiter and wake it. False when nobody waits. The loop's call."""

@@ -47,6 +47,7 @@ class RequestView:
         self._run_start: int | None = None
         """Index of the first turn of the model run that history ends with."""
         self._strip_thoughts = strip_thoughts
+        self._curated: list[Content] = []
         self._plain: list[Content] = []
         self._signed: list[Content] = []
         self._signed_from = 0
@@ -119,9 +120,11 @@ class RequestView:
 
     def curated(self) -> list[Content]:
         """The turns that a request would carry, coalesced, before signatures and id stripping."""
-        return [entry.content for entry in self._entries] + [
-            entry.content for entry in self._tail()
-        ]
+        settled, tail = self._settled_and_tail()
+        self._curated += [entry.content for entry in self._entries[len(self._curated) :]]
+        shown = self._curated[:settled]
+        shown += [entry.content for entry in tail]
+        return shown
 
     def contents(self, *, signed: bool, sendable: bool = True) -> list[Content]:
         """The next request's contents, oldest first; equal turns are the same objects every time.
@@ -130,27 +133,30 @@ class RequestView:
         signature (Gemini 2 and modern models want one). `sendable`: call ids without their
         prefix, as the API gets them.
         """
-        tail = self._tail()
+        settled, tail = self._settled_and_tail()
         if not sendable:
-            entries = self._entries + tail
+            entries = self._entries[:settled] + tail
             start = self._active_start(len(entries)) if signed else len(entries)
             plain = [entry.content for entry in entries]
             return [*plain[:start], *(sign_first_call(content) for content in plain[start:])]
         for entry in self._entries[len(self._plain) :]:
             self._plain.append(_plain(entry))
         if not signed:
-            return [*self._plain, *(_plain(entry) for entry in tail)]
-        settled = len(self._entries)
+            plain = self._plain[:settled]
+            plain += [_plain(entry) for entry in tail]
+            return plain
         for entry in self._entries[len(self._signed) :]:
             self._signed.append(_sent(entry))
-        start = min(self._active_start(settled), settled)
+        start = min(self._active_start(len(self._entries)), len(self._entries))
         for index in range(self._signed_from, start):
             self._signed[index] = self._plain[index]
         for index in range(start, self._signed_from):
             self._signed[index] = _sent(self._entries[index])
         self._signed_from = start
-        in_loop = self._active is not None
-        return [*self._signed, *((_sent if in_loop else _plain)(entry) for entry in tail)]
+        shown = _plain if self._active is None else _sent
+        sent = self._signed[:settled]
+        sent += [shown(entry) for entry in tail]
+        return sent
 
     def _active_start(self, without: int) -> int:
         return without if self._active is None else self._active
@@ -159,6 +165,19 @@ class RequestView:
         for entry in self._tail():
             self._push(entry.content, entry.raw_start)
         self._run_start = None
+
+    def _settled_and_tail(self) -> tuple[int, list[_Entry]]:
+        """How many entries stand as they are, and what follows them.
+
+        A turn that does not show may stand between two model runs; then they are one turn.
+        """
+        settled, tail = len(self._entries), self._tail()
+        if not (tail and settled):
+            return settled, tail
+        last, run = self._entries[-1], tail[0]
+        if last.content.get("role") != run.content.get("role"):
+            return settled, tail
+        return settled - 1, [_Entry(_joined(last.content, run.content), last.raw_start)]
 
     def _tail(self) -> list[_Entry]:
         """The model run that history ends with, as at most one entry."""
@@ -185,12 +204,12 @@ class RequestView:
             if starts_active_loop(shown):
                 self._active = len(self._entries) - 1
             return
-        parts = [*(last.content.get("parts") or ()), *(shown.get("parts") or ())]
-        self._entries[-1] = _Entry({**last.content, "parts": parts}, last.raw_start)
+        self._entries[-1] = _Entry(_joined(last.content, shown), last.raw_start)
         self._forget_from(len(self._entries) - 1)
         self._find_active(len(self._entries))
 
     def _forget_from(self, index: int) -> None:
+        del self._curated[index:]
         del self._plain[index:]
         del self._signed[index:]
         self._signed_from = min(self._signed_from, index)
@@ -205,6 +224,11 @@ class RequestView:
             (i for i in range(top - 1, -1, -1) if starts_active_loop(self._entries[i].content)),
             None,
         )
+
+
+def _joined(first: Content, second: Content) -> Content:
+    parts = [*(first.get("parts") or ()), *(second.get("parts") or ())]
+    return {**first, "parts": parts}
 
 
 def _plain(entry: _Entry) -> Content:

@@ -1,0 +1,1 @@
+"""Measurements of cost as ratios within one run; see README.md."""

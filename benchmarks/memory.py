@@ -1,0 +1,108 @@
+"""Memory after a long conversation: one child process per runtime, kind and way of looking."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import resource
+import subprocess
+import sys
+import tracemalloc
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+from benchmarks.conversations import open_conversation
+from benchmarks.figures import Figure, MeasurementError, Section
+from benchmarks.model import Kind
+from services.clock import virtual_loop
+
+__all__ = ["measure"]
+
+TURNS: Final = 1000
+WARM_UP: Final = 10
+PUBLISHED_MB: Final = 900
+"""What the published core takes for 1000 tiny turns, by the design's figures."""
+_ROOT: Final = Path(__file__).resolve().parents[1]
+_MB: Final = 1024 * 1024
+
+
+def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
+    """Resident size from one child, allocations from another: tracing would swell the first."""
+    turns = TURNS // 5 if quick else TURNS
+    figures: list[Figure] = []
+    kinds: tuple[tuple[Kind, str], ...] = (("text", "text"), ("tool", "tool call"))
+    for kind, shown in kinds:
+        for runtime in ("legacy", "adk"):
+            tell(f"memory: {runtime}, {shown}, {turns} turns")
+            plain = _child(runtime, kind, turns, "rss")
+            traced = _child(runtime, kind, turns, "trace")
+            where = f"{runtime}, {shown}"
+            note = f"a quarter of the published core's: {PUBLISHED_MB / 4:g} MB (not measured here)"
+            figures += [
+                Figure(name=f"{where}: RSS, all", value=plain["end"] / _MB, unit="MB", note=note),
+                Figure(name=f"{where}: RSS, growth", value=_growth(plain) / _MB, unit="MB"),
+                Figure(name=f"{where}: allocated, peak", value=traced["peak"] / _MB, unit="MB"),
+                Figure(
+                    name=f"{where}: allocated per turn",
+                    value=_growth(traced) / (turns - WARM_UP) / 1024,
+                    unit="KB",
+                ),
+            ]
+    remark = (
+        f"{turns} turns; growth is counted from turn {WARM_UP}. The target, a quarter of the "
+        "published core's memory, needs the published core: no verdict here."
+    )
+    return Section("memory", figures, (remark,))
+
+
+def _growth(found: dict[str, int]) -> int:
+    return found["end"] - found["start"]
+
+
+def _child(runtime: str, kind: str, turns: int, way: str) -> dict[str, int]:
+    command = [sys.executable, "-m", "benchmarks.memory", runtime, kind, str(turns), way]
+    done = subprocess.run(command, cwd=_ROOT, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        last = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise MeasurementError(f"the child for {runtime}, {kind}, {way} failed: {last}")
+    found: dict[str, int] = json.loads(done.stdout)
+    return found
+
+
+async def _converse(runtime: str, kind: Kind, turns: int, way: str) -> dict[str, int]:
+    """Bytes after the warm-up (`start`), after all turns (`end`), and the most ever (`peak`)."""
+    async with open_conversation(runtime, kind) as conversation:
+        await conversation.turns(WARM_UP)
+        if way == "trace":
+            tracemalloc.start()
+        start = _now(way)
+        await conversation.turns(turns - WARM_UP)
+        end = _now(way)
+        peak = tracemalloc.get_traced_memory()[1] if way == "trace" else _peak_rss()
+        return {"start": start, "end": end, "peak": peak}
+
+
+def _now(way: str) -> int:
+    gc.collect()
+    if way == "trace":
+        return tracemalloc.get_traced_memory()[0]
+    statm = Path("/proc/self/statm")
+    if statm.exists():
+        return int(statm.read_text().split()[1]) * resource.getpagesize()
+    return _peak_rss()
+
+
+def _peak_rss() -> int:
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak if sys.platform == "darwin" else peak * 1024
+
+
+def _main(runtime: str, kind: Kind, turns: str, way: str) -> None:
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
+        print(json.dumps(runner.run(_converse(runtime, kind, int(turns), way))))
+
+
+if __name__ == "__main__":
+    _main(sys.argv[1], "tool" if sys.argv[2] == "tool" else "text", *sys.argv[3:])
