@@ -8,7 +8,8 @@ is asked for: google-adk alone takes most of a second.
 from __future__ import annotations
 
 import importlib
-from collections.abc import AsyncIterator, Mapping
+import importlib.util
+from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -30,6 +31,7 @@ __all__ = [
     "open_agent",
     "open_runtime",
     "runtime_factory",
+    "warm_modules",
 ]
 
 _GROUP: Final = "parity.runtimes"
@@ -70,6 +72,24 @@ def runtime_factory(name: str) -> RuntimeFactory:
         raise UnknownRuntime(name, known_runtimes())
     module, _, attribute = target.partition(":")
     return cast("RuntimeFactory", getattr(importlib.import_module(module), attribute))
+
+
+def warm_modules(names: Collection[str]) -> list[str]:
+    """Modules whose import makes runtimes ready to open: each package's `warm`, where it has one.
+
+    Raises:
+        UnknownRuntime: there is none of one of the names.
+    """
+    found = []
+    for name in names:
+        target = _OURS.get(name) or _targets().get(name)
+        if target is None:
+            raise UnknownRuntime(name, known_runtimes())
+        package = target.partition(":")[0]
+        found += [
+            module for module in (package, f"{package}.warm") if importlib.util.find_spec(module)
+        ]
+    return found
 
 
 @asynccontextmanager

@@ -6,6 +6,7 @@ they need when called: google-adk alone takes most of a second.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -36,6 +37,10 @@ class LoadedCassette(Protocol):
         ...
 
 
+def _none(_: Collection[str]) -> list[str]:
+    return []
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backend:
     """The functions that do the work. All must be picklable by name."""
@@ -50,6 +55,8 @@ class Backend:
     """The known runtimes' names, sorted."""
     preload: Callable[[Collection[str]], None]
     """Import what running these runtimes takes."""
+    modules: Callable[[Collection[str]], list[str]] = _none
+    """The names of the modules that `preload` imports, for the server that workers fork from."""
 
 
 def real_backend() -> Backend:
@@ -60,6 +67,7 @@ def real_backend() -> Backend:
         starts_processes=_starts_processes,
         runtimes=_runtimes,
         preload=_preload,
+        modules=_modules,
     )
 
 
@@ -98,8 +106,11 @@ def _runtimes() -> list[str]:
 
 
 def _preload(names: Collection[str]) -> None:
-    import harness.replay.runner  # noqa: F401 - the import is the point
-    from runtimes.registry import runtime_factory
+    for module in _modules(names):
+        importlib.import_module(module)
 
-    for name in names:
-        runtime_factory(name)
+
+def _modules(names: Collection[str]) -> list[str]:
+    from runtimes.registry import warm_modules
+
+    return ["harness.replay.runner", "harness.http.case", *warm_modules(names)]

@@ -95,9 +95,11 @@ def _through(
 @contextmanager
 def _workers(jobs: int, backend: Backend, runtimes: Collection[str]) -> Iterator[Executor]:
     before = set(multiprocessing.active_children())
+    context = multiprocessing.get_context("forkserver")
+    context.set_forkserver_preload(backend.modules(runtimes))
     executor = ProcessPoolExecutor(
         jobs,
-        mp_context=multiprocessing.get_context("forkserver"),
+        mp_context=context,
         initializer=_prepare,
         initargs=(backend, tuple(runtimes)),
     )

@@ -31,8 +31,13 @@ from harness.errors import ReplayFailure
 from harness.replay.witness import Witness
 from runtimes.contract import Runtime
 from services.bundle import Services
+from services.clock import VirtualClock
 
 __all__ = ["Driver"]
+
+_LONG_REAL_WORK_MS = 500
+"""Real work shorter than this is never interrupted by a delay: how long it takes is chance."""
+_POLL_S = 0.05
 
 
 class Driver:
@@ -45,12 +50,14 @@ class Driver:
         services: Services,
         witness: Witness,
         group: asyncio.TaskGroup,
+        clock: VirtualClock,
     ) -> None:
         self._cassette = cassette
         self._runtime = runtime
         self._services = services
         self._witness = witness
         self._group = group
+        self._clock = clock
         self._waiting: list[During] = list(cassette.during)
         self._agent: AgentProtocol | None = None
         self._sends = 0
@@ -102,7 +109,19 @@ class Driver:
                 self._do(moment.do)
 
     async def _later(self, moment: During) -> None:
-        await self._services.clock.sleep(moment.delay_ms)
+        """Act after the delay: virtual time, or real time where something real holds that up.
+
+        Without the second a command could never be interrupted while it runs: virtual time, and
+        with it the delay, would stand still until the command has ended by itself.
+        """
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        patience_ms = max(moment.delay_ms, _LONG_REAL_WORK_MS)
+        elapsed = self._group.create_task(self._clock.sleep(moment.delay_ms))
+        while not elapsed.done():
+            await asyncio.wait([elapsed], timeout=_POLL_S)
+            if min(self._clock.held_for_ms, (loop.time() - begun) * 1000) >= patience_ms:
+                elapsed.cancel()
         self._do(moment.do)
 
     def _do(self, action: DuringAction) -> None:

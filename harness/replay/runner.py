@@ -190,7 +190,9 @@ class _Run:
             answer_confirmations(services, self._cassette.answers, self._witness)
             group = await stack.enter_async_context(asyncio.TaskGroup())
             runtime = await stack.enter_async_context(open_runtime(self._runtime, services))
-            self._driver = Driver(self._cassette, runtime, services, self._witness, group)
+            self._driver = Driver(
+                self._cassette, runtime, services, self._witness, group, self._envelope.clock
+            )
             try:
                 await self._driver.play()
             finally:

@@ -66,7 +66,11 @@ class Witness:
     def tool_states(self) -> dict[str, list[str]]:
         """Call id to its states in order; several calls of one id follow each other."""
         states: dict[str, list[str]] = {}
-        for (call_id, _), row in self._calls.items():
+        for (call_id, nth), row in self._calls.items():
+            # Of two calls of one id in one wave the later takes the earlier's place; what is left
+            # of the twin is no call that went anywhere.
+            if nth and row == ["validating"]:
+                continue
             states.setdefault(call_id, []).extend(row)
         return states
 

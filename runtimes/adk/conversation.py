@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.abort import AbortError
 from services.bundle import Services
 from services.chat_recording import ChatRecording, HistoryTurn
 from services.history.transforms import (
@@ -23,7 +22,7 @@ from services.history.transforms import (
     strip_thoughts,
 )
 from services.history.view import RequestView
-from services.model.errors import EmptyMessageError
+from services.model.errors import EmptyMessageError, is_cancellation
 from services.model.names import is_gemini2_model, supports_modern_features
 from services.model.parts import part_list_to_string
 from services.model.stream import AssembledTurn
@@ -149,7 +148,8 @@ class Conversation:
         A failed tool response stays: the model has yet to see it.
         """
         start = self._prompt_start
-        if (aborted or isinstance(error, AbortError)) and start is not None:
+        called_off = aborted or (error is not None and is_cancellation(error))
+        if called_off and start is not None:
             self._prompt_start = None
             self._go_back(start.length, start.token_count)
         elif not request.answers_tools:

@@ -26,7 +26,7 @@ from services.history.transforms import (
 from services.history.view import RequestView
 from services.model.classification import is_retryable_error, retry_error_type
 from services.model.configs import ModelConfigKey
-from services.model.errors import EmptyMessageError, InvalidStreamError
+from services.model.errors import EmptyMessageError, InvalidStreamError, is_cancellation
 from services.model.generator import ChunkStream, LlmRole, ModelRequest
 from services.model.names import is_gemini2_model, resolve_model, supports_modern_features
 from services.model.parts import part_list_to_string
@@ -350,7 +350,8 @@ class GeminiChat:
         A failed tool response stays: the model has yet to see it.
         """
         start = self._start
-        if (signal.aborted or isinstance(caught, AbortError)) and start.length is not None:
+        called_off = signal.aborted or (caught is not None and is_cancellation(caught))
+        if called_off and start.length is not None:
             self._truncate(start.length)
             self.last_prompt_token_count = start.token_count
             start.forget()
