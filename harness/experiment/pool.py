@@ -9,6 +9,8 @@ from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
+from multiprocessing import forkserver
+from multiprocessing.context import ForkServerContext
 from typing import Final, TypeVar
 
 from harness.experiment.backend import Backend
@@ -97,6 +99,7 @@ def _workers(jobs: int, backend: Backend, runtimes: Collection[str]) -> Iterator
     before = set(multiprocessing.active_children())
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload(backend.modules(runtimes))
+    _start_server(context)
     executor = ProcessPoolExecutor(
         jobs,
         mp_context=context,
@@ -109,6 +112,27 @@ def _workers(jobs: int, backend: Backend, runtimes: Collection[str]) -> Iterator
         _end(executor, set(multiprocessing.active_children()) - before)
         raise
     executor.shutdown()
+
+
+def _start_server(context: ForkServerContext) -> None:
+    """Start the server that workers are forked from; return when it has loaded everything.
+
+    It is deaf to Ctrl-C from its first instruction (being ignored is inherited by a new program);
+    by itself it would be only once it has loaded. Waiting for it with a process that does nothing
+    keeps real workers from starting when nobody is there any more.
+    """
+    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        forkserver.ensure_running()
+    finally:
+        signal.signal(signal.SIGINT, heard)
+    first = context.Process(target=_nothing)
+    first.start()
+    first.join()
+
+
+def _nothing() -> None:
+    """What the server's first child does."""
 
 
 def _end(executor: ProcessPoolExecutor, workers: set[multiprocessing.process.BaseProcess]) -> None:
