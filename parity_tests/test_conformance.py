@@ -231,9 +231,9 @@ def test_several_sessions_at_once_do_not_hear_each_other(runtime: str) -> None:
 @RUNTIMES
 def test_what_a_client_raises_inside_the_runtime_comes_out_as_it_is(runtime: str) -> None:
     async def scene() -> None:
-        with pytest.raises(ValueError, match="mine"):
-            async with stage(runtime, {"hang": True}) as on:
-                await on.agent.send(message("x"))
-                raise ValueError("mine")
+        async with stage(runtime, {"hang": True}) as on:
+            await on.agent.send(message("x"))
+            raise ValueError("mine")
 
-    play(scene)
+    with pytest.raises(ValueError, match="mine"):
+        play(scene)

@@ -110,7 +110,7 @@ class VirtualClock:
         self._waiters: list[tuple[float, int, asyncio.Future[None]]] = []
         self._order = 0
         self._real = 0
-        self._real_since = 0.0
+        self._real_since_ns = 0
         self.on_stall = on_stall
 
     def now_ms(self) -> int:
@@ -139,7 +139,7 @@ class VirtualClock:
     def real_work(self) -> Iterator[None]:
         """Hold virtual time while something real is going on."""
         if not self._real:
-            self._real_since = time.monotonic()
+            self._real_since_ns = time.monotonic_ns()
         self._real += 1
         try:
             yield
@@ -154,7 +154,7 @@ class VirtualClock:
     @property
     def held_for_ms(self) -> float:
         """For how long, in real milliseconds, something real has been going on without a break."""
-        return (time.monotonic() - self._real_since) * 1000 if self._real else 0.0
+        return (time.monotonic_ns() - self._real_since_ns) / 1e6 if self._real else 0.0
 
     def wake_next(self) -> bool:
         """Jump to the earliest waiter and wake it. False when nobody waits. The loop's call."""

@@ -41,6 +41,7 @@ class Envelope:
             workspace=str(self.workspace.root),
             home=str(self.workspace.home),
             cassettes=str(cassettes.resolve()),
+            around=str(self.workspace.root.parent),
         )
 
 

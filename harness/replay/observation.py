@@ -23,12 +23,22 @@ __all__ = ["Observation", "ObservedRequest", "RunPaths"]
 class RunPaths:
     """The folders of one run, and how they are written: `<WS>`, `<HOME>`, `<CASSETTES>`.
 
-    The project hash, which is made from the workspace's path, is written `<PROJECT_HASH>`.
+    The project hash, which is made from the workspace's path, is written `<PROJECT_HASH>`; the
+    folder around workspace and home, whose name is new in every run, `<WS>/..`.
     """
 
-    def __init__(self, *, workspace: str, home: str, cassettes: str | None = None) -> None:
+    def __init__(
+        self,
+        *,
+        workspace: str,
+        home: str,
+        cassettes: str | None = None,
+        around: str | None = None,
+    ) -> None:
         """Take absolute, resolved paths. A `cassettes` of `/` or nothing is not replaced."""
         found = {workspace: "<WS>", home: "<HOME>"}
+        if around is not None:
+            found.setdefault(around, "<WS>/..")
         if cassettes is not None and cassettes.strip("/"):
             found.setdefault(cassettes.rstrip("/"), "<CASSETTES>")
         # The longest first: a home inside the cassettes' folder is still the home.

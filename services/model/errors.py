@@ -35,7 +35,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from services.abort import AbortError
 from services.model.google_errors import GoogleError, error_fields, parse_google_error
@@ -74,7 +74,10 @@ __all__ = [
     "error_type_name",
     "friendly_error",
     "is_authentication_error",
+    "is_cancellation",
 ]
+
+_CANCELLATIONS: Final = frozenset({"AbortError", "CanceledError", "FatalCancellationError"})
 
 
 class ModelError(Exception):
@@ -377,6 +380,14 @@ def error_name(error: BaseException) -> str:
     if isinstance(error, (ModelError, AbortError)):
         return error.name
     return type(error).__name__
+
+
+def is_cancellation(error: BaseException) -> bool:
+    """Whether `error` says that the work was called off, by us or by something underneath.
+
+    Source: core `core/geminiChat.ts`, which asks by name when it rolls history back.
+    """
+    return error_name(error) in _CANCELLATIONS
 
 
 def error_type_name(error: object) -> str:

@@ -6,16 +6,17 @@ Source: core `utils/partUtils.ts`, `utils/thoughtUtils.ts`,
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from math import ceil
 from typing import Final, NamedTuple
 
-from services.wire import JsonObject, Part, js_length, js_trim
+from services.wire import Json, JsonObject, Part, js_length, js_trim
 
 __all__ = [
     "Thought",
     "citations",
+    "first_parts",
     "function_calls",
     "parse_thought",
     "part_list_to_string",
@@ -94,31 +95,32 @@ def parse_thought(text: str) -> Thought:
     return Thought(js_trim(subject), js_trim(before + after))
 
 
-def _first_candidate(response: JsonObject) -> JsonObject:
+def _first_candidate(response: Mapping[str, Json]) -> JsonObject:
     candidates = response.get("candidates")
     return candidates[0] if candidates else {}
 
 
-def _parts(response: JsonObject) -> Sequence[Part]:
+def first_parts(response: Mapping[str, Json]) -> Sequence[Part]:
+    """The parts of the first candidate; empty when there are none."""
     content = _first_candidate(response).get("content")
     return (content.get("parts") if content else None) or ()
 
 
-def response_text(response: JsonObject) -> str | None:
+def response_text(response: Mapping[str, Json]) -> str | None:
     """The first candidate's text without its thoughts; None when it has no parts at all."""
-    parts = _parts(response)
+    parts = first_parts(response)
     if not parts:
         return None
     return "".join(part["text"] for part in parts if part.get("text") and not part.get("thought"))
 
 
-def function_calls(response: JsonObject) -> list[JsonObject]:
+def function_calls(response: Mapping[str, Json]) -> list[JsonObject]:
     """The first candidate's function calls: the very objects that are in its parts."""
-    calls = (part.get("functionCall") for part in _parts(response))
+    calls = (part.get("functionCall") for part in first_parts(response))
     return [call for call in calls if call is not None]
 
 
-def citations(response: JsonObject) -> list[str]:
+def citations(response: Mapping[str, Json]) -> list[str]:
     """The first candidate's citations, `(title) uri` or the bare URI; those without one are out."""
     metadata = _first_candidate(response).get("citationMetadata") or {}
     return [

@@ -28,6 +28,7 @@ from services.model.errors import (
     RetryLimitError,
     TerminalQuotaError,
     ValidationRequiredError,
+    error_name,
     error_status,
 )
 
@@ -38,6 +39,7 @@ __all__ = [
     "RetryObserver",
     "ValidationHandler",
     "enrich_quota_error",
+    "no_fallback",
     "retry_with_backoff",
 ]
 
@@ -141,9 +143,9 @@ async def retry_with_backoff(
         run.attempt += 1
         try:
             result = await api_call()
-        except AbortError:
-            raise
-        except Exception as error:  # noqa: BLE001 - judged by type, and raised unless retried
+        except Exception as error:
+            if error_name(error) == AbortError.name:
+                raise
             failure = error
         else:
             if should_retry_on_content is None or not should_retry_on_content(result):
@@ -291,6 +293,14 @@ class _Run:
         except AbortError:
             raise AbortError("Aborted") from None
         self.delay_ms = min(self.max_delay_ms, self.delay_ms * 2)
+
+
+async def no_fallback(_auth_type: str | None, _error: Exception) -> None:
+    """The `on_persistent_429` of a conversation in which nobody can choose another model.
+
+    Not the same as having none: capacity is then asked about after two silent retries instead of
+    being waited for. Source: core `core/geminiChat.ts`, which always asks `fallback/handler.ts`.
+    """
 
 
 def enrich_quota_error(

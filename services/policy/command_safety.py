@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from services.policy.shell_syntax import ShellSyntaxError, parse_shell
-from services.policy.shell_words import BadSubstitution, shell_words
+from services.shell.syntax import ShellSyntaxError, parse_shell
+from services.shell.words import BadSubstitution, shell_words
 
 __all__ = ["Place", "is_dangerous", "is_known_safe", "runs_git"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from services.policy import build_files
+from services import build_files
 from services.policy.canonical import canonical_arguments
 from services.policy.command_safety import Place
 from services.policy.rules import (

@@ -12,13 +12,13 @@ from pathlib import Path
 
 from services.policy.command_safety import Place, is_dangerous, is_known_safe, runs_git
 from services.policy.rules import Decision, PolicyRule
-from services.policy.shell_syntax import (
+from services.shell.syntax import (
     ShellSyntaxError,
     has_redirection,
     parse_shell,
-    without_shell_wrapper,
+    strip_shell_wrapper,
 )
-from services.policy.shell_words import BadSubstitution, shell_words
+from services.shell.words import BadSubstitution, shell_words
 from services.state import ApprovalMode, SessionState
 
 __all__ = ["ShellPolicy", "ShellRequest", "Verdict"]
@@ -84,7 +84,7 @@ class ShellPolicy:
         for part in parts:
             text = part.text
             pieces = []
-            inside = without_shell_wrapper(text)
+            inside = strip_shell_wrapper(text)
             if inside != text:
                 pieces.append(inside)
             whole = part.start == 0 and len(text) == len(request.command)

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from agent_protocol.codec import display_content_to_wire
 from agent_protocol.events import DiffDisplay, DisplayContent, TextDisplay, ToolDisplay
-from services.presentation.patch import unified_patch
+from services.patches import unified_patch
 from services.wire import Json, js_json
 
 __all__ = [

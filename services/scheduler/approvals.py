@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
+from services.argument_patterns import parameter_pattern
 from services.message_bus import MessageBus
-from services.policy.patterns import parameter_pattern
 from services.policy.rules import MODES_BY_PERMISSIVENESS
 from services.policy.updates import UpdatePolicy
 from services.state import ApprovalMode, SessionState

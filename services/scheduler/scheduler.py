@@ -48,6 +48,16 @@ def is_parallelizable(request: ToolCallRequest) -> bool:
     return not wait if isinstance(wait, bool) else True
 
 
+def _topics_first(requests: list[ToolCallRequest]) -> list[ToolCallRequest]:
+    """Topics before what is done under them; several of them last one first, as upstream's sort.
+
+    Source: core `scheduler/scheduler.ts`, `_startBatch`: its comparison puts a topic before
+    everything, other topics included.
+    """
+    topics = [request for request in requests if request.name == _TOPIC_TOOL]
+    return topics[::-1] + [request for request in requests if request.name != _TOPIC_TOOL]
+
+
 class ToolScheduler:
     """Runs batches of tool calls, one after the other, and publishes every change of theirs."""
 
@@ -173,10 +183,9 @@ class ToolScheduler:
         self._prompts = AbortController()
         off = signal.on_abort(self._prompts.abort)
         mode = self._state.approval_mode
-        # Topics first, so that what follows is shown under them.
-        requests.sort(key=lambda request: request.name != _TOPIC_TOOL)
         try:
-            self._store.enqueue([self._resolver.resolve(request, mode) for request in requests])
+            ordered = _topics_first(requests)
+            self._store.enqueue([self._resolver.resolve(request, mode) for request in ordered])
             while self._store.busy and not self._interrupted(signal):
                 await self._run_wave(signal)
             return [call.completed() for call in self._store.completed]

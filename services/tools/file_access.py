@@ -11,9 +11,10 @@ from collections import deque
 from pathlib import Path
 from typing import Final
 
+from services.paths import real_path
 from services.tools.host import ToolHost
 from services.tools.ignore import FileDiscovery
-from services.tools.paths import absolute, exists, real_path, strip_reference_prefix
+from services.tools.paths import absolute, exists, strip_reference_prefix
 
 __all__ = ["DeniedPath", "find_by_suffix", "plan_path", "readable_path", "writable_path"]
 

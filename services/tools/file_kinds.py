@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final, Literal
 
-from services.tools.paths import extension
+from services.paths import extension
 
 __all__ = ["FileKind", "audio_type", "decode", "file_kind", "looks_binary", "media_type"]
 

@@ -10,6 +10,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
+from services.argument_patterns import parameter_pattern
+from services.paths import InvalidPath, real_path
 from services.tools.base import DeclarativeTool, Invocation, failed
 from services.tools.collation import collation_key
 from services.tools.contract import (
@@ -22,17 +24,8 @@ from services.tools.contract import (
 )
 from services.tools.globbing import find_files
 from services.tools.ignore import FileDiscovery
-from services.tools.paths import (
-    InvalidPath,
-    absolute,
-    access_error,
-    exists,
-    make_relative,
-    real_path,
-    relative_path,
-)
+from services.tools.paths import absolute, access_error, exists, make_relative, relative_path
 from services.tools.short_paths import shorten_path
-from services.tools.texts import args_pattern
 from services.wire import JsonObject, js_trim
 
 __all__ = ["GlobTool"]
@@ -109,7 +102,7 @@ class _Glob(Invocation):
         return text
 
     def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": args_pattern("pattern", self.params["pattern"])}
+        return {"argsPattern": parameter_pattern("pattern", self.params["pattern"])}
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
         workspace = self.host.workspace

@@ -16,6 +16,9 @@ from typing import Any, ClassVar, Final
 
 from agent_protocol.events import TextDisplay, ToolDisplay
 from services.abort import AbortSignal
+from services.argument_patterns import parameter_pattern
+from services.node_errors import node_error_message
+from services.paths import InvalidPath, real_path
 from services.tools.base import DeclarativeTool, Invocation, failed
 from services.tools.contract import (
     ConfirmationOutcome,
@@ -29,17 +32,8 @@ from services.tools.globbing import path_pattern, walk_files
 from services.tools.grep_report import Match, report
 from services.tools.ignore import FileDiscovery, is_git_repository
 from services.tools.js_regex import JsRegexError, compile_js
-from services.tools.node_errors import node_error_message
-from services.tools.paths import (
-    InvalidPath,
-    absolute,
-    access_error,
-    make_relative,
-    real_path,
-    relative_path,
-)
+from services.tools.paths import absolute, access_error, make_relative, relative_path
 from services.tools.short_paths import shorten_path
-from services.tools.texts import args_pattern
 from services.wire import JsonObject
 
 __all__ = ["GrepTool"]
@@ -152,7 +146,7 @@ class _Grep(Invocation):
         return text
 
     def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": args_pattern("pattern", self.params["pattern"])}
+        return {"argsPattern": parameter_pattern("pattern", self.params["pattern"])}
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
         workspace = self.host.workspace

@@ -14,7 +14,8 @@ from typing import Final
 
 from pathspec import GitIgnoreSpec
 
-from services.tools.paths import InvalidPath, absolute, real_path, relative_path
+from services.paths import InvalidPath, real_path
+from services.tools.paths import absolute, relative_path
 
 __all__ = ["FileDiscovery", "is_git_repository"]
 

@@ -14,6 +14,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from agent_protocol.events import ToolDisplay
+from services.argument_patterns import parameter_pattern
+from services.node_errors import node_error_message
+from services.paths import InvalidPath
 from services.tools.base import DeclarativeTool, Invocation, failed
 from services.tools.collation import collation_key
 from services.tools.contract import (
@@ -25,16 +28,8 @@ from services.tools.contract import (
     ToolResult,
 )
 from services.tools.ignore import FileDiscovery
-from services.tools.node_errors import node_error_message
-from services.tools.paths import (
-    InvalidPath,
-    absolute,
-    access_error,
-    make_relative,
-    relative_path,
-)
+from services.tools.paths import absolute, access_error, make_relative, relative_path
 from services.tools.short_paths import shorten_path
-from services.tools.texts import args_pattern
 from services.wire import JsonObject
 
 __all__ = ["LSTool"]
@@ -106,7 +101,7 @@ class _ListDirectory(Invocation):
         return shorten_path(make_relative(self.params["dir_path"], self.host.workspace.root))
 
     def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": args_pattern("dir_path", self.params["dir_path"])}
+        return {"argsPattern": parameter_pattern("dir_path", self.params["dir_path"])}
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
         workspace = self.host.workspace

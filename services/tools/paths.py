@@ -6,32 +6,25 @@ Source: core `utils/paths.ts`, `utils/path-validator.ts`, `utils/workspaceContex
 
 from __future__ import annotations
 
-import errno
 import os
 import os.path
 import re
-import stat
 from pathlib import Path
 from typing import Final
-from urllib.parse import unquote_to_bytes
 
-from services.tools.node_errors import node_error_message
+from services.paths import real_path
 from services.wire import js_length, js_slice
 from services.workspace import Workspace
 
 __all__ = [
-    "InvalidPath",
     "absolute",
     "access_error",
     "exists",
-    "extension",
     "make_relative",
-    "real_path",
     "relative_path",
     "strip_reference_prefix",
 ]
 
-_MISSING: Final = frozenset({errno.ENOENT, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOTDIR})
 _LOG_FRAGMENT: Final = re.compile(
     r"(^|[/\\])(AssertionError:|FAIL |✓ |\u00d7 |TestingLibraryElementError:)"
 )
@@ -46,10 +39,6 @@ _MAX_COMPONENT: Final = 255
 _SUSPICIOUS_LENGTH: Final = 20
 
 
-class InvalidPath(ValueError):
-    """A path that cannot be resolved: it holds a NUL, or its links go in a circle."""
-
-
 def absolute(base: Path, path: str) -> str:
     """`path` seen from `base`: absolute, `.` and `..` folded, links not followed."""
     return os.path.normpath(os.path.join(base, path))  # noqa: PTH118 - folds `..`, as Path does not
@@ -58,13 +47,6 @@ def absolute(base: Path, path: str) -> str:
 def exists(path: str | Path) -> bool:
     """Whether `path` leads to something; a path too long to exist does not."""
     return os.path.exists(path)  # noqa: PTH110 - `Path.exists` raises for long names
-
-
-def extension(path: str) -> str:
-    """The last extension with its dot (`.gz` of `a.tar.gz`); empty for `.profile` and `a.`-less."""
-    name = path.rsplit("/", 1)[-1]
-    stem, dot, suffix = name.rpartition(".")
-    return f".{suffix}" if dot and stem.strip(".") else ""
 
 
 def relative_path(root: Path, path: str | Path) -> str:
@@ -78,50 +60,6 @@ def make_relative(path: str, root: Path) -> str:
     if not os.path.isabs(path):  # noqa: PTH117 - text in, text out
         return path
     return os.path.relpath(path, root)
-
-
-def real_path(path: str | Path) -> Path:
-    """`path` with percent escapes decoded and links resolved, whether it exists or not.
-
-    Raises:
-        InvalidPath: it holds a NUL, or its links go in a circle.
-        OSError: a folder on the way may not be read.
-    """
-    text = str(path)
-    if "\0" in text:
-        raise InvalidPath(f"Invalid path: {text}")
-    if text.startswith("file://"):
-        text = text.removeprefix("file://")
-    return Path(_resolve(os.path.abspath(_decode(text)), set()))  # noqa: PTH100 - lexical
-
-
-def _decode(text: str) -> str:
-    if "%" not in text or re.search(r"%(?![0-9A-Fa-f]{2})", text):
-        return text
-    try:
-        return unquote_to_bytes(text).decode()
-    except UnicodeDecodeError:
-        return text
-
-
-def _resolve(path: str, visited: set[str]) -> str:
-    if path in visited:
-        raise InvalidPath(f"Infinite recursion detected in robustRealpath: {path}")
-    visited.add(path)
-    try:
-        return os.path.realpath(path, strict=True)
-    except OSError as error:
-        if error.errno not in _MISSING:
-            raise InvalidPath(node_error_message(error, "lstat", path)) from error
-    try:
-        if stat.S_ISLNK(os.lstat(path).st_mode):
-            target = os.path.join(os.path.dirname(path), os.readlink(path))  # noqa: PTH115, PTH118, PTH120
-            return _resolve(os.path.normpath(target), visited)
-    except OSError as error:
-        if error.errno not in _MISSING:
-            raise
-    parent, name = os.path.split(path)
-    return path if parent == path else os.path.join(_resolve(parent, visited), name)  # noqa: PTH118
 
 
 def strip_reference_prefix(path: str, root: Path) -> str:

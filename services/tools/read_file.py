@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from agent_protocol.events import TextDisplay, ToolDisplay
+from services.argument_patterns import parameter_pattern
+from services.node_errors import node_error_message
+from services.paths import InvalidPath
 from services.tools.base import DeclarativeTool, Invocation, failed
 from services.tools.contract import (
     ConfirmationOutcome,
@@ -27,9 +30,7 @@ from services.tools.file_access import readable_path
 from services.tools.file_kinds import audio_type, decode, file_kind, media_type
 from services.tools.host import ToolHost
 from services.tools.ignore import FileDiscovery
-from services.tools.node_errors import node_error_message
 from services.tools.paths import (
-    InvalidPath,
     absolute,
     access_error,
     exists,
@@ -38,7 +39,7 @@ from services.tools.paths import (
     strip_reference_prefix,
 )
 from services.tools.short_paths import shorten_path
-from services.tools.texts import args_pattern, js_fixed
+from services.tools.texts import js_fixed
 from services.wire import JsonObject, js_length, js_slice, js_trim
 
 __all__ = ["ReadFileTool"]
@@ -141,7 +142,7 @@ class _ReadFile(Invocation):
         return shorten_path(make_relative(str(self._path), self.host.workspace.root))
 
     def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": args_pattern("file_path", self.params["file_path"])}
+        return {"argsPattern": parameter_pattern("file_path", self.params["file_path"])}
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
         fault = access_error(self.host.workspace, self._path)

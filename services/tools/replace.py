@@ -6,38 +6,28 @@ Source: core `tools/edit.ts`.
 from __future__ import annotations
 
 import os.path
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from agent_protocol.events import DiffDisplay, ToolDisplay
-from services.tools.base import DeclarativeTool, Invocation, failed
-from services.tools.build_files import is_build_file
+from services.paths import InvalidPath, real_path
+from services.tools.base import DeclarativeTool, failed
 from services.tools.contract import (
     ConfirmationDetails,
-    ConfirmationOutcome,
     ToolErrorType,
     ToolExecution,
     ToolInvocation,
     ToolKind,
     ToolResult,
 )
-from services.tools.diffs import create_patch, diff_context, diff_stat
+from services.tools.diffs import diff_context, diff_stat
 from services.tools.edit_strategies import Replacement, replace_text
 from services.tools.file_access import DeniedPath, find_by_suffix, writable_path
+from services.tools.file_edit import FileEdit
 from services.tools.host import ToolHost
-from services.tools.paths import (
-    InvalidPath,
-    absolute,
-    access_error,
-    make_relative,
-    real_path,
-    strip_reference_prefix,
-)
-from services.tools.short_paths import shorten_path
-from services.tools.text_files import TextFileError, read_text, write_text
-from services.tools.texts import args_pattern, detect_line_ending, omission_placeholders, to_crlf
+from services.tools.paths import access_error
+from services.tools.text_files import TextFileError, read_if_there, write_text
+from services.tools.texts import detect_line_ending, omission_placeholders, to_crlf
 from services.wire import JsonObject, js_length, js_slice
 
 __all__ = ["EditTool"]
@@ -114,7 +104,7 @@ class EditTool(DeclarativeTool):
         Raises:
             DeniedPath, InvalidPath, OSError, TextFileError: it cannot be found out.
         """
-        return _current(_target(self.host, params["file_path"])) or ""
+        return read_if_there(_target(self.host, params["file_path"])) or ""
 
     def modified_params(self, params: JsonObject, current: str, content: str) -> JsonObject:
         """`params` as a person changed them: the whole file becomes `content`."""
@@ -159,17 +149,11 @@ class _Plan:
         return self.replacement.text
 
 
-class _Edit(Invocation):
+class _Edit(FileEdit):
     shown_name = EditTool.display_name
 
-    def __init__(self, host: ToolHost, params: JsonObject) -> None:
-        super().__init__(host, params)
-        path: str = params["file_path"]
-        try:
-            self._path = _target(host, path)
-        except (DeniedPath, InvalidPath, OSError):
-            root = host.workspace.root
-            self._path = Path(absolute(root, strip_reference_prefix(path, root)))
+    def _target(self) -> Path:
+        return _target(self.host, self.params["file_path"])
 
     def description(self) -> str:
         old, new = self.params["old_string"], self.params["new_string"]
@@ -179,37 +163,16 @@ class _Edit(Invocation):
             return f"No file changes to {self._short_path}"
         return f"{self._short_path}: {_snippet(old)} => {_snippet(new)}"
 
-    @property
-    def respects_auto_edit(self) -> bool:
-        return not is_build_file(self._path)
-
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": args_pattern("file_path", self.params["file_path"])}
-
     def confirmation_details(self) -> ConfirmationDetails | None:
         try:
             plan = self._plan()
         except (_Refusal, TextFileError):
             return None
-        return ConfirmationDetails(
-            type="edit",
-            title=f"Confirm Edit: {self._short_path}",
-            fields={
-                "fileName": self._path.name,
-                "filePath": str(self._path),
-                "fileDiff": self._patch(plan),
-                "originalContent": plan.before,
-                "newContent": plan.after,
-                "isBuildFile": is_build_file(self._path),
-            },
-        )
+        return self._question(f"Confirm Edit: {self._short_path}", plan.before, plan.after)
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        fault = access_error(self.host.workspace, self._path)
-        if fault is not None:
-            return failed(
-                fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Error: Path not in workspace."
-            )
+        if failure := self._access_failure():
+            return failure
         try:
             plan = self._plan()
         except _Refusal as refusal:
@@ -229,8 +192,7 @@ class _Edit(Invocation):
                 display=f"Error writing file: {error}",
                 llm=f"Error executing edit: {error}",
             )
-        if is_build_file(self._path):
-            self.host.note_build_file(self._path)
+        self._note_written()
         return self._report(plan, written)
 
     def _plan(self) -> _Plan:
@@ -241,7 +203,7 @@ class _Edit(Invocation):
             TextFileError: the file is there and cannot be read.
         """
         old, new = self.params["old_string"], self.params["new_string"]
-        before = _current(self._path)
+        before = read_if_there(self._path)
         if before is None:
             if old:
                 raise _Refusal(
@@ -309,16 +271,8 @@ class _Edit(Invocation):
         else:
             stat = diff_stat(before, self._proposed(plan), plan.after)
             summary = f"{stat['model_added_lines']} added, {stat['model_removed_lines']} removed"
-            shown = {
-                "fileDiff": self._patch(plan),
-                "fileName": self._path.name,
-                "filePath": str(self._path),
-                "originalContent": before,
-                "newContent": plan.after,
-                "diffStat": stat,
-                "isNewFile": False,
-                "isBuildFile": is_build_file(self._path),
-            }
+            patch = self._patch(before, plan.after, "Current", "Proposed")
+            shown = self._change(before, plan.after, stat, patch=patch, new=False)
             count = plan.replacement.occurrences
             done = f"Successfully modified file: {self._path} ({count} replacements)."
         sentences = [done, f"Here is the updated code:\n{diff_context(before, written)}"]
@@ -332,12 +286,7 @@ class _Edit(Invocation):
         return ToolResult(
             llm_content=" ".join(sentences),
             return_display=shown,
-            display=ToolDisplay(
-                name=EditTool.display_name,
-                description=self.description(),
-                result_summary=summary,
-                result=DiffDisplay(path=str(self._path), before_text=before, after_text=plan.after),
-            ),
+            display=self._display(before, plan.after, summary),
         )
 
     def _proposed(self, plan: _Plan) -> str:
@@ -348,22 +297,6 @@ class _Edit(Invocation):
         multiple = bool(self.params.get("allow_multiple"))
         old = self.params["old_string"]
         return replace_text(plan.before or "", old, proposed, allow_multiple=multiple).text
-
-    def _patch(self, plan: _Plan) -> str:
-        return create_patch(self._path.name, plan.before or "", plan.after, "Current", "Proposed")
-
-    @property
-    def _short_path(self) -> str:
-        return shorten_path(make_relative(str(self._path), self.host.workspace.root))
-
-
-def _current(path: Path) -> str | None:
-    try:
-        return read_text(path)
-    except TextFileError as error:
-        if error.code == "ENOENT":
-            return None
-        raise
 
 
 def _snippet(text: str) -> str:

@@ -16,6 +16,13 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from agent_protocol.events import TextDisplay, ToolDisplay
+from services.shell.syntax import (
+    command_roots,
+    detect_substitution,
+    has_redirection,
+    parse_command,
+    strip_shell_wrapper,
+)
 from services.tools.base import DeclarativeTool, Invocation, failed
 from services.tools.contract import (
     ConfirmationDetails,
@@ -31,13 +38,6 @@ from services.tools.host import BackgroundCommand
 from services.tools.live_output import LiveOutput
 from services.tools.paths import absolute, access_error
 from services.tools.shell_process import ShellProcess, ShellStartError, shell_environment
-from services.tools.shell_syntax import (
-    command_roots,
-    detect_substitution,
-    has_redirection,
-    parse_command,
-    strip_shell_wrapper,
-)
 from services.tools.texts import js_fixed, strip_ansi, wrap_untrusted
 from services.wire import JsonObject, js_trim
 
@@ -140,6 +140,8 @@ class _Outcome:
     jobs: tuple[int, ...] = ()
     aborted: bool = False
     timed_out: bool = False
+    let_go: bool = False
+    """Still running, in the background."""
 
 
 class _Shell(Invocation):
@@ -261,13 +263,7 @@ class _Shell(Invocation):
                 execution.set_process_id(shown_pid)
             if background and not await self._ends_soon(process):
                 self._let_go(process, shown_pid, jobs_file)
-                return ToolResult(
-                    llm_content=(
-                        f"Command is running in background. PID: {shown_pid}. Initial output:\n"
-                        f"{live.text}"
-                    ),
-                    return_display=f"Background process started with PID {shown_pid}.",
-                )
+                return self._report(_Outcome(text=live.text, pid=shown_pid, let_go=True))
             await asyncio.wait([process.closed])
             live.flush()
         except BaseException:
@@ -343,7 +339,9 @@ class _Shell(Invocation):
 
     def _report(self, outcome: _Outcome) -> ToolResult:
         content, shown, data = self._words(outcome)
-        failing = outcome.exit_code is not None and outcome.exit_code != 0
+        summary = f"PID: {outcome.pid}" if outcome.let_go else None
+        if outcome.exit_code:
+            summary = f"Exit Code: {outcome.exit_code}"
         error = None
         if outcome.error is not None:
             error = ToolFailure(message=outcome.error, type=ToolErrorType.SHELL_EXECUTE_ERROR)
@@ -354,7 +352,7 @@ class _Shell(Invocation):
             display=ToolDisplay(
                 name=ShellTool.display_name,
                 description=self.description(),
-                result_summary=f"Exit Code: {outcome.exit_code}" if failing else None,
+                result_summary=summary,
                 result=TextDisplay(text=shown),
             ),
             data=data,

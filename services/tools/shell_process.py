@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
-from services.tools.node_errors import error_code
+from services.node_errors import error_code
 from services.tools.texts import strip_ansi
 from services.wire import js_length, js_slice, js_trim
 

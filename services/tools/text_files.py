@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from services.tools.node_errors import error_code, node_error_message
+from services.node_errors import error_code, node_error_message
 from services.tools.paths import exists
 
-__all__ = ["TextFileError", "read_text", "write_text"]
+__all__ = ["TextFileError", "read_if_there", "read_text", "write_text"]
 
 
 class TextFileError(Exception):
@@ -31,6 +31,20 @@ def read_text(path: Path) -> str:
         return path.read_bytes().decode("utf-8", "replace")
     except OSError as error:
         raise _failure(error, path, "read") from error
+
+
+def read_if_there(path: Path) -> str | None:
+    """The file's text; `None` where there is no file.
+
+    Raises:
+        TextFileError: it is there and cannot be read.
+    """
+    try:
+        return read_text(path)
+    except TextFileError as error:
+        if error.code == "ENOENT":
+            return None
+        raise
 
 
 def write_text(path: Path, text: str) -> None:

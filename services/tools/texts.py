@@ -1,7 +1,7 @@
 """Small rules on text that several tools share.
 
-Source: core `utils/textUtils.ts`, `tools/omissionPlaceholderDetector.ts`, `policy/utils.ts`,
-and the `strip-ansi` package.
+Source: core `utils/textUtils.ts`, `tools/omissionPlaceholderDetector.ts`; the
+`strip-ansi` package.
 """
 
 from __future__ import annotations
@@ -10,11 +10,10 @@ import re
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
-from services.wire import js_json, js_trim
+from services.wire import js_trim
 
 __all__ = [
     "JS_SPACE",
-    "args_pattern",
     "detect_line_ending",
     "js_fixed",
     "omission_placeholders",
@@ -90,16 +89,6 @@ def _placeholder(line: str) -> str | None:
     if not dots or phrase not in _OMISSIONS or js_trim(after).strip("."):
         return None
     return f"{phrase} ..."
-
-
-def args_pattern(name: str, value: str) -> str:
-    r"""The pattern of an "always" rule for one argument.
-
-    It asks for a literal backslash and a zero where the canonical arguments have a NUL, so it
-    never matches: upstream's, kept (scheduler-policy-hooks, 12.6).
-    """
-    literal = re.sub(r'[-\[\]{}()*+?.,\\^$|#\s"]', r"\\\g<0>", f'"{name}":{js_json(value)}')
-    return rf"\\0{literal}\\0"
 
 
 def js_fixed(value: float, digits: int) -> str:

@@ -6,36 +6,25 @@ Source: core `tools/write-file.ts`, `utils/editCorrector.ts`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
-from agent_protocol.events import DiffDisplay, ToolDisplay
-from services.tools.base import DeclarativeTool, Invocation, failed
-from services.tools.build_files import is_build_file
+from services.paths import InvalidPath, extension
+from services.tools.base import DeclarativeTool, failed
 from services.tools.contract import (
     ConfirmationDetails,
-    ConfirmationOutcome,
     ToolErrorType,
     ToolExecution,
     ToolInvocation,
     ToolKind,
     ToolResult,
 )
-from services.tools.diffs import create_patch, diff_context, diff_stat
+from services.tools.diffs import diff_context, diff_stat
 from services.tools.file_access import DeniedPath, writable_path
-from services.tools.host import ToolHost
-from services.tools.paths import (
-    InvalidPath,
-    absolute,
-    access_error,
-    extension,
-    make_relative,
-    strip_reference_prefix,
-)
-from services.tools.short_paths import shorten_path
-from services.tools.text_files import TextFileError, read_text, write_text
-from services.tools.texts import args_pattern, detect_line_ending, omission_placeholders, to_crlf
+from services.tools.file_edit import FileEdit
+from services.tools.paths import access_error
+from services.tools.text_files import TextFileError, read_if_there, write_text
+from services.tools.texts import detect_line_ending, omission_placeholders, to_crlf
 from services.wire import JsonObject
 
 __all__ = ["JSON_LIKE", "WriteFileTool"]
@@ -106,7 +95,7 @@ class WriteFileTool(DeclarativeTool):
         Raises:
             DeniedPath, InvalidPath, OSError, TextFileError: it cannot be found out.
         """
-        return _current(writable_path(self.host, params["file_path"])) or ""
+        return read_if_there(writable_path(self.host, params["file_path"])) or ""
 
     def modified_params(self, params: JsonObject, current: str, content: str) -> JsonObject:
         """`params` as a person changed them: the whole file becomes `content`."""
@@ -118,55 +107,27 @@ class WriteFileTool(DeclarativeTool):
         }
 
 
-class _WriteFile(Invocation):
+class _WriteFile(FileEdit):
     shown_name = WriteFileTool.display_name
 
-    def __init__(self, host: ToolHost, params: JsonObject) -> None:
-        super().__init__(host, params)
-        path: str = params["file_path"]
-        try:
-            self._path = writable_path(host, path)
-        except (DeniedPath, InvalidPath, OSError):
-            root = host.workspace.root
-            self._path = Path(absolute(root, strip_reference_prefix(path, root)))
+    def _target(self) -> Path:
+        return writable_path(self.host, self.params["file_path"])
 
     def description(self) -> str:
         return f"Writing to {self._short_path}"
 
-    @property
-    def respects_auto_edit(self) -> bool:
-        return not is_build_file(self._path)
-
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": args_pattern("file_path", self.params["file_path"])}
-
     def confirmation_details(self) -> ConfirmationDetails | None:
         try:
-            original = _current(self._path) or ""
+            original = read_if_there(self._path) or ""
         except TextFileError:
             return None
-        content = self._content()
-        return ConfirmationDetails(
-            type="edit",
-            title=f"Confirm Write: {self._short_path}",
-            fields={
-                "fileName": self._path.name,
-                "filePath": str(self._path),
-                "fileDiff": create_patch(self._path.name, original, content, "Current", "Proposed"),
-                "originalContent": original,
-                "newContent": content,
-                "isBuildFile": is_build_file(self._path),
-            },
-        )
+        return self._question(f"Confirm Write: {self._short_path}", original, self._content())
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        fault = access_error(self.host.workspace, self._path)
-        if fault is not None:
-            return failed(
-                fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Error: Path not in workspace."
-            )
+        if failure := self._access_failure():
+            return failure
         try:
-            original = _current(self._path)
+            original = read_if_there(self._path)
         except TextFileError as error:
             message = f"Error checking existing file '{self._path}': {error} ({error.code})"
             return failed(message, ToolErrorType.FILE_WRITE_FAILURE, display=message)
@@ -188,8 +149,7 @@ class _WriteFile(Invocation):
             )
             message = f"{wording.replace('{}', str(self._path))} ({error.code})"
             return failed(message, kind, display=message)
-        if is_build_file(self._path):
-            self.host.note_build_file(self._path)
+        self._note_written()
         return self._report(original, content, written)
 
     def _report(self, original: str | None, content: str, written: str) -> ToolResult:
@@ -204,31 +164,13 @@ class _WriteFile(Invocation):
         if self.params.get("modified_by_user"):
             sentences.append(f"User modified the `content` to be: {self.params['content']}")
         sentences.append(f"Here is the updated code:\n{diff_context(before, written)}")
+        patch = self._patch(before, content, "Original", "Written")
+        summary = f"{stat['model_added_lines']} added, {stat['model_removed_lines']} removed"
         return ToolResult(
             llm_content=" ".join(sentences),
-            return_display={
-                "fileDiff": create_patch(self._path.name, before, content, "Original", "Written"),
-                "fileName": self._path.name,
-                "filePath": str(self._path),
-                "originalContent": before,
-                "newContent": content,
-                "diffStat": stat,
-                "isNewFile": original is None,
-                "isBuildFile": is_build_file(self._path),
-            },
-            display=ToolDisplay(
-                name=WriteFileTool.display_name,
-                description=self.description(),
-                result_summary=(
-                    f"{stat['model_added_lines']} added, {stat['model_removed_lines']} removed"
-                ),
-                result=DiffDisplay(path=str(self._path), before_text=before, after_text=content),
-            ),
+            return_display=self._change(before, content, stat, patch=patch, new=original is None),
+            display=self._display(before, content, summary),
         )
-
-    @property
-    def _short_path(self) -> str:
-        return shorten_path(make_relative(str(self._path), self.host.workspace.root))
 
     def _content(self) -> str:
         """The content to write: old models' surplus backslashes are taken out."""
@@ -242,13 +184,3 @@ class _WriteFile(Invocation):
         if not self.host.settings.disable_llm_correction:
             return False
         return re.match(r"gemini-(?![23])\d", self.host.state.active_model) is not None
-
-
-def _current(path: Path) -> str | None:
-    """What is in the file now; `None` where there is none."""
-    try:
-        return read_text(path)
-    except TextFileError as error:
-        if error.code == "ENOENT":
-            return None
-        raise

@@ -15,11 +15,11 @@ from harness.http.survey import survey
 from harness.http.vcr_cassettes import load_recording, load_recordings
 from services.abort import AbortController, AbortError
 from services.clock import SystemClock, VirtualClock, virtual_loop
-from services.model.accessors import first_parts
 from services.model.auth import AuthConfig, AuthType
 from services.model.errors import ApiError, ModelError
 from services.model.gemini import GeminiContentGenerator
 from services.model.generator import EmbedRequest, LlmRole, ModelRequest
+from services.model.parts import first_parts
 
 ROOT = Path(__file__).parents[3]
 OURS = ROOT / "cassettes" / "http"

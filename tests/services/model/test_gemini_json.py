@@ -8,8 +8,9 @@ import httpx
 import pytest
 from google.genai import types
 
-from services.model.accessors import function_calls, response_text, sdk_text
+from services.model.accessors import function_calls, sdk_text
 from services.model.errors import ApiError
+from services.model.parts import response_text
 from services.model.sdk_json import bytes_of, parse_leniently, plain_json
 from services.model.transport_errors import api_error, network_error
 

@@ -17,8 +17,9 @@ from services.model.errors import (
     RetryLimitError,
     TerminalQuotaError,
     ValidationRequiredError,
+    is_cancellation,
 )
-from services.model.retry import retry_with_backoff
+from services.model.retry import no_fallback, retry_with_backoff
 
 RPC = "type.googleapis.com/google.rpc."
 TIP = (
@@ -229,6 +230,20 @@ def test_silent_capacity_retries_wait_as_long_as_the_server_wants() -> None:
     _, fallback = answering(False)
 
     assert run(capacity("7s"), on_persistent_429=fallback).waits == [7700, 7700]
+
+
+def test_an_abort_by_name_is_not_retried_whatever_its_code() -> None:
+    outcome = run(NetworkError("cut off", name="AbortError", code="ECONNRESET"), "fine")
+
+    assert (outcome.calls, outcome.waits) == (1, [])
+    assert is_cancellation(outcome.error)
+
+
+def test_capacity_ends_after_two_silent_retries_where_nobody_can_choose_a_model() -> None:
+    outcome = run(capacity(), on_persistent_429=no_fallback)
+
+    assert (outcome.waits, outcome.calls) == ([1100, 3300], 3)
+    assert isinstance(outcome.error, TerminalQuotaError)
 
 
 def test_unattended_capacity_is_retried_like_any_quota() -> None:

@@ -4,12 +4,12 @@ from typing import Any
 
 import pytest
 
+from services.argument_patterns import parameter_pattern
 from services.policy.canonical import canonical_arguments
 from services.policy.patterns import (
     command_prefix_patterns,
     compile_pattern,
     is_safe_pattern,
-    parameter_pattern,
 )
 from services.policy.rules import (
     Decision,

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from services.tools.build_files import is_build_file, target_of
+from services.paths import InvalidPath, extension, real_path
 from services.tools.collation import collation_key
 from services.tools.file_kinds import file_kind, looks_binary
 from services.tools.ignore import FileDiscovery
-from services.tools.paths import InvalidPath, extension, make_relative, real_path
+from services.tools.paths import make_relative
 from services.tools.short_paths import shorten_path
 from services.tools.texts import js_fixed, strip_ansi, wrap_untrusted
 
@@ -56,32 +56,6 @@ def test_links_are_followed_even_to_nowhere(tmp_path):
 )
 def test_extensions(name, suffix):
     assert extension(name) == suffix
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["package.json", "a/Makefile", "Dockerfile.dev", "x.BZL", "sub\\go.mod", "pyproject.toml"],
-)
-def test_build_files(name):
-    assert is_build_file(name)
-
-
-@pytest.mark.parametrize("name", ["Package.json", "makefile.txt", "Dockerfiles", "", "a.py"])
-def test_other_files(name):
-    assert not is_build_file(name)
-
-
-def test_a_link_to_a_build_file_is_one(tmp_path):
-    (tmp_path / "package.json").touch()
-    (tmp_path / "innocent").symlink_to("package.json")
-    assert is_build_file(tmp_path / "innocent")
-
-
-def test_the_target_of_a_call_is_its_first_path_argument():
-    assert target_of({"path": "b", "file_path": "a"}) == "a"
-    assert target_of({"file": "c"}) == "c"
-    assert target_of({"file_path": 3, "path": "b"}) is None
-    assert target_of({}) is None
 
 
 def test_names_sort_as_people_expect():

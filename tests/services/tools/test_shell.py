@@ -243,11 +243,10 @@ class TestBackground:
             is_background=True,
             delay_ms=500,
         )
-        assert result.llm_content == (
-            "Command is running in background. PID: 4242. Initial output:\nready\n"
-        )
-        assert result.return_display == "Background process started with PID 4242."
-        assert result.display is None
+        moved = "Command moved to background (PID: 4242). Output hidden. Press Ctrl+B to view."
+        assert inside(result) == result.return_display == moved
+        assert result.display.result_summary == "PID: 4242"
+        assert result.data["initialOutput"] == "ready\n"
         pid = await pid_in(bench.root / "pid")
         assert alive(pid)
         log = bench.host.workspace.home / ".gemini/tmp/background-processes/background-4242.log"

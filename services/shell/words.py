@@ -1,7 +1,8 @@
 """A command line cut into words, the way the command heuristics read it.
 
 Deliberately no shell: one flat list, operators as words of their own, variables cut out.
-Source: the `shell-quote` package's `parse`, which core `policy/policy-engine.ts` uses.
+Source: the `shell-quote` package's `parse`, which core `policy/policy-engine.ts` and
+`utils/shell-utils.ts` use.
 """
 
 from __future__ import annotations

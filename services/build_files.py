@@ -5,13 +5,14 @@ Source: core `utils/buildFileUtils.ts`, `policy/policy-engine.ts` (build file pr
 
 from __future__ import annotations
 
+import os.path
 import re
-from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
-from typing import Final
-from urllib.parse import unquote
+from collections.abc import Iterable, Mapping
+from pathlib import Path, PurePath
+from typing import Any, Final
 
-from services.wire import JsonObject, js_trim
+from services.paths import InvalidPath, extension, real_path
+from services.wire import js_trim
 
 __all__ = ["is_build_file", "is_edit_like", "target_path", "targets_build_file"]
 
@@ -57,21 +58,27 @@ _EDIT_WORDS: Final = frozenset(
 _PATH_KEYS: Final = ("file_path", "path", "filePath", "file")
 
 
-def is_build_file(path: str, base: Path) -> bool:
-    """Whether `path` (relative to `base`; links followed) names a build file."""
-    if not path:
+def is_build_file(path: str | PurePath, base: Path | None = None) -> bool:
+    """Whether `path` names a build file, links followed.
+
+    Names are case-sensitive, extensions are not.
+
+    Args:
+        path: absolute, or relative to `base`.
+        base: the process's own folder unless given.
+    """
+    clean = str(path).replace("\0", "").replace("\\", "/")
+    if not str(path):
         return False
-    clean = unquote(path.replace("\0", "").replace("\\", "/"))
     try:
-        name = (base / clean).resolve().name
-    except (OSError, RuntimeError):
-        name = PurePosixPath(clean).name
-    if name in _EXACT or name.startswith(_PREFIXES):
-        return True
-    return PurePosixPath(name).suffix.lower() in _EXTENSIONS
+        resolved = str(real_path(clean, base))
+    except (InvalidPath, OSError):
+        resolved = os.path.abspath(clean)  # noqa: PTH100 - `Path` would follow links again
+    name = os.path.basename(resolved)  # noqa: PTH119 - text in, text out
+    return name in _EXACT or name.startswith(_PREFIXES) or extension(name).lower() in _EXTENSIONS
 
 
-def target_path(args: JsonObject | None) -> str | None:
+def target_path(args: Mapping[str, Any] | None) -> str | None:
     """The file that a call's arguments name, if the first key present holds text."""
     for key in _PATH_KEYS:
         value = (args or {}).get(key)
@@ -85,7 +92,7 @@ def is_edit_like(names: Iterable[str]) -> bool:
     return any(not _EDIT_WORDS.isdisjoint(re.split(r"[^a-z0-9]+", name.lower())) for name in names)
 
 
-def targets_build_file(args: JsonObject | None, base: Path) -> bool:
-    """Whether the file that `args` name is a build file."""
+def targets_build_file(args: Mapping[str, Any] | None, base: Path) -> bool:
+    """Whether the file that `args` name, relative to `base`, is a build file."""
     path = target_path(args)
     return path is not None and is_build_file(js_trim(path), base)

@@ -1,0 +1,81 @@
+"""Paths as Node and upstream resolve them.
+
+Source: core `utils/paths.ts` (`resolveToRealPath`), Node's `path.extname`.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import os.path
+import re
+import stat
+from pathlib import Path
+from typing import Final
+from urllib.parse import unquote_to_bytes
+
+from services.node_errors import node_error_message
+
+__all__ = ["InvalidPath", "extension", "real_path"]
+
+_MISSING: Final = frozenset({errno.ENOENT, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOTDIR})
+
+
+class InvalidPath(ValueError):
+    """A path that cannot be resolved: it holds a NUL, or its links go in a circle."""
+
+
+def extension(path: str) -> str:
+    """The last extension with its dot (`.gz` of `a.tar.gz`); empty for `.profile` and `a.`-less."""
+    name = path.rsplit("/", 1)[-1]
+    stem, dot, suffix = name.rpartition(".")
+    return f".{suffix}" if dot and stem.strip(".") else ""
+
+
+def real_path(path: str | Path, base: Path | None = None) -> Path:
+    """`path` with percent escapes decoded and links resolved, whether it exists or not.
+
+    Args:
+        path: absolute, or relative to `base`, whose own name is taken literally.
+        base: the process's own folder unless given.
+
+    Raises:
+        InvalidPath: it holds a NUL, or its links go in a circle.
+        OSError: a folder on the way may not be read.
+    """
+    text = str(path)
+    if "\0" in text:
+        raise InvalidPath(f"Invalid path: {text}")
+    if text.startswith("file://"):
+        text = text.removeprefix("file://")
+    seen = os.path.join(base or "", _decode(text))  # noqa: PTH118 - text in, text out
+    return Path(_resolve(os.path.abspath(seen), set()))  # noqa: PTH100 - lexical
+
+
+def _decode(text: str) -> str:
+    if "%" not in text or re.search(r"%(?![0-9A-Fa-f]{2})", text):
+        return text
+    try:
+        return unquote_to_bytes(text).decode()
+    except UnicodeDecodeError:
+        return text
+
+
+def _resolve(path: str, visited: set[str]) -> str:
+    if path in visited:
+        raise InvalidPath(f"Infinite recursion detected in robustRealpath: {path}")
+    visited.add(path)
+    try:
+        return os.path.realpath(path, strict=True)
+    except OSError as error:
+        if error.errno not in _MISSING:
+            raise InvalidPath(node_error_message(error, "lstat", path)) from error
+    try:
+        if stat.S_ISLNK(os.lstat(path).st_mode):
+            target = os.path.join(os.path.dirname(path), os.readlink(path))  # noqa: PTH115, PTH118, PTH120
+            return _resolve(os.path.normpath(target), visited)
+    except OSError as error:
+        if error.errno not in _MISSING:
+            raise
+    parent, name = os.path.split(path)
+    return path if parent == path else os.path.join(_resolve(parent, visited), name)  # noqa: PTH118

@@ -1,0 +1,116 @@
+"""A place in a command line, and what can be told of the text there without Bash's grammar."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from services.wire import js_trim
+
+__all__ = ["CommandDetail", "Cursor", "Unreadable", "unquoted"]
+
+_PLAIN_WORD: Final = re.compile(r"(?:(?:\\\n)+(?=[^\s;&|()<>])|(?!\\\n)[^\s;&|()<>])+")
+_JOINS_WORDS: Final = re.compile(r"(?:\\\n)+(?=[^\s;&|()<>])")
+_LINE_END: Final = re.compile(r"\r*(?:\n|\Z)")
+_RESERVED: Final = frozenset(
+    {"!", "{", "}", "[[", "]]", "case", "coproc", "do", "done", "elif", "else", "esac"}
+) | frozenset({"fi", "for", "function", "if", "in", "select", "then", "time", "until", "while"})
+_DEEPEST: Final = 50
+
+
+class Unreadable(Exception):
+    """The line is not Bash, or not Bash that this reader knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommandDetail:
+    """One thing that a line does.
+
+    `name` is that of a program, or says what else it is (`subshell`, `redirection (>)`); `text` is
+    without redirections; `start` counts code points from the start of the line.
+    """
+
+    name: str
+    text: str
+    start: int
+    arguments: tuple[str, ...] = ()
+    program: bool = True
+
+
+class Cursor:
+    """Moves through the text once, left to right; keeps what was noted on the way."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.place = 0
+        self.details: list[CommandDetail] = []
+        self.doubtful = False
+        self._in_backticks = False
+        self._depth = 0
+
+    def _at(self, text: str, place: int | None = None) -> bool:
+        return self.text.startswith(text, self.place if place is None else place)
+
+    def _at_line_end(self) -> bool:
+        return _LINE_END.match(self.text, self.place) is not None
+
+    def _at_end_of_command(self) -> bool:
+        if self.place >= len(self.text) or self._at_line_end():
+            return True
+        if self._at("&>"):
+            return False
+        return self.text[self.place] in "#;&|)" or (self._in_backticks and self._at("`"))
+
+    def _skip_blank(self) -> None:
+        while self.place < len(self.text):
+            if self._at("\\\n"):
+                self.place += 2
+            elif self.text[self.place] in " \t":
+                self.place += 1
+            elif self._at("\r") and not self._at_line_end():
+                # A blank to upstream, a letter to Bash.
+                self.doubtful = True
+                self.place += 1
+            else:
+                return
+
+    def _peek_word(self) -> str:
+        match = _PLAIN_WORD.match(self.text, self.place)
+        if match is None:
+            return ""
+        word = match[0].replace("\\\n", "")
+        if word != match[0] and word in _RESERVED:
+            # To Bash a reserved word, to upstream a program.
+            self.doubtful = True
+            return ""
+        return word.partition("`")[0] if self._in_backticks else word
+
+    def _joins_words(self) -> bool:
+        """Whether a line continuation here has letters behind it, which belong to the word."""
+        return _JOINS_WORDS.match(self.text, self.place) is not None
+
+    def _note(
+        self, name: str, start: int, slot: int | None = None, *, program: bool = False
+    ) -> None:
+        """Note a detail that ends here; `slot` keeps it before what was found inside it."""
+        text = js_trim(self.text[start : self.place])
+        detail = CommandDetail(name, text, start, program=program)
+        self.details.insert(len(self.details) if slot is None else slot, detail)
+
+    @contextmanager
+    def _deeper(self) -> Iterator[None]:
+        if self._depth >= _DEEPEST:
+            raise Unreadable
+        self._depth += 1
+        yield
+        self._depth -= 1
+
+
+def unquoted(word: str) -> str:
+    """`word` without the quotes around the whole of it."""
+    if len(word) >= 2 and word[0] in "\"'" and word[-1] == word[0]:
+        return word[1:-1]
+    return js_trim(word)
