@@ -20,7 +20,7 @@ from harness.replay.driver import Driver
 from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
 from harness.replay.observation import Observation
 from harness.replay.request_log import RequestLog
-from harness.replay.settings import INFERRED_FEATURES, SUPPORTED_FEATURES, settings_of
+from harness.replay.settings import missing_features, settings_of
 from harness.replay.witness import Witness
 from runtimes.registry import open_runtime, runtime_factory
 from services.clock import VirtualClock, virtual_loop
@@ -110,13 +110,11 @@ async def observe_cassette(
     model: ModelSource = scripted_model,
 ) -> Observation:
     """`run_cassette` inside a running virtual loop. Several at once do not disturb each other."""
-    missing = cassette.needs() - SUPPORTED_FEATURES
-    if cassette.provenance.kind == "imported":
-        missing -= INFERRED_FEATURES
+    missing = missing_features(cassette)
     with open_envelope() as envelope:
         run = _Run(cassette, runtime, envelope, model)
         if missing:
-            run.error = f"not supported by this build: {', '.join(sorted(missing))}"
+            run.error = f"not supported by this build: {', '.join(missing)}"
         else:
             await _play(run, envelope.clock, deadline_s)
         return run.observation()

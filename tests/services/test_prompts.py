@@ -1,0 +1,71 @@
+from pathlib import Path
+
+from services.clock import VirtualClock
+from services.environment import Environment
+from services.prompts import Prompts
+from services.state import ApprovalMode, CoreEvents, SessionState
+from services.workspace import Workspace
+
+
+def prompts(tmp_path: Path, *, interactive: bool = False) -> tuple[Prompts, SessionState]:
+    state = SessionState(
+        session_id="s",
+        model="m",
+        approval_mode=ApprovalMode.DEFAULT,
+        interactive=interactive,
+        events=CoreEvents(),
+    )
+    made = Prompts(
+        workspace=Workspace.at(tmp_path, tmp_path / "home"),
+        state=state,
+        environment=Environment(),
+        clock=VirtualClock(),
+    )
+    return made, state
+
+
+def test_the_context_is_framed_and_names_date_platform_and_files(tmp_path: Path) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").touch()
+
+    text = prompts(tmp_path)[0].session_context()["parts"][0]["text"]
+
+    assert text.startswith("<session_context>")
+    assert text.endswith("</session_context>")
+    assert "Thursday, January 1, 2026" in text
+    assert "linux" in text
+    assert "src/\nsrc/a.py" in text
+
+
+def test_large_folders_are_cut_and_skipped_ones_not_entered(tmp_path: Path) -> None:
+    (tmp_path / "node_modules" / "x").mkdir(parents=True)
+    for number in range(300):
+        (tmp_path / f"f{number:03}").touch()
+
+    text = prompts(tmp_path)[0].session_context()["parts"][0]["text"]
+
+    assert "f150" in text
+    assert "f250" not in text
+    assert "node_modules/x" not in text
+    assert "…" in text
+
+
+def test_links_are_named_and_not_followed(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to(tmp_path)
+
+    text = prompts(tmp_path)[0].session_context()["parts"][0]["text"]
+
+    assert "loop\n" in text
+    assert "loop/loop" not in text
+
+
+def test_the_instruction_follows_mode_and_company(tmp_path: Path) -> None:
+    headless, state = prompts(tmp_path)
+    attended, _ = prompts(tmp_path, interactive=True)
+    before = headless.system_instruction()
+
+    state.set_approval_mode(ApprovalMode.YOLO)
+
+    assert headless.system_instruction() != before
+    assert "Nobody is there" in before
+    assert "Nobody is there" not in attended.system_instruction()
