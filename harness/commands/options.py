@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -86,7 +87,12 @@ def chosen_cassettes(
             text for text in (expr and f"-k {expr!r}", phase and f"--phase {phase}") if text
         )
         raise UsageError(f"no cassette fits {asked}", "see `parity list`")
-    return sorted(found, key=lambda file: file.name)
+    found.sort(key=lambda file: file.name)
+    for one, other in pairwise(found):
+        if one.name == other.name:
+            problem = f"two cassettes are called {one.name!r}: {one.path} and {other.path}"
+            raise UsageError(problem, "run them apart, or rename one")
+    return found
 
 
 def check_runtimes(backend: Backend, *names: str) -> None:

@@ -168,8 +168,10 @@ def _run(plan: _Plan, backend: Backend, files: Sequence[CassetteFile]) -> int:
     if tally.skipped == len(files):
         raise UsageError(f"no cassette is of phase {plan.phase}", "see `parity list`")
     report = _report(plan, waivers, files, tally)
-    _write(plan, report)
+    written = _write(plan, report)
     show(report, sys.stdout)
+    if written:
+        click.echo(f"written: {', '.join(written)}")
     return int(exit_code(report))
 
 
@@ -287,11 +289,12 @@ def _report(
     )
 
 
-def _write(plan: _Plan, report: RunReport) -> None:
-    """Write the report files; an index.html takes jinja2, which only that needs."""
+def _write(plan: _Plan, report: RunReport) -> list[str]:
+    """Write the report files and return where; only an index.html takes jinja2."""
     from harness.report.json_report import json_report
     from harness.report.junit import junit_report
 
+    files = [file for file in (plan.journal, plan.json_file, plan.junit_file) if file is not None]
     if plan.json_file is not None:
         plan.json_file.write_text(json_report(report), "utf-8")
     if plan.junit_file is not None:
@@ -299,4 +302,7 @@ def _write(plan: _Plan, report: RunReport) -> None:
     if plan.html_folder is not None:
         from harness.report.html import html_report
 
-        (plan.html_folder / "index.html").write_text(html_report(report), "utf-8")
+        index = plan.html_folder / "index.html"
+        index.write_text(html_report(report), "utf-8")
+        return [str(file) for file in (index, *files)]
+    return [str(file) for file in files]

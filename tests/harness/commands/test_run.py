@@ -117,6 +117,16 @@ def test_wrong_usage_is_one_clear_message_before_anything_runs(
     assert "parity: legacy and adk" not in result.output
 
 
+def test_two_cassettes_of_one_name_are_not_mixed_up(tmp_path: Path) -> None:
+    one = write_corpus(tmp_path / "one", a__1="plain")
+    other = write_corpus(tmp_path / "other", a__1="plain")
+
+    result = invoke("run", one, other)
+
+    assert result.exit_code == 2
+    assert "two cassettes are called 'a/1'" in result.output
+
+
 def test_an_unwritable_report_folder_is_found_before_the_run(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus", a__1="interrupts")
 
@@ -127,9 +137,12 @@ def test_reports_are_written_where_asked(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus", a__1="plain", a__2="loses usage")
     out = tmp_path / "deep" / "out"
 
-    invoke(
+    result = invoke(
         "run", corpus, "--json", out / "r.json", "--junit", out / "r.xml", "--html", out / "html"
     )
+
+    written = result.output.splitlines()[-1]
+    assert written == f"written: {out / 'html' / 'index.html'}, {out / 'r.json'}, {out / 'r.xml'}"
 
     document = json.loads((out / "r.json").read_text())
     assert [case["cassette"] for case in document["cases"]] == ["a/1", "a/2"]
