@@ -82,15 +82,15 @@ class InstantModel:
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
         """Not part of a turn."""
-        raise NotImplementedError
+        raise RuntimeError("not part of a turn")
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
         """Not part of a turn."""
-        raise NotImplementedError
+        raise RuntimeError("not part of a turn")
 
     async def embed_content(self, request: EmbedRequest) -> JsonObject:
         """Not part of a turn."""
-        raise NotImplementedError
+        raise RuntimeError("not part of a turn")
 
 
 async def _chunks(*, calls: bool) -> ChunkStream:

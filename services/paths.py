@@ -72,10 +72,11 @@ def _resolve(path: str, visited: set[str]) -> str:
             raise InvalidPath(node_error_message(error, "lstat", path)) from error
     try:
         if stat.S_ISLNK(os.lstat(path).st_mode):
-            target = os.path.join(os.path.dirname(path), os.readlink(path))  # noqa: PTH115, PTH118, PTH120
+            folder = os.path.dirname(path)  # noqa: PTH120 - Path would drop `..` and `.`
+            target = os.path.join(folder, os.readlink(path))  # noqa: PTH115, PTH118 - likewise
             return _resolve(os.path.normpath(target), visited)
     except OSError as error:
         if error.errno not in _MISSING:
             raise
     parent, name = os.path.split(path)
-    return path if parent == path else os.path.join(_resolve(parent, visited), name)  # noqa: PTH118
+    return path if parent == path else os.path.join(_resolve(parent, visited), name)  # noqa: PTH118 - text in, text out

@@ -33,7 +33,7 @@ MAX_VALUES: Final = 2_000_000
 _SAFE: Final[type[yaml.SafeLoader]] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-class _Loader(_SAFE):  # type: ignore[misc, valid-type]
+class _Loader(_SAFE):  # type: ignore[misc, valid-type]  # depends on how PyYAML was built
     """The safe loader, and Ruby's spelling of `!!binary`."""
 
 

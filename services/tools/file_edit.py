@@ -5,6 +5,7 @@ Source: core `tools/edit.ts`, `tools/write-file.ts`.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,7 @@ from services.wire import JsonObject
 __all__ = ["FileEdit"]
 
 
-class FileEdit(Invocation):
+class FileEdit(Invocation, ABC):
     """One call that changes the file that `file_path` names."""
 
     def __init__(self, host: ToolHost, params: JsonObject) -> None:
@@ -41,13 +42,13 @@ class FileEdit(Invocation):
             root = host.workspace.root
             self._path = Path(absolute(root, strip_reference_prefix(params["file_path"], root)))
 
+    @abstractmethod
     def _target(self) -> Path:
         """The file to change.
 
         Raises:
             DeniedPath, InvalidPath, OSError: it cannot be found out.
         """
-        raise NotImplementedError
 
     @property
     def respects_auto_edit(self) -> bool:

@@ -83,7 +83,7 @@ def _matches(folder: str, steps: list[re.Pattern[str] | str], index: int) -> Ite
     step, last = steps[index], index == len(steps) - 1
     if step == "..":
         if not last:
-            yield from _matches(os.path.dirname(folder), steps, index + 1)  # noqa: PTH120
+            yield from _matches(os.path.dirname(folder), steps, index + 1)  # noqa: PTH120 - paths are text here
         return
     entries = _entries(folder)
     if isinstance(step, str):

@@ -56,19 +56,19 @@ def make(build: type, event_id: str, **own: Any) -> Any:
 
 
 def user(event_id: str) -> ap.Message:
-    return make(ap.Message, event_id, role="user", content=())  # type: ignore[no-any-return]
+    return make(ap.Message, event_id, role="user", content=())
 
 
 def said(event_id: str) -> ap.Message:
-    return make(ap.Message, event_id, role="agent", content=())  # type: ignore[no-any-return]
+    return make(ap.Message, event_id, role="agent", content=())
 
 
 def start(event_id: str) -> ap.AgentStart:
-    return make(ap.AgentStart, event_id)  # type: ignore[no-any-return]
+    return make(ap.AgentStart, event_id)
 
 
 def end(event_id: str) -> ap.AgentEnd:
-    return make(ap.AgentEnd, event_id, reason="completed")  # type: ignore[no-any-return]
+    return make(ap.AgentEnd, event_id, reason="completed")
 
 
 def whole(stream: str) -> list[AgentEvent]:

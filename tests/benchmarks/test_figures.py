@@ -23,7 +23,7 @@ def test_target_is_met_up_to_its_limit(target: Target, good: float, bad: float) 
 
 @pytest.mark.parametrize("bound", ["at most", "at least", "below"])
 def test_what_is_no_number_meets_nothing(bound: str) -> None:
-    assert not Target(1.0, bound).met_by(math.nan)  # type: ignore[arg-type]
+    assert not Target(1.0, bound).met_by(math.nan)  # type: ignore[arg-type]  # both bounds, by name
 
 
 def test_target_reads_as_a_comparison() -> None:

@@ -87,13 +87,13 @@ class Counter:
         return self.answer
 
     async def generate_content(self, request: ModelRequest) -> dict[str, Any]:
-        raise NotImplementedError
+        raise AssertionError("only tokens are counted here")
 
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
-        raise NotImplementedError
+        raise AssertionError("only tokens are counted here")
 
     async def embed_content(self, request: EmbedRequest) -> dict[str, Any]:
-        raise NotImplementedError
+        raise AssertionError("only tokens are counted here")
 
 
 def count(counter: Counter, *parts: dict[str, Any]) -> int:
