@@ -22,7 +22,7 @@ FEATURES: Final[Mapping[str, str]] = {
     "masking": "masking old tool outputs by given thresholds",
     "mcp": "tools of MCP servers",
     "next_speaker": "asking the model who speaks next",
-    "plan_mode": "plan mode and its tools",
+    "plan_mode": "the tools that enter and leave plan mode",
     "reset": "starting a new chat in a session",
     "resume": "resuming from a chat recording",
     "rewind": "going back to an earlier message",
@@ -75,8 +75,6 @@ def _of_session(document: JsonObject) -> Iterator[str]:
     settings: JsonObject = session.get("settings") or {}
     if str(session["model"]).startswith("auto"):
         yield "routing"
-    if session.get("approval_mode") == "plan":
-        yield "plan_mode"
     if session.get("interactive"):
         yield "interactive"
     if settings.get("hooks") or settings.get("projectHooks"):
@@ -99,11 +97,9 @@ def _of_user(document: JsonObject) -> Iterator[str]:
     for action in happenings:
         if not isinstance(action, dict):
             continue
-        for key, value in action.items():
+        for key in action:
             if key in _ACTIONS:
                 yield _ACTIONS[key]
-            if key == "set_approval_mode" and "plan" in (value, _mode(value)):
-                yield "plan_mode"
     answers: JsonObject = document.get("answers") or {}
     if answers.get("confirmations"):
         yield "confirmations"
@@ -113,10 +109,6 @@ def _of_user(document: JsonObject) -> Iterator[str]:
         yield "resume"
     if any(".gemini/agents/" in f"/{path}" for path in document.get("home_files") or ()):
         yield "subagents"
-
-
-def _mode(value: Json) -> Json:
-    return value.get("mode") if isinstance(value, dict) else None
 
 
 def _of_model(steps: list[JsonObject]) -> Iterator[str]:

@@ -197,7 +197,6 @@ unused: [1, 2]
         "confirmations",
         "fallback_handler",
         "interactive",
-        "plan_mode",
         "reset",
         "resume",
         "rewind",
