@@ -13,6 +13,8 @@ from agent_protocol.events import AgentEvent
 from agent_protocol.lifecycle import LifecycleChecker
 from agent_protocol.session import AgentSession
 from parity_tests.stage import answer, calls, chunks, message, play, stage
+from runtimes.registry import Surface, open_session
+from services.settings import AdkFlags, Settings
 from services.state import ApprovalMode
 
 RUNTIMES = pytest.mark.parametrize("runtime", ["legacy", "adk"])
@@ -237,3 +239,27 @@ def test_what_a_client_raises_inside_the_runtime_comes_out_as_it_is(runtime: str
 
     with pytest.raises(ValueError, match="mine"):
         play(scene)
+
+
+@pytest.mark.parametrize(
+    ("enabled", "own", "runtime"),
+    [
+        (False, False, "legacy"),
+        (True, False, "legacy"),
+        (False, True, "legacy"),
+        (True, True, "adk"),
+    ],
+)
+def test_the_session_factory_opens_what_the_flags_say(
+    enabled: bool, own: bool, runtime: str
+) -> None:
+    flags = AdkFlags(runtime_enabled=enabled, agent_session_noninteractive_enabled=own)
+
+    async def scene() -> None:
+        async with (
+            stage("legacy", settings=Settings(adk=flags)) as on,
+            open_session(Surface.NONINTERACTIVE, on.services) as engine,
+        ):
+            assert type(engine).__module__ == f"runtimes.{runtime}.runtime"
+
+    play(scene)

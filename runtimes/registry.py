@@ -30,6 +30,7 @@ __all__ = [
     "known_runtimes",
     "open_agent",
     "open_runtime",
+    "open_session",
     "runtime_factory",
     "warm_modules",
 ]
@@ -153,3 +154,16 @@ def choose_session(surface: Surface, flags: AdkFlags) -> SessionChoice:
         Surface.SUBAGENT: flags.agent_session_subagent_enabled,
     }[surface]
     return FLAG_TABLE[flags.runtime_enabled, own]
+
+
+@asynccontextmanager
+async def open_session(surface: Surface, services: Services) -> AsyncIterator[Runtime]:
+    """The session factory: open the engine that `surface` runs on under the settings' flags.
+
+    A surface whose own flag is off does not go through the agent session yet; its caller asks
+    `choose_session` first and takes the old path. Asked all the same, it gets the legacy engine.
+    """
+    async with open_runtime(
+        choose_session(surface, services.settings.adk).runtime, services
+    ) as one:
+        yield one

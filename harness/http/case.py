@@ -10,16 +10,17 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from harness.cassette.format import Cassette
 from harness.cassette.load import build_cassette, load_cassette
 from harness.errors import CassetteFormatError
-from harness.http.exchanges import HttpRecording, SkippedRecording
-from harness.http.replay import HttpReplayedGenerator, open_http_generator
-from harness.http.vcr_cassettes import load_recording
 from services.clock import VirtualClock
 from services.model.replay.matching import ObservedRequest
+
+if TYPE_CHECKING:  # vcrpy and httpx take a tenth of a second, which only recordings should cost
+    from harness.http.exchanges import HttpRecording
+    from harness.http.replay import HttpReplayedGenerator
 
 __all__ = ["HttpCase", "is_recording", "load_case", "load_http_case"]
 
@@ -64,6 +65,8 @@ class HttpCase:
         on_chunk: Callable[[int, int], None],
     ) -> HttpReplayedGenerator:
         """The recorded answers under the real client; a `ModelSource` of `run_cassette`."""
+        from harness.http.replay import open_http_generator
+
         return open_http_generator(self.recording, clock, on_request=on_request, on_chunk=on_chunk)
 
 
@@ -83,6 +86,9 @@ def load_http_case(file: Path) -> HttpCase:
     Raises:
         CassetteFormatError: it is malformed, or holds nothing that the client could read.
     """
+    from harness.http.exchanges import SkippedRecording
+    from harness.http.vcr_cassettes import load_recording
+
     recording = load_recording(file)
     if isinstance(recording, SkippedRecording):
         raise CassetteFormatError(
