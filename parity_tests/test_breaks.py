@@ -42,6 +42,32 @@ def test_a_dropped_usage_event_is_found_in_the_events(monkeypatch: pytest.Monkey
     assert cause.label.startswith("usage")
 
 
+def test_a_consolidated_text_told_twice_is_found_in_the_events(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from agent_protocol.content import TextPart
+    from agent_protocol.events import Message
+    from runtimes.adk.notes import Answer, note_of
+    from runtimes.adk.quiet import import_quietly
+
+    translator = import_quietly("runtimes.adk.translate").EventTranslator
+    whole = translator.translate
+
+    def stammering(self: Any, event: Any, run: Any) -> Iterator[AgentEvent]:
+        yield from whole(self, event, run)
+        note = note_of(event)
+        if isinstance(note, Answer) and note.turn.response_text:
+            text = TextPart(text=note.turn.response_text)
+            yield Message(**self.fields(), role="agent", content=(text,))
+
+    monkeypatch.setattr(translator, "translate", stammering)
+
+    cause = broken("text/text")
+
+    assert cause.channel is ChannelName.EVENTS
+    assert cause.label.startswith("message")
+
+
 def test_a_forgotten_retry_nudge_is_found_in_the_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     from runtimes.legacy import chat
 
