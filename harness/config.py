@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final
 
 from harness.errors import UsageError
+from harness.versions import distributions
 
 __all__ = [
     "code_digest",
@@ -24,7 +24,6 @@ __all__ = [
 
 _HERE: Final = Path(__file__).resolve().parent
 _PACKAGES: Final = ("agent_protocol", "services", "runtimes", "harness")
-_SHOWN: Final = ("parity", "google-adk", "google-genai")
 
 
 def default_corpus() -> Path:
@@ -53,13 +52,7 @@ def trusted_roots() -> tuple[Path, ...]:
 
 def versions() -> Mapping[str, str]:
     """What is being run: distributions by version, our own code by digest."""
-    found = {"code": code_digest()}
-    for name in _SHOWN:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    return {"code": code_digest(), **distributions()}
 
 
 def code_digest() -> str:

@@ -30,15 +30,3 @@ class Workspace:
     def project_hash(self) -> str:
         """SHA-256 of the workspace path, as chat recordings carry it."""
         return hashlib.sha256(str(self.root).encode()).hexdigest()
-
-    def contains(self, path: Path) -> bool:
-        """Whether tools may touch `path` (links resolved): in the workspace or the project temp."""
-        target = path.resolve()
-        return any(
-            target == folder or folder in target.parents
-            for folder in (self.root, self.project_temp.resolve())
-        )
-
-    def resolve(self, path: str) -> Path:
-        """`path` as tools understand it: absolute, or relative to the workspace. Not checked."""
-        return (self.root / path) if not Path(path).is_absolute() else Path(path)

@@ -7,8 +7,6 @@ import json
 import platform
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -22,6 +20,7 @@ from harness.replay.observation import Observation
 from harness.replay.request_log import RequestLog
 from harness.replay.settings import missing_features, settings_of
 from harness.replay.witness import Witness
+from harness.versions import distributions
 from runtimes.registry import open_runtime, runtime_factory
 from services.clock import VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
@@ -34,10 +33,9 @@ from services.model.replay.generator import (
 )
 from services.wire import Content
 
-__all__ = ["ModelSource", "ReplayedModel", "observe_cassette", "run_cassette", "versions"]
+__all__ = ["ModelSource", "ReplayedModel", "observe_cassette", "run_cassette"]
 
 SESSION_SCOPE: Final = "session"
-_DISTRIBUTIONS: Final = ("parity", "google-adk", "google-genai")
 
 
 class ReplayedModel(ContentGenerator, Protocol):
@@ -203,7 +201,7 @@ class _Run:
             name=self._cassette.name,
             runtime=self._runtime,
             paths=self._paths,
-            versions=versions(),
+            versions={"python": platform.python_version(), **distributions()},
             events=witness.events,
             transcript=self._transcript,
             requests=self._requests.requests,
@@ -250,8 +248,9 @@ def _recordings(folder: Path) -> dict[str, list[object]]:
     """Each chat recording's lines, parsed; a line that is no JSON is kept as its text."""
     found: dict[str, list[object]] = {}
     for path in sorted(folder.glob("tmp/*/chats/**/*.json*")):
-        lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
-        found[path.relative_to(folder).as_posix()] = [_parsed(line) for line in lines]
+        # Not `splitlines`: a line's JSON may hold other characters that end lines, such as U+2028.
+        lines = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
+        found[path.relative_to(folder).as_posix()] = [_parsed(line) for line in lines if line]
     return found
 
 
@@ -260,20 +259,3 @@ def _parsed(line: str) -> object:
         return json.loads(line)
     except ValueError:
         return line
-
-
-def versions() -> dict[str, str]:
-    """What runs: our distribution and the ones whose behaviour can show in a trace."""
-    return dict(_versions())
-
-
-@cache
-def _versions() -> dict[str, str]:
-    """Read once: each costs a search of the installed packages, and runs are short."""
-    found = {"python": platform.python_version()}
-    for name in _DISTRIBUTIONS:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found

@@ -10,13 +10,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from services.bundle import Services
 from services.chat_recording import ChatRecording, HistoryTurn
+from services.history.binary import binary_received, split_binary_injections
 from services.history.transforms import (
     INTERRUPTED_RESPONSE_PLACEHOLDER,
-    SYNTHETIC_THOUGHT_SIGNATURE,
     coalesce,
     has_function_response,
     strip_thoughts,
@@ -32,9 +31,6 @@ from services.scheduler.calls import CompletedToolCall
 from services.wire import Content, Part
 
 __all__ = ["Conversation", "SentRequest"]
-
-_BINARY_INJECTION: Final = "__binary_injection__"
-_BINARY_RECEIVED: Final = "Binary content received. Proceeding with analysis."
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,18 +179,11 @@ class Conversation:
         """Binary data inside a response becomes a user turn of its own, behind a thought."""
         parts: list[Part] = content["parts"]
         turn_id = self._recording.record_synthetic_message("user", parts)
-        injected = [item for part in parts for item in _injected(part)]
+        cleaned, injected = split_binary_injections(parts)
+        self._push(turn_id, {**content, "parts": cleaned} if injected else content)
         if not injected:
-            self._push(turn_id, content)
             return
-        self._push(turn_id, {**content, "parts": [_without_injection(part) for part in parts]})
-        received: list[Part] = [
-            {
-                "text": _BINARY_RECEIVED,
-                "thought": True,
-                "thoughtSignature": SYNTHETIC_THOUGHT_SIGNATURE,
-            }
-        ]
+        received = [binary_received()]
         received_id = self._recording.record_synthetic_message("gemini", received)
         self._push(received_id, {"role": "model", "parts": received})
         binary_id = self._recording.record_synthetic_message("info", injected)
@@ -213,22 +202,3 @@ class Conversation:
 
     def _sync_recording(self) -> None:
         self._recording.update_messages_from_history(self.history())
-
-
-def _response(part: Part) -> dict[str, object]:
-    answer = part.get("functionResponse")
-    response = answer.get("response") if isinstance(answer, dict) else None
-    return response if isinstance(response, dict) else {}
-
-
-def _injected(part: Part) -> list[Part]:
-    injected = _response(part).get(_BINARY_INJECTION)
-    return injected if isinstance(injected, list) else []
-
-
-def _without_injection(part: Part) -> Part:
-    response = _response(part)
-    if _BINARY_INJECTION not in response:
-        return part
-    kept = {key: value for key, value in response.items() if key != _BINARY_INJECTION}
-    return {**part, "functionResponse": {**part["functionResponse"], "response": kept}}

@@ -15,9 +15,9 @@ from typing import Final
 from services.abort import AbortError, AbortSignal
 from services.bundle import Services
 from services.chat_recording import ChatRecording, HistoryTurn
+from services.history.binary import binary_received, split_binary_injections
 from services.history.transforms import (
     INTERRUPTED_RESPONSE_PLACEHOLDER,
-    SYNTHETIC_THOUGHT_SIGNATURE,
     apply_retry_nudge,
     coalesce,
     has_function_response,
@@ -41,8 +41,6 @@ __all__ = ["ChatRetry", "GeminiChat"]
 
 _MID_STREAM_ATTEMPTS: Final = 4
 _MID_STREAM_DELAY_MS: Final = 1000
-_BINARY_INJECTION: Final = "__binary_injection__"
-_BINARY_RECEIVED: Final = "Binary content received. Proceeding with analysis."
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,18 +178,14 @@ class GeminiChat:
     def _take_in_tool_response(self, parts: list[Part]) -> None:
         """Binary data that a response carried becomes a user turn of its own, behind a thought."""
         # The recording keeps the response as the tool gave it; upstream clears the key afterwards.
-        cleaned, injected = _without_binary_injections(parts)
+        cleaned, injected = split_binary_injections(parts)
         message_id = self._recording.record_synthetic_message("user", parts)
         self._push(message_id, {"role": "user", "parts": cleaned})
         if not injected:
             return
-        thought: Part = {
-            "text": _BINARY_RECEIVED,
-            "thought": True,
-            "thoughtSignature": SYNTHETIC_THOUGHT_SIGNATURE,
-        }
-        thought_id = self._recording.record_synthetic_message("gemini", [thought])
-        self._push(thought_id, {"role": "model", "parts": [dict(thought)]})
+        received = [binary_received()]
+        received_id = self._recording.record_synthetic_message("gemini", received)
+        self._push(received_id, {"role": "model", "parts": received})
         binary_id = self._recording.record_synthetic_message("info", injected)
         self._push(binary_id, {"role": "user", "parts": injected})
 
@@ -369,16 +363,3 @@ class GeminiChat:
         self._recording.update_messages_from_history(
             list(zip(self._ids, self._view.raw, strict=True))
         )
-
-
-def _without_binary_injections(parts: list[Part]) -> tuple[list[Part], list[Part]]:
-    cleaned: list[Part] = []
-    injected: list[Part] = []
-    for part in parts:
-        response = (part.get("functionResponse") or {}).get("response") or {}
-        if _BINARY_INJECTION in response:
-            injected.extend(response[_BINARY_INJECTION])
-            kept = {key: item for key, item in response.items() if key != _BINARY_INJECTION}
-            part = {**part, "functionResponse": {**part["functionResponse"], "response": kept}}
-        cleaned.append(part)
-    return cleaned, injected

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Final
 
 from runtimes.legacy.chat import GeminiChat
 from runtimes.legacy.events import (
@@ -31,9 +30,6 @@ from services.routing.router import RoutingContext
 from services.wire import Content, JsonObject, Part
 
 __all__ = ["GeminiClient"]
-
-MAX_TURNS: Final = 100
-"""How many turns one call of `send_message_stream` and its continuations may take."""
 
 
 class GeminiClient:

@@ -8,20 +8,17 @@ from __future__ import annotations
 
 from typing import Final
 
+from services.history.binary import BINARY_INJECTION_KEY
 from services.scheduler.calls import ToolCallRequest, ToolCallResponse
 from services.tools.contract import LlmContent, ToolErrorType
 from services.wire import Json, JsonObject, Part, js_length
 
 __all__ = [
-    "BINARY_INJECTION_KEY",
     "convert_to_function_response",
     "error_response",
     "function_response",
     "reason_response",
 ]
-
-BINARY_INJECTION_KEY: Final = "__binary_injection__"
-"""Where `read_file` leaves audio and video: the chat layer takes it out and sends it after."""
 
 _READERS: Final = frozenset({"read_file", "read_many_files"})
 _UNSUPPORTED: Final = ("audio/", "video/")

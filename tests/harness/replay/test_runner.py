@@ -65,6 +65,13 @@ def test_a_run_is_observed_on_every_channel() -> None:
     assert (seen.notes, seen.unused_steps, seen.error, seen.stalled) == ([], [], None, False)
 
 
+def test_a_recorded_line_is_one_whatever_it_holds() -> None:
+    seen = run(model=[{"text": "a\u2028b\u0085c"}])
+
+    (lines,) = seen.recording.values()
+    assert all(isinstance(line, dict) for line in lines)
+
+
 def test_nothing_is_left_behind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     run(model=[step(WRITE), {"text": "done"}])
