@@ -7,15 +7,52 @@ need it of every runtime alike, child processes included.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from typing import Protocol
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol, runtime_checkable
 
 from agent_protocol.agent import AgentProtocol
 from services.bundle import Services
 from services.wire import Content
 
-__all__ = ["Runtime", "RuntimeFactory"]
+__all__ = [
+    "ConversationCommands",
+    "ReportsVersions",
+    "Runtime",
+    "RuntimeBroken",
+    "RuntimeFactory",
+    "RuntimeTraits",
+    "RuntimeUnavailable",
+]
+
+
+class RuntimeBroken(Exception):
+    """The engine itself broke (its process died, say): what it did decides nothing."""
+
+
+class RuntimeUnavailable(Exception):
+    """The engine cannot be opened on this machine. `problem` says why, `mend` what to do."""
+
+    def __init__(self, problem: str, mend: str) -> None:
+        super().__init__(f"{problem}; {mend}")
+        self.problem = problem
+        self.mend = mend
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RuntimeTraits:
+    """What is known of an engine before it is opened.
+
+    A runtime's package may hold its own as `TRAITS`.
+    """
+
+    features: frozenset[str] | None = None
+    """What it can do beyond plain turns, by the names of a cassette's needs; `None`: everything."""
+    words: str = "parity"
+    """Whose prompts, tool descriptions and environment texts it uses. Two engines with the same
+    ones must send the same texts; of others only the rest is compared."""
 
 
 class Runtime(Protocol):
@@ -39,6 +76,41 @@ class Runtime(Protocol):
 
     async def settled(self) -> None:
         """Return when no stream's work is left, rollbacks after its `agent_end` included."""
+        ...
+
+
+@runtime_checkable
+class ConversationCommands(Protocol):
+    """What slash commands do with a conversation, for engines that can."""
+
+    async def compress(self) -> None:
+        """Summarise the history now, as `/compress` does."""
+        ...
+
+    async def resume(self, recording: Path | None) -> None:
+        """Go on from a chat recording; from this session's own where none is given.
+
+        Raises:
+            ValueError: it is not a chat recording.
+        """
+        ...
+
+    async def rewind(self, to: str | int) -> None:
+        """Go back to before a message: its id, or its number among the user's own, from 0."""
+        ...
+
+    def hint(self, text: str, source: str) -> None:
+        """Steer the agent while it works. `source`: `user_steering` or `background_completion`."""
+        ...
+
+
+@runtime_checkable
+class ReportsVersions(Protocol):
+    """An engine that is more than this project's own code."""
+
+    @property
+    def versions(self) -> Mapping[str, str]:
+        """What runs in it: name → version."""
         ...
 
 

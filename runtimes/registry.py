@@ -17,7 +17,7 @@ from importlib.metadata import entry_points
 from typing import Final, cast
 
 from agent_protocol.agent import AgentProtocol
-from runtimes.contract import Runtime, RuntimeFactory
+from runtimes.contract import Runtime, RuntimeFactory, RuntimeTraits
 from services.bundle import Services
 from services.settings import AdkFlags
 
@@ -26,12 +26,14 @@ __all__ = [
     "SessionChoice",
     "Surface",
     "UnknownRuntime",
+    "check_runtime",
     "choose_session",
     "known_runtimes",
     "open_agent",
     "open_runtime",
     "open_session",
     "runtime_factory",
+    "runtime_traits",
     "warm_modules",
 ]
 
@@ -39,6 +41,7 @@ _GROUP: Final = "parity.runtimes"
 _OURS: Final[Mapping[str, str]] = {
     "legacy": "runtimes.legacy:open_runtime",
     "adk": "runtimes.adk:open_runtime",
+    "upstream": "runtimes.upstream:open_runtime",
 }
 
 
@@ -62,17 +65,59 @@ def known_runtimes() -> list[str]:
 
 
 def runtime_factory(name: str) -> RuntimeFactory:
-    """Import the runtime called `name`.
+    """Import the runtime called `name`, which may be `NAME@VARIANT` where it has variants.
 
     Raises:
         UnknownRuntime: there is none of that name.
     """
+    package, attribute = _located(name)
+    _, at, variant = name.partition("@")
+    module = importlib.import_module(package)
+    if not at:
+        return cast("RuntimeFactory", getattr(module, attribute))
+    make = getattr(module, "variant", None)
+    if make is None or not variant:
+        raise UnknownRuntime(name, known_runtimes())
+    return cast("RuntimeFactory", make(variant))
+
+
+def runtime_traits(name: str) -> RuntimeTraits:
+    """What is known of a runtime before it is opened.
+
+    Raises:
+        UnknownRuntime: there is none of that name.
+    """
+    package, _ = _located(name)
+    traits = getattr(importlib.import_module(package), "TRAITS", None)
+    return traits if isinstance(traits, RuntimeTraits) else RuntimeTraits()
+
+
+def check_runtime(name: str) -> None:
+    """Find out whether a runtime can be opened on this machine.
+
+    Raises:
+        UnknownRuntime: there is none of that name.
+        RuntimeUnavailable: something that it needs is missing; says how to mend that.
+    """
+    package, _ = _located(name)
+    check = getattr(importlib.import_module(package), "check", None)
+    if check is not None:
+        check(name.partition("@")[2] or None)
+
+
+def _located(name: str) -> tuple[str, str]:
+    """The package of a runtime and the name of its factory in it.
+
+    Raises:
+        UnknownRuntime: there is none of that name.
+    """
+    base = name.partition("@")[0]
     # Ours come first, so they need no look at what is installed, which takes milliseconds.
-    target = _OURS.get(name) or _targets().get(name)
+    target = _OURS.get(base) or _targets().get(base)
     if target is None:
         raise UnknownRuntime(name, known_runtimes())
-    module, _, attribute = target.partition(":")
-    return cast("RuntimeFactory", getattr(importlib.import_module(module), attribute))
+    package, _, attribute = target.partition(":")
+    return package, attribute
 
 
 def warm_modules(names: Collection[str]) -> list[str]:
@@ -83,10 +128,7 @@ def warm_modules(names: Collection[str]) -> list[str]:
     """
     found = []
     for name in names:
-        target = _OURS.get(name) or _targets().get(name)
-        if target is None:
-            raise UnknownRuntime(name, known_runtimes())
-        package = target.partition(":")[0]
+        package, _ = _located(name)
         found += [
             module for module in (package, f"{package}.warm") if importlib.util.find_spec(module)
         ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from services.availability.handler import FallbackModelHandler
 from services.chat_recording import ChatRecording
 from services.clock import Clock
 from services.environment import Environment
@@ -44,5 +45,7 @@ class Services:
     bus: MessageBus
     scheduler: ToolScheduler
     prompts: Prompts
+    fallback_handler: FallbackModelHandler | None = None
+    """Whom to ask when a model cannot be used; nobody where it is `None`."""
     new_recording: Callable[[], ChatRecording]
     """A recorder for a new chat of this session; nothing is on disk before its `initialize`."""

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from services.availability.handler import FallbackModelHandler
 from services.bundle import Services
 from services.chat_recording import ChatRecording
 from services.clock import Clock
@@ -48,6 +49,7 @@ class ServicesSetup:
     auth_type: str = "gemini-api-key"
     """Decides which models are accessible. Source: core `config/config.ts`, `refreshAuth`."""
     events: CoreEvents = field(default_factory=CoreEvents)
+    fallback_handler: FallbackModelHandler | None = None
 
 
 @asynccontextmanager
@@ -129,6 +131,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
                 environment=setup.environment,
                 clock=setup.clock,
             ),
+            fallback_handler=setup.fallback_handler,
             new_recording=new_recording,
         )
     finally:

@@ -8,7 +8,7 @@ a user's settings file to these fields.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 __all__ = [
@@ -53,6 +53,9 @@ class Settings:
     core_tools: tuple[str, ...] | None = None
     exclude_tools: tuple[str, ...] = ()
     adk: AdkFlags = field(default_factory=AdkFlags)
+    parameters: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """The core's configuration parameters as they were given, for an engine that takes them whole;
+    empty where the settings came from a file."""
 
 
 class SettingError(ValueError):
@@ -163,7 +166,8 @@ def settings_from_parameters(values: Mapping[str, Any], *, interactive: bool = F
     Raises:
         SettingError: a value has the wrong type.
     """
-    return _settings(values, lambda parameter: parameter.name, interactive)
+    settings = _settings(values, lambda parameter: parameter.name, interactive)
+    return replace(settings, parameters=dict(values))
 
 
 def settings_from_file(document: Mapping[str, Any], *, interactive: bool = False) -> Settings:

@@ -1,4 +1,4 @@
-"""The user of a run, as far as questions go: answers tool confirmations as the cassette says."""
+"""The user of a run, as far as questions go: answers what is asked as the cassette says."""
 
 from __future__ import annotations
 
@@ -7,13 +7,43 @@ from typing import Final
 
 from harness.cassette.format import Answers, ConfirmationAnswer
 from harness.replay.witness import Witness
+from services.availability.handler import (
+    FallbackIntent,
+    FallbackModelHandler,
+    FallbackQuestion,
+)
 from services.bundle import Services
 from services.message_bus import ToolCallsUpdate, ToolCallView, ToolConfirmationResponse
 from services.tools.contract import ConfirmationOutcome
 
-__all__ = ["answer_confirmations"]
+__all__ = ["answer_confirmations", "fallback_handler"]
 
 _NO_ANSWER: Final = ConfirmationAnswer(outcome=ConfirmationOutcome.CANCEL)
+
+
+def fallback_handler(answers: Answers, witness: Witness) -> FallbackModelHandler | None:
+    """The handler that answers with the cassette's intents in turn; the last repeats.
+
+    `None` where the cassette has no intents: then no handler is installed.
+    """
+    remaining = [FallbackIntent(intent) for intent in answers.fallback]
+    if not remaining:
+        return None
+
+    async def handler(question: FallbackQuestion) -> FallbackIntent:
+        intent = remaining.pop(0) if len(remaining) > 1 else remaining[0]
+        witness.side_events.append(
+            {
+                "event": "fallback-handler",
+                "failed": question.failed_model,
+                "fallback": question.fallback_model,
+                "error": question.error,
+                "intent": str(intent),
+            }
+        )
+        return intent
+
+    return handler
 
 
 def answer_confirmations(services: Services, answers: Answers, witness: Witness) -> None:

@@ -19,9 +19,13 @@ from harness.cassette.format import (
     AtRequest,
     AtTool,
     Cassette,
+    Compress,
     During,
     DuringAction,
+    Hint,
     Reset,
+    ResumeSelf,
+    Rewind,
     Send,
     SetApprovalMode,
     SetModel,
@@ -29,7 +33,7 @@ from harness.cassette.format import (
 )
 from harness.errors import ReplayFailure
 from harness.replay.witness import Witness
-from runtimes.contract import Runtime
+from runtimes.contract import ConversationCommands, Runtime
 from services.bundle import Services
 from services.clock import VirtualClock
 
@@ -64,14 +68,21 @@ class Driver:
         self._ended = asyncio.Event()
         witness.listen(self._on_event)
 
-    async def play(self) -> None:
+    async def play(self, resumed: Path | None = None) -> None:
         """Play the whole script; returns when the last stream's work is done.
 
+        `resumed` is the chat recording to begin with, if any.
+
         Raises:
-            ReplayFailure: the script asks for what this build cannot do.
+            ReplayFailure: the script asks for what the runtime cannot do.
         """
+        if resumed is not None:
+            await self._commands("resume").resume(resumed)
+            await self._runtime.settled()
         for action in self._cassette.script:
             await self._act(action)
+            if not isinstance(action, Send):
+                await self._runtime.settled()
 
     def on_request(self, index: int) -> None:
         """Model request `index` (from 0) is being made."""
@@ -134,8 +145,8 @@ class Driver:
             case Send(payload=payload):
                 if self._agent is not None:
                     self._group.create_task(self._send_meanwhile(self._agent, payload))
-            case _:
-                raise self._cannot(action)
+            case Hint(text=text, source=source):
+                self._commands("hint").hint(text, source)
 
     async def _send_meanwhile(self, agent: AgentProtocol, payload: Any) -> None:
         try:
@@ -157,8 +168,14 @@ class Driver:
                 target: Path = self._services.workspace.root / path
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(text)
-            case _:
-                raise self._cannot(action)
+            case Compress():
+                await self._commands("compress").compress()
+            case ResumeSelf():
+                await self._commands("resume_self").resume(None)
+            case Rewind(to=to):
+                await self._commands("rewind").rewind(to)
+            case Hint(text=text, source=source):
+                self._commands("hint").hint(text, source)
 
     async def _send(self, payload: Any) -> None:
         agent = self._current_agent()
@@ -173,20 +190,24 @@ class Driver:
         await self._runtime.settled()
 
     def _current_agent(self) -> AgentProtocol:
-        """The agent of the next send: a new one each time where the cassette says so."""
-        own = self._cassette.session.new_session_per_send
-        if self._agent is None or own:
-            prompt_id = f"{self._services.state.session_id}########{self._sends}" if own else None
+        """The agent of the next send: a new one each time where the cassette says so.
+
+        Each has a prompt id of its own, as clients give them.
+        """
+        if self._agent is None or self._cassette.session.new_session_per_send:
+            prompt_id = f"{self._services.state.session_id}########{self._sends}"
             self._agent = self._runtime.agent(prompt_id=prompt_id)
             self._agent.subscribe(self._witness.on_event)
         self._sends += 1
         return self._agent
 
-    def _cannot(self, action: object) -> ReplayFailure:
-        return ReplayFailure(
+    def _commands(self, asked: str) -> ConversationCommands:
+        if isinstance(self._runtime, ConversationCommands):
+            return self._runtime
+        raise ReplayFailure(
             self._cassette.name,
-            f"this build cannot do {type(action).__name__}",
-            "leave it out, or use a build that can",
+            f"this runtime cannot do `{asked}`",
+            "leave it out, or use a runtime that can",
         )
 
     def _rejected(self, rejected: SendRejected) -> None:

@@ -131,6 +131,10 @@ class Observation:
     """What kept the run from ending by itself, if anything did: an exception out of the runtime."""
     deadline_passed: bool = False
     """The run was cut off by the harness's real deadline: what it would have done is not known."""
+    broken: bool = False
+    """The engine itself broke, or could not be opened: what was seen of it decides nothing."""
+    words: str = "parity"
+    """Whose prompts, tool descriptions and environment texts were used."""
     stalled: bool = False
     """The run could never have gone on by itself, or passed its deadline."""
 
@@ -142,6 +146,8 @@ class Observation:
         """
         if self.stalled:
             return f"could not go on by itself: {self.error or 'the run stalled'}"
+        if self.broken:
+            return f"broke: {self.error}"
         if self.error is not None and not self.events and not self.requests:
             return f"got nowhere: {self.error}"
         return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import platform
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Final, Protocol
@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from harness.cassette.format import Cassette
 from harness.cassette.macros import Paths
 from harness.errors import ReplayFailure
-from harness.replay.answers import answer_confirmations
+from harness.replay.answers import answer_confirmations, fallback_handler
 from harness.replay.driver import Driver
 from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
 from harness.replay.observation import Observation
@@ -21,7 +21,8 @@ from harness.replay.request_log import RequestLog
 from harness.replay.settings import missing_features, settings_of
 from harness.replay.witness import Witness
 from harness.versions import distributions
-from runtimes.registry import open_runtime, runtime_factory
+from runtimes.contract import ReportsVersions, RuntimeBroken, RuntimeUnavailable
+from runtimes.registry import open_runtime, runtime_factory, runtime_traits
 from services.clock import VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
 from services.environment import Environment
@@ -31,7 +32,7 @@ from services.model.replay.generator import (
     ReplayedContentGenerator,
     ReplayNote,
 )
-from services.wire import Content
+from services.wire import Content, JsonObject, js_json
 
 __all__ = ["ModelSource", "ReplayedModel", "observe_cassette", "run_cassette"]
 
@@ -108,9 +109,10 @@ async def observe_cassette(
     model: ModelSource = scripted_model,
 ) -> Observation:
     """`run_cassette` inside a running virtual loop. Several at once do not disturb each other."""
-    missing = missing_features(cassette)
+    traits = runtime_traits(runtime)
+    missing = missing_features(cassette, traits.features)
     with open_envelope() as envelope:
-        run = _Run(cassette, runtime, envelope, model)
+        run = _Run(cassette, runtime, envelope, model, traits.words)
         if missing:
             run.error = f"not supported by this build: {', '.join(missing)}"
         else:
@@ -140,30 +142,45 @@ async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
             raise
         run.error = "the run stalled: the stream had not ended, and nothing was left to happen"
     except Exception as error:  # noqa: BLE001 - whatever a runtime lets out is an observation
-        run.error = "; ".join(_leaves(error))
+        leaves = list(_leaves(error))
+        run.broken = any(isinstance(leaf, RuntimeBroken | RuntimeUnavailable) for leaf in leaves)
+        run.error = "; ".join(dict.fromkeys(map(_in_words, leaves)))
     finally:
         clock.unwatch()
 
 
-def _leaves(error: BaseException) -> list[str]:
+def _leaves(error: BaseException) -> Iterator[BaseException]:
     if isinstance(error, BaseExceptionGroup):
-        return [leaf for inner in error.exceptions for leaf in _leaves(inner)]
-    if isinstance(error, ReplayFailure):
-        return [str(error)]
-    return [f"{type(error).__name__}: {error}"]
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield error
+
+
+def _in_words(error: BaseException) -> str:
+    if isinstance(error, ReplayFailure | RuntimeBroken | RuntimeUnavailable):
+        return str(error)
+    return f"{type(error).__name__}: {error}"
 
 
 class _Run:
     """One run's parts, and what they have seen so far."""
 
     def __init__(
-        self, cassette: Cassette, runtime: str, envelope: Envelope, model: ModelSource
+        self,
+        cassette: Cassette,
+        runtime: str,
+        envelope: Envelope,
+        model: ModelSource,
+        words: str,
     ) -> None:
         workspace = envelope.workspace
         self._cassette = cassette.bind(
             Paths(workspace=workspace.root, home=workspace.home, cassettes=cassette.root.resolve())
         )
         self._runtime = runtime
+        self._words = words
+        self._versions: Mapping[str, str] = {}
         self._envelope = envelope
         self._paths = envelope.paths(cassette.root)
         self._requests = RequestLog(self._paths)
@@ -173,6 +190,7 @@ class _Run:
         self.error: str | None = None
         self.stalled = False
         self.deadline_passed = False
+        self.broken = False
         self._generator = model(self._cassette, envelope.clock, self._on_request, self._on_chunk)
         write_files(workspace.root, self._cassette.files)
         write_files(workspace.home, self._cassette.home_files)
@@ -186,11 +204,13 @@ class _Run:
             answer_confirmations(services, self._cassette.answers, self._witness)
             group = await stack.enter_async_context(asyncio.TaskGroup())
             runtime = await stack.enter_async_context(open_runtime(self._runtime, services))
+            if isinstance(runtime, ReportsVersions):
+                self._versions = runtime.versions
             self._driver = Driver(
                 self._cassette, runtime, services, self._witness, group, self._envelope.clock
             )
             try:
-                await self._driver.play()
+                await self._driver.play(self._resumed())
             finally:
                 self._transcript = runtime.transcript()
 
@@ -201,7 +221,8 @@ class _Run:
             name=self._cassette.name,
             runtime=self._runtime,
             paths=self._paths,
-            versions={"python": platform.python_version(), **distributions()},
+            words=self._words,
+            versions={"python": platform.python_version(), **distributions(), **self._versions},
             events=witness.events,
             transcript=self._transcript,
             requests=self._requests.requests,
@@ -215,7 +236,20 @@ class _Run:
             error=self.error,
             stalled=self.stalled,
             deadline_passed=self.deadline_passed,
+            broken=self.broken,
         )
+
+    def _resumed(self) -> Path | None:
+        """Write the chat recording that the cassette resumes from, if it does; where it is."""
+        resume = self._cassette.resume
+        if resume is None:
+            return None
+        folder = self._envelope.workspace.project_temp / "chats"
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / (resume.file or _recording_name(resume.records))
+        lines = (js_json(record) for record in resume.records)
+        file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
+        return file
 
     def _setup(self) -> ServicesSetup:
         envelope, session = self._envelope, self._cassette.session
@@ -231,6 +265,7 @@ class _Run:
             process_ids=envelope.process_ids,
             environment=Environment.for_replay(home=str(envelope.workspace.home)),
             content_generator=self._generator,
+            fallback_handler=fallback_handler(self._cassette.answers, self._witness),
         )
 
     def _on_request(self, observed: ObservedRequest) -> None:
@@ -242,6 +277,13 @@ class _Run:
     def _on_chunk(self, request: int, chunk: int) -> None:
         if self._driver is not None:
             self._driver.on_chunk(request, chunk)
+
+
+def _recording_name(records: Sequence[JsonObject]) -> str:
+    """As the recorder names its files: start, and the beginning of the session's id."""
+    first = records[0] if records else {}
+    start = str(first.get("startTime") or "2026-01-01T00:00")[:16].replace(":", "-")
+    return f"session-{start}-{str(first.get('sessionId') or 'resumed')[:8]}.jsonl"
 
 
 def _recordings(folder: Path) -> dict[str, list[object]]:

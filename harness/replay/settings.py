@@ -9,17 +9,19 @@ from services.settings import Settings, settings_from_parameters
 
 __all__ = ["missing_features", "settings_of"]
 
-SUPPORTED_FEATURES: Final = frozenset({"confirmations", "interactive", "reset"})
-"""What this build can do of what cassettes may need beyond plain turns."""
-
 INFERRED_FEATURES: Final = frozenset({"compression", "plan_mode", "subagents"})
 """What is read from a model's answers alone. Imported answers were given to somebody else: that
 they call a tool which this build lacks is no reason not to replay them."""
 
 
-def missing_features(cassette: Cassette) -> list[str]:
-    """What the cassette needs and this build lacks, sorted; names of `cassette.needs.FEATURES`."""
-    missing = cassette.needs() - SUPPORTED_FEATURES
+def missing_features(cassette: Cassette, supported: frozenset[str] | None) -> list[str]:
+    """What the cassette needs beyond `supported`, sorted; names of `cassette.needs.FEATURES`.
+
+    `None` supports everything.
+    """
+    if supported is None:
+        return []
+    missing = cassette.needs() - supported
     if cassette.provenance.kind == "imported":
         missing -= INFERRED_FEATURES
     return sorted(missing)

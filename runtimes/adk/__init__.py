@@ -7,15 +7,19 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from runtimes.adk.quiet import import_quietly
+from runtimes.contract import RuntimeTraits
+from runtimes.features import BUILT
 
 if TYPE_CHECKING:
     from runtimes.contract import Runtime
     from services.bundle import Services
 
-__all__ = ["open_runtime"]
+__all__ = ["TRAITS", "open_runtime"]
+
+TRAITS: Final = RuntimeTraits(features=BUILT)
 
 
 @asynccontextmanager

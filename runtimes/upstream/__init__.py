@@ -1,0 +1,35 @@
+"""The published core as a runtime: `@google/gemini-cli-core` in a child process of node.
+
+`upstream` is the default version; `upstream@V` any other that is installed.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from runtimes.contract import RuntimeFactory, RuntimeTraits, RuntimeUnavailable
+from runtimes.published import DEFAULT_VERSION, UpstreamUnavailable, check_available
+from runtimes.upstream.runtime import runtime_for
+
+__all__ = ["TRAITS", "check", "open_runtime", "variant"]
+
+TRAITS: Final = RuntimeTraits(words="gemini-cli-core")
+
+open_runtime: Final = runtime_for(DEFAULT_VERSION)
+
+
+def variant(version: str) -> RuntimeFactory:
+    """The factory behind `upstream@version`."""
+    return runtime_for(version)
+
+
+def check(version: str | None) -> None:
+    """Find out whether a version can be opened here; the default one where none is named.
+
+    Raises:
+        RuntimeUnavailable: node or the package is missing; says which command mends it.
+    """
+    try:
+        check_available(version or DEFAULT_VERSION)
+    except UpstreamUnavailable as missing:
+        raise RuntimeUnavailable(missing.problem, missing.mend) from None

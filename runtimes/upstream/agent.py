@@ -1,0 +1,110 @@
+"""`UpstreamAgent`: the published core's `LegacyAgentSession` behind `AgentProtocol`."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+from agent_protocol.agent import AgentSend, Subscriber, Unsubscribe
+from agent_protocol.codec import from_wire, send_to_wire
+from agent_protocol.errors import MalformedMessage, SendRejected, StreamActive, UnsupportedSend
+from agent_protocol.event_log import EventLog
+from agent_protocol.events import AgentEvent
+from runtimes.upstream.connection import Connection
+from runtimes.upstream.failure import CommandFailed
+from services.wire import JsonObject
+
+__all__ = ["Agents", "UpstreamAgent"]
+
+
+class UpstreamAgent:
+    """One agent of the driver's session.
+
+    Events arrive while the core stands still in its subscriber, so what a subscriber here does
+    (an abort, say) takes effect before the core goes on, as it would in one process.
+    """
+
+    def __init__(self, connection: Connection, number: int) -> None:
+        self._connection = connection
+        self._number = number
+        self._log = EventLog()
+        self._active = False
+
+    @property
+    def events(self) -> Sequence[AgentEvent]:
+        """Everything emitted so far, oldest first."""
+        return self._log.events
+
+    def subscribe(self, callback: Subscriber) -> Unsubscribe:
+        """Call `callback` with every event from now on."""
+        return self._log.subscribe(callback)
+
+    async def send(self, payload: AgentSend) -> str | None:
+        """Hand `payload` to the core; returns its stream's id.
+
+        Raises:
+            StreamActive: the core refused it because a stream is running.
+            UnsupportedSend: the core does not take payloads of this kind.
+            SendRejected: the core refused it for another reason, in its own words.
+            RuntimeBroken: its process is gone.
+        """
+        sending = self._connection.command(
+            "send", agent=self._number, payload=send_to_wire(payload)
+        )
+        try:
+            stream_id: str | None = await sending
+        except CommandFailed as refused:
+            raise _rejection(refused) from None
+        return stream_id
+
+    async def abort(self) -> None:
+        """Ask the active stream to end; its `agent_end` follows."""
+        if self._active:
+            self._connection.command("abort", agent=self._number)
+
+    def take(self, wire: JsonObject) -> None:
+        """Store and deliver an event.
+
+        Raises:
+            MalformedMessage: it is not of the contract.
+        """
+        event = from_wire(wire)
+        if event.type == "agent_end":
+            self._active = False
+        else:
+            self._active = True
+        self._log.emit([event])
+
+
+class Agents:
+    """The agents of one session, by the numbers that they have on the wire."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._numbers = itertools.count()
+        self._agents: dict[int, UpstreamAgent] = {}
+        connection.handlers["event"] = self._on_event
+
+    def new(self, prompt_id: str | None) -> UpstreamAgent:
+        """Make an agent, here and there."""
+        number = next(self._numbers)
+        agent = self._agents[number] = UpstreamAgent(self._connection, number)
+        self._connection.command("agent", agent=number, promptId=prompt_id)
+        return agent
+
+    def _on_event(self, message: JsonObject) -> None:
+        agent: Any = self._agents.get(message.get("agent", -1))
+        try:
+            agent.take(message["event"])
+        except (MalformedMessage, AttributeError) as problem:
+            self._connection.fail(f"the core emitted what is no event of the contract: {problem}")
+
+
+def _rejection(refused: CommandFailed) -> SendRejected:
+    """The contract's exception for the core's words. Source: core `legacy-agent-session.ts`."""
+    if "while a stream is active" in refused.message:
+        return StreamActive(refused.message)
+    if "only supports message sends" in refused.message:
+        return UnsupportedSend(refused.message)
+    return SendRejected(refused.message)

@@ -1,0 +1,49 @@
+// The installed package: what is needed of it, by name, and what it lacks.
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** Without one of these there is no session; `parity` names those that a version lacks. */
+const NEEDED = [
+  'BaseLlmClient',
+  'Config',
+  'CoreEvent',
+  'LegacyAgentSession',
+  'LoggingContentGenerator',
+  'MessageBusType',
+  'ShellExecutionService',
+  'convertSessionToClientHistory',
+  'coreEvents',
+  'createPolicyEngineConfig',
+  'loadConversationRecord',
+];
+
+const load = (...parts) => import(pathToFileURL(path.join(...parts)).href);
+
+/**
+ * Import the package in `folder`.
+ *
+ * Returns its exports, the SDK that it uses, and `toolCall`, which says inside which call's
+ * execution one is. Throws with `missing`, the names that the package lacks.
+ */
+export async function loadCore(folder) {
+  const core = await load(folder, 'dist', 'index.js');
+  const missing = NEEDED.filter((name) => core[name] === undefined);
+  const sdk = createRequire(path.join(folder, 'dist', 'index.js')).resolve('@google/genai/node');
+  const genai = await import(pathToFileURL(sdk).href);
+  for (const name of ['ApiError', 'GenerateContentResponse']) {
+    if (genai[name] === undefined) missing.push(`@google/genai ${name}`);
+  }
+  if (missing.length > 0) throw Object.assign(new Error('symbols are missing'), { missing });
+  return { core, genai, toolCall: await toolCallOf(folder) };
+}
+
+/** Where a version does not tell which call a child works for, every request is the main agent's. */
+async function toolCallOf(folder) {
+  try {
+    const context = await load(folder, 'dist', 'src', 'utils', 'toolCallContext.js');
+    return () => context.getToolCallContext?.()?.callId;
+  } catch {
+    return () => undefined;
+  }
+}

@@ -1,0 +1,190 @@
+// Time, chance and identity, taken out of the core's hands before it is imported.
+//
+// With these pinned a session is a function of what Python says: dates follow Python's clock, the
+// core's own retry waits end when Python's clock reaches them, ids are counted, jitter is 0.5.
+import crypto from 'node:crypto';
+import { syncBuiltinESMExports } from 'node:module';
+import { promisify } from 'node:util';
+
+/** Where the core chooses to wait. Every other timer guards something real and stays real. */
+const CHOSEN_WAIT = /[\\/](?:utils[\\/](?:delay|retry)|core[\\/]geminiChat)\.js/;
+/** Where a random number spreads the waits before retries. */
+const JITTER = /[\\/]utils[\\/](?:delay|retry)\.js/;
+/** Where the core looks again and again whether something else has happened. */
+const POLL = /[\\/]scheduler[\\/]scheduler\.js/;
+/** Where the core waits for an answer from a server that it started. */
+const SERVER_CALL = /[\\/]shared[\\/]protocol\.js/;
+/** A timer no longer than this is a pause of the program's; a longer one is a limit on something. */
+const LONGEST_PAUSE_MS = 1000;
+
+const real = {
+  Date: globalThis.Date,
+  setTimeout: globalThis.setTimeout,
+  clearTimeout: globalThis.clearTimeout,
+};
+
+/** A timer of real time, for the driver's own use. */
+export const realTimeout = real.setTimeout;
+
+export const stackHere = () => {
+  const holder = {};
+  const limit = Error.stackTraceLimit;
+  Error.stackTraceLimit = 24;
+  Error.captureStackTrace(holder, stackHere);
+  Error.stackTraceLimit = limit;
+  return holder.stack;
+};
+
+/** The date that the core sees; moved by every message from Python. */
+export class Clock {
+  now = 0;
+
+  install() {
+    const clock = this;
+    globalThis.Date = class Date extends real.Date {
+      constructor(...given) {
+        if (given.length === 0) super(clock.now);
+        else super(...given);
+      }
+      static now() {
+        return clock.now;
+      }
+    };
+  }
+}
+
+/** Timers: the core's chosen waits go to Python, pauses are counted as work, limits are let be. */
+export class Timers {
+  #next = 1;
+  #waits = new Map();
+  #pauses = new Set();
+  #tell;
+
+  /** `tell` takes `{t: 'timer', id, ms}` and `{t: 'untimer', id}`. */
+  constructor(tell) {
+    this.#tell = tell;
+  }
+
+  /** Whether something is pending that will happen by itself within moments. */
+  get busy() {
+    return this.#pauses.size > 0;
+  }
+
+  install() {
+    const timers = this;
+    globalThis.setTimeout = function setTimeout(callback, ms, ...rest) {
+      const stack = stackHere();
+      if (CHOSEN_WAIT.test(stack)) return timers.#wait(callback, ms, rest);
+      const pause = !(ms > LONGEST_PAUSE_MS) && !POLL.test(stack);
+      const counted = pause || SERVER_CALL.test(stack);
+      const handle = real.setTimeout(
+        (...given) => {
+          timers.#pauses.delete(handle);
+          callback(...given);
+        },
+        ms,
+        ...rest,
+      );
+      if (counted) timers.#pauses.add(handle);
+      return handle;
+    };
+    Object.defineProperty(globalThis.setTimeout, promisify.custom, {
+      value: (ms, value) => new Promise((resolve) => globalThis.setTimeout(resolve, ms, value)),
+    });
+    globalThis.clearTimeout = function clearTimeout(handle) {
+      if (handle instanceof Wait) return timers.#forget(handle.id);
+      timers.#pauses.delete(handle);
+      return real.clearTimeout(handle);
+    };
+  }
+
+  /** Python's clock has reached the timer `id`. */
+  fire(id) {
+    const wait = this.#waits.get(id);
+    this.#waits.delete(id);
+    wait?.();
+  }
+
+  /** Drop what a session left pending. */
+  reset() {
+    for (const id of [...this.#waits.keys()]) this.#forget(id);
+    for (const handle of this.#pauses) real.clearTimeout(handle);
+    this.#pauses.clear();
+  }
+
+  #wait(callback, ms, rest) {
+    const id = this.#next++;
+    this.#waits.set(id, () => callback(...rest));
+    this.#tell({ t: 'timer', id, ms: Number(ms) || 0 });
+    return new Wait(id);
+  }
+
+  #forget(id) {
+    if (this.#waits.delete(id)) this.#tell({ t: 'untimer', id });
+  }
+}
+
+/** What `setTimeout` returns for a wait in Python's time. */
+class Wait {
+  constructor(id) {
+    this.id = id;
+  }
+  ref() {
+    return this;
+  }
+  unref() {
+    return this;
+  }
+  hasRef() {
+    return true;
+  }
+}
+
+/** Random ids and numbers that are the same in every run. */
+export class Chance {
+  #uuids = 0;
+  #numbers = 0;
+  #bytes = 0;
+
+  reset() {
+    this.#uuids = 0;
+    this.#numbers = 0;
+    this.#bytes = 0;
+  }
+
+  install() {
+    Math.random = () => (JITTER.test(stackHere()) ? 0.5 : this.#number());
+    crypto.randomUUID = () => this.#uuid();
+    const realBytes = crypto.randomBytes;
+    crypto.randomBytes = (size, callback) => {
+      if (callback !== undefined) return realBytes(size, callback);
+      return this.#stream(`bytes ${++this.#bytes}`, size);
+    };
+    Object.defineProperty(globalThis.crypto, 'randomUUID', { value: () => this.#uuid() });
+    syncBuiltinESMExports();
+  }
+
+  #number() {
+    return this.#stream(`number ${++this.#numbers}`, 4).readUInt32BE() / 2 ** 32;
+  }
+
+  #uuid() {
+    const hex = this.#stream(`uuid ${++this.#uuids}`, 16).toString('hex');
+    const variant = '89ab'[parseInt(hex[16], 16) & 3];
+    return [
+      hex.slice(0, 8),
+      hex.slice(8, 12),
+      `4${hex.slice(13, 16)}`,
+      `${variant}${hex.slice(17, 20)}`,
+      hex.slice(20),
+    ].join('-');
+  }
+
+  #stream(seed, size) {
+    const blocks = [];
+    for (let have = 0, n = 0; have < size; have += 32, n += 1) {
+      blocks.push(crypto.createHash('sha256').update(`${seed}\0${n}`).digest());
+    }
+    return Buffer.concat(blocks).subarray(0, size);
+  }
+}

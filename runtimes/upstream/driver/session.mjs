@@ -1,0 +1,235 @@
+// One session of the core: its configuration, its agents, and what a client may do with it.
+import fs from 'node:fs';
+import path from 'node:path';
+
+/** Parameters of cassettes that are not the core's. */
+const NOT_THE_CORES = ['policyRules', 'adk'];
+const AUTH = 'gemini-api-key';
+
+const plain = (value) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
+
+export class Session {
+  #core;
+  #channel;
+  #setup;
+  #config;
+  #perform;
+  #agents = new Map();
+  #fallbacks = new Map();
+  #next = 1;
+  /** Names of the tools that were called. */
+  toolsUsed = new Set();
+
+  constructor({ core, channel, perform }, setup) {
+    this.#core = core;
+    this.#channel = channel;
+    this.#perform = perform;
+    this.#setup = setup;
+  }
+
+  /** The core's parameters that the session was opened with. */
+  get settings() {
+    return this.#setup.settings;
+  }
+
+  /** Build the configuration as the core's own users do, with `model` in the place of the API. */
+  async open(model) {
+    const { core } = this.#core;
+    const setup = this.#setup;
+    Object.keys(process.env).forEach((key) => delete process.env[key]);
+    Object.assign(process.env, setup.environment, { GEMINI_API_KEY: 'replayed' });
+    process.chdir(setup.workspace);
+    const config = (this.#config = new core.Config(await this.#parameters()));
+    this.#listen();
+    await config.refreshAuth(AUTH);
+    delete process.env.GEMINI_API_KEY;
+    config.contentGenerator = new core.LoggingContentGenerator(model, config);
+    config.baseLlmClient = new core.BaseLlmClient(config.contentGenerator, config);
+    await config.initialize();
+    if (setup.fallbackHandler) {
+      config.setFallbackModelHandler((failed, fallback, error) =>
+        this.#askFallback(failed, fallback, error),
+      );
+    }
+  }
+
+  agent({ agent, promptId }) {
+    const { core } = this.#core;
+    const session = new core.LegacyAgentSession({
+      config: this.#config,
+      ...(promptId === null ? {} : { promptId }),
+    });
+    session.subscribe((event) => {
+      this.#perform(this.#channel.call({ t: 'event', agent, event }));
+    });
+    this.#agents.set(agent, session);
+  }
+
+  async send({ agent, payload }) {
+    const { streamId } = await this.#agents.get(agent).send(payload);
+    return streamId ?? null;
+  }
+
+  abort({ agent }) {
+    return this.#agents.get(agent).abort();
+  }
+
+  hint({ text, source }) {
+    this.#config.injectionService.addInjection(text, source);
+  }
+
+  setModel({ model }) {
+    this.#config.setModel(model);
+  }
+
+  setApprovalMode({ mode }) {
+    this.#config.setApprovalMode(mode);
+  }
+
+  reset() {
+    return this.#client.resetChat();
+  }
+
+  async compress() {
+    const promptId = `compress-${Date.now()}`;
+    return plain(await this.#client.tryCompressChat(promptId, true));
+  }
+
+  /** Go on from a recording; without a name from this session's own. */
+  async resume({ file }) {
+    const { core } = this.#core;
+    const filePath = file ?? this.#recording.getConversationFilePath();
+    const conversation = await core.loadConversationRecord(filePath);
+    if (!conversation) throw new Error(`${filePath} is not a chat recording`);
+    const history = core.convertSessionToClientHistory(conversation.messages);
+    await this.#client.resumeChat(history, { conversation, filePath });
+  }
+
+  /** Go back to before a message: its id, or its number among the user's own messages, from 0. */
+  rewind({ to }) {
+    const { core } = this.#core;
+    const recording = this.#recording;
+    const id = typeof to === 'number' ? this.#userMessages()[to]?.id : to;
+    const conversation = recording.rewindTo(id);
+    if (!conversation) throw new Error('there is nothing to rewind');
+    this.#client.setHistory(core.convertSessionToClientHistory(conversation.messages));
+  }
+
+  confirm({ correlationId, confirmed, outcome, payload }) {
+    const { core } = this.#core;
+    return this.#config.getMessageBus().publish({
+      type: core.MessageBusType.TOOL_CONFIRMATION_RESPONSE,
+      correlationId,
+      confirmed,
+      requiresUserConfirmation: false,
+      outcome: outcome ?? undefined,
+      payload: payload ?? undefined,
+    });
+  }
+
+  /** What the fallback handler was told to do. */
+  intent({ id, intent }) {
+    this.#fallbacks.get(id)?.(intent);
+    this.#fallbacks.delete(id);
+  }
+
+  transcript() {
+    return plain(this.#client.getHistory());
+  }
+
+  /** End the session; what it started is ended by the caller. */
+  async close() {
+    await this.#config?.dispose();
+  }
+
+  get #client() {
+    return this.#config.getGeminiClient();
+  }
+
+  get #recording() {
+    return this.#client.getChatRecordingService();
+  }
+
+  #userMessages() {
+    return this.#recording.getConversation().messages.filter(({ type }) => type === 'user');
+  }
+
+  async #parameters() {
+    const { core } = this.#core;
+    const { sessionId, workspace, model, approvalMode, interactive, settings } = this.#setup;
+    const own = Object.entries(settings).filter(([key]) => !NOT_THE_CORES.includes(key));
+    // Which servers are trusted is a matter of policy, as the command line tool sets things up.
+    const trust = { mcpServers: settings.mcpServers };
+    const policy = await core.createPolicyEngineConfig(trust, approvalMode, undefined, interactive);
+    policy.rules.push(...(settings.policyRules ?? []).map(asRule));
+    policy.nonInteractive = !interactive;
+    return {
+      sessionId,
+      targetDir: workspace,
+      cwd: workspace,
+      debugMode: false,
+      model,
+      approvalMode,
+      interactive,
+      folderTrust: true,
+      trustedFolder: true,
+      useRipgrep: false,
+      usageStatisticsEnabled: false,
+      telemetry: { enabled: false },
+      skipNextSpeakerCheck: true,
+      maxSessionTurns: -1,
+      policyEngineConfig: policy,
+      ...Object.fromEntries(own),
+    };
+  }
+
+  #listen() {
+    const { core } = this.#core;
+    const tell = (name) => (payload) =>
+      this.#channel.tell({ t: 'notice', name, payload: plain(payload) });
+    for (const name of ['RetryAttempt', 'ModelChanged', 'ApprovalModeChanged', 'UserFeedback']) {
+      if (core.CoreEvent[name] !== undefined) core.coreEvents.on(core.CoreEvent[name], tell(name));
+    }
+    const { TOOL_CALLS_UPDATE } = core.MessageBusType;
+    this.#config.getMessageBus().subscribe(TOOL_CALLS_UPDATE, (update) => {
+      for (const call of update.toolCalls) this.toolsUsed.add(call.request.name);
+      this.#channel.tell({
+        t: 'calls',
+        scheduler: String(update.schedulerId),
+        calls: update.toolCalls.map(shown),
+      });
+    });
+  }
+
+  #askFallback(failed, fallback, error) {
+    const id = this.#next++;
+    this.#channel.tell({
+      t: 'fallback',
+      id,
+      failed,
+      fallback,
+      error: error?.constructor?.name ?? String(error),
+    });
+    return new Promise((resolve) => this.#fallbacks.set(id, resolve));
+  }
+}
+
+function asRule({ argsPattern, ...rule }) {
+  return argsPattern === undefined ? rule : { ...rule, argsPattern: new RegExp(argsPattern) };
+}
+
+/** What an observer may know of a tool call. */
+function shown(call) {
+  const { confirmationDetails, correlationId, request, status } = call;
+  return {
+    callId: request.callId,
+    name: request.name,
+    status,
+    parentCallId: request.parentCallId ?? null,
+    correlationId: correlationId ?? null,
+    confirmation:
+      status === 'awaiting_approval' && confirmationDetails
+        ? { type: confirmationDetails.type, title: confirmationDetails.title }
+        : null,
+  };
+}

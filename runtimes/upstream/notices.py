@@ -1,0 +1,204 @@
+"""What the core tells apart from events, told to the session's own services, and answers back.
+
+Tool states and questions go onto the message bus, retries and changes of model and mode to the core
+events, so whoever watches a session of ours watches this one in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+
+from runtimes.upstream.connection import Connection
+from runtimes.upstream.threads import ThreadPaths
+from services.abort import AbortController, AbortError, AbortSignal
+from services.availability.handler import FallbackQuestion
+from services.background import BackgroundTasks
+from services.bundle import Services
+from services.clock import sleep_or_abort
+from services.message_bus import ToolCallsUpdate, ToolConfirmationResponse
+from services.state import (
+    ApprovalMode,
+    ApprovalModeChanged,
+    CoreEvent,
+    ModelChanged,
+    RetryAttempt,
+    UserFeedback,
+)
+from services.tools.contract import ConfirmationDetails
+from services.wire import JsonObject
+
+__all__ = ["Notices"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call:
+    """A tool call of the core as an observer sees it."""
+
+    call_id: str
+    name: str
+    status: str
+    confirmation_details: ConfirmationDetails | None
+    correlation_id: str | None
+
+
+class Notices:
+    """Connects one session's driver with its services, both ways, until `close`."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        services: Services,
+        threads: ThreadPaths,
+        tasks: BackgroundTasks,
+    ) -> None:
+        self._connection = connection
+        self._services = services
+        self._threads = threads
+        self._tasks = tasks
+        self._timers: dict[int, AbortController] = {}
+        self._from_driver = False
+        self._until_close = ExitStack()
+        connection.handlers.update(
+            calls=self._on_calls,
+            notice=self._on_notice,
+            timer=self._on_timer,
+            untimer=self._on_untimer,
+            fallback=self._on_fallback,
+        )
+        self._until_close.callback(
+            services.bus.subscribe(ToolConfirmationResponse, self._confirmed)
+        )
+        self._until_close.callback(services.events.subscribe(self._changed_here))
+
+    def close(self) -> None:
+        """Stop listening to the services."""
+        self._until_close.close()
+
+    def _on_calls(self, message: JsonObject) -> None:
+        for call in message["calls"]:
+            self._threads.call(call["callId"], call["name"], call["parentCallId"])
+        self._services.bus.publish(
+            ToolCallsUpdate(
+                calls=[_shown(call) for call in message["calls"]],
+                scheduler_id=message["scheduler"],
+            )
+        )
+
+    def _confirmed(self, answer: ToolConfirmationResponse) -> None:
+        self._connection.command(
+            "confirm",
+            correlationId=answer.correlation_id,
+            confirmed=answer.confirmed,
+            outcome=None if answer.outcome is None else str(answer.outcome),
+            payload=None if answer.payload is None else dict(answer.payload),
+        )
+
+    def _on_notice(self, message: JsonObject) -> None:
+        payload = message.get("payload") or {}
+        tell: dict[str, Callable[[JsonObject], CoreEvent | None]] = {
+            "RetryAttempt": _retry,
+            "ModelChanged": self._model_changed,
+            "ApprovalModeChanged": self._mode_changed,
+            "UserFeedback": _feedback,
+        }
+        event = tell[message["name"]](payload)
+        if event is not None:
+            self._emit(event)
+
+    def _emit(self, event: CoreEvent) -> None:
+        self._from_driver = True
+        try:
+            self._services.events.emit(event)
+        finally:
+            self._from_driver = False
+
+    def _model_changed(self, payload: JsonObject) -> CoreEvent | None:
+        model = str(payload["model"])
+        if model == self._services.state.model:
+            return None  # The echo of a change that was made here.
+        self._services.state.set_active_model(model)
+        return ModelChanged(model=model)
+
+    def _mode_changed(self, payload: JsonObject) -> CoreEvent | None:
+        mode = ApprovalMode(payload["mode"])
+        if mode is not self._services.state.approval_mode:
+            self._from_driver = True
+            try:
+                self._services.state.set_approval_mode(mode)  # Tells of it by itself.
+            finally:
+                self._from_driver = False
+        return None
+
+    def _changed_here(self, event: CoreEvent) -> None:
+        if self._from_driver:
+            return
+        match event:
+            case ModelChanged(model=model):
+                self._connection.command("setModel", model=model)
+            case ApprovalModeChanged(mode=mode):
+                self._connection.command("setApprovalMode", mode=str(mode))
+            case RetryAttempt() | UserFeedback():
+                pass  # Nothing that the core would want to know.
+
+    def _on_timer(self, message: JsonObject) -> None:
+        id_: int = message["id"]
+        stop = self._timers[id_] = AbortController()
+        self._tasks.start(self._fire(id_, float(message["ms"]), stop.signal), name="upstream wait")
+
+    async def _fire(self, id_: int, delay_ms: float, signal: AbortSignal) -> None:
+        try:
+            await sleep_or_abort(self._services.clock, delay_ms, signal)
+        except AbortError:
+            return
+        self._timers.pop(id_, None)
+        self._connection.tell({"t": "fire", "timer": id_})
+
+    def _on_untimer(self, message: JsonObject) -> None:
+        timer = self._timers.pop(message["id"], None)
+        if timer is not None:
+            timer.abort()
+
+    def _on_fallback(self, message: JsonObject) -> None:
+        question = FallbackQuestion(
+            failed_model=str(message["failed"]),
+            fallback_model=str(message["fallback"]),
+            error=str(message["error"]),
+        )
+        self._tasks.start(self._ask(int(message["id"]), question), name="upstream question")
+
+    async def _ask(self, id_: int, question: FallbackQuestion) -> None:
+        handler = self._services.fallback_handler
+        intent = None if handler is None else await handler(question)
+        told = None if intent is None else str(intent)
+        self._connection.tell({"t": "intent", "id": id_, "intent": told})
+
+
+def _shown(call: JsonObject) -> _Call:
+    asked = call.get("confirmation")
+    return _Call(
+        call_id=call["callId"],
+        name=call["name"],
+        status=call["status"],
+        correlation_id=call["correlationId"],
+        confirmation_details=None
+        if asked is None
+        else ConfirmationDetails(
+            type=str(asked.get("type")), title=str(asked.get("title")), fields={}
+        ),
+    )
+
+
+def _retry(payload: JsonObject) -> CoreEvent:
+    return RetryAttempt(
+        attempt=payload["attempt"],
+        max_attempts=payload["maxAttempts"],
+        delay_ms=payload["delayMs"],
+        error=str(payload.get("error")),
+        model=str(payload.get("model")),
+    )
+
+
+def _feedback(payload: JsonObject) -> CoreEvent:
+    return UserFeedback(severity=str(payload["severity"]), message=str(payload["message"]))

@@ -1,0 +1,141 @@
+"""`DriverProcess`: one node process that runs `driver.mjs`, with its pipes.
+
+Nothing here knows what is said; `connection` does. A process belongs to no event loop: it stays
+warm from one run to the next, and each run brings a loop of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import tempfile
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+__all__ = ["DRIVER", "DriverProcess"]
+
+DRIVER: Final = Path(__file__).with_name("driver.mjs")
+_TAIL_BYTES: Final = 4_000
+_ENDING_S: Final = 1.0
+_GONE_S: Final = 5.0
+
+
+class DriverProcess:
+    """A started driver. `close` ends it, whatever it is doing.
+
+    Attributes:
+        outbox: Where it is heard; non-blocking.
+        inbox: Where it is told things; non-blocking.
+        replies: Where its calls are answered; non-blocking.
+        sessions: How many sessions it has been opened for.
+        told: How many messages were written to its inbox.
+    """
+
+    def __init__(self, command: Sequence[str | Path], version: str) -> None:
+        """Start `command` with the pipes that `driver/channel.mjs` describes.
+
+        Raises:
+            OSError: it cannot be started.
+        """
+        self.version = version
+        self.sessions = 0
+        self.told = 0
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        theirs: list[int] = []
+        ours: list[int] = []
+        try:
+            for written_by_us in (True, False, True, True):
+                reading, writing = os.pipe()
+                ours.append(writing if written_by_us else reading)
+                theirs.append(reading if written_by_us else writing)
+            self._process = _start(command, theirs, self._errors.fileno())
+        except BaseException:
+            _close_all(ours)
+            self._errors.close()
+            raise
+        finally:
+            _close_all(theirs)
+        self.inbox, self.outbox, self.replies, self._lifeline = ours
+        for descriptor in ours:
+            os.set_blocking(descriptor, False)
+
+    @property
+    def pid(self) -> int:
+        """The process's id."""
+        return self._process.pid
+
+    @property
+    def running(self) -> bool:
+        """False from the moment it has ended."""
+        return self._process.poll() is None
+
+    def fresh_errors(self) -> None:
+        """Forget what it has written to its error stream so far."""
+        with contextlib.suppress(OSError):
+            os.ftruncate(self._errors.fileno(), 0)
+
+    def error_tail(self) -> str:
+        """The end of what it has written to its output and error streams."""
+        descriptor = self._errors.fileno()
+        size = os.fstat(descriptor).st_size
+        raw = os.pread(descriptor, _TAIL_BYTES, max(0, size - _TAIL_BYTES))
+        return raw.decode("utf-8", "replace").strip("\0").strip()
+
+    def ended(self) -> str:
+        """How it ended, in words; waits a moment for an ending that is under way."""
+        try:
+            code = self._process.wait(_ENDING_S)
+        except subprocess.TimeoutExpired:
+            return "closed its pipes and did not end"
+        if code < 0:
+            return f"was killed by {signal.Signals(-code).name}"
+        return f"ended with exit code {code}"
+
+    def close(self) -> None:
+        """End it and all that it started; returns when it is gone. The second call does nothing."""
+        if self.inbox < 0:
+            return
+        # The end of the lifeline makes its watcher end what it started, then itself, even where
+        # its main thread is stuck.
+        _close_all([self._lifeline, self.inbox, self.outbox, self.replies])
+        self.inbox = self.outbox = self.replies = self._lifeline = -1
+        try:
+            self._process.wait(_GONE_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._errors.close()
+
+
+def _start(
+    command: Sequence[str | Path], theirs: Sequence[int], errors: int
+) -> subprocess.Popen[bytes]:
+    """Start the driver; the numbers of its pipes are its last argument.
+
+    In a session of its own, where the terminal's Ctrl-C does not reach it: whoever drives it
+    decides.
+    """
+    return subprocess.Popen(
+        [*command, ",".join(map(str, theirs))],
+        stdin=subprocess.DEVNULL,
+        stdout=errors,
+        stderr=errors,
+        pass_fds=theirs,
+        start_new_session=True,
+        cwd="/",
+        env=_environment(),
+    )
+
+
+def _environment() -> dict[str, str]:
+    """What node itself needs; each session sets the variables that the core sees."""
+    return {"PATH": os.environ.get("PATH", os.defpath), "TZ": "UTC", "LANG": "en_US.UTF-8"}
+
+
+def _close_all(descriptors: Iterable[int]) -> None:
+    for descriptor in descriptors:
+        with contextlib.suppress(OSError):
+            os.close(descriptor)

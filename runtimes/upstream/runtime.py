@@ -1,0 +1,151 @@
+"""`UpstreamRuntime`: one conversation of the published core, in a driver's process."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from agent_protocol.agent import AgentProtocol
+from runtimes.contract import RuntimeFactory
+from runtimes.published import PACKAGE
+from runtimes.upstream.agent import Agents
+from runtimes.upstream.connection import Connection
+from runtimes.upstream.failure import CommandFailed, DriverBroken
+from runtimes.upstream.model import ModelBridge
+from runtimes.upstream.notices import Notices
+from runtimes.upstream.pool import Lease, lease
+from runtimes.upstream.threads import ThreadPaths
+from services.background import BackgroundTasks, background_tasks
+from services.bundle import Services
+from services.wire import Content, JsonObject
+
+__all__ = ["UpstreamRuntime", "runtime_for"]
+
+_CLOSE_S: Final = 10.0
+
+
+class UpstreamRuntime:
+    """The engine, as the harness and slash commands use it."""
+
+    def __init__(self, connection: Connection, versions: Mapping[str, str]) -> None:
+        self._connection = connection
+        self._agents = Agents(connection)
+        self._transcript: list[Content] = []
+        self.versions = versions
+
+    def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
+        """A new agent over this engine's conversation."""
+        return self._agents.new(prompt_id)
+
+    def transcript(self) -> list[Content]:
+        """The model-facing history as of the last `settled`."""
+        return list(self._transcript)
+
+    async def reset(self) -> None:
+        """Start the conversation anew."""
+        await self._connection.command("reset")
+
+    async def compress(self) -> None:
+        """Summarise the history now."""
+        await self._connection.command("compress")
+
+    async def resume(self, recording: Path | None) -> None:
+        """Go on from a chat recording; from this session's own where none is given.
+
+        Raises:
+            ValueError: it is not a chat recording.
+        """
+        file = None if recording is None else str(recording)
+        try:
+            await self._connection.command("resume", file=file)
+        except CommandFailed as failed:
+            raise ValueError(failed.message) from None
+
+    async def rewind(self, to: str | int) -> None:
+        """Go back to before a message: its id, or its number among the user's own, from 0."""
+        await self._connection.command("rewind", to=to)
+
+    def hint(self, text: str, source: str) -> None:
+        """Steer the agent while it works."""
+        self._connection.command("hint", text=text, source=source)
+
+    async def settled(self) -> None:
+        """Return when the core has nothing left to do."""
+        await self._connection.until_idle()
+        self._transcript = await self._connection.command("transcript")
+        await self._connection.until_idle()
+
+
+def runtime_for(version: str) -> RuntimeFactory:
+    """The factory of `version` of the published core."""
+
+    @asynccontextmanager
+    async def open_runtime(services: Services) -> AsyncIterator[UpstreamRuntime]:
+        async with AsyncExitStack() as stack:
+            taken = await stack.enter_async_context(lease(version, services.clock))
+            connection = taken.connection
+            threads = ThreadPaths()
+            tasks = await stack.enter_async_context(_serving(connection))
+            notices = Notices(connection, services, threads, tasks)
+            stack.callback(notices.close)
+            ModelBridge(connection, services.content_generator, threads, tasks)
+            runtime = UpstreamRuntime(connection, _versions(version))
+            await connection.command("open", setup=_setup(services))
+            await connection.until_idle()
+            yield runtime
+            # Only a session that came to its end in peace leaves a driver that can be used again.
+            await _close(taken)
+
+    return open_runtime
+
+
+@asynccontextmanager
+async def _serving(connection: Connection) -> AsyncIterator[BackgroundTasks]:
+    """The session's tasks; they end with it, and it ends when its driver does."""
+
+    async def watch() -> None:
+        raise await asyncio.shield(connection.broken)
+
+    async with background_tasks() as tasks:
+        tasks.start(watch(), name="upstream driver")
+        try:
+            yield tasks
+        finally:
+            await tasks.end(0)
+
+
+async def _close(taken: Lease) -> None:
+    try:
+        async with asyncio.timeout(_CLOSE_S):
+            told: JsonObject = await taken.connection.command("close")
+            await taken.connection.until_idle()
+    except TimeoutError:
+        raise DriverBroken(f"the driver did not end its session within {_CLOSE_S:g} s") from None
+    except CommandFailed:
+        return  # It could not clean up after itself, so it is not used again.
+    taken.memory = int(told.get("memory") or 0)
+    taken.reusable = not told.get("dirty")
+
+
+def _setup(services: Services) -> JsonObject:
+    state, settings = services.state, services.settings
+    return {
+        "sessionId": state.session_id,
+        "workspace": str(services.workspace.root),
+        "model": state.model,
+        "approvalMode": str(state.approval_mode),
+        "interactive": settings.interactive,
+        "settings": dict(settings.parameters),
+        "fallbackHandler": services.fallback_handler is not None,
+        "environment": {
+            **services.environment.child_variables,
+            "GEMINI_CLI_HOME": str(services.workspace.home),
+        },
+    }
+
+
+def _versions(version: str) -> dict[str, str]:
+    return {PACKAGE.rpartition("/")[2]: version}

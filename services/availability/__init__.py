@@ -1,0 +1,1 @@
+"""Which models can be used, and what happens when one cannot."""
