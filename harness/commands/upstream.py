@@ -1,0 +1,170 @@
+"""`parity upstream`: which versions of the published core are installed on this machine."""
+
+from __future__ import annotations
+
+import json
+import signal
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict
+from types import FrameType
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.errors import UsageError
+
+if TYPE_CHECKING:  # importing this costs what `parity --help` must not
+    from runtimes.published import InstalledVersion
+
+__all__ = ["upstream"]
+
+
+@click.group()
+def upstream() -> None:
+    """Install, list and remove versions of the published core.
+
+    They live side by side in a cache folder: $PARITY_CACHE_HOME, else the user's own. The runtime
+    `upstream` is the default version, `upstream@V` the version V. The core needs node 20 or newer,
+    the one on PATH or the one that $PARITY_NODE names; npm installs it.
+
+    \b
+    parity upstream install
+    parity upstream list
+    parity run --control upstream --candidate legacy
+    """  # noqa: D301 - click's mark for lines that stay as they are
+
+
+@upstream.command()
+@click.option(
+    "--version",
+    metavar="V",
+    help="An exact version, or a tag such as latest; without it, the one that `upstream` names.",
+)
+def install(version: str | None) -> None:
+    """Install a version of the published core with npm.
+
+    Takes about 400 MB of disk. npm's own settings hold (registry, proxy); no script of a package
+    is run. An install that is cut short leaves nothing that counts as installed.
+
+    \b
+    parity upstream install
+    parity upstream install --version 0.60.0
+    parity upstream install --version latest
+
+    Exit codes: 0 installed, now or before; 2 wrong usage, or it cannot be installed; 130
+    interrupted.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from runtimes.published import DEFAULT_VERSION
+    from runtimes.published import install as install_version
+
+    with _told_as_usage(), _ended_by_signals():
+        package = install_version(version, tell=lambda line: click.echo(line, err=True))
+    folder = package.parents[2]
+    name = "upstream" if folder.name == DEFAULT_VERSION else f"upstream@{folder.name}"
+    click.echo(
+        f"{folder.name} is in {folder}; compare with it: "
+        f"parity run --control {name} --candidate legacy"
+    )
+
+
+@upstream.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Write JSON, sizes in bytes.")
+def list_(as_json: bool) -> None:
+    """List the installed versions, oldest first, with what each needs and takes.
+
+    The one marked `default` is what the runtime `upstream` runs.
+
+    \b
+    parity upstream list
+    parity upstream list --json
+
+    Exit codes: 0, also when nothing is installed; 2 wrong usage, or the folder cannot be read.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from runtimes.published import DEFAULT_VERSION, details, install_command, installed_versions
+    from runtimes.published import upstream_folder as folder_of_all
+
+    with _told_as_usage():
+        folder = folder_of_all()
+        found = [details(version) for version in installed_versions()]
+    if as_json:
+        rows = [{**asdict(one), "folder": str(one.folder)} for one in found]
+        about = {"default": DEFAULT_VERSION, "folder": str(folder), "installed": rows}
+        click.echo(json.dumps(about, indent=2))
+        return
+    if not found:
+        command = install_command(DEFAULT_VERSION)
+        click.echo(f"no version is installed in {folder}; install one: {command}")
+        return
+    for line in _table(found):
+        click.echo(line)
+
+
+@upstream.command()
+@click.argument("version", required=False)
+@click.option("--all", "remove_all", is_flag=True, help="Remove every installed version.")
+def remove(version: str | None, remove_all: bool) -> None:
+    """Remove an installed version of the published core.
+
+    \b
+    parity upstream remove 0.60.0
+    parity upstream remove --all
+
+    Exit codes: 0 removed; 2 wrong usage, or it is not installed.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from runtimes.published import installed_versions
+    from runtimes.published import remove as remove_version
+
+    if (version is not None) == remove_all:
+        problem = "both a version and --all are given" if remove_all else "no version is named"
+        raise UsageError(problem, "name one version, or give --all")
+    with _told_as_usage():
+        chosen = installed_versions() if version is None else [version]
+        for one in chosen:
+            remove_version(one)
+            click.echo(f"removed: {one}")
+    if not chosen:
+        click.echo("no version is installed")
+
+
+def _table(found: Sequence[InstalledVersion]) -> list[str]:
+    rows = [("version", "", "node", "size", "folder")]
+    for one in found:
+        mark = "default" if one.is_default else ""
+        size = f"{one.size / 1_000_000:.0f} MB"
+        rows.append((one.version, mark, one.node or "-", size, str(one.folder)))
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            f"{cell:>{width}}" if place == 3 else f"{cell:<{width}}"
+            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]
+
+
+@contextmanager
+def _told_as_usage() -> Iterator[None]:
+    from runtimes.published import UpstreamUnavailable
+
+    try:
+        yield
+    except UpstreamUnavailable as error:
+        raise UsageError(error.problem, error.mend) from error
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Let a signal that would end this process end npm too: npm has a process group of its own."""
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        raise SystemExit(128 + number)
+
+    names = ("SIGTERM", "SIGHUP")
+    numbers = [signal.Signals[name] for name in names if hasattr(signal, name)]
+    before = {number: signal.signal(number, leave) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

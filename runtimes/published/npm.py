@@ -1,0 +1,132 @@
+"""Running npm: one package into one folder, and what npm's failures mean."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from runtimes.published.problems import UpstreamUnavailable
+from runtimes.published.versions import PACKAGE
+
+__all__ = ["END_S", "npm_install"]
+
+END_S: Final = 5.0
+"""How long npm has to end when it is asked to, before it is killed."""
+
+# Optional packages stay in: the core takes its pseudo-terminal from one, and observing it without
+# would be observing something else. None of what it needs is built by an install script.
+_FLAGS: Final = (
+    "--no-save",
+    "--omit=dev",
+    "--ignore-scripts",
+    "--no-audit",
+    "--no-fund",
+    "--no-update-notifier",
+    "--loglevel=error",
+)
+_OFFLINE: Final = frozenset(
+    {
+        "EAI_AGAIN",
+        "ECONNREFUSED",
+        "ECONNRESET",
+        "EHOSTUNREACH",
+        "ENETUNREACH",
+        "ENOTCACHED",
+        "ENOTFOUND",
+        "ERR_SOCKET_TIMEOUT",
+        "ETIMEDOUT",
+    }
+)
+_UNKNOWN: Final = frozenset({"ETARGET", "E404"})
+
+
+def npm_install(npm: Path, node: Path, spec: str, folder: Path) -> None:
+    """Have npm install `PACKAGE@spec` into `folder`, under the user's own npm configuration.
+
+    Whatever ends this function early (an interrupt, say) ends npm first.
+
+    Raises:
+        UpstreamUnavailable: npm cannot be started or failed; with its last words.
+    """
+    # A package.json of its own keeps npm from taking a folder further up for the project.
+    (folder / "package.json").write_text('{"private": true}\n', "utf-8")
+    command = [str(npm), "install", f"--prefix={folder}", *_FLAGS, f"{PACKAGE}@{spec}"]
+    # npm starts `node` by name: the one that was checked must come first.
+    path = os.pathsep.join(filter(None, [str(node.parent), os.environ.get("PATH")]))
+    try:
+        child = subprocess.Popen(
+            command,
+            cwd=folder,
+            env={**os.environ, "PATH": path},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except OSError as error:
+        raise UpstreamUnavailable(
+            f"{npm} cannot be run: {error.strerror}", "install npm again"
+        ) from error
+    with child:
+        try:
+            _, said = child.communicate()
+        except BaseException:
+            _end(child)
+            raise
+    if child.returncode != 0:
+        raise _failure(spec, child.returncode, said.decode(errors="replace"))
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """End npm and what it started: some installations of npm are a script around it."""
+    _signal(child, "SIGTERM")
+    with suppress(subprocess.TimeoutExpired):
+        child.wait(END_S)
+    _signal(child, "SIGKILL")
+    child.wait()
+
+
+def _signal(child: subprocess.Popen[bytes], name: str) -> None:
+    if sys.platform == "win32":
+        child.kill()
+        return
+    # The whole group has ended; macOS says so in the second way while npm is not waited for.
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(child.pid, signal.Signals[name])
+
+
+def _failure(spec: str, code: int, said: str) -> UpstreamUnavailable:
+    match = re.search(r"^npm (?:error|ERR!) code (\S+)", said, re.MULTILINE)
+    reason = match[1] if match else ""
+    problem = f"npm could not install {PACKAGE}@{spec}"
+    if reason in _UNKNOWN:
+        problem = f"npm knows no {PACKAGE}@{spec}"
+        mend = f"`npm view {PACKAGE} versions` lists those there are"
+    elif reason in _OFFLINE:
+        mend = "check the network and npm's registry and proxy settings (`npm config list`)"
+    elif reason == "ENOSPC":
+        mend = "make room on the disk (400 MB), or name another place with PARITY_CACHE_HOME"
+    elif code < 0:
+        problem = f"{problem}: it was ended by signal {-code}"
+        mend = "run the command again"
+    else:
+        mend = "mend what npm names and run the command again"
+    words = _last_words(said)
+    return UpstreamUnavailable(problem, f"{mend}{f'. npm said:{words}' if words else ''}")
+
+
+def _last_words(said: str) -> str:
+    """The lines of npm's that tell something, each on a line of its own; at most eight."""
+    lines = [line.rstrip() for line in said.splitlines()]
+    telling = [
+        line for line in lines if not re.fullmatch(r"(npm (error|ERR!))?(\s+at .*|\s*)", line)
+    ]
+    if len(telling) > 8:
+        telling = [*telling[:4], "…", *telling[-4:]]  # the first lines say what, the last where
+    return "".join(f"\n  {line[:300]}" for line in telling)
