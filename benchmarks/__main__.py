@@ -20,6 +20,7 @@ MEASUREMENTS: Final = {
     "turns": "benchmarks.turns",
     "adk_step": "benchmarks.adk_step",
     "memory": "benchmarks.memory",
+    "published_core": "benchmarks.published_core",
     "harness": "benchmarks.harness_overhead",
     "corpus": "benchmarks.corpus",
     "help": "benchmarks.help_time",
