@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import nox
@@ -14,6 +15,7 @@ nox.options.default_venv_backend = "virtualenv"
 PYPROJECT = nox.project.load_toml("pyproject.toml")
 PACKAGES = ["agent_protocol", "services", "runtimes", "harness"]
 CORPUS = ["cassettes", "cassettes/http"]
+BASELINES = "baselines/upstream"
 REPORT = Path("parity-report")
 
 
@@ -41,6 +43,23 @@ def parity(session: nox.Session) -> None:
         "--html",
         str(REPORT),
     )
+
+
+@nox.session
+def upstream(session: nox.Session) -> None:
+    """The published core beside legacy, and its baselines observed anew; `-- --update` keeps them.
+
+    Without node the baselines stand in for the core.
+    """
+    session.install("-e", ".")
+    against = ["parity", "run", *CORPUS, "--candidate", "legacy", "-n", "2"]
+    if shutil.which("node") is None or shutil.which("npm") is None:
+        session.run(*against, "--control", f"baseline:{BASELINES}")
+        session.skip("the baselines were not observed anew: that takes node 20 and npm")
+    session.run("parity", "upstream", "install")
+    observe = ["parity", "baseline", *CORPUS, "--runtime", "upstream", "--out", BASELINES, "-n", "2"]
+    session.run(*observe, "--prune" if "--update" in session.posargs else "--check")
+    session.run(*against, "--control", "upstream")
 
 
 @nox.session
@@ -77,6 +96,13 @@ def cassettes(session: nox.Session) -> None:
     """Every cassette of the corpus is valid, and is run by somebody."""
     session.install("-e", ".")
     session.run("parity", "check", *(session.posargs or CORPUS))
+
+
+@nox.session
+def docs(session: nox.Session) -> None:
+    """Writes what the docs take from the waivers; with `-- --check`, only says if that is stale."""
+    session.install("-e", ".")
+    session.run("python", "-m", "harness.report.differences", *session.posargs)
 
 
 @nox.session

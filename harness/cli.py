@@ -17,10 +17,12 @@ __all__ = ["main", "parity"]
 _COMMANDS: Final[Mapping[str, str]] = {
     "run": "harness.commands.run:run",
     "trace": "harness.commands.trace:trace",
+    "baseline": "harness.commands.baseline:baseline",
     "list": "harness.commands.corpus:list_",
     "show": "harness.commands.corpus:show",
     "check": "harness.commands.corpus:check",
     "import": "harness.commands.importing:import_",
+    "upstream": "harness.commands.upstream:upstream",
 }
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -45,11 +45,13 @@ class RuntimeUnavailable(Exception):
 class RuntimeTraits:
     """What is known of an engine before it is opened.
 
-    A runtime's package may hold its own as `TRAITS`.
+    A runtime's package may hold its own as `TRAITS`, or make them in `traits(variant)`.
     """
 
     features: frozenset[str] | None = None
     """What it can do beyond plain turns, by the names of a cassette's needs; `None`: everything."""
+    folders: Mapping[str, str] = field(default_factory=dict)
+    """Folders of this machine that may show in what it does, and what is written instead."""
     words: str = "parity"
     """Whose prompts, tool descriptions and environment texts it uses. Two engines with the same
     ones must send the same texts; of others only the rest is compared."""

@@ -88,7 +88,9 @@ def runtime_traits(name: str) -> RuntimeTraits:
         UnknownRuntime: there is none of that name.
     """
     package, _ = _located(name)
-    traits = getattr(importlib.import_module(package), "TRAITS", None)
+    module = importlib.import_module(package)
+    make = getattr(module, "traits", None)
+    traits = make(name.partition("@")[2] or None) if make else getattr(module, "TRAITS", None)
     return traits if isinstance(traits, RuntimeTraits) else RuntimeTraits()
 
 

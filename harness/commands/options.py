@@ -20,6 +20,7 @@ if TYPE_CHECKING:  # importing these costs what `parity --help` must not
 __all__ = [
     "backend_of",
     "check_runtimes",
+    "check_sides",
     "check_writable_file",
     "check_writable_folder",
     "chosen_cassettes",
@@ -101,10 +102,36 @@ def check_runtimes(backend: Backend, *names: str) -> None:
     Raises:
         UsageError: naming the known ones.
     """
+    from harness.baseline.sides import baseline_folder
+
     known = backend.runtimes()
     for name in names:
-        if name not in known:
+        if baseline_folder(name) is not None:
+            problem = f"{name!r} is what a runtime was observed to do, and cannot be run"
+            raise UsageError(problem, f"name a runtime: {', '.join(known)}")
+        if name.partition("@")[0] not in known:
             raise UsageError(f"unknown runtime {name!r}", f"known: {', '.join(known)}")
+        problem, mend = backend.check(name) or ("", "")
+        if problem:
+            raise UsageError(problem, mend)
+
+
+def check_sides(backend: Backend, *sides: str) -> None:
+    """Refuse what can be no side of a comparison.
+
+    A side is a runtime's name, or `baseline:DIR` with a folder that exists.
+
+    Raises:
+        UsageError: naming the known runtimes, or the folder that is missing.
+    """
+    from harness.baseline.sides import baseline_folder
+
+    folders = {side: baseline_folder(side) for side in sides}
+    for side, folder in folders.items():
+        if folder is not None and (side == "baseline:" or not folder.is_dir()):
+            problem = f"{side!r}: there is no folder {str(folder)!r} of baselines"
+            raise UsageError(problem, "make it with `parity baseline --runtime NAME --out DIR`")
+    check_runtimes(backend, *(side for side in sides if folders[side] is None))
 
 
 def check_writable_file(file: Path | None, option: str) -> None:

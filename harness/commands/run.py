@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import closing, nullcontext
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -14,7 +14,7 @@ import click
 
 from harness.commands.options import (
     backend_of,
-    check_runtimes,
+    check_sides,
     check_writable_file,
     check_writable_folder,
     chosen_cassettes,
@@ -118,14 +118,16 @@ def run(
     """Replay cassettes through two runtimes and compare.
 
     PATHS are cassettes and folders of them; without any, ./cassettes or else the bundled corpus.
-    The verdict is `parity`, `divergent` or `inconclusive`; the first difference is explained,
-    with the command that shows it again.
+    A side can be `baseline:DIR`: what `parity baseline` saw a runtime do. The verdict is `parity`,
+    `divergent` or `inconclusive`; the first difference is explained, with the command that shows
+    it again.
 
     \b
     parity run
     parity run cassettes/tools -n 0 --html report
     parity run -k 'abort or errors' --json report.json
     parity run --journal run.jsonl --resume
+    parity run --control baseline:baselines/legacy
 
     Exit codes: 0 parity; 1 divergent; 2 wrong usage, or a file that cannot be loaded (the others
     are run nevertheless); 3 inconclusive; 130 interrupted. Of several, 2 wins over 1 over 3.
@@ -133,7 +135,7 @@ def run(
     day = as_of.date() if as_of is not None else datetime.now(UTC).date()
     plan = _Plan(jobs=worker_count(jobs), as_of=day, **asked)
     backend = backend_of(ctx)
-    check_runtimes(backend, plan.control, plan.candidate)
+    check_sides(backend, plan.control, plan.candidate)
     _check_places(plan)
     ctx.exit(_run(plan, backend, chosen_cassettes(paths, expr, plan.phase)))
 
@@ -148,14 +150,19 @@ def _check_places(plan: _Plan) -> None:
 
 
 def _run(plan: _Plan, backend: Backend, files: Sequence[CassetteFile]) -> int:
-    from harness.config import default_waivers
+    from harness.canonical import printable
+    from harness.config import default_waivers, versions
     from harness.parity.waivers import load_waivers
     from harness.report.model import exit_code
     from harness.report.terminal import progress, show
 
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
+    made_of = _baselines(plan, files)
+    for side, maker in made_of.items():
+        click.echo(printable(f"{side}: {maker}"))
+    built = {**versions(), **made_of}
     tally = _Tally()
-    with _journal(plan, waivers, files) as journal:
+    with _journal(plan, waivers, files, built) as journal:
         if journal is not None:
             tally.results.update(journal.finished)
         with progress(len(files), sys.stderr) as bar:
@@ -167,7 +174,7 @@ def _run(plan: _Plan, backend: Backend, files: Sequence[CassetteFile]) -> int:
             journal.ended()
     if tally.skipped == len(files):
         raise UsageError(f"no cassette is of phase {plan.phase}", "see `parity list`")
-    report = _report(plan, waivers, files, tally)
+    report = _report(plan, waivers, files, tally, built)
     written = _write(plan, report)
     show(report, sys.stdout)
     if written:
@@ -176,11 +183,11 @@ def _run(plan: _Plan, backend: Backend, files: Sequence[CassetteFile]) -> int:
 
 
 def _journal(
-    plan: _Plan, waivers: Waivers, files: Sequence[CassetteFile]
+    plan: _Plan, waivers: Waivers, files: Sequence[CassetteFile], built: Mapping[str, str]
 ) -> Journal | nullcontext[None]:
     if plan.journal is None:
         return nullcontext()
-    from harness.config import corpus_digest, versions
+    from harness.config import corpus_digest
     from harness.report.journal import Journal, JournalHeader
 
     header = JournalHeader(
@@ -191,7 +198,7 @@ def _journal(
         as_of=plan.as_of.isoformat(),
         repeat=plan.repeat,
         trust=plan.trust,
-        versions=versions(),
+        versions=built,
     )
     return Journal(plan.journal, header, resume=plan.resume)
 
@@ -204,11 +211,13 @@ def _judge_all(
     journal: Journal | None,
     bar: CaseProgress,
 ) -> None:
+    from harness.baseline.sides import baseline_folder
     from harness.experiment.case import CaseTask, Skipped, judge
     from harness.experiment.pool import WorkerDied, completed
     from harness.parity.verdict import CaseResult
     from harness.report.model import LoadProblem
 
+    sides = (plan.control, plan.candidate)
     trusts = _trusts(plan)
     tasks = [
         CaseTask(
@@ -235,7 +244,7 @@ def _judge_all(
         tasks,
         jobs=plan.jobs,
         backend=backend,
-        runtimes=(plan.control, plan.candidate),
+        runtimes=[side for side in sides if baseline_folder(side) is None],
         started=started,
     )
     with closing(outcomes):
@@ -264,9 +273,12 @@ def _trusts(plan: _Plan) -> Callable[[Path], bool]:
 
 
 def _report(
-    plan: _Plan, waivers: Waivers, files: Sequence[CassetteFile], tally: _Tally
+    plan: _Plan,
+    waivers: Waivers,
+    files: Sequence[CassetteFile],
+    tally: _Tally,
+    built: Mapping[str, str],
 ) -> RunReport:
-    from harness.config import versions
     from harness.parity.waivers import settle
     from harness.report.model import RunReport
 
@@ -283,10 +295,17 @@ def _report(
         waivers=tuple(states),
         planned=len(files) - tally.skipped - len(tally.problems),
         interrupted=tally.interrupted,
-        versions=versions(),
+        versions=built,
         files={file.name: str(file.path) for file in files},
         options=options,
     )
+
+
+def _baselines(plan: _Plan, files: Sequence[CassetteFile]) -> dict[str, str]:
+    """What made the sides that are baselines, for the header."""
+    from harness.baseline.folder import made_of
+
+    return made_of((plan.control, plan.candidate), [file.name for file in files])
 
 
 def _write(plan: _Plan, report: RunReport) -> list[str]:

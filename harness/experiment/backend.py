@@ -41,6 +41,10 @@ def _none(_: Collection[str]) -> list[str]:
     return []
 
 
+def _fine(_: str) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backend:
     """The functions that do the work. All must be picklable by name."""
@@ -55,6 +59,8 @@ class Backend:
     """The known runtimes' names, sorted."""
     preload: Callable[[Collection[str]], None]
     """Import what running these runtimes takes."""
+    check: Callable[[str], tuple[str, str] | None] = _fine
+    """Why a known runtime cannot be opened on this machine, and what mends that."""
     modules: Callable[[Collection[str]], list[str]] = _none
     """The names of the modules that `preload` imports, for the server that workers fork from."""
 
@@ -66,6 +72,7 @@ def real_backend() -> Backend:
         run=_run,
         starts_processes=_starts_processes,
         runtimes=_runtimes,
+        check=_check,
         preload=_preload,
         modules=_modules,
     )
@@ -103,6 +110,19 @@ def _runtimes() -> list[str]:
     from runtimes.registry import known_runtimes
 
     return known_runtimes()
+
+
+def _check(name: str) -> tuple[str, str] | None:
+    from runtimes.contract import RuntimeUnavailable
+    from runtimes.registry import UnknownRuntime, check_runtime
+
+    try:
+        check_runtime(name)
+    except RuntimeUnavailable as missing:
+        return missing.problem, missing.mend
+    except UnknownRuntime as unknown:
+        return f"unknown runtime {name!r}", f"known: {', '.join(unknown.known)}"
+    return None
 
 
 def _preload(names: Collection[str]) -> None:

@@ -7,18 +7,39 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from harness.baseline.files import (
+    Baseline,
+    BaselineFormatError,
+    cassette_digest,
+    fitting_observation,
+    write_baseline,
+)
+from harness.baseline.projected import projected
+from harness.baseline.sides import baseline_folder
+from harness.baseline.stale import staleness
 from harness.errors import CassetteError, HarnessError
 from harness.experiment.backend import Backend, LoadedCassette
 from harness.parity.compare import compare_repeated
 from harness.parity.verdict import CaseResult
+from harness.replay.observation import Observation
 from harness.replay.trace import trace_json
 from harness.report.model import LoadProblem
 
-__all__ = ["CaseTask", "Observed", "Skipped", "TraceTask", "judge", "trace"]
+__all__ = [
+    "BaselineTask",
+    "Baselined",
+    "CaseTask",
+    "Observed",
+    "Skipped",
+    "TraceTask",
+    "baseline",
+    "judge",
+    "trace",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -27,7 +48,7 @@ Outcome = TypeVar("Outcome")
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CaseTask:
-    """One cassette to put through both runtimes."""
+    """One cassette to put through both runtimes; a side can be `baseline:DIR` instead."""
 
     backend: Backend
     name: str
@@ -56,6 +77,22 @@ class TraceTask:
     trusted: bool = False
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BaselineTask:
+    """One cassette to put through one runtime, and to keep or to compare with what was kept."""
+
+    backend: Backend
+    name: str
+    file: Path
+    root: Path
+    runtime: str
+    out: Path
+    """The folder of the baselines."""
+    check: bool = False
+    """Compare with what is there, and write nothing."""
+    trusted: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Skipped:
     """The case was not asked for after all."""
@@ -70,21 +107,73 @@ class Observed:
     doubt: str | None = None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Baselined:
+    """A run that was kept, or compared with what was kept.
+
+    `doubt` says why it does not count as observed, if it doesn't; `stale` in lines what is no
+    longer as it was kept; `remark` what has changed that makes no difference.
+    """
+
+    name: str
+    doubt: str | None = None
+    stale: tuple[str, ...] = ()
+    remark: str | None = None
+
+
 def judge(task: CaseTask) -> CaseResult | LoadProblem | Skipped:
     """Run both sides and compare; never raises for what one case can do."""
 
     def compared(cassette: LoadedCassette) -> CaseResult | Skipped:
         if task.phase is not None and cassette.phase != task.phase:
             return Skipped()
-        run = task.backend.run
-        controls = [run(cassette, task.control) for _ in range(task.repeat)]
-        candidates = [run(cassette, task.candidate) for _ in range(task.repeat)]
-        return compare_repeated(controls, candidates, cassette)
+        stored = _stored(task, cassette)
+
+        def observed(side: str) -> list[Observation]:
+            if side in stored:
+                return [stored[side]] * task.repeat
+            runs = [task.backend.run(cassette, side) for _ in range(task.repeat)]
+            # Compared with hashes, a run needs them too.
+            return [projected(seen) for seen in runs] if stored else runs
+
+        return compare_repeated(observed(task.control), observed(task.candidate), cassette)
 
     def undecided(reason: str) -> CaseResult:
         return CaseResult.undecided(task.name, reason)
 
     return _guarded(task, compared, undecided)
+
+
+def _stored(task: CaseTask, cassette: LoadedCassette) -> dict[str, Observation]:
+    """What is kept of the sides that are baselines: read before anything is run."""
+    folders = {side: baseline_folder(side) for side in (task.control, task.candidate)}
+    # Files go by the name that the path says, divergences by the one that the cassette says.
+    return {
+        side: replace(fitting_observation(folder, task.name, task.file), name=cassette.name)
+        for side, folder in folders.items()
+        if folder is not None
+    }
+
+
+def baseline(task: BaselineTask) -> Baselined | LoadProblem:
+    """Run one side and keep it, or compare it with what was kept; never raises, as `trace`."""
+
+    def kept(cassette: LoadedCassette) -> Baselined:
+        digest = cassette_digest(task.file)
+        seen = task.backend.run(cassette, task.runtime)
+        if seen.blocker is not None and not seen.hung:
+            return not_observed(seen.paths.mask_text(f"{seen.runtime} {seen.blocker}"))
+        fresh = Baseline.of(seen, task.name, digest)
+        if task.check:
+            stale, remark = staleness(task.out, fresh)
+            return Baselined(name=task.name, stale=stale, remark=remark)
+        write_baseline(task.out, fresh)
+        return Baselined(name=task.name)
+
+    def not_observed(reason: str) -> Baselined:
+        return Baselined(name=task.name, doubt=reason)
+
+    return _guarded(task, kept, not_observed)
 
 
 def trace(task: TraceTask) -> Observed | LoadProblem:
@@ -108,7 +197,7 @@ def trace(task: TraceTask) -> Observed | LoadProblem:
 
 
 def _guarded(
-    task: CaseTask | TraceTask,
+    task: CaseTask | TraceTask | BaselineTask,
     act: Callable[[LoadedCassette], Outcome],
     undecided: Callable[[str], Outcome],
 ) -> Outcome | LoadProblem:
@@ -123,13 +212,15 @@ def _guarded(
         if reason is not None:
             return undecided(f"not run: {reason}; give --trust if you trust the cassette")
         return act(cassette)
+    except BaselineFormatError as error:
+        return LoadProblem(file=str(error.file), message=str(error))
     except HarnessError as error:
         return undecided(str(error))
     except Exception as error:  # noqa: BLE001 - a border: one case's failure is that case's alone
         return undecided(_in_short(task, error))
 
 
-def _in_short(task: CaseTask | TraceTask, error: Exception) -> str:
+def _in_short(task: CaseTask | TraceTask | BaselineTask, error: Exception) -> str:
     logger.debug("the harness failed on %s", task.name, exc_info=error)
     first = (str(error).splitlines() or [""])[0]
     return f"the harness failed ({type(error).__name__}: {first[:200]}); see --debug"

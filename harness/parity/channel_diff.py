@@ -13,7 +13,7 @@ from harness.parity.channels import Channel
 from harness.parity.conversations import Conversations, contents_differences
 from harness.parity.diff import Difference, bounded, bounded_pair, differences
 from harness.parity.divergence import ChannelName, Divergence, Kind
-from harness.parity.projection import Hidden, Item, project
+from harness.parity.projection import Hidden, Item, project, rules_between
 from harness.replay.observation import Observation
 
 __all__ = ["Aliases", "channel_divergences"]
@@ -125,7 +125,8 @@ def channel_divergences(
     channel: Channel, control: Observation, candidate: Observation, fired: Counter[str]
 ) -> Iterator[Divergence]:
     """Yield what differs, in order of position; count in `fired` what the rules hid."""
-    here, there = project(channel, control), project(channel, candidate)
+    rules = rules_between(control, candidate)
+    here, there = project(channel, control, rules), project(channel, candidate, rules)
     pairs = align(
         [item.digest for item in here],
         [item.digest for item in there],

@@ -39,7 +39,9 @@ def _request_head(request: ObservedRequest) -> JsonObject:
         "thread": request.thread,
         "model": request.model,
         "config": request.config,
-        "tools": request.tools,
+        # By name: one tool more must not look as if all that follow had changed. Their order is in
+        # the digest, with their descriptions.
+        "tools": dict.fromkeys(request.tools, "declared"),
         "toolsDigest": request.tools_digest,
         "systemInstruction": request.system_digest,
     }

@@ -101,6 +101,7 @@ def compare_repeated(
         rules=comparison.rules,
         noise=noise,
         digests=comparison.digests,
+        runtimes=(control.runtime, candidate.runtime),
     )
 
 
@@ -110,18 +111,14 @@ def _blockers(controls: Sequence[Observation], candidates: Sequence[Observation]
     A run that hangs where the other side's ends is a difference like any other: virtual time tells
     for certain that nothing was left to happen. Only when both hang there is nothing to compare.
     """
-    hangs = [any(_hung(seen) for seen in runs) for runs in (controls, candidates)]
+    hangs = [any(seen.hung for seen in runs) for runs in (controls, candidates)]
     stuck: dict[str, dict[str, None]] = {}
     for seen in [*controls, *candidates]:
-        if hangs[0] != hangs[1] and _hung(seen):
+        if hangs[0] != hangs[1] and seen.hung:
             continue
         if seen.blocker is not None:
             stuck.setdefault(seen.paths.mask_text(seen.blocker), {})[seen.runtime] = None
     return [f"{' and '.join(names)} {reason}" for reason, names in stuck.items()]
-
-
-def _hung(seen: Observation) -> bool:
-    return seen.stalled and not seen.deadline_passed
 
 
 def _noise(controls: Sequence[Observation], divergences: Sequence[Divergence]) -> tuple[Noise, ...]:

@@ -25,7 +25,7 @@ from harness.parity.divergence import ChannelName
 from harness.replay.observation import Observation
 from services.wire import JsonObject
 
-__all__ = ["RULES", "Hidden", "Item", "Rule", "project"]
+__all__ = ["RULES", "Hidden", "Item", "Rule", "project", "rules_between"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,13 +67,15 @@ class Rule:
     apply: Callable[[Item], None]
     marker: re.Pattern[str]
     """What an item's JSON must hold for the rule to be of concern; saves looking."""
+    across: bool = False
+    """Only between engines that have words of their own each."""
 
 
 _RULES: list[Rule] = []
 
 
 def rule(
-    *channels: ChannelName, marker: str = ""
+    *channels: ChannelName, marker: str = "", across: bool = False
 ) -> Callable[[Callable[[Item], None]], Callable[[Item], None]]:
     """Make a rule of a function: its name and docstring are the rule's name and reason."""
 
@@ -86,6 +88,7 @@ def rule(
                 channels=frozenset(channels),
                 apply=function,
                 marker=re.compile(marker),
+                across=across,
             )
         )
         return function
@@ -189,8 +192,45 @@ def whole_numbers(item: Item) -> None:
             holder[key] = int(value)
 
 
+@rule(ChannelName.REQUESTS, across=True)
+def own_instructions(item: Item) -> None:
+    """System instructions and tool descriptions are each product's own words; ours are not theirs.
+
+    That there is one is compared, and the names of the declared tools are; between engines with the
+    same words the texts are, too.
+    """
+    for key in ("systemInstruction", "toolsDigest"):
+        if isinstance(item.value.get(key), str):
+            item.hide("own_instructions", item.value, key, key, "<own words>")
+
+
+@rule(
+    ChannelName.REQUESTS,
+    ChannelName.TRANSCRIPT,
+    ChannelName.RECORDING,
+    marker="<session_context>",
+    across=True,
+)
+def own_environment(item: Item) -> None:
+    """The text about the environment, which opens a conversation, is each product's own words.
+
+    It is known by the tag that it begins with, which recordings and resuming rely on.
+    """
+    for holder, path in _dicts(item.value):
+        text = holder.get("text")
+        if isinstance(text, str) and text.startswith("<session_context>"):
+            item.hide("own_environment", holder, "text", _join(path, "text"), "<environment>")
+
+
 RULES: Final[tuple[Rule, ...]] = tuple(_RULES)
 """Every rule, in the order of application."""
+
+
+def rules_between(control: Observation, candidate: Observation) -> tuple[Rule, ...]:
+    """The rules for comparing two runs: some apply only between engines with words of their own."""
+    if control.words != candidate.words:
+        return RULES
+    return tuple(rule for rule in RULES if not rule.across)
 
 
 def project(channel: Channel, seen: Observation, rules: Sequence[Rule] = RULES) -> list[Item]:

@@ -56,6 +56,9 @@ class CaseResult:
     noise: tuple[Noise, ...] = ()
     digests: tuple[str, str] = ("", "")
     """Digest of all that was observed of control and candidate."""
+    runtimes: tuple[str, str] = ("", "")
+    """Control and candidate, by the names of the runtimes that were observed: of a baseline the one
+    that it was made of. Empty where nothing was compared."""
 
     @property
     def verdict(self) -> CaseVerdict:
@@ -95,6 +98,7 @@ class CaseResult:
             "rules": dict(self.rules),
             "noise": [{"place": noise.place, "hides": noise.hides} for noise in self.noise],
             "digests": list(self.digests),
+            "runtimes": list(self.runtimes),
         }
 
     @classmethod
@@ -105,6 +109,7 @@ class CaseResult:
             KeyError, ValueError, TypeError: what was written is not a case's result.
         """
         control, candidate = value["digests"]
+        control_runtime, candidate_runtime = value["runtimes"]
         return cls(
             cassette=value["cassette"],
             blockers=tuple(value["blockers"]),
@@ -120,6 +125,7 @@ class CaseResult:
             rules=value["rules"],
             noise=tuple(Noise(place=n["place"], hides=n["hides"]) for n in value["noise"]),
             digests=(control, candidate),
+            runtimes=(control_runtime, candidate_runtime),
         )
 
 

@@ -1,7 +1,8 @@
 """Waivers: accepted differences, by whom, why and until when (`parity_tests/waivers.toml`).
 
-A waiver says what each side does at which place; it covers a divergence only where all of that
-fits. One that has expired, or that fits more divergences than it allows, covers nothing at all.
+A waiver says what each side does at which place, and between which runtimes if not between any two;
+it covers a divergence only where all of that fits. One that has expired, or that fits more
+divergences than it allows, covers nothing at all.
 """
 
 from __future__ import annotations
@@ -28,6 +29,8 @@ __all__ = ["Waiver", "WaiverFileError", "WaiverStatus", "Waivers", "load_waivers
 _PROBES: Final = ("", "a", "0", "null", "family/behaviour", "zz[0].y: Ünlikely\n{[(", "<absent>")
 """Values that have nothing in common; what fits them all fits everything."""
 
+_RUNTIME: Final = re.compile(r"\*|[A-Za-z0-9][A-Za-z0-9_.-]*")
+
 Text = Annotated[str, Field(min_length=1)]
 
 
@@ -48,6 +51,9 @@ class Waiver(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     id: Text
+    between: tuple[str, str] | None = None
+    """Control and candidate, by the runtimes' base names (`upstream` for `upstream@0.60.0` too),
+    `*` for any; in runs of other runtimes the waiver does not exist. `None`: of whatever two."""
     scenario: Text
     """Cassette names, `*` standing for any text: `abort/*`."""
     channel: str
@@ -68,6 +74,20 @@ class Waiver(BaseModel):
     """The last day on which it holds."""
     max_count: Annotated[int, Field(ge=1)]
     """The most divergences of one run that it may cover."""
+
+    @field_validator("between", mode="before")
+    @classmethod
+    def _two_runtimes(cls, value: Any) -> Any:
+        if value is None:
+            return value
+        names = value if isinstance(value, (list, tuple)) else ()
+        if len(names) != 2 or not all(isinstance(name, str) for name in names):
+            raise ValueError('must be two names, control and candidate: ["upstream", "legacy"]')
+        for name in names:
+            if not _RUNTIME.fullmatch(name):
+                mend = "write its base name (`upstream` for every version of it), or `*` for any"
+                raise ValueError(f"{name!r} is no runtime's base name; {mend}")
+        return tuple(names)
 
     @field_validator("channel")
     @classmethod
@@ -92,12 +112,27 @@ class Waiver(BaseModel):
                 re.compile(value[3:])
             except re.error as error:
                 raise ValueError(f"not a regular expression: {error}") from error
+        try:
+            canonical(value)
+        except TypeError as error:  # TOML has dates and times
+            raise ValueError("no such value can be observed; write it as text") from error
         return value
 
-    def fits(self, found: Divergence) -> bool:
-        """Whether this waiver speaks of `found`; says nothing about expiry and count."""
+    def concerns(self, runtimes: tuple[str, str]) -> bool:
+        """Whether this waiver is meant for comparisons of these two: control and candidate."""
+        return self.between is None or all(
+            name in ("*", runtime.partition("@")[0])
+            for name, runtime in zip(self.between, runtimes, strict=True)
+        )
+
+    def fits(self, found: Divergence, runtimes: tuple[str, str]) -> bool:
+        """Whether this waiver speaks of `found`, a difference between `runtimes`.
+
+        Says nothing about expiry and count.
+        """
         return (
-            found.kind is not Kind.NONDETERMINISTIC
+            self.concerns(runtimes)
+            and found.kind is not Kind.NONDETERMINISTIC
             and found.channel == self.channel
             and self.kind in (None, found.kind)
             and _glob(self.scenario, found.cassette)
@@ -186,7 +221,8 @@ def settle(
     """Apply the waivers to a whole run: counts only show at its end.
 
     Each divergence goes to the first waiver that fits it. A waiver that gets more than its count
-    drops out, and what it held is offered to the others again.
+    drops out, and what it held is offered to the others again. One that is `between` runtimes of
+    which the run compared nothing has no status: this run can say nothing of it.
     """
     live = list(waivers.live)
     exceeded: dict[str, int] = {}
@@ -200,6 +236,9 @@ def settle(
         exceeded[over.id] = counts[over.id]
     states = []
     for waiver in waivers.entries:
+        concerned = any(waiver.concerns(result.runtimes) for result in results)
+        if waiver.between is not None and not concerned:
+            continue
         count = exceeded.get(waiver.id, counts[waiver.id])
         state: Literal["used", "unused", "expired", "exceeded"] = "used" if count else "unused"
         if waiver.id in exceeded:
@@ -214,7 +253,7 @@ def settle(
 
 def _assign(result: CaseResult, live: Sequence[Waiver]) -> dict[int, str]:
     fitting = (
-        (index, next((waiver.id for waiver in live if waiver.fits(found)), None))
+        (index, next((each.id for each in live if each.fits(found, result.runtimes)), None))
         for index, found in enumerate(result.divergences)
     )
     return {index: waiver for index, waiver in fitting if waiver is not None}

@@ -35,13 +35,14 @@ class Envelope:
     rng: FixedRandom
     process_ids: CountingProcessIds
 
-    def paths(self, cassettes: Path) -> RunPaths:
-        """How this run's folders are written in what is observed."""
+    def paths(self, cassettes: Path, others: Mapping[str, str] | None = None) -> RunPaths:
+        """How this run's folders, and `others`, are written in what is observed."""
         return RunPaths(
             workspace=str(self.workspace.root),
             home=str(self.workspace.home),
             cassettes=str(cassettes.resolve()),
             around=str(self.workspace.root.parent),
+            others=others,
         )
 
 

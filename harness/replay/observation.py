@@ -34,9 +34,13 @@ class RunPaths:
         home: str,
         cassettes: str | None = None,
         around: str | None = None,
+        others: Mapping[str, str] | None = None,
     ) -> None:
-        """Take absolute, resolved paths. A `cassettes` of `/` or nothing is not replaced."""
-        found = {workspace: "<WS>", home: "<HOME>"}
+        """Take absolute, resolved paths. A `cassettes` of `/` or nothing is not replaced.
+
+        `others` are further folders, and what is written instead of each.
+        """
+        found = {workspace: "<WS>", home: "<HOME>", **(others or {})}
         if around is not None:
             found.setdefault(around, "<WS>/..")
         if cassettes is not None and cassettes.strip("/"):
@@ -137,6 +141,11 @@ class Observation:
     """Whose prompts, tool descriptions and environment texts were used."""
     stalled: bool = False
     """The run could never have gone on by itself, or passed its deadline."""
+
+    @property
+    def hung(self) -> bool:
+        """Nothing was left to happen, which virtual time knows for certain: an observation too."""
+        return self.stalled and not self.deadline_passed
 
     @property
     def blocker(self) -> str | None:

@@ -21,7 +21,12 @@ from harness.replay.request_log import RequestLog
 from harness.replay.settings import missing_features, settings_of
 from harness.replay.witness import Witness
 from harness.versions import distributions
-from runtimes.contract import ReportsVersions, RuntimeBroken, RuntimeUnavailable
+from runtimes.contract import (
+    ReportsVersions,
+    RuntimeBroken,
+    RuntimeTraits,
+    RuntimeUnavailable,
+)
 from runtimes.registry import open_runtime, runtime_factory, runtime_traits
 from services.clock import VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
@@ -112,7 +117,7 @@ async def observe_cassette(
     traits = runtime_traits(runtime)
     missing = missing_features(cassette, traits.features)
     with open_envelope() as envelope:
-        run = _Run(cassette, runtime, envelope, model, traits.words)
+        run = _Run(cassette, runtime, envelope, model, traits)
         if missing:
             run.error = f"not supported by this build: {', '.join(missing)}"
         else:
@@ -172,17 +177,17 @@ class _Run:
         runtime: str,
         envelope: Envelope,
         model: ModelSource,
-        words: str,
+        traits: RuntimeTraits,
     ) -> None:
         workspace = envelope.workspace
         self._cassette = cassette.bind(
             Paths(workspace=workspace.root, home=workspace.home, cassettes=cassette.root.resolve())
         )
         self._runtime = runtime
-        self._words = words
+        self._words = traits.words
         self._versions: Mapping[str, str] = {}
         self._envelope = envelope
-        self._paths = envelope.paths(cassette.root)
+        self._paths = envelope.paths(cassette.root, traits.folders)
         self._requests = RequestLog(self._paths)
         self._witness = Witness()
         self._transcript: list[Content] = []
@@ -222,7 +227,7 @@ class _Run:
             runtime=self._runtime,
             paths=self._paths,
             words=self._words,
-            versions={"python": platform.python_version(), **distributions(), **self._versions},
+            versions=self._what_ran(),
             events=witness.events,
             transcript=self._transcript,
             requests=self._requests.requests,
@@ -238,6 +243,12 @@ class _Run:
             deadline_passed=self.deadline_passed,
             broken=self.broken,
         )
+
+    def _what_ran(self) -> dict[str, str]:
+        if self._versions:
+            # Of a foreign engine only its model and its client are ours.
+            return {"parity": distributions().get("parity", ""), **self._versions}
+        return {"python": platform.python_version(), **distributions()}
 
     def _resumed(self) -> Path | None:
         """Write the chat recording that the cassette resumes from, if it does; where it is."""

@@ -73,16 +73,27 @@ def show(report: RunReport, stream: TextIO) -> None:
     if report.rules:
         hidden = ", ".join(f"{name} {count}" for name, count in report.rules.items())
         console.print(f"differences hidden by projection rules: {hidden}", style="dim")
-    for waiver in report.waivers:
-        if waiver.state != "used":
-            count = f"{waiver.count} of at most {waiver.max_count}"
-            console.print(f"waiver {escape(waiver.id)}: {waiver.state} ({count})", style="yellow")
+    _show_waivers(report, console)
     for problem in report.problems:
         console.print(f"not loaded: {escape(printable(problem.message))}", style="red")
     _show_remarks(report, console)
     _show_inconclusive(report, console)
     _show_divergent(report, console)
     console.print(_verdict_line(report), style=f"bold {_STYLE[report.verdict]}")
+
+
+def _show_waivers(report: RunReport, console: Console) -> None:
+    used = [waiver for waiver in report.waivers if waiver.state == "used"]
+    if used:
+        listed = ", ".join(f"{waiver.id} {waiver.count}" for waiver in used)
+        console.print(f"differences accepted by waivers: {escape(listed)}")
+    unused = [waiver.id for waiver in report.waivers if waiver.state == "unused"]
+    if unused:
+        console.print(f"waivers unused here: {escape(', '.join(unused))}", style="dim")
+    for waiver in report.waivers:
+        if waiver.state not in ("used", "unused"):
+            count = f"{waiver.count} of at most {waiver.max_count}"
+            console.print(f"waiver {escape(waiver.id)}: {waiver.state} ({count})", style="yellow")
 
 
 def _table(report: RunReport) -> Table:

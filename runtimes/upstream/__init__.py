@@ -5,15 +5,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Final
 
 from runtimes.contract import RuntimeFactory, RuntimeTraits, RuntimeUnavailable
-from runtimes.published import DEFAULT_VERSION, UpstreamUnavailable, check_available
+from runtimes.published import DEFAULT_VERSION, UpstreamUnavailable, check_available, package_folder
 from runtimes.upstream.runtime import runtime_for
 
-__all__ = ["TRAITS", "check", "open_runtime", "variant"]
-
-TRAITS: Final = RuntimeTraits(words="gemini-cli-core")
+__all__ = ["check", "open_runtime", "traits", "variant"]
 
 open_runtime: Final = runtime_for(DEFAULT_VERSION)
 
@@ -21,6 +20,14 @@ open_runtime: Final = runtime_for(DEFAULT_VERSION)
 def variant(version: str) -> RuntimeFactory:
     """The factory behind `upstream@version`."""
     return runtime_for(version)
+
+
+def traits(version: str | None) -> RuntimeTraits:
+    """It can do everything that a cassette may ask for, in its own words."""
+    folders: dict[str, str] = {}
+    with suppress(UpstreamUnavailable):  # Opening it says so.
+        folders[str(package_folder(version or DEFAULT_VERSION))] = "<CORE>"
+    return RuntimeTraits(words="gemini-cli-core", folders=folders)
 
 
 def check(version: str | None) -> None:

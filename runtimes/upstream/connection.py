@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 from collections import deque
 from collections.abc import Callable, Mapping
@@ -21,6 +22,8 @@ from services.clock import Clock
 from services.wire import JsonObject
 
 __all__ = ["Connection", "Handler"]
+
+_log = logging.getLogger(__name__)
 
 _BLOCK: Final = 1 << 18
 _LONGEST_LINE: Final = 256 << 20
@@ -150,20 +153,20 @@ class Connection:
         """Handle what has arrived; results get to those who wait for them before what follows."""
         self._paused = False
         while self._lines and not self._paused and not self.broken.done():
-            message = self._parsed(self._lines.popleft())
-            if message is not None:
-                self._handle(message)
+            line = self._lines.popleft()
+            try:
+                self._handle(self._parsed(line))
+            except Exception as problem:  # noqa: BLE001 - a border: it may have said anything
+                _log.debug("a message of the driver cannot be handled", exc_info=problem)
+                shown = line[:200].decode("utf-8", "replace")
+                why = f"{type(problem).__name__}: {problem}"
+                self.fail(f"the driver wrote what is not of its protocol: {shown!r} ({why})")
 
-    def _parsed(self, line: bytes) -> JsonObject | None:
-        try:
-            message = json.loads(line)
-        except (ValueError, RecursionError):
-            message = None
+    def _parsed(self, line: bytes) -> JsonObject:
+        message = json.loads(line)
         if isinstance(message, dict) and message.get("t") in self.handlers:
             return message
-        shown = line[:200].decode("utf-8", "replace")
-        self.fail(f"the driver wrote what is not of its protocol: {shown!r}")
-        return None
+        raise ValueError("no message of a known kind")
 
     def _handle(self, message: JsonObject) -> None:
         kind = message["t"]

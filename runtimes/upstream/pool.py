@@ -16,7 +16,8 @@ from multiprocessing import util
 from pathlib import Path
 from typing import Any, Final
 
-from runtimes.published import find_node, package_folder
+from runtimes.contract import RuntimeUnavailable
+from runtimes.published import UpstreamUnavailable, find_node, package_folder
 from runtimes.upstream.connection import Connection
 from runtimes.upstream.failure import DriverBroken
 from runtimes.upstream.process import DRIVER, DriverProcess
@@ -62,8 +63,8 @@ async def lease(version: str, clock: Clock) -> AsyncIterator[Lease]:
     """Take a driver for `version` of the core, warm if there is one.
 
     Raises:
-        UpstreamUnavailable: node or the package is missing, or the package lacks what is needed.
-        DriverBroken: the driver did not start.
+        RuntimeUnavailable: node or the package is missing.
+        DriverBroken: the driver did not start, or the package lacks what is needed of it.
     """
     process = _warm(version)
     fresh = process is None
@@ -116,8 +117,15 @@ def _started(version: str) -> DriverProcess:
         # Workers of a process pool leave without `atexit`; they do run these.
         atexit.register(close_idle)
         util.Finalize(None, close_idle, exitpriority=100)
+    try:
+        command = driver_command(find_node(), package_folder(version))
+    except UpstreamUnavailable as missing:
+        raise RuntimeUnavailable(missing.problem, missing.mend) from None
     statistics.started += 1
-    return DriverProcess(driver_command(find_node(), package_folder(version)), version)
+    try:
+        return DriverProcess(command, version)
+    except OSError as error:
+        raise DriverBroken(f"the driver cannot be started: {error}") from None
 
 
 def driver_command(node: Path, package: Path) -> list[str | Path]:

@@ -180,6 +180,8 @@ def run(cassette: LoadedCassette, runtime: str) -> Observation:
         os.kill(os.getpid(), signal.SIGKILL)
     if "stalls" in text:
         return replace(seen, stalled=True)
+    if "takes for ever" in text:
+        return replace(seen, stalled=True, deadline_passed=True)
     if "loses usage" in text and runtime == "adk":
         return replace(seen, events=[e for e in seen.events if e["type"] != "usage"])
     return seen

@@ -70,6 +70,7 @@ def test_a_result_survives_json() -> None:
         rules={"timestamps": 2},
         noise=(Noise(place="p", hides=1),),
         digests=("1", "2"),
+        runtimes=("upstream@0.60.0", "legacy"),
     )
 
     assert CaseResult.from_json(json.loads(json.dumps(result.to_json()))) == result

@@ -5,9 +5,13 @@ from typing import Any
 
 import pytest
 
+from harness.experiment.case import BaselineTask, CaseTask, baseline, judge
+from harness.parity.compare import compare
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverFileError, Waivers, load_waivers, settle
+from runtimes.registry import known_runtimes
+from tests.harness.samples import BACKEND, Facts, observation, write_corpus
 
 TODAY = date(2026, 6, 1)
 FIELDS = {
@@ -56,8 +60,12 @@ def divergence(**changes: Any) -> Divergence:
     return replace(found, **changes)
 
 
-def case(*found: Divergence, name: str = "text/hello") -> CaseResult:
-    return CaseResult(cassette=name, divergences=found)
+def case(
+    *found: Divergence,
+    name: str = "text/hello",
+    runtimes: tuple[str, str] = ("legacy", "adk"),
+) -> CaseResult:
+    return CaseResult(cassette=name, divergences=found, runtimes=runtimes)
 
 
 def test_a_fitting_waiver_makes_a_divergent_case_parity(tmp_path: Path) -> None:
@@ -150,6 +158,111 @@ def test_a_star_in_a_path_stands_for_an_index(tmp_path: Path) -> None:
     assert other[0].verdict is CaseVerdict.DIVERGENT
 
 
+LEG = '["upstream", "legacy"]'
+
+
+@pytest.mark.parametrize(
+    ("between", "runtimes", "covered"),
+    [
+        (None, ("legacy", "adk"), True),
+        (None, ("upstream", "legacy"), True),
+        (LEG, ("upstream", "legacy"), True),
+        (LEG, ("upstream@0.60.0", "legacy"), True),
+        (LEG, ("legacy", "upstream"), False),
+        (LEG, ("upstream", "adk"), False),
+        (LEG, ("upstreamer", "legacy"), False),
+        (LEG, ("legacy", "adk"), False),
+        (LEG, ("", ""), False),
+        ('["upstream", "*"]', ("upstream", "adk"), True),
+        ('["upstream", "*"]', ("upstream", "upstream@0.60.0"), True),
+        ('["upstream", "*"]', ("legacy", "adk"), False),
+        ('["*", "legacy"]', ("adk", "legacy"), True),
+        ('["*", "*"]', ("legacy", "adk"), True),
+    ],
+)
+def test_a_waiver_covers_and_is_told_of_only_between_its_runtimes(
+    tmp_path: Path, between: str | None, runtimes: tuple[str, str], covered: bool
+) -> None:
+    (settled,), states = settle(
+        [case(divergence(), runtimes=runtimes)], loaded(tmp_path, toml(between=between))
+    )
+
+    assert (settled.verdict is CaseVerdict.PARITY) is covered
+    assert [status.state for status in states] == (["used"] if covered else [])
+
+
+@pytest.mark.parametrize(
+    ("as_of", "found", "state"),
+    [
+        (TODAY, 0, "unused"),
+        (TODAY, 3, "exceeded"),
+        (date(2027, 1, 1), 1, "expired"),
+    ],
+)
+def test_only_a_run_between_its_runtimes_finds_fault_with_a_waiver(
+    tmp_path: Path, as_of: date, found: int, state: str
+) -> None:
+    waivers = loaded(tmp_path, toml(between=LEG), as_of=as_of)
+    divergences = [divergence()] * found
+
+    _, (status,) = settle([case(*divergences, runtimes=("upstream", "legacy"))], waivers)
+    _, elsewhere = settle([case(*divergences, runtimes=("legacy", "adk"))], waivers)
+
+    assert (status.state, status.count) == (state, found if state == "exceeded" else 0)
+    assert elsewhere == []
+
+
+def test_cases_of_other_runtimes_do_not_count_towards_a_waivers_most(tmp_path: Path) -> None:
+    waivers = loaded(tmp_path, toml(between=LEG, max_count="1"))
+    cases = [
+        case(divergence(), runtimes=("upstream", "legacy")),
+        case(divergence(), runtimes=("legacy", "adk")),
+    ]
+
+    settled, (status,) = settle(cases, waivers)
+
+    assert [each.verdict for each in settled] == [CaseVerdict.PARITY, CaseVerdict.DIVERGENT]
+    assert (status.state, status.count) == ("used", 1)
+
+
+def test_a_waiver_without_runtimes_has_a_status_in_a_run_of_nothing(tmp_path: Path) -> None:
+    _, (status,) = settle([], loaded(tmp_path, toml(), toml(id='"W2"', between=LEG)))
+
+    assert (status.id, status.state) == ("W1", "unused")
+
+
+def test_the_runtimes_compared_are_those_that_were_observed(tmp_path: Path) -> None:
+    waivers = loaded(tmp_path, toml(scenario='"tools/*"', between=LEG, path='"reason"', **ENDINGS))
+    ended = observation("legacy")
+    other = replace(ended, events=[*ended.events[:-1], {**ended.events[-1], "reason": "failed"}])
+
+    on_leg = compare(observation("upstream@0.60.0"), other, Facts(), waivers)
+    off_leg = compare(observation("adk"), other, Facts(), waivers)
+
+    assert on_leg.runtimes == ("upstream@0.60.0", "legacy")
+    assert (on_leg.verdict, off_leg.verdict) == (CaseVerdict.PARITY, CaseVerdict.DIVERGENT)
+
+
+ENDINGS = {"control": '"completed"', "candidate": '"failed"'}
+
+
+def test_a_baseline_counts_as_the_runtime_that_it_was_made_of(tmp_path: Path) -> None:
+    root = write_corpus(tmp_path / "in", a__1="plain")
+    what: dict[str, Any] = {
+        "backend": BACKEND,
+        "name": "a/1",
+        "file": root / "a" / "1.yaml",
+        "root": root,
+    }
+    kept = baseline(BaselineTask(**what, runtime="legacy", out=tmp_path / "kept"))
+    assert getattr(kept, "doubt", "not made") is None
+
+    result = judge(CaseTask(**what, control=f"baseline:{tmp_path / 'kept'}", candidate="adk"))
+
+    assert isinstance(result, CaseResult)
+    assert result.runtimes == ("legacy", "adk")
+
+
 def test_a_channel_with_more_than_is_listed_stays_divergent(tmp_path: Path) -> None:
     found = replace(case(divergence()), cut=(ChannelName.EVENTS,))
 
@@ -170,6 +283,16 @@ def test_a_channel_with_more_than_is_listed_stays_divergent(tmp_path: Path) -> N
         ({"max_count": "true"}, "waiver[0].max_count", "integer"),
         ({"expires": '"never"'}, "waiver[0].expires", "date"),
         ({"channel": '"*"'}, "waiver[0].channel", "no such channel"),
+        ({"between": '"upstream"'}, "waiver[0].between", "must be two names"),
+        ({"between": '["upstream"]'}, "waiver[0].between", "must be two names"),
+        ({"between": '["a", "b", "c"]'}, "waiver[0].between", "must be two names"),
+        ({"between": '["upstream", 1]'}, "waiver[0].between", "must be two names"),
+        ({"between": "{upstream = 1, adk = 2}"}, "waiver[0].between", "must be two names"),
+        ({"between": '["upstream@0.60.0", "adk"]'}, "waiver[0].between", "base name"),
+        ({"between": '["adk", "baseline:x"]'}, "waiver[0].between", "base name"),
+        ({"between": '["adk", ""]'}, "waiver[0].between", "base name"),
+        ({"between": '["up*", "adk"]'}, "waiver[0].between", "base name"),
+        ({"control": "2026-01-01"}, "waiver[0].control", "write it as text"),
         ({"kind": '"nondeterministic"'}, "waiver[0].kind", "use one of"),
         ({"owner": '"Ada Lovelace"'}, "waiver[0].owner", "pattern"),
         ({"reason": '""'}, "waiver[0].reason", "at least 1"),
@@ -222,8 +345,18 @@ def test_the_projects_own_file_is_sound() -> None:
     assert load_waivers(file, as_of=TODAY).digest
 
 
+def test_the_projects_own_waivers_are_between_runtimes_that_exist() -> None:
+    """A name nobody bears would make a waiver that no run ever calls unused."""
+    file = Path(__file__).parents[3] / "parity_tests" / "waivers.toml"
+    legs = [waiver.between or () for waiver in load_waivers(file, as_of=TODAY).entries]
+
+    assert {name for leg in legs for name in leg} <= {*known_runtimes(), "*"}
+
+
 def test_the_files_example_is_a_waiver(tmp_path: Path) -> None:
     text = (Path(__file__).parents[3] / "parity_tests" / "waivers.toml").read_text()
     example = [line.removeprefix("#   ") for line in text.splitlines() if line.startswith("#   ")]
 
-    assert loaded(tmp_path, *example).entries[0].id == "adk-usage-cached"
+    (waiver,) = loaded(tmp_path, *example).entries
+
+    assert (waiver.id, waiver.between) == ("adk-usage-cached", ("legacy", "adk"))

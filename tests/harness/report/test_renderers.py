@@ -134,16 +134,19 @@ def test_a_partial_report_says_so_everywhere() -> None:
     assert "the run is partial: 1 of 5" in junit_report(given)
 
 
-def test_waivers_that_need_attention_are_named() -> None:
+def test_waivers_are_told_apart_by_what_became_of_them() -> None:
     states = (
-        WaiverStatus(id="W1", state="used", count=1, max_count=1),
+        WaiverStatus(id="W1", state="used", count=7, max_count=9),
         WaiverStatus(id="W2", state="expired", count=0, max_count=1),
+        WaiverStatus(id="W3", state="unused", count=0, max_count=1),
+        WaiverStatus(id="W4", state="unused", count=0, max_count=1),
     )
 
     text = shown(report(GOOD, waivers=states))
 
-    assert "waiver W2: expired" in text
-    assert "W1" not in text
+    assert "differences accepted by waivers: W1 7\n" in text
+    assert "waiver W2: expired (0 of at most 1)\n" in text
+    assert "waivers unused here: W3, W4\n" in text
 
 
 def test_json_holds_every_case_with_explanation_and_command() -> None:

@@ -1,0 +1,105 @@
+"""What is kept of a run: behaviour in full, the runtime's own wording as hashes, no machine.
+
+`projected` is applied when a baseline is made, and to the other side when one is compared: both
+then carry the same hashes or different ones. What it replaces, and why:
+
+- Paths: `<WS>`, `<HOME>` and so on, by the run's `RunPaths`, before anything is hashed.
+- System instruction and tool declarations: their digests, which is all that is compared of them.
+- The environment context, any text that begins with `<session_context>`, up to the end of that
+  frame: `<session_context> sha256:…`. It holds the date, which is the run's virtual one in the
+  run's own locale and zone; paths, which are masked; the workspace's files and the project's
+  memory, which are the cassette's; and the name of the operating system. That last one names the
+  machine: the published core writes node's `process.platform`. It is hashed as `<OS>`, so that a
+  baseline made on one system can be compared on another; that a runtime tells the model another
+  system is the one change of this text that a baseline does not show. (Source: the published
+  core's `utils/environmentContext.js`, our `services/prompts.py`.)
+- Any text of more than 64 Ki characters: its beginning, its length and its SHA-256. A run that
+  overflows the context window on purpose carries a megabyte through every channel. (No id that a
+  projection rule would hide stands in so long a text: tool outputs are cut long before.)
+- Stack traces in events (`_meta.stack`): `<stack>`. They name files of the machine; that one is
+  there is still compared.
+
+Versions of interpreters are not in any of these texts, and are left out of `versions`: they name
+the machine, and baselines of equal runs are to be equal files.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any, Final
+
+from harness.baseline.document import from_document, to_document
+from harness.canonical import canonical, sha256_hex
+from harness.replay.observation import Observation
+from services.wire import JsonObject
+
+__all__ = ["projected"]
+
+_MARK: Final = "<session_context>"
+_FRAME: Final = re.compile(
+    rf"\A{_MARK}(?! sha256:[0-9a-f]{{64}}).*?(?:</session_context>|\Z)", re.DOTALL
+)
+_SYSTEM: Final = re.compile(
+    r"(operating system is:? )"
+    r"(?:aix|android|cygwin|darwin|freebsd|linux|netbsd|openbsd|sunos|win32)\b"
+)
+_LONG: Final = 64 * 1024
+_SHOWN: Final = 1000
+_MACHINE: Final = frozenset({"node", "python"})
+
+
+def projected(seen: Observation) -> Observation:
+    """`seen` as a baseline keeps it. Projecting twice is the same as once; `seen` stays as it is.
+
+    Raises:
+        FormatProblem: the run emitted what is no observation, such as a token count in words.
+    """
+    document: JsonObject = json.loads(seen.paths.mask_json(canonical(to_document(seen))))
+    for event in document["events"]:
+        meta = event.get("_meta")
+        if isinstance(meta, dict) and isinstance(meta.get("stack"), str):
+            meta["stack"] = "<stack>"
+    contents = [request["newContents"] for request in document["requests"]]
+    for holder, key in _texts([contents, document["transcript"], document["recording"]]):
+        if holder[key].startswith(_MARK):
+            holder[key] = _FRAME.sub(_hashed, holder[key])
+    for holder, key in _texts(document):
+        if len(holder[key]) > _LONG:
+            holder[key] = _shortened(holder[key])
+    versions = {name: text for name, text in seen.versions.items() if name not in _MACHINE}
+    kept = from_document(document, name=seen.name, runtime=seen.runtime, versions=versions)
+    return replace(
+        kept,
+        words=seen.words,
+        broken=seen.broken,
+        deadline_passed=seen.deadline_passed,
+    )
+
+
+def _hashed(frame: re.Match[str]) -> str:
+    text = _SYSTEM.sub(r"\1<OS>", frame[0], count=1)
+    return f"{_MARK} sha256:{sha256_hex(text)}"
+
+
+def _shortened(text: str) -> str:
+    return f"{text[:_SHOWN]}… {len(text)} characters, sha256:{sha256_hex(text)}"
+
+
+def _texts(value: Any) -> Iterator[tuple[Any, Any]]:
+    """Every text with its holder and key; it may be replaced while iterating.
+
+    Wherever it stands: a hash takes the place of a text, it never hides that two differ.
+    """
+    pairs: list[tuple[Any, Any]] = []
+    if isinstance(value, dict):
+        pairs = list(value.items())
+    elif isinstance(value, list):
+        pairs = list(enumerate(value))
+    for key, item in pairs:
+        if isinstance(item, str):
+            yield value, key
+        else:
+            yield from _texts(item)

@@ -1,0 +1,269 @@
+"""`parity baseline`: what a runtime was observed to do, kept in files for `baseline:DIR`."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.commands.options import (
+    backend_of,
+    check_runtimes,
+    check_writable_folder,
+    chosen_cassettes,
+    jobs_option,
+    paths_argument,
+    select_option,
+    trust_option,
+    worker_count,
+)
+from harness.errors import UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.cassette.find import CassetteFile
+    from harness.experiment.backend import Backend
+    from harness.experiment.case import Baselined
+
+__all__ = ["baseline"]
+
+_REMARKED = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What was asked for."""
+
+    paths: tuple[Path, ...]
+    runtime: str
+    out: Path
+    expr: str | None
+    trust: bool
+    check: bool
+    prune: bool
+
+    @property
+    def command(self) -> str:
+        """The command that writes these baselines."""
+        words = ["parity", "baseline", *map(str, self.paths)]
+        words += ["--runtime", self.runtime, "--out", str(self.out)]
+        words += ["-k", self.expr] if self.expr is not None else []
+        return shlex.join([*words, *(["--trust"] if self.trust else [])])
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What came of it so far, in the order in which the runs ended."""
+
+    kept: list[str] = field(default_factory=list)
+    stale: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    remarks: list[str] = field(default_factory=list)
+    problems: list[str] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+
+    def add(self, seen: Baselined) -> None:
+        """Take down one run's outcome."""
+        if seen.doubt is not None:
+            self.doubts.append(f"{seen.name}: {seen.doubt}")
+        elif seen.stale:
+            self.stale[seen.name] = seen.stale
+        else:
+            self.kept.append(seen.name)
+        if seen.remark is not None:
+            self.remarks.append(f"{seen.name}: {seen.remark}")
+
+
+@click.command()
+@paths_argument
+@click.option("--runtime", required=True, metavar="NAME", help="The runtime to observe.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path, file_okay=False),
+    required=True,
+    help="The folder of the baselines, one at <name>.json each.",
+)
+@select_option
+@jobs_option
+@trust_option
+@click.option("--check", is_flag=True, help="Write nothing: observe anew, and name what is stale.")
+@click.option("--prune", is_flag=True, help="Remove baselines of cassettes that are gone.")
+@click.pass_context
+def baseline(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    runtime: str,
+    out: Path,
+    expr: str | None,
+    jobs: int,
+    trust: bool,
+    check: bool,
+    prune: bool,
+) -> None:
+    """Keep what a runtime does with cassettes, so that it can be compared without that runtime.
+
+    `parity run --control baseline:DIR` reads the files back. They hold behaviour whole, the
+    runtime's own prompts as hashes, and no path of this machine. A run that could not be observed
+    is not kept.
+
+    \b
+    parity baseline cassettes --runtime legacy --out baselines/legacy -n 0
+    parity baseline cassettes --runtime legacy --out baselines/legacy --check
+    parity run cassettes --control baseline:baselines/legacy --candidate adk
+
+    --prune, and --check where it names what is superfluous, take whole folders of cassettes as all
+    there are; name every one that DIR is for.
+
+    Exit codes: 0 all kept, or nothing stale; 1 something is stale, missing or superfluous; 2 wrong
+    usage, or a file that cannot be loaded; 3 a run was not observed; 130 interrupted. Of several,
+    2 wins over 1 over 3.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    backend = backend_of(ctx)
+    check_runtimes(backend, runtime)
+    plan = _Plan(
+        paths=paths,
+        runtime=runtime,
+        out=out,
+        expr=expr,
+        trust=trust,
+        check=check,
+        prune=prune,
+    )
+    _check_places(plan)
+    files = chosen_cassettes(paths, expr)
+    whole = _are_whole(plan, files)
+    if prune and not whole:
+        problem = "only some cassettes are asked for, so those that are gone cannot be told"
+        raise UsageError(problem, "give --prune with whole folders of cassettes, and without -k")
+    tally = _Tally()
+    try:
+        _observe_all(plan, backend, files, worker_count(jobs), tally)
+    except KeyboardInterrupt:
+        words = "nothing was written" if check else "the baselines written so far are whole"
+        click.echo(f"interrupted: {words}", err=True)
+        ctx.exit(130)
+    ctx.exit(_conclude(plan, tally, [file.name for file in files] if whole else None))
+
+
+def _check_places(plan: _Plan) -> None:
+    if not plan.check:
+        check_writable_folder(plan.out, "--out")
+        return
+    if plan.prune:
+        raise UsageError("--check writes nothing, --prune removes files", "give one of them")
+    if not plan.out.is_dir():
+        raise UsageError(f"there is no folder {plan.out} to check", f"make it: {plan.command}")
+
+
+def _are_whole(plan: _Plan, files: Sequence[CassetteFile]) -> bool:
+    """Every cassette below its root was asked for: one that is not among them is gone."""
+    if plan.expr is not None:
+        return False
+    asked = {path.absolute() for path in plan.paths}
+    return not plan.paths or (
+        all(path.is_dir() for path in plan.paths) and all(file.root in asked for file in files)
+    )
+
+
+def _observe_all(
+    plan: _Plan, backend: Backend, files: Sequence[CassetteFile], jobs: int, tally: _Tally
+) -> None:
+    from harness.cassette.trust import is_trusted
+    from harness.config import trusted_roots
+    from harness.experiment.case import BaselineTask
+    from harness.experiment.case import baseline as baseline_one
+    from harness.experiment.pool import WorkerDied, completed
+    from harness.parity.verdict import CaseVerdict
+    from harness.report.model import LoadProblem
+    from harness.report.terminal import progress
+
+    roots = trusted_roots()
+    tasks = [
+        BaselineTask(
+            backend=backend,
+            name=file.name,
+            file=file.path,
+            root=file.root,
+            runtime=plan.runtime,
+            out=plan.out,
+            check=plan.check,
+            trusted=plan.trust or is_trusted(file.path, roots),
+        )
+        for file in files
+    ]
+    outcomes = completed(
+        baseline_one,
+        tasks,
+        jobs=jobs,
+        backend=backend,
+        runtimes=[plan.runtime],
+        started=lambda task: None,
+    )
+    with progress(len(tasks), sys.stderr) as bar, closing(outcomes):
+        for task, outcome in outcomes:
+            if isinstance(outcome, LoadProblem):
+                tally.problems.append(outcome.message)
+            elif isinstance(outcome, WorkerDied):
+                tally.doubts.append(f"{task.name}: its worker process died")
+            else:
+                tally.add(outcome)
+            # Nothing is compared with another runtime here, so no case can fail to be parity.
+            bar.done(task.name, CaseVerdict.PARITY)
+
+
+def _conclude(plan: _Plan, tally: _Tally, names: Sequence[str] | None) -> int:
+    """Say what came of it; `names` are all cassettes there are, if that is known."""
+    for message in sorted(tally.problems):
+        click.echo(f"not loaded: {message}", err=True)
+    for message in sorted(tally.doubts):
+        click.echo(f"not observed: {message}", err=True)
+    gone = _gone(plan, names)
+    if plan.check:
+        red = _tell_stale(plan, tally, gone)
+    else:
+        red = False
+        _tell_written(plan, tally, gone)
+    return 2 if tally.problems else 1 if red else 3 if tally.doubts else 0
+
+
+def _gone(plan: _Plan, names: Sequence[str] | None) -> dict[str, Path]:
+    from harness.baseline.folder import superfluous
+
+    return {} if names is None else dict(superfluous(plan.out, names))
+
+
+def _tell_written(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> None:
+    for name, file in gone.items():
+        if plan.prune:
+            file.unlink()
+            click.echo(f"removed: {name}")
+    if gone and not plan.prune:
+        click.echo(f"{_count(len(gone))} of cassettes that are gone; remove with --prune")
+    click.echo(f"written: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}")
+
+
+def _tell_stale(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> bool:
+    for name in sorted(tally.stale):
+        first, *more = tally.stale[name]
+        click.echo(f"stale: {name}: {first}")
+        for line in more:
+            click.echo(f"  {line}")
+    for name in gone:
+        click.echo(f"superfluous: {name}: its cassette is gone")
+    for remark in sorted(tally.remarks)[:_REMARKED]:
+        click.echo(f"remark: {remark}")
+    if len(tally.remarks) > _REMARKED:
+        click.echo(f"… and {len(tally.remarks) - _REMARKED} more remarks")
+    if not tally.stale and not gone:
+        click.echo(f"fresh: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}")
+        return False
+    click.echo(f"refresh with: {plan.command}{' --prune' if gone else ''}")
+    return True
+
+
+def _count(number: int) -> str:
+    return f"{number} baseline{'' if number == 1 else 's'}"
