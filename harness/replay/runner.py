@@ -246,8 +246,7 @@ class _Run:
 
     def _what_ran(self) -> dict[str, str]:
         if self._versions:
-            # Of a foreign engine only its model and its client are ours.
-            return {"parity": distributions().get("parity", ""), **self._versions}
+            return dict(self._versions)
         return {"python": platform.python_version(), **distributions()}
 
     def _resumed(self) -> Path | None:

@@ -82,7 +82,8 @@ def page_with(page: str, part: str) -> str:
 
 
 def _names_upstream(waiver: Waiver) -> bool:
-    return _UPSTREAM in (between := waiver.between or ()) and set(between) != {_UPSTREAM}
+    between = set(waiver.between or ())
+    return _UPSTREAM in between and len(between) > 1
 
 
 def _entry(waiver: Waiver) -> str:
