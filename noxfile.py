@@ -57,7 +57,17 @@ def upstream(session: nox.Session) -> None:
         session.run(*against, "--control", f"baseline:{BASELINES}")
         session.skip("the baselines were not observed anew: that takes node 20 and npm")
     session.run("parity", "upstream", "install")
-    observe = ["parity", "baseline", *CORPUS, "--runtime", "upstream", "--out", BASELINES, "-n", "2"]
+    observe = [
+        "parity",
+        "baseline",
+        *CORPUS,
+        "--runtime",
+        "upstream",
+        "--out",
+        BASELINES,
+        "-n",
+        "2",
+    ]
     session.run(*observe, "--prune" if "--update" in session.posargs else "--check")
     session.run(*against, "--control", "upstream")
 
