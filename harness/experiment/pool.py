@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import logging
 import multiprocessing
+import os
 import signal
+import threading
 from collections.abc import Callable, Collection, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
-from multiprocessing import forkserver
+from multiprocessing import connection, forkserver
 from multiprocessing.context import ForkServerContext
 from typing import Final, TypeVar
 
@@ -20,6 +22,7 @@ __all__ = ["WorkerDied", "completed"]
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
+_TERMINATED: Final = 128 + signal.SIGTERM
 _GRACE_S: Final = 5.0
 """How long a worker may take to end its own children before it is killed."""
 
@@ -82,7 +85,7 @@ def _through(
             task = waiting.pop()
             started(task)
             try:
-                running[executor.submit(function, task)] = task
+                running[executor.submit(_leaving, function, task)] = task
             except BrokenProcessPool as error:
                 yield task, WorkerDied(str(error))
         done, _ = wait(running, return_when=FIRST_COMPLETED)
@@ -107,11 +110,25 @@ def _workers(jobs: int, backend: Backend, runtimes: Collection[str]) -> Iterator
         initargs=(backend, tuple(runtimes)),
     )
     try:
-        yield executor
+        with _terminated_like_interrupted():
+            yield executor
     except BaseException:
         _end(executor, set(multiprocessing.active_children()) - before)
         raise
     executor.shutdown()
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """Let SIGTERM unwind this process too; by default it ends at once and leaves its workers."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _start_server(context: ForkServerContext) -> None:
@@ -150,8 +167,28 @@ def _prepare(backend: Backend, runtimes: Collection[str]) -> None:
     """Make a worker ready. The terminal's Ctrl-C is the parent's to handle; it sends SIGTERM."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
+    threading.Thread(target=_end_with_parent, daemon=True).start()
     logging.getLogger().addHandler(logging.NullHandler())
     backend.preload(runtimes)
+
+
+def _end_with_parent() -> None:
+    """A worker would wait for ever for tasks of a parent that was killed."""
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        connection.wait([parent.sentinel])
+        os._exit(_TERMINATED)
+
+
+def _leaving(function: Callable[[Task], Result], task: Task) -> Result:
+    """Work on `task`; a worker that is told to leave has unwound then, and leaves.
+
+    The executor would hand the exception back and ask for the next task.
+    """
+    try:
+        return function(task)
+    except SystemExit:
+        os._exit(_TERMINATED)
 
 
 def _leave(number: int, frame: object) -> None:

@@ -3,6 +3,8 @@ import os
 import signal
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -233,20 +235,22 @@ def test_an_interrupt_leaves_a_journal_and_a_partial_report(tmp_path: Path) -> N
     assert not record.ended
 
 
-def test_ctrl_c_ends_the_workers_and_what_they_do(tmp_path: Path) -> None:
-    meeting = tmp_path / "meeting"
+@contextmanager
+def waiting_run(folder: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A run with two workers, one of which waits; the process, and the place where it waits."""
+    meeting = folder / "meeting"
     os.mkfifo(meeting)
-    corpus = write_corpus(tmp_path / "corpus", a__1="plain", a__2=f"waits at {meeting}")
+    corpus = write_corpus(folder / "corpus", a__1="plain", a__2=f"waits at {meeting}")
     script = (
         "from harness.cli import parity\n"
         "from tests.harness.samples import BACKEND\n"
         "if __name__ == '__main__':\n"
         "    parity(obj=BACKEND)\n"
     )
-    (tmp_path / "start.py").write_text(script)
-    command: list[str | Path] = [sys.executable, tmp_path / "start.py", "run", corpus, "-n", "2"]
+    (folder / "start.py").write_text(script)
+    command: list[str | Path] = [sys.executable, folder / "start.py", "run", corpus, "-n", "2"]
     with subprocess.Popen(
-        [*command, "--journal", tmp_path / "j"],
+        [*command, "--journal", folder / "j"],
         env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -254,6 +258,11 @@ def test_ctrl_c_ends_the_workers_and_what_they_do(tmp_path: Path) -> None:
         start_new_session=True,
     ) as process:
         assert meeting.read_text() == "waiting"
+        yield process, meeting
+
+
+def test_ctrl_c_ends_the_workers_and_what_they_do(tmp_path: Path) -> None:
+    with waiting_run(tmp_path) as (process, meeting):
         os.killpg(process.pid, signal.SIGINT)
         output, errors = process.communicate()
 
@@ -262,6 +271,26 @@ def test_ctrl_c_ends_the_workers_and_what_they_do(tmp_path: Path) -> None:
     assert "Traceback" not in errors
     assert meeting.with_suffix(".unwound").exists()
     assert "a/2" in read_journal(tmp_path / "j").in_flight
+
+
+@pytest.mark.parametrize("everybody", [False, True])
+def test_a_termination_ends_the_workers_and_what_they_do(tmp_path: Path, everybody: bool) -> None:
+    with waiting_run(tmp_path) as (process, meeting):
+        (os.killpg if everybody else os.kill)(process.pid, signal.SIGTERM)
+        # Ends only when no worker holds the pipes any more.
+        _, errors = process.communicate()
+
+    assert process.returncode == 143, errors
+    assert "Traceback" not in errors
+    assert meeting.with_suffix(".unwound").exists()
+
+
+def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
+    with waiting_run(tmp_path) as (process, _):
+        process.kill()
+        process.communicate()
+
+    assert process.returncode == -signal.SIGKILL
 
 
 def test_repeating_tells_a_flaky_candidate(tmp_path: Path) -> None:
