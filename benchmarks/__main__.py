@@ -23,6 +23,7 @@ MEASUREMENTS: Final = {
     "published_core": "benchmarks.published_core",
     "harness": "benchmarks.harness_overhead",
     "corpus": "benchmarks.corpus",
+    "upstream": "benchmarks.upstream_corpus",
     "help": "benchmarks.help_time",
 }
 

@@ -121,7 +121,7 @@ def _cpu(core: Core, asked: JsonObject, *, core_first: bool) -> dict[str, float]
 
     def ours() -> dict[str, float]:
         with asyncio.Runner(loop_factory=virtual_loop) as runner:
-            return runner.run(turns._once("text"))
+            return runner.run(turns.sampled_turns("text"))
 
     return theirs() | ours() if core_first else ours() | theirs()
 
@@ -129,7 +129,7 @@ def _cpu(core: Core, asked: JsonObject, *, core_first: bool) -> dict[str, float]
 def _memory(core: Core, asked: JsonObject, count: int) -> dict[str, Mapping[str, int]]:
     """Bytes by `start`, `end` and what else each side tells, by name."""
     plan = {**asked, "way": "rss", "turns": count, "warmUp": memory.WARM_UP}
-    found = {name: memory._child(name, "text", count, "rss") for name in turns.RUNTIMES}
+    found = {name: memory.converse_in_child(name, "text", count, "rss") for name in turns.RUNTIMES}
     return {CORE: core.run(plan, flags=["--expose-gc"]), **found}
 
 

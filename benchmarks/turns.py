@@ -13,7 +13,7 @@ from benchmarks.model import Kind
 from benchmarks.sampling import BLOCK, Subject, across, gc_paused, median_of, sample, typical
 from services.clock import virtual_loop
 
-__all__ = ["RUNTIMES", "measure"]
+__all__ = ["RUNTIMES", "TURNS", "VISITS", "measure", "sampled_turns"]
 
 RUNTIMES: Final = ("legacy", "adk")
 TURNS: Final = (10, 100, 1000)
@@ -32,12 +32,13 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
         for repeat in range(1 if quick else 5):
             tell(f"turns: {shown}, conversation {repeat + 1}")
             with asyncio.Runner(loop_factory=virtual_loop) as runner:
-                found.append(runner.run(_once(kind)))
+                found.append(runner.run(sampled_turns(kind)))
         figures += _figures(shown, found)
     return Section("turns", figures, ("Milliseconds are this machine's; ratios are what counts.",))
 
 
-async def _once(kind: Kind) -> dict[str, float]:
+async def sampled_turns(kind: Kind) -> dict[str, float]:
+    """CPU seconds per turn by `runtime@turn`: new conversations, each visited at its turn."""
     async with AsyncExitStack() as stack:
         subjects: dict[str, Subject] = {}
         for turn in TURNS:
