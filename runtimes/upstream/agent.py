@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import itertools
 from collections.abc import Sequence
 from typing import Any
@@ -30,6 +31,11 @@ class UpstreamAgent:
         self._number = number
         self._log = EventLog()
         self._active = False
+
+    @property
+    def active(self) -> bool:
+        """True from a stream's first event to its last."""
+        return self._active
 
     @property
     def events(self) -> Sequence[AgentEvent]:
@@ -70,10 +76,7 @@ class UpstreamAgent:
             MalformedMessage: it is not of the contract.
         """
         event = from_wire(wire)
-        if event.type == "agent_end":
-            self._active = False
-        else:
-            self._active = True
+        self._active = event.type != "agent_end"
         self._log.emit([event])
 
 
@@ -84,6 +87,8 @@ class Agents:
         self._connection = connection
         self._numbers = itertools.count()
         self._agents: dict[int, UpstreamAgent] = {}
+        self._at_rest = asyncio.Event()
+        self._at_rest.set()
         connection.handlers["event"] = self._on_event
 
     def new(self, prompt_id: str | None) -> UpstreamAgent:
@@ -93,12 +98,30 @@ class Agents:
         self._connection.command("agent", agent=number, promptId=prompt_id)
         return agent
 
+    async def at_rest(self) -> None:
+        """Return when no stream of theirs runs, and the core has nothing left to do."""
+        await self._connection.until_idle()
+        while not self._at_rest.is_set():
+            # A core that is idle may wait for the model.
+            await self._at_rest.wait()
+            await self._connection.until_idle()
+
+    async def end(self) -> None:
+        """Abort what runs; returns when it has ended."""
+        for agent in self._agents.values():
+            await agent.abort()
+        await self.at_rest()
+
     def _on_event(self, message: JsonObject) -> None:
         agent: Any = self._agents.get(message.get("agent", -1))
         try:
             agent.take(message["event"])
         except (MalformedMessage, AttributeError) as problem:
             self._connection.fail(f"the core emitted what is no event of the contract: {problem}")
+        if any(each.active for each in self._agents.values()):
+            self._at_rest.clear()
+        else:
+            self._at_rest.set()
 
 
 def _rejection(refused: CommandFailed) -> SendRejected:

@@ -6,14 +6,14 @@
 // notices and waits are said back. After `close` the next `open` may come: nothing of a session
 // stays, or `closed` says what did and the process is not used again.
 import path from 'node:path';
-import { Channel, LIFELINE } from './driver/channel.mjs';
+import { Channel, LIFELINE, STARTED } from './driver/channel.mjs';
 import { loadCore } from './driver/core.mjs';
 import { installFiles } from './driver/files.mjs';
 import { lasting, Leftovers } from './driver/leftovers.mjs';
 import { watchLifeline } from './driver/lifeline.mjs';
 import { Model } from './driver/model.mjs';
 import { Processes } from './driver/processes.mjs';
-import { Chance, Clock, realTimeout, Timers } from './driver/seams.mjs';
+import { Chance, Clock, Compiling, realTimeout, Timers } from './driver/seams.mjs';
 import { Session } from './driver/session.mjs';
 
 /** Requests of the event loop that are moments away from their end. */
@@ -22,8 +22,9 @@ const LOOK_AGAIN_MS = 2;
 
 const clock = new Clock();
 const chance = new Chance();
-const processes = new Processes(watchLifeline(LIFELINE));
+const processes = new Processes(watchLifeline(LIFELINE, STARTED));
 const channel = new Channel(() => looked());
+const compiling = new Compiling();
 const timers = new Timers((message) => channel.tell(message));
 
 let session;
@@ -32,6 +33,7 @@ let saidIdle = false;
 let looking = false;
 
 clock.install();
+compiling.install();
 timers.install();
 chance.install();
 processes.install();
@@ -59,7 +61,7 @@ function look() {
 }
 
 function busy() {
-  if (timers.busy || processes.busy) return true;
+  if (timers.busy || processes.busy || compiling.busy) return true;
   return process.getActiveResourcesInfo().some((kind) => PASSING.test(kind));
 }
 
@@ -132,9 +134,11 @@ const core = await loadCore(process.argv[2]).catch((error) => {
   channel.tell({ t: 'unusable', missing: error.missing ?? [], message: asError(error).message });
   process.exit(1);
 });
+// What the core would load at its first command, by threads whose work cannot be seen from here.
+await core.core.initializeShellParsers?.();
 const leftovers = await Leftovers.of(core.core, process.argv[2]);
 core.core.ShellExecutionService.background = released(core.core.ShellExecutionService.background);
-channel.listen(handle, () => process.exit(0));
+channel.listen(handle);
 channel.tell({ t: 'ready', node: process.versions.node });
 
 function released(background) {

@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
+import struct
 import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
@@ -19,6 +20,7 @@ __all__ = ["DRIVER", "DriverProcess"]
 
 DRIVER: Final = Path(__file__).with_name("driver.mjs")
 _TAIL_BYTES: Final = 4_000
+_NOTES_BYTES: Final = 1 << 16
 _ENDING_S: Final = 1.0
 _GONE_S: Final = 5.0
 
@@ -44,6 +46,7 @@ class DriverProcess:
         self.sessions = 0
         self.told = 0
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - lives as long as the process
+        self._started = tempfile.TemporaryFile()  # noqa: SIM115 - the same
         theirs: list[int] = []
         ours: list[int] = []
         try:
@@ -51,10 +54,12 @@ class DriverProcess:
                 reading, writing = os.pipe()
                 ours.append(writing if written_by_us else reading)
                 theirs.append(reading if written_by_us else writing)
-            self._process = _start(command, theirs, self._errors.fileno())
+            shared = [*theirs, self._started.fileno()]
+            self._process = _start(command, shared, self._errors.fileno())
         except BaseException:
             _close_all(ours)
             self._errors.close()
+            self._started.close()
             raise
         finally:
             _close_all(theirs)
@@ -107,7 +112,18 @@ class DriverProcess:
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()
+        # One that was killed has ended nobody.
+        self._end_started()
         self._errors.close()
+        self._started.close()
+
+    def _end_started(self) -> None:
+        """End the processes that it noted and did not end; a negative number is a group's."""
+        noted = os.pread(self._started.fileno(), _NOTES_BYTES, 0)
+        for (target,) in struct.iter_unpack("<i", noted[: len(noted) // 4 * 4]):
+            if abs(target) > 1:  # Never everybody, nor the first process.
+                with contextlib.suppress(ProcessLookupError, PermissionError):
+                    os.kill(target, signal.SIGKILL)
 
 
 def _start(

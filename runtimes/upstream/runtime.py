@@ -72,9 +72,13 @@ class UpstreamRuntime:
         """Steer the agent while it works."""
         self._connection.command("hint", text=text, source=source)
 
+    async def end(self) -> None:
+        """Abort what runs; returns when it has ended."""
+        await self._agents.end()
+
     async def settled(self) -> None:
-        """Return when the core has nothing left to do."""
-        await self._connection.until_idle()
+        """Return when no stream runs, and the core has nothing left to do."""
+        await self._agents.at_rest()
         self._transcript = await self._connection.command("transcript")
         await self._connection.until_idle()
 
@@ -97,7 +101,7 @@ def runtime_for(version: str) -> RuntimeFactory:
             await connection.until_idle()
             yield runtime
             # Only a session that came to its end in peace leaves a driver that can be used again.
-            await _close(taken)
+            await _close(taken, runtime)
 
     return open_runtime
 
@@ -117,9 +121,10 @@ async def _serving(connection: Connection) -> AsyncIterator[BackgroundTasks]:
             await tasks.end(0)
 
 
-async def _close(taken: Lease) -> None:
+async def _close(taken: Lease, runtime: UpstreamRuntime) -> None:
     try:
         async with asyncio.timeout(_CLOSE_S):
+            await runtime.end()
             told: JsonObject = await taken.connection.command("close")
             await taken.connection.until_idle()
     except TimeoutError:

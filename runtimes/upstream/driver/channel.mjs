@@ -4,6 +4,7 @@
 //   outbox    here → Python, written at once: blocking, so nothing that was said can be lost
 //   replies   Python → here, read on the spot: what `call` waits for, without the loop turning
 //   lifeline  held open by Python: its end means that nobody is there any more (lifeline.mjs)
+//   started   a file, where it is noted which processes were started (lifeline.mjs)
 //
 // Their descriptors are the last argument of the command line, in this order.
 //
@@ -11,11 +12,38 @@
 // of its subscriber, as it would in one process.
 import fs from 'node:fs';
 import net from 'node:net';
+import { awaitTheEnd } from './lifeline.mjs';
 
-const [INBOX, OUTBOX, REPLIES, LIFELINE] = process.argv.at(-1).split(',').map(Number);
+const { O_NONBLOCK, O_RDONLY, O_RDWR, O_WRONLY } = fs.constants;
+const given = process.argv.at(-1).split(',').map(Number);
+const INBOX = own(given[0], O_RDONLY | O_NONBLOCK);
+if (!open(INBOX)) process.exit(0);
+const OUTBOX = own(given[1], O_WRONLY);
+const REPLIES = own(given[2], O_RDONLY);
+const LIFELINE = own(given[3], O_RDONLY);
+const STARTED = own(given[4], O_RDWR);
 const BLOCK = 1 << 16;
 
-export { LIFELINE };
+export { LIFELINE, STARTED };
+
+/**
+ * Open anew what was inherited. The core's own children would inherit it from here, as node only
+ * sees to the first few descriptors, and would keep the pipes open after this process's end.
+ */
+function own(descriptor, flags) {
+  const copy = fs.openSync(`/dev/fd/${descriptor}`, flags);
+  fs.closeSync(descriptor);
+  return copy;
+}
+
+/** Whether Python is there: opening a pipe that it has left would take for ever. */
+function open(inbox) {
+  try {
+    return fs.readSync(inbox, Buffer.alloc(1), 0, 1, null) > 0;
+  } catch (error) {
+    return error.code === 'EAGAIN';
+  }
+}
 
 /** Splits what arrives into lines, wherever the pipe cut it. */
 class Lines {
@@ -49,8 +77,8 @@ export class Channel {
     this.#onWrite = onWrite;
   }
 
-  /** Hand every inbox message to `handle`; `gone` when Python has closed the pipe. */
-  listen(handle, gone) {
+  /** Hand every inbox message to `handle`, until Python has closed the pipe. */
+  listen(handle) {
     const lines = new Lines();
     const inbox = new net.Socket({ fd: INBOX, readable: true, writable: false });
     inbox.on('data', (chunk) => {
@@ -59,15 +87,20 @@ export class Channel {
         handle(JSON.parse(line));
       }
     });
-    inbox.on('end', gone);
-    inbox.on('error', gone);
+    inbox.on('end', awaitTheEnd);
+    inbox.on('error', awaitTheEnd);
   }
 
   /** Say `message` and go on. */
   tell(message) {
     this.#onWrite();
     const line = Buffer.from(`${JSON.stringify(message)}\n`, 'utf8');
-    for (let from = 0; from < line.length; ) from += fs.writeSync(OUTBOX, line, from);
+    try {
+      for (let from = 0; from < line.length; ) from += fs.writeSync(OUTBOX, line, from);
+    } catch (error) {
+      if (error.code === 'EPIPE') awaitTheEnd();
+      throw error;
+    }
   }
 
   /** Say `message` and wait for the reply to it, while everything here stands still. */
@@ -75,7 +108,7 @@ export class Channel {
     this.tell({ ...message, reply: true });
     for (;;) {
       const count = fs.readSync(REPLIES, this.#buffer, 0, BLOCK, null);
-      if (count === 0) process.exit(0);
+      if (count === 0) awaitTheEnd();
       const [line] = this.#replies.feed(Buffer.from(this.#buffer.subarray(0, count)));
       if (line !== undefined) return JSON.parse(line);
     }

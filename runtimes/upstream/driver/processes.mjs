@@ -4,15 +4,13 @@
 // Process ids are shown to the model, so they are numbered from 4242 on, in the order in which they
 // are started; where the core uses such a number, it is translated back.
 import childProcess from 'node:child_process';
-import { realTimeout, stackHere } from './seams.mjs';
+import { stackHere } from './seams.mjs';
 
 /** Where a server is started, which may live as long as the session does. */
 const SERVER_START = /[\\/]client[\\/]stdio\.js/;
 /** Where a command is started whose process id is shown to the model. */
 const SHOWN_START = /[\\/]services[\\/]shellExecutionService\.js/;
 const FIRST_SHOWN = 4242;
-/** How long a process that has ended may take to hand over the last of its output. */
-const LAST_OUTPUT_MS = 250;
 
 const realKill = process.kill.bind(process);
 
@@ -20,11 +18,11 @@ export class Processes {
   #working = new Set();
   #started = new Map();
   #shown = new Map();
-  #table;
+  #toEnd;
 
-  /** `table` is the lifeline's: whom to end should this process be ended. */
-  constructor(table) {
-    this.#table = table;
+  /** `toEnd` is the lifeline's: whom to end should this process be ended. */
+  constructor(toEnd) {
+    this.#toEnd = toEnd;
   }
 
   /** Whether the core waits for a process, as far as can be told. */
@@ -39,10 +37,13 @@ export class Processes {
       const stack = stackHere();
       const [command, flag, pid] = options.args ?? [];
       if (command === 'pgrep' && flag === '-P') options.args[2] = String(processes.real(Number(pid)));
-      const result = spawn.call(this, options);
+      const result = processes.#toEnd.while(() => {
+        const started = spawn.call(this, options);
+        if (this.pid === undefined) return started;
+        processes.#follow(this, this.pid, options.detached === true, SERVER_START.test(stack));
+        return started;
+      });
       if (this.pid === undefined) return result;
-      const server = SERVER_START.test(stack);
-      processes.#follow(this, this.pid, options.detached === true, server);
       if (SHOWN_START.test(stack)) this.pid = processes.shown(this.pid);
       return result;
     };
@@ -83,21 +84,18 @@ export class Processes {
   #follow(child, pid, detached, server) {
     const target = detached ? -pid : pid;
     this.#started.set(pid, target);
-    const place = this.#table.indexOf(0);
-    if (place >= 0) this.#table[place] = target;
+    this.#toEnd.add(target);
     if (!server) this.#working.add(pid);
-    const over = () => this.#working.delete(pid);
-    child.once('close', over);
+    // Not at its exit: the core waits until nobody holds the output open any more.
+    child.once('close', () => this.#working.delete(pid));
     child.once('exit', () => {
-      realTimeout(over, LAST_OUTPUT_MS).unref();
       // A detached one leads a group, whose other members may go on without it.
       if (!detached || !signal(target, 0)) this.#forget(pid);
     });
   }
 
   #forget(pid) {
-    const place = this.#table.indexOf(this.#started.get(pid));
-    if (place >= 0) this.#table[place] = 0;
+    this.#toEnd.remove(this.#started.get(pid));
     this.#started.delete(pid);
   }
 }

@@ -140,6 +140,29 @@ class Wait {
   }
 }
 
+/** WebAssembly is compiled by threads that node does not count among what is going on. */
+export class Compiling {
+  #running = 0;
+
+  get busy() {
+    return this.#running > 0;
+  }
+
+  install() {
+    for (const name of ['compile', 'instantiate']) {
+      const original = WebAssembly[name];
+      WebAssembly[name] = async (...given) => {
+        this.#running += 1;
+        try {
+          return await original.apply(WebAssembly, given);
+        } finally {
+          this.#running -= 1;
+        }
+      };
+    }
+  }
+}
+
 /** Random ids and numbers that are the same in every run. */
 export class Chance {
   #uuids = 0;
