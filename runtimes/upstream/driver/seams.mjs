@@ -35,6 +35,12 @@ export const stackHere = () => {
   return holder.stack;
 };
 
+/** The caller of what replaces a function, with the two frames next to it: more may be anybody's. */
+const callerHere = () => {
+  const frames = stackHere().split('\n');
+  return frames.filter((frame) => !frame.includes(' at async ')).slice(3, 6).join('\n');
+};
+
 /** The date that the core sees; moved by every message from Python. */
 export class Clock {
   now = 0;
@@ -73,7 +79,7 @@ export class Timers {
   install() {
     const timers = this;
     globalThis.setTimeout = function setTimeout(callback, ms, ...rest) {
-      const stack = stackHere();
+      const stack = callerHere();
       if (CHOSEN_WAIT.test(stack)) return timers.#wait(callback, ms, rest);
       const pause = !(ms > LONGEST_PAUSE_MS) && !POLL.test(stack);
       const counted = pause || SERVER_CALL.test(stack);
@@ -176,7 +182,7 @@ export class Chance {
   }
 
   install() {
-    Math.random = () => (JITTER.test(stackHere()) ? 0.5 : this.#number());
+    Math.random = () => (JITTER.test(callerHere()) ? 0.5 : this.#number());
     crypto.randomUUID = () => this.#uuid();
     const realBytes = crypto.randomBytes;
     crypto.randomBytes = (size, callback) => {
