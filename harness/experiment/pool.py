@@ -161,6 +161,8 @@ def _end(executor: ProcessPoolExecutor, workers: set[multiprocessing.process.Bas
         worker.join(_GRACE_S)
         if worker.is_alive():
             worker.kill()
+    # The executor's own thread must be over before the interpreter's end, which would trip over it.
+    executor.shutdown()
 
 
 def _prepare(backend: Backend, runtimes: Collection[str]) -> None:
