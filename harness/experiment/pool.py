@@ -134,15 +134,18 @@ def _terminated_like_interrupted() -> Iterator[None]:
 def _start_server(context: ForkServerContext) -> None:
     """Start the server that workers are forked from; return when it has loaded everything.
 
-    It is deaf to Ctrl-C from its first instruction (being ignored is inherited by a new program);
-    by itself it would be only once it has loaded. Waiting for it with a process that does nothing
-    keeps real workers from starting when nobody is there any more.
+    It is deaf to Ctrl-C and to termination from its first instruction (being ignored is inherited
+    by a new program): it ends with this process, and without it nobody could tell when a worker
+    has ended. Waiting for it with a process that does nothing keeps real workers from starting when
+    nobody is there any more.
     """
-    heard = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    deaf = (signal.SIGINT, signal.SIGTERM)
+    heard = [signal.signal(number, signal.SIG_IGN) for number in deaf]
     try:
         forkserver.ensure_running()
     finally:
-        signal.signal(signal.SIGINT, heard)
+        for number, handler in zip(deaf, heard, strict=True):
+            signal.signal(number, handler)
     first = context.Process(target=_nothing)
     first.start()
     first.join()
