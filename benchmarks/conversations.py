@@ -15,6 +15,7 @@ from runtimes.contract import Runtime
 from runtimes.registry import open_runtime
 from services.compose import ServicesSetup, open_services
 from services.environment import Environment
+from services.settings import Settings
 
 __all__ = ["Conversation", "open_conversation"]
 
@@ -92,6 +93,8 @@ async def open_conversation(runtime_name: str, kind: Kind) -> AsyncIterator[Conv
             process_ids=envelope.process_ids,
             environment=Environment.for_replay(home=str(envelope.workspace.home)),
             content_generator=InstantModel(gate),
+            # The model says the same every time, which is what loop detection is there to end.
+            settings=Settings(disable_loop_detection=True),
         )
         async with (
             open_services(setup) as services,

@@ -23,6 +23,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "check": "harness.commands.corpus:check",
     "import": "harness.commands.importing:import_",
     "upstream": "harness.commands.upstream:upstream",
+    "agent": "harness.commands.agent:agent",
 }
 
 

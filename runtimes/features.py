@@ -9,4 +9,19 @@ from typing import Final
 
 __all__ = ["BUILT"]
 
-BUILT: Final = frozenset({"confirmations", "interactive", "reset"})
+BUILT: Final = frozenset(
+    {
+        "compression",
+        "confirmations",
+        "fallback_handler",
+        "hooks",
+        "interactive",
+        "masking",
+        "mcp",
+        "next_speaker",
+        "reset",
+        "resume",
+        "rewind",
+        "routing",
+    }
+)

@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from services.availability.availability import Availability
 from services.availability.handler import FallbackModelHandler
 from services.chat_recording import ChatRecording
 from services.clock import Clock
+from services.compression.service import ChatCompressionService
 from services.environment import Environment
+from services.hooks.system import HookSystem
 from services.ids import IdSource, RandomSource
+from services.loop_detection.detector import LoopDetector
 from services.message_bus import MessageBus
 from services.model.configs import ModelConfigs
 from services.model.generator import ContentGenerator
+from services.model.utility import UtilityModel
+from services.output_masking import ToolOutputMaskingService
 from services.policy.engine import PolicyEngine
+from services.policy.safety import ConversationContext
 from services.prompts import Prompts
 from services.routing.router import ModelRouter
 from services.scheduler.scheduler import ToolScheduler
 from services.settings import Settings
 from services.state import CoreEvents, SessionState
 from services.tools.registry import ToolRegistry
+from services.wire import Content
 from services.workspace import Workspace
 
 __all__ = ["Services"]
@@ -40,11 +48,21 @@ class Services:
     content_generator: ContentGenerator
     models: ModelConfigs
     router: ModelRouter
+    availability: Availability
     tools: ToolRegistry
     policy: PolicyEngine
     bus: MessageBus
     scheduler: ToolScheduler
     prompts: Prompts
+    utility: UtilityModel
+    compression: ChatCompressionService
+    masking: ToolOutputMaskingService
+    spoken: ConversationContext
+    """What safety checkers are told; whoever opens a chat sets its history."""
+    hooks: HookSystem | None
+    """The session's hooks; `None` where they are switched off."""
+    new_loop_detector: Callable[[Callable[[], Sequence[Content]]], LoopDetector]
+    """A detector for a conversation whose history, as it is shown, the argument gives."""
     fallback_handler: FallbackModelHandler | None = None
     """Whom to ask when a model cannot be used; nobody where it is `None`."""
     new_recording: Callable[[], ChatRecording]

@@ -2,26 +2,31 @@
 
 Every line is metadata, a message (the same id again replaces it), a `$set` of metadata (with
 `messages` it is a checkpoint that rebuilds the list) or a `$rewindTo`. The file is the truth about
-a conversation; what the model sees is derived from it on resume.
+a conversation; what the model sees is derived from it on resume (`services.recording`).
 
 Source: core `services/chatRecordingService.ts`.
 """
 
 from __future__ import annotations
 
-import errno
 import logging
-import re
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
 from services.clock import Clock, iso_timestamp
 from services.ids import IdSource
+from services.recording.deletion import delete_session_artifacts
+from services.recording.loading import load_conversation_record
+from services.recording.opening import migrated_lines, recording_path, rewritten_lines
+from services.recording.records import HistoryTurn, ResumedSession, has_resumable_content
+from services.recording.session_file import SessionFile
+from services.recording.sync import followed
+from services.recording.tool_records import merged_tool_calls, token_record, tool_record
 from services.scheduler.calls import CompletedToolCall
 from services.state import CoreEvents, SessionState, UserFeedback
 from services.tools.contract import Tool
-from services.wire import Content, Json, JsonObject, Part, js_json, js_trim
+from services.wire import Content, Json, JsonObject, Part
 from services.workspace import Workspace
 
 __all__ = ["ChatRecording", "HistoryTurn"]
@@ -32,9 +37,6 @@ DISK_FULL: Final = (
     "Chat recording disabled: No space left on device. The conversation will continue but will "
     "not be saved to disk. Free up disk space and restart to enable recording."
 )
-
-HistoryTurn = tuple[str, Content]
-"""A turn of the model-facing history: its durable id and its content."""
 
 
 class ChatRecording:
@@ -60,8 +62,8 @@ class ChatRecording:
         self._ids = ids
         self._events = events
         self._find_tool = find_tool
-        self._file: Path | None = None
-        self._metadata: JsonObject = {}
+        self._file: SessionFile | None = None
+        self._session_id = state.session_id
         self._messages: list[JsonObject] = []
         self._index: dict[str, int] = {}
         self._queued_thoughts: list[JsonObject] = []
@@ -70,37 +72,77 @@ class ChatRecording:
     @property
     def path(self) -> Path | None:
         """The file, or `None` while nothing is recorded."""
-        return self._file
+        return None if self._file is None else self._file.path
 
     @property
     def messages(self) -> Sequence[JsonObject]:
         """The messages as they stand, oldest first."""
         return self._messages
 
-    def initialize(self, kind: str = "main") -> None:
-        """Open a new file under the project's temporary folder and write its first line.
+    def initialize(
+        self,
+        kind: str = "main",
+        *,
+        resumed: ResumedSession | None = None,
+        parent_session_id: str | None = None,
+        directories: Sequence[str] | None = None,
+    ) -> None:
+        """Open a new file and write its first line, or go on with a file that is there.
+
+        Args:
+            kind: `main` or `subagent`; a resumed recording keeps its own.
+            resumed: the recording to go on with. What its file holds now counts; if that cannot be
+                read any more, what was read of it before is written anew.
+            parent_session_id: whose subagent this is; names the folder.
+            directories: a subagent's workspace folders.
 
         Raises:
             OSError: the folder or file cannot be made, for another reason than a full disk.
+            ValueError: a session id names no file.
         """
-        session_id = self._state.session_id
-        stamp = iso_timestamp(self._clock.now_ms())
-        name = _safe(session_id)
-        if not name:
-            raise ValueError(f"Invalid sessionId after sanitization: {session_id}")
-        folder = self._workspace.project_temp / "chats"
-        folder.mkdir(parents=True, exist_ok=True)
-        self._file = folder / f"session-{stamp[:16].replace(':', '-')}-{name[:8]}.jsonl"
-        self._metadata = {
-            "sessionId": session_id,
+        self._queued_thoughts, self._queued_tokens = [], None
+        if resumed is not None:
+            self._resume(resumed)
+            return
+        self._session_id, stamp = self._state.session_id, self._now()
+        path = recording_path(
+            self._workspace.project_temp,
+            self._session_id,
+            stamp,
+            kind=kind,
+            parent_session_id=parent_session_id,
+        )
+        self._take_messages([])
+        self._file = SessionFile(path, self._give_up)
+        metadata: JsonObject = {
+            "sessionId": self._session_id,
             "projectHash": self._workspace.project_hash,
             "startTime": stamp,
             "lastUpdated": stamp,
             "kind": kind,
         }
-        self._messages, self._index = [], {}
-        self._queued_thoughts, self._queued_tokens = [], None
-        self._append(self._metadata)
+        if directories is not None:
+            metadata["directories"] = list(directories)
+        self._append(metadata)
+
+    def _resume(self, resumed: ResumedSession) -> None:
+        conversation, path = resumed.conversation, resumed.file
+        self._session_id = conversation.session_id
+        loaded = load_conversation_record(path, self._clock)
+        is_old = path.name.endswith(".json")
+        new_path = path.with_name(f"{path.name}l") if is_old else path
+        self._file = SessionFile(new_path, self._give_up)
+        self._take_messages([self._named(m) for m in (loaded or conversation).messages])
+        if loaded is None:
+            logger.warning("%s cannot be read any more; it is written anew", path)
+            lines = rewritten_lines(conversation, self._messages)
+            self._file.replace(lines, self._clock.now_ms())
+            return
+        if is_old:
+            for line in migrated_lines(self._session_id, loaded, self._messages):
+                self._append(line)
+        # After a line that was cut off this one is lost with it: it says nothing new.
+        self._append({"$set": {"sessionId": self._session_id}})
 
     def record_message(
         self,
@@ -143,16 +185,9 @@ class ChatRecording:
         """Attach token counts to the last message if it is a `gemini` one without, else queue."""
         if self._file is None:
             return
-        tokens = {
-            "input": usage.get("promptTokenCount") or 0,
-            "output": usage.get("candidatesTokenCount") or 0,
-            "cached": usage.get("cachedContentTokenCount") or 0,
-            "thoughts": usage.get("thoughtsTokenCount") or 0,
-            "tool": usage.get("toolUsePromptTokenCount") or 0,
-            "total": usage.get("totalTokenCount") or 0,
-        }
+        tokens = token_record(usage)
         last = self._messages[-1] if self._messages else None
-        if last is not None and last["type"] == "gemini" and not last.get("tokens"):
+        if last is not None and last.get("type") == "gemini" and not last.get("tokens"):
             self._queued_tokens = None
             self._push({**last, "tokens": tokens})
         else:
@@ -162,9 +197,9 @@ class ChatRecording:
         """Write completed calls into the last `gemini` message, or a new one for want of it."""
         if self._file is None:
             return
-        records = [self._tool_record(call) for call in calls]
+        records = [tool_record(call, self._find_tool, self._now()) for call in calls]
         last = self._messages[-1] if self._messages else None
-        if last is None or last["type"] != "gemini" or self._queued_thoughts:
+        if last is None or last.get("type") != "gemini" or self._queued_thoughts:
             message = self._new_message("gemini", "", None, None)
             message |= {
                 "toolCalls": records,
@@ -177,14 +212,65 @@ class ChatRecording:
                 self._queued_tokens = None
             self._push(message)
             return
-        merged = list(last.get("toolCalls") or ())
-        for record in records:
-            known = next((i for i, old in enumerate(merged) if old["id"] == record["id"]), None)
-            if known is None:
-                merged.append(record)
-            else:
-                merged[known] = {**merged[known], **record}
-        self._push({**last, "toolCalls": merged})
+        self._push({**last, "toolCalls": merged_tool_calls(last, records)})
+
+    def record_history(self, contents: Iterable[Content]) -> list[HistoryTurn]:
+        """Write every content of a history that replaces the old one, as a turn of its own.
+
+        Returns the history with the new ids; `update_messages_from_history` is to follow.
+        """
+        return [
+            (
+                self.record_synthetic_message(
+                    "user" if content.get("role") == "user" else "gemini",
+                    content.get("parts") or [],
+                ),
+                content,
+            )
+            for content in contents
+        ]
+
+    def save_summary(self, summary: str) -> None:
+        """Write a summary of the conversation, for lists of sessions."""
+        self._set({"summary": summary})
+
+    def record_directories(self, directories: Iterable[str]) -> None:
+        """Write the workspace's folders."""
+        self._set({"directories": list(directories)})
+
+    def rewind_to(self, message_id: str) -> Sequence[JsonObject] | None:
+        """Take back a message and all after it; returns the messages that are left.
+
+        An unknown id changes nothing; nothing is returned where nothing is recorded.
+        """
+        if self._file is None:
+            return None
+        position = self._index.get(message_id)
+        if position is None:
+            logger.error("the message to rewind to, %s, is not in the recording", message_id)
+            return self._messages
+        self._take_messages(self._messages[:position])
+        self._append({"$rewindTo": message_id})
+        return self._messages
+
+    def delete(self) -> None:
+        """Remove the recording, and the tool outputs and logs of its session.
+
+        Raises:
+            OSError: the file is there and cannot be removed.
+        """
+        if self._file is not None:
+            self._file.path.unlink(missing_ok=True)
+            delete_session_artifacts(self._session_id, self._workspace.project_temp)
+
+    def delete_if_not_resumable(self) -> None:
+        """Remove a recording in which nothing was said. For the end of a session.
+
+        Raises:
+            OSError: the file is there and cannot be removed.
+        """
+        if not has_resumable_content(self._messages):
+            self.delete()
 
     def update_messages_from_history(self, history: Sequence[HistoryTurn]) -> None:
         """Make the messages follow the model-facing history: its ids, its order, its contents.
@@ -195,48 +281,16 @@ class ChatRecording:
         """
         if self._file is None:
             return
-        updated = False
-        messages: list[JsonObject] = []
-        for turn_id, content in history:
-            parts = content.get("parts") or []
-            known = self._index.get(turn_id)
-            if known is None:
-                updated = True
-                kind = "user" if content.get("role") == "user" else "gemini"
-                messages.append(self._new_message(kind, parts, None, turn_id))
-            else:
-                existing = self._messages[known]
-                updated = updated or existing.get("content") != content.get("parts")
-                messages.append({**existing, "content": parts})
-        updated = _sync_tool_results(messages, history) or updated
-        if not updated and len(messages) == len(self._messages):
+        messages = followed(
+            self._messages,
+            self._index,
+            history,
+            lambda kind, parts, turn_id: self._new_message(kind, parts, None, turn_id),
+        )
+        if messages is None:
             return
-        self._messages = messages
-        self._index = {message["id"]: i for i, message in enumerate(messages)}
+        self._take_messages(messages)
         self._append({"$set": {"messages": messages, "lastUpdated": self._now()}})
-
-    def _tool_record(self, call: CompletedToolCall) -> JsonObject:
-        request = call.request
-        name = request.shown_name
-        tool = self._find_tool(name)
-        description = call.invocation.description() if call.invocation else ""
-        record: JsonObject = {
-            "id": request.call_id,
-            "name": name,
-            "args": request.original_request_args or request.args,
-            "result": list(call.response.response_parts),
-            "status": str(call.status),
-            "timestamp": self._now(),
-        }
-        agent_id = (call.response.data or {}).get("agentId")
-        if isinstance(agent_id, str):
-            record["agentId"] = agent_id
-        if isinstance(call.response.result_display, (str, dict, list)):
-            record["resultDisplay"] = call.response.result_display
-        record["description"] = js_trim(description) or (tool.description if tool else "")
-        record["displayName"] = tool.display_name if tool and tool.display_name else name
-        record["renderOutputAsMarkdown"] = bool(tool and tool.is_output_markdown)
-        return record
 
     def _now(self) -> str:
         return iso_timestamp(self._clock.now_ms())
@@ -263,49 +317,24 @@ class ChatRecording:
         else:
             self._messages[known] = message
 
+    def _take_messages(self, messages: list[JsonObject]) -> None:
+        self._messages = messages
+        self._index = {}
+        for position, message in enumerate(messages):
+            # Documents of old versions may hold an id twice: the first one is it.
+            self._index.setdefault(message["id"], position)
+
+    def _named(self, message: JsonObject) -> JsonObject:
+        """The message with an id, which only documents of old versions can lack."""
+        return message if message.get("id") else {**message, "id": self._ids.uuid("message")}
+
     def _set(self, updates: JsonObject) -> None:
-        self._metadata |= updates
         self._append({"$set": updates})
 
     def _append(self, record: JsonObject) -> None:
-        if self._file is None:
-            return
-        try:
-            line = js_json(record).encode("utf-8", "surrogatepass") + b"\n"
-            with self._file.open("ab") as file:
-                file.write(line)
-        except OSError as error:
-            if error.errno != errno.ENOSPC:
-                raise
-            self._file = None
-            self._events.emit(UserFeedback(severity="warning", message=DISK_FULL))
+        if self._file is not None:
+            self._file.append(record)
 
-
-def _safe(session_id: str) -> str:
-    return re.sub(r"[^A-Za-z0-9_-]", "_", session_id)
-
-
-def _sync_tool_results(messages: list[JsonObject], history: Sequence[HistoryTurn]) -> bool:
-    """Give each tool call record the parts of the turn that answered it; True if one changed."""
-    holders: dict[str, tuple[JsonObject, int]] = {}
-    for message in messages:
-        if message["type"] == "gemini":
-            for position, record in enumerate(message.get("toolCalls") or ()):
-                holders.setdefault(record["id"], (message, position))
-    updated = False
-    for _, content in history:
-        if content.get("role") != "user":
-            continue
-        parts = content.get("parts") or []
-        for part in parts:
-            response = part.get("functionResponse")
-            holder = holders.get(response.get("id")) if response else None
-            if holder is None:
-                continue
-            message, position = holder
-            if message["toolCalls"][position].get("result") != parts:
-                calls = list(message["toolCalls"])
-                calls[position] = {**calls[position], "result": parts}
-                message["toolCalls"] = calls
-                updated = True
-    return updated
+    def _give_up(self) -> None:
+        self._file = None
+        self._events.emit(UserFeedback(severity="warning", message=DISK_FULL))

@@ -2,30 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 
+from services.availability.availability import Availability
 from services.availability.handler import FallbackModelHandler
 from services.bundle import Services
 from services.chat_recording import ChatRecording
 from services.clock import Clock
+from services.compression.budget import OutputTruncation
+from services.compression.service import ChatCompressionService, PreCompress
 from services.environment import Environment
+from services.hook_definitions import HookEvent
+from services.hooks.system import HookSystem, hooks_from_settings
 from services.ids import IdSource, ProcessIds, RandomSource
+from services.loop_detection.detector import LoopDetector
+from services.mcp.wiring import SessionServers, has_servers
 from services.message_bus import MessageBus
+from services.model.base_llm_client import BaseLlmClient
+from services.model.config_settings import model_configs_from_settings
 from services.model.configs import ModelConfigs
 from services.model.generator import ContentGenerator
 from services.model.names import AccessFlags
-from services.policy.defaults import default_rules
+from services.output_masking import ToolOutputMaskingService
+from services.policy.allowed_paths import AllowedPaths
+from services.policy.conseca import Conseca
 from services.policy.engine import PolicyEngine
-from services.policy.from_settings import policy_rules_from_settings
+from services.policy.safety import ConversationContext, SafetyCheckers
+from services.policy.saved import SavedAnswers
+from services.policy.sources import load_policy_rules
+from services.policy.tool_names import mcp_tool_warnings
 from services.prompts import Prompts
-from services.routing.router import ModelRouter
+from services.routing.options import RoutingOptions
+from services.routing.router import ModelRouter, RoutingServices
 from services.scheduler.scheduler import ToolScheduler
+from services.scheduler.truncation import OutputLimiter
 from services.settings import Settings
+from services.skills.manager import SkillManager
 from services.state import ApprovalMode, CoreEvents, SessionState
+from services.tool_distillation import ToolDistillation
 from services.tools.builtin import build_registry
+from services.tools.contract import ServerTool, Tool
 from services.tools.host import ToolHost
+from services.tools.web_access import WebAccess
+from services.tools.web_client import open_web
+from services.tools.web_model import ClientModel
+from services.wire import Content, JsonObject
 from services.workspace import Workspace
 
 __all__ = ["ServicesSetup", "open_services"]
@@ -50,6 +74,10 @@ class ServicesSetup:
     """Decides which models are accessible. Source: core `config/config.ts`, `refreshAuth`."""
     events: CoreEvents = field(default_factory=CoreEvents)
     fallback_handler: FallbackModelHandler | None = None
+    system_policies: Path | None = None
+    """Where the machine's administrator has policy files; a replay knows of none."""
+    version: str = "unknown"
+    """Of the product, as MCP servers are told. Source: core `config/config.ts`, `clientVersion`."""
 
 
 @asynccontextmanager
@@ -66,6 +94,42 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         interactive=setup.settings.interactive,
         events=setup.events,
     )
+    models = model_configs_from_settings(
+        setup.settings.model_configs,
+        AccessFlags.for_auth(setup.auth_type),
+        dynamic=setup.settings.dynamic_model_configuration,
+    )
+    availability = Availability(
+        models=models, state=state, clock=setup.clock, ids=setup.ids, ask=setup.fallback_handler
+    )
+    utility = BaseLlmClient(
+        generator=setup.content_generator,
+        models=models,
+        state=state,
+        events=setup.events,
+        clock=setup.clock,
+        rng=setup.rng,
+        retry_fetch_errors=setup.settings.retry_fetch_errors,
+        auth_type=setup.auth_type,
+        variables=setup.environment.variables,
+        availability=availability,
+    )
+    routing = RoutingServices(
+        availability=availability,
+        utility=utility,
+        clock=setup.clock,
+        rng=setup.rng,
+        events=setup.events,
+        options=RoutingOptions.from_settings(setup.settings),
+    )
+    servers = SessionServers() if has_servers(setup.settings) else None
+    prompts = Prompts(
+        workspace=setup.workspace,
+        state=state,
+        environment=setup.environment,
+        clock=setup.clock,
+        server_instructions=servers.instructions if servers is not None else str,
+    )
     host = ToolHost(
         workspace=setup.workspace,
         clock=setup.clock,
@@ -73,9 +137,38 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         state=state,
         environment=setup.environment,
         process_ids=setup.process_ids,
+        skills=SkillManager(setup.events),
+        web=_web(setup, models, state, prompts, availability),
+    )
+    spoken = ConversationContext(setup.workspace)
+
+    def declarations() -> list[JsonObject]:
+        return tools.declarations(state.active_model)
+
+    rules = load_policy_rules(
+        setup.settings,
+        workspace=setup.workspace,
+        events=setup.events,
+        system_folder=setup.system_policies,
     )
     policy = PolicyEngine(
-        [*default_rules(), *policy_rules_from_settings(setup.settings.policy_rules)],
+        rules.rules,
+        checkers=rules.checkers,
+        runner=SafetyCheckers(
+            context=spoken,
+            clock=setup.clock,
+            environment=setup.environment.child_variables,
+            in_process={
+                "allowed-path": AllowedPaths(),
+                "conseca": Conseca(
+                    enabled=setup.settings.enable_conseca,
+                    generator=setup.content_generator,
+                    declarations=declarations,
+                ),
+            },
+        ),
+        disable_always_allow=setup.settings.disable_always_allow,
+        save=SavedAnswers(workspace=setup.workspace, events=setup.events).save,
         state=state,
         interactive=setup.settings.interactive,
         workspace_root=setup.workspace.root,
@@ -83,10 +176,54 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         folder_trusted=setup.settings.folder_trusted,
         events=setup.events,
     )
-    tools = build_registry(host)
-    tools.set_exclusion(lambda tool: policy.statically_excluded(tool.name))
+    tools = build_registry(host, servers)
+    tools.set_exclusion(
+        lambda tool: policy.statically_excluded(tool.name, annotations=_policy_annotations(tool))
+    )
     bus = MessageBus(policy)
-    models = ModelConfigs(access=AccessFlags.for_auth(setup.auth_type))
+    distiller = ToolDistillation(
+        workspace=setup.workspace,
+        settings=setup.settings,
+        state=state,
+        clock=setup.clock,
+        model=utility,
+        system_instruction=prompts.system_instruction,
+        prompt_id=lambda: state.last_prompt_id,
+    )
+    limiter = OutputLimiter(
+        workspace=setup.workspace,
+        settings=setup.settings,
+        state=state,
+        last_prompt_tokens=lambda: state.last_prompt_tokens,
+        distiller=distiller,
+    )
+    hooks = hooks_from_settings(
+        setup.settings,
+        workspace=setup.workspace,
+        state=state,
+        clock=setup.clock,
+        environment=setup.environment,
+        events=setup.events,
+        plans=lambda: host.plans,
+        notify=lambda _: None,  # The terminal's spinner would listen.
+    )
+    compression = ChatCompressionService(
+        model=utility,
+        generator=setup.content_generator,
+        truncation=OutputTruncation(
+            project_temp=setup.workspace.project_temp, max_chars=limiter.threshold
+        ),
+        session_context=prompts.session_context,
+        threshold=setup.settings.compression_threshold,
+        pre_compress=_pre_compress(hooks),
+    )
+    masking = ToolOutputMaskingService(
+        settings=setup.settings,
+        workspace=setup.workspace,
+        state=state,
+        ids=setup.ids,
+        clock=setup.clock,
+    )
     scheduler = ToolScheduler(
         registry=tools,
         policy=policy,
@@ -96,7 +233,18 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         state=state,
         settings=setup.settings,
         events=setup.events,
+        limiter=limiter,
+        hooks=hooks,
     )
+
+    def new_loop_detector(history: Callable[[], Sequence[Content]]) -> LoopDetector:
+        return LoopDetector(
+            model=utility,
+            models=models,
+            history=history,
+            disabled=setup.settings.disable_loop_detection,
+            is_available=lambda model: availability.health.snapshot(model).available,
+        )
 
     def new_recording() -> ChatRecording:
         return ChatRecording(
@@ -108,7 +256,21 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
             find_tool=tools.get,
         )
 
-    try:
+    async with AsyncExitStack() as stack:
+        stack.push_async_callback(host.close)
+        if servers is not None:
+            await stack.enter_async_context(
+                servers.started(
+                    host=host,
+                    tools=tools,
+                    ids=setup.ids,
+                    events=setup.events,
+                    version=setup.version,
+                    policy_warnings=lambda server, names: mcp_tool_warnings(
+                        server, names, policy.rules
+                    ),
+                )
+            )
         yield Services(
             settings=setup.settings,
             state=state,
@@ -120,19 +282,60 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
             workspace=setup.workspace,
             content_generator=setup.content_generator,
             models=models,
-            router=ModelRouter(models=models, state=state),
+            router=ModelRouter(models=models, state=state, services=routing),
+            availability=availability,
             tools=tools,
             policy=policy,
             bus=bus,
             scheduler=scheduler,
-            prompts=Prompts(
-                workspace=setup.workspace,
-                state=state,
-                environment=setup.environment,
-                clock=setup.clock,
-            ),
+            prompts=prompts,
+            utility=utility,
+            compression=compression,
+            masking=masking,
+            spoken=spoken,
+            hooks=hooks,
+            new_loop_detector=new_loop_detector,
             fallback_handler=setup.fallback_handler,
             new_recording=new_recording,
         )
-    finally:
-        await host.close()
+
+
+def _policy_annotations(tool: Tool) -> JsonObject | None:
+    return tool.policy_annotations if isinstance(tool, ServerTool) else None
+
+
+def _web(
+    setup: ServicesSetup,
+    models: ModelConfigs,
+    state: SessionState,
+    prompts: Prompts,
+    availability: Availability,
+) -> WebAccess:
+    client = ClientModel(
+        generator=setup.content_generator,
+        models=models,
+        state=state,
+        events=setup.events,
+        clock=setup.clock,
+        rng=setup.rng,
+        system_instruction=prompts.system_instruction,
+        retry_fetch_errors=setup.settings.retry_fetch_errors,
+        max_attempts=setup.settings.max_attempts,
+        auth_type=setup.auth_type,
+        variables=setup.environment.variables,
+        availability=availability,
+    )
+    return open_web(
+        client, clock=setup.clock, rng=setup.rng, events=setup.events, settings=setup.settings
+    )
+
+
+def _pre_compress(hooks: HookSystem | None) -> PreCompress | None:
+    """The hook before a compression; `None` spares the cost of getting ready for nobody."""
+    if hooks is None or not hooks.has_hooks(HookEvent.PRE_COMPRESS):
+        return None
+
+    async def fire(trigger: str) -> None:
+        await hooks.pre_compress(forced=trigger == "manual")
+
+    return fire

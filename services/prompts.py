@@ -6,7 +6,7 @@ The words are this product's own; only the first text's `<session_context>` fram
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
@@ -58,11 +58,22 @@ class Prompts:
         state: SessionState,
         environment: Environment,
         clock: Clock,
+        server_instructions: Callable[[], str] = str,
     ) -> None:
+        """Make them.
+
+        Args:
+            workspace: the folder that is worked in.
+            state: the mode, and whether somebody is there.
+            environment: platform and calendar.
+            clock: for today.
+            server_instructions: what MCP servers say about themselves; empty where they do not.
+        """
         self._workspace = workspace
         self._state = state
         self._environment = environment
         self._clock = clock
+        self._server_instructions = server_instructions
 
     def system_instruction(self) -> str:
         """The system instruction for the approval mode now in force."""
@@ -72,7 +83,10 @@ class Prompts:
         return "\n\n".join(sections)
 
     def session_context(self) -> Content:
-        """The first user turn: date, platform, folders. Its id is `ENVIRONMENT_CONTEXT_ID`."""
+        """The first user turn: date, platform, folders, what MCP servers say.
+
+        Its id is `ENVIRONMENT_CONTEXT_ID`.
+        """
         today = self._environment.long_date(self._clock.now_ms())
         lines = [
             "<session_context>",
@@ -81,9 +95,21 @@ class Prompts:
             f"Temporary files go to {self._workspace.project_temp}.",
             f"The workspace is {self._workspace.root}. It holds:",
             *_tree(self._workspace.root),
+            *self._project_context(),
             "</session_context>",
         ]
         return {"role": "user", "parts": [{"text": "\n".join(lines)}]}
+
+    def _project_context(self) -> list[str]:
+        """What servers say is read with the first turn, not with the system instruction.
+
+        Source: core `context/memoryContextManager.ts`, `Config.getSessionMemory`.
+        """
+        told = self._server_instructions().strip()
+        if not told:
+            return []
+        frame = ("<loaded_context>", "<project_context>")
+        return ["", *frame, told, "</project_context>", "</loaded_context>"]
 
 
 def _tree(root: Path) -> list[str]:

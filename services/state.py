@@ -113,6 +113,11 @@ class SessionState:
         self.sequence_model: str | None = None
         """The sticky model of the current sequence of requests; see its resets below."""
         self.topic_title: str | None = None
+        self.last_prompt_id = session_id
+        """The prompt that the turn loop works on, or worked on last."""
+        self.last_prompt_tokens = 0
+        """Tokens of the context as the turn loop last made them known; limits what tools may say.
+        It lags behind the chat's own count by a turn, as the core's telemetry does."""
         self._model = model
         self._active_model = model
         self._approval_mode = approval_mode

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 __all__ = ["Workspace"]
@@ -15,11 +15,24 @@ class Workspace:
 
     root: Path
     home: Path
+    added: list[Path] = field(default_factory=list, compare=False)
+    """Folders that tools may use as well since something in the session needed them."""
 
     @classmethod
     def at(cls, root: Path, home: Path) -> Workspace:
         """Resolve both folders; neither needs to exist yet."""
         return cls(root=root.resolve(), home=home.resolve())
+
+    @property
+    def folders(self) -> tuple[Path, ...]:
+        """All folders that tools work in, the workspace's own first."""
+        return (self.root, *self.added)
+
+    def add_folder(self, folder: Path) -> None:
+        """Let tools use `folder` from now on."""
+        resolved = folder.resolve()
+        if resolved not in self.folders:
+            self.added.append(resolved)
 
     @property
     def project_temp(self) -> Path:

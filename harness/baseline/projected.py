@@ -46,7 +46,7 @@ _SYSTEM: Final = re.compile(
     r"(operating system is:? )"
     r"(?:aix|android|cygwin|darwin|freebsd|linux|netbsd|openbsd|sunos|win32)\b"
 )
-_LONG: Final = 64 * 1024
+_LONG: Final = 8 * 1024
 _SHOWN: Final = 1000
 _MACHINE: Final = frozenset({"node", "python"})
 

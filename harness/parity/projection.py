@@ -164,13 +164,15 @@ def call_ids(item: Item) -> None:
 def recorded_ids(item: Item) -> None:
     """A recorded message's id is random in the product; a rewind must still name the right one.
 
-    Only UUIDs are hidden: ids that mean something (`environment-context`'s hash) stay compared.
+    Only UUIDs are hidden, and what is derived from one (`…_response`): ids that mean something
+    (`environment-context`'s hash) stay compared.
     """
     for holder, path in _dicts(item.value):
         for key in ("id", "$rewindTo"):
             value = holder.get(key)
-            if isinstance(value, str) and _UUID.fullmatch(value):
-                item.rename("recorded_ids", holder, key, _join(path, key), "message")
+            if isinstance(value, str) and _UUID.fullmatch(value.removesuffix("_response")):
+                scope = "response" if value.endswith("_response") else "message"
+                item.rename("recorded_ids", holder, key, _join(path, key), scope)
 
 
 @rule(*ChannelName, marker="tool-outputs/")

@@ -161,7 +161,7 @@ class Driver:
             case Reset():
                 await self._runtime.reset()
             case SetModel(model=model):
-                self._services.state.set_model(model)
+                self._services.availability.set_model(model)
             case SetApprovalMode(mode=mode):
                 self._services.state.set_approval_mode(mode)
             case WriteFile(path=path, text=text):

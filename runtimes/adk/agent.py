@@ -1,17 +1,18 @@
 """`AdkAgentProtocol`: the product's agent, with Google's ADK as its loop.
 
-A send is one `Runner.run_async` per user-role request (the prompt, then perhaps a nudge after an
-empty answer); the tool rounds happen inside it. What a client sees is decided here and in the
-translator: one `agent_start`, one `agent_end` on every path, nothing after an abort.
+A send is one `Runner.run_async` per user-role request (the prompt, then perhaps one that nobody
+typed, see `runtimes.adk.following`); the tool rounds happen inside it. What a client sees is
+decided here and in the translator: one `agent_start`, one `agent_end` on every path, nothing after
+an abort.
 """
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from google.adk.agents._streaming_mode import StreamingMode
 from google.adk.agents.run_config import RunConfig
@@ -25,22 +26,22 @@ from google.adk.sessions.session import Session
 from google.adk.telemetry.context import TelemetryConfig
 
 from agent_protocol.agent import AgentProtocol, AgentSend, MessageSend, Subscriber, Unsubscribe
-from agent_protocol.content import ContentPart, TextPart
 from agent_protocol.errors import StreamActive, UnsupportedSend
 from agent_protocol.event_log import EventLog
-from agent_protocol.events import AgentEvent, Message
+from agent_protocol.events import AgentEvent
 from runtimes.adk.flow import RuntimeFlow, ToolBatch
+from runtimes.adk.following import Following
 from runtimes.adk.llm import GcliAgentModel, Instruction, ModelParts
 from runtimes.adk.notes import WireContent
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
-from runtimes.adk.run import ModelCallFailed, Run, RunLink
+from runtimes.adk.run import End, ModelCallFailed, Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
+from runtimes.adk.stream import Stream
 from runtimes.adk.tools import Toolbox
-from runtimes.adk.translate import EventTranslator
-from services.abort import AbortController, AbortError
+from services.abort import AbortError
 from services.background import BackgroundTasks
 from services.bundle import Services
-from services.history.transforms import EMPTY_ANSWER_NUDGE
+from services.history.transforms import has_function_response
 from services.model.errors import (
     EmptyMessageError,
     InvalidStreamError,
@@ -50,8 +51,7 @@ from services.model.errors import (
 )
 from services.presentation.content import content_to_parts
 from services.presentation.errors import StructuredError, map_error, unexpected_error
-from services.presentation.finish import end_reason
-from services.wire import Content
+from services.wire import Content, Part
 
 __all__ = ["USER_ID", "AdkAgentProtocol", "AdkConfig"]
 
@@ -103,23 +103,26 @@ class AdkAgentProtocol(AgentProtocol):
         self._services = services
         self._session = session
         self._sessions = session_service
+        conversation = session_service.archive(session)
         self._tasks = config.tasks
         self._link = link
         self._prompt_id = config.prompt_id or services.state.prompt_id
         self._log = EventLog()
-        self._stream: _Stream | None = None
+        self._stream: Stream | None = None
         instruction = Instruction(instruction_provider)
         model = GcliAgentModel.over(
             ModelParts(
                 services=services,
-                conversation=session_service.archive(session),
-                pending=lambda: session_service.pending(session),
+                conversation=conversation,
+                pending=lambda: session_service.pending(self._session),
                 link=link,
                 tools=tools,
                 instruction=instruction,
             )
         )
-        flow = RuntimeFlow(request_processors, ToolBatch(services, session_service, link))
+        batch = ToolBatch(services, session_service, link)
+        self._following = Following(services, conversation, batch)
+        flow = RuntimeFlow(request_processors, batch)
         hosted = HostedAgent.make(model, flow, instruction)
         app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=list(plugins))
         self._runner = Runner(app=app, session_service=session_service)
@@ -151,7 +154,7 @@ class AdkAgentProtocol(AgentProtocol):
             )
         if self._stream is not None and self._stream.active:
             raise StreamActive("AdkAgentProtocol.send() cannot be called while a stream is active.")
-        stream = _Stream(self._services, self._log)
+        stream = Stream(self._services, self._log)
         self._stream = stream
         stream.tell_user_message(payload)
         self._tasks.start(self._conduct(stream, payload), name=f"adk stream {stream.id}")
@@ -166,7 +169,7 @@ class AdkAgentProtocol(AgentProtocol):
         """Let go of what ADK holds. The agent must be idle."""
         await self._runner.close()
 
-    async def _conduct(self, stream: _Stream, payload: MessageSend) -> None:
+    async def _conduct(self, stream: Stream, payload: MessageSend) -> None:
         """Drive a stream from `agent_start` to exactly one `agent_end`."""
         run = Run(
             prompt_id=self._prompt_id,
@@ -188,6 +191,7 @@ class AdkAgentProtocol(AgentProtocol):
                 stream.emit(stream.translator.error(unexpected_error(error)))
                 stream.end("failed")
         finally:
+            self._sessions.archive(self._session).calls.abandon(run)
             self._link.finish()
             stream.active = False
 
@@ -203,27 +207,21 @@ class AdkAgentProtocol(AgentProtocol):
         platform_time.set_time_provider(lambda: clock.now_ms() / 1000)
         platform_uuid.set_id_provider(next_id)
 
-    async def _invocations(self, stream: _Stream, run: Run, parts: list[Content]) -> None:
-        message: Content = {"role": "user", "parts": parts}
+    async def _invocations(self, stream: Stream, run: Run, parts: list[Part]) -> None:
         while True:
-            await self._invoke(stream, run, message)
+            await self._invoke(stream, run, {"role": "user", "parts": parts})
             if stream.ended:
                 return
-            if run.end is not None:
-                stream.end(*run.end)
+            after = await self._following.after(stream, run)
+            if isinstance(after, End):
+                stream.end(after.reason, after.data)
                 return
-            if run.signal.aborted:
-                stream.end("aborted")
-                return
-            if run.after_tools and not run.step.visible_text:
-                run.after_tools = False
-                message = {"role": "user", "parts": [{"text": EMPTY_ANSWER_NUDGE}]}
-                continue
-            stream.end(end_reason(run.step.finish_reason))
-            return
+            parts = after
 
-    async def _invoke(self, stream: _Stream, run: Run, message: Content) -> None:
+    async def _invoke(self, stream: Stream, run: Run, message: Content) -> None:
         """One user-role request and the tool rounds that follow from it."""
+        # A resume or a rewind drops the session: its live events belong to another history.
+        self._session = self._sessions.reopened(self._session)
         events = self._runner.run_async(
             user_id=USER_ID,
             session_id=self._session.id,
@@ -243,7 +241,7 @@ class AdkAgentProtocol(AgentProtocol):
         finally:
             self._sessions.settle(self._session)
 
-    def _tell_failure(self, stream: _Stream, error: Exception) -> None:
+    def _tell_failure(self, stream: Stream, error: Exception) -> None:
         if isinstance(error, EmptyMessageError):
             raise error
         if isinstance(error, InvalidStreamError):
@@ -262,40 +260,11 @@ class AdkAgentProtocol(AgentProtocol):
 
 
 def _sendable(message: Content) -> WireContent:
-    """The message for the Runner, which wants at least one part of its own."""
+    """The message for the Runner, which wants at least one part of its own.
+
+    Of the results of calls it would want the calls too; those were in an answer that was given up.
+    """
     content = WireContent.of(message)
-    if not content.parts:
+    if not content.parts or has_function_response(message):
         content.parts = WireContent.of({"parts": [{"text": ""}]}).parts
     return content
-
-
-class _Stream:
-    """One send's stream as its client sees it."""
-
-    def __init__(self, services: Services, log: EventLog) -> None:
-        self.id = services.ids.uuid("stream")
-        self.controller = AbortController()
-        self.translator = EventTranslator(self.id, clock=services.clock, tools=services.tools)
-        self.active = True
-        self.ended = False
-        self._log = log
-
-    def tell_user_message(self, payload: MessageSend) -> None:
-        """Emit what the user said, as it is meant to be shown."""
-        content: tuple[ContentPart, ...] = payload.content
-        if payload.display_content:
-            content = (TextPart(text=payload.display_content),)
-        self.emit(
-            Message(**self.translator.fields(), role="user", content=content, meta=payload.meta)
-        )
-
-    def emit(self, event: AgentEvent) -> None:
-        """Store and deliver one event."""
-        self.ended = self.ended or event.type == "agent_end"
-        self._log.emit((event,))
-
-    def end(self, reason: str, data: Mapping[str, Any] | None = None) -> None:
-        """Emit `agent_end`, unless the stream has had its one."""
-        if not self.ended:
-            self.emit(self.translator.end(reason, data))
-        self.active = False

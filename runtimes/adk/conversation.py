@@ -11,12 +11,14 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from runtimes.adk.prompt_calls import PromptCalls
 from services.bundle import Services
-from services.chat_recording import ChatRecording, HistoryTurn
+from services.chat_recording import ChatRecording
 from services.history.binary import binary_received, split_binary_injections
 from services.history.transforms import (
     INTERRUPTED_RESPONSE_PLACEHOLDER,
     coalesce,
+    curated_history,
     has_function_response,
     strip_thoughts,
 )
@@ -26,7 +28,10 @@ from services.model.names import is_gemini2_model, supports_modern_features
 from services.model.parts import part_list_to_string
 from services.model.stream import AssembledTurn
 from services.model.tokens import estimate_tokens
+from services.output_masking import MaskingResult
 from services.prompts import ENVIRONMENT_CONTEXT_ID
+from services.recording.conversion import ensure_stable_tool_ids
+from services.recording.records import HistoryTurn, ResumedSession
 from services.scheduler.calls import CompletedToolCall
 from services.wire import Content, Part
 
@@ -59,31 +64,94 @@ class Conversation:
         self._ids: list[str] = []
         self.view = RequestView()
         """Curated, coalesced request contents; brought up to date by every change below."""
-        self._recording: ChatRecording = services.new_recording()
+        self.generation = 0
+        """Counts how often history was replaced by another one, instead of growing or shrinking at
+        its end."""
+        self.recording: ChatRecording = services.new_recording()
+        self.loops = services.new_loop_detector(self.shown_history)
+        """Outlives chats: a reset does not make it forget."""
+        self.calls = PromptCalls(services.hooks)
+        """Which prompts hooks were told of; outlives chats too."""
         self._prompt_start: _PromptStart | None = None
         self.sending = asyncio.Lock()
         """Held while a request and its answer are under way: there is one at a time."""
         self.last_prompt_token_count = 0
         self.session_turns = 0
         """Model turns over the client's life; a reset does not clear it."""
-        self.last_prompt_id = services.state.session_id
 
-    def start(self) -> None:
-        """Begin a chat: the environment's context is its first turn, and a new recording's."""
-        recording = self._services.new_recording()
-        context = self._services.prompts.session_context()
-        self._recording = recording
-        self._ids = [ENVIRONMENT_CONTEXT_ID]
-        self.view = RequestView([context], strip_thoughts=self._strips_thoughts())
+    def start(
+        self, turns: Sequence[HistoryTurn] | None = None, resumed: ResumedSession | None = None
+    ) -> None:
+        """Begin a chat.
+
+        Args:
+            turns: what it begins with; the environment's context alone when absent.
+            resumed: the recording to go on with; a new one when absent.
+        """
+        services = self._services
+        self.recording = services.new_recording()
+        self.recording.initialize(resumed=resumed)
+        services.spoken.history = self.shown_history
+        if services.hooks is not None:
+            services.hooks.transcript = lambda: self.recording.path
         self._prompt_start = None
-        self.last_prompt_token_count = estimate_tokens(context["parts"])
-        recording.initialize()
+        self.become(turns or [self.environment()])
+        services.compression.chat_started()
+        self.publish_tokens()
+
+    def environment(self) -> HistoryTurn:
+        """The turn that every chat begins with."""
+        return ENVIRONMENT_CONTEXT_ID, self._services.prompts.session_context()
+
+    def become(self, turns: Sequence[HistoryTurn]) -> None:
+        """Have another history. Where the prompt began stays the number of turns that it was."""
+        stable = ensure_stable_tool_ids(turns)
+        self._ids = [turn_id for turn_id, _ in stable]
+        self.view = RequestView(
+            [content for _, content in stable], strip_thoughts=self._strips_thoughts()
+        )
+        self.generation += 1
+        self.last_prompt_token_count = estimate_tokens(
+            [part for content in self.view.raw for part in content.get("parts") or ()]
+        )
         self._sync_recording()
 
-    def transcript(self) -> list[Content]:
+    def replace_history(self, contents: Sequence[Content]) -> None:
+        """Have another history, each content of which is recorded as a turn of its own."""
+        self.become(self.recording.record_history(contents))
+
+    def mask(self) -> MaskingResult | None:
+        """Mask the tool outputs that are long and old enough; `None` where there are none."""
+        self.match_configured_model()
+        masking = self._services.masking
+        if not masking.due(self.view.raw, coalesced=self.view.strips_thoughts):
+            return None
+        result = masking.mask(self.shown_history())
+        if not result.masked_count:
+            return None
+        self.replace_history(result.history)
+        return result
+
+    def add_history(self, content: Content) -> None:
+        """Put a turn at the end of the history without sending it; it is recorded."""
+        ((turn_id, content),) = self.recording.record_history([content])
+        self._push(turn_id, content)
+
+    def publish_tokens(self) -> None:
+        """Let the rest of the session know how long the last prompt was."""
+        self._services.state.last_prompt_tokens = self.last_prompt_token_count
+
+    def shown_history(self) -> list[Content]:
         """The model-facing history, oldest first, as upstream's `getHistory` shows it."""
         raw = list(self.view.raw)
         return coalesce(strip_thoughts(raw)) if self._strips_thoughts() else raw
+
+    def curated_history(self) -> list[Content]:
+        """The turns that are fit to be sent; coalesced and without thoughts, as the model wants."""
+        self.match_configured_model()
+        if not self._strips_thoughts():
+            return curated_history(self.view.raw)
+        return self.view.curated()
 
     def history(self) -> list[HistoryTurn]:
         """Every turn with its durable id."""
@@ -118,7 +186,7 @@ class Conversation:
 
     def answer(self, turn: AssembledTurn, model: str) -> None:
         """Take the model's turn into recording and history."""
-        recording = self._recording
+        recording = self.recording
         for thought in turn.thoughts:
             recording.record_thought(thought.subject, thought.description)
         if turn.usage is not None:
@@ -136,7 +204,7 @@ class Conversation:
 
     def record_tool_calls(self, model: str, calls: Sequence[CompletedToolCall]) -> None:
         """Write a batch's outcome into the recording."""
-        self._recording.record_tool_calls(model, calls)
+        self.recording.record_tool_calls(model, calls)
 
     def fail(self, request: SentRequest, *, aborted: bool, error: BaseException | None) -> None:
         """Go back: after an abort to the prompt's start, after a failure to before this request.
@@ -170,7 +238,7 @@ class Conversation:
             shown = [{"text": display_content}]
             if part_list_to_string(shown) == part_list_to_string(parts):
                 shown = None
-        turn_id = self._recording.record_message(
+        turn_id = self.recording.record_message(
             type="user", content=parts, display_content=shown, model=model
         )
         self._push(turn_id, content)
@@ -178,15 +246,15 @@ class Conversation:
     def _take_tool_response(self, content: Content) -> None:
         """Binary data inside a response becomes a user turn of its own, behind a thought."""
         parts: list[Part] = content["parts"]
-        turn_id = self._recording.record_synthetic_message("user", parts)
+        turn_id = self.recording.record_synthetic_message("user", parts)
         cleaned, injected = split_binary_injections(parts)
         self._push(turn_id, {**content, "parts": cleaned} if injected else content)
         if not injected:
             return
         received = [binary_received()]
-        received_id = self._recording.record_synthetic_message("gemini", received)
+        received_id = self.recording.record_synthetic_message("gemini", received)
         self._push(received_id, {"role": "model", "parts": received})
-        binary_id = self._recording.record_synthetic_message("info", injected)
+        binary_id = self.recording.record_synthetic_message("info", injected)
         self._push(binary_id, {"role": "user", "parts": injected})
 
     def _push(self, turn_id: str, content: Content) -> None:
@@ -201,4 +269,4 @@ class Conversation:
         self._sync_recording()
 
     def _sync_recording(self) -> None:
-        self._recording.update_messages_from_history(self.history())
+        self.recording.update_messages_from_history(self.history())

@@ -18,9 +18,11 @@ from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcess
 from google.adk.flows.llm_flows.single_flow import SingleFlow
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
+from google.adk.plugins.base_plugin import BasePlugin
 
+from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import ToolsDone, WireContent
-from runtimes.adk.run import RunLink
+from runtimes.adk.run import End, Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
 from services.bundle import Services
 from services.scheduler.calls import CompletedToolCall
@@ -32,8 +34,11 @@ PROCESSOR_ORDER: Final = (
     "limits",
     "basic",
     "instructions",
+    "compression",
+    "tool_output_masking",
     "contents",
     "context_overflow",
+    "loop_check",
     "gcli_routing",
     "agent_tools",
 )
@@ -56,36 +61,46 @@ class ToolBatch:
     async def execute(self, context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Yield the batch's one response event; nothing once the run is aborted.
 
-        The batch is every call that was asked for in this step, those of attempts that failed
-        afterwards included: clients have been told of them.
+        The batch is every call that was asked for in this turn, those of attempts that failed and
+        of answers that were cut off included: clients have been told of them.
         """
-        run = self._link.run
-        if run.signal.aborted:
+        run, session = self._link.run, context.session
+        if not self._sessions.archive(session).calls.leave_for_tools(run):
+            # Hooks have a say first, and perhaps another request; the batch waits for that.
             context.end_invocation = True
             return
-        completed = await self._services.scheduler.schedule(run.step.requests, run.signal)
-        if run.signal.aborted:
+        completed = None if run.signal.aborted else await self.run(run)
+        if completed is None:
             context.end_invocation = True
             return
-        run.after_tools = bool(completed)
-        run.end = _verdict(completed)
         yield _response_event(context, completed, last=run.end is not None)
         # Clients have been told by now: the Runner and the agent go in step.
-        state, session = self._services.state, context.session
-        self._sessions.archive(session).record_tool_calls(
-            state.sequence_model or state.model, completed
-        )
+        self.record(self._sessions.archive(session), completed)
         if run.end is not None:
             self._sessions.discard_pending(session)
 
+    async def run(self, run: Run) -> Sequence[CompletedToolCall] | None:
+        """Run the turn's calls and see what they mean for the run; `None` once it is aborted."""
+        completed = await self._services.scheduler.schedule(run.turn.requests, run.signal)
+        if run.signal.aborted:
+            return None
+        run.after_tools = bool(completed)
+        run.end = _verdict(completed)
+        return completed
 
-def _verdict(completed: Sequence[CompletedToolCall]) -> tuple[str, None] | None:
+    def record(self, conversation: Conversation, completed: Sequence[CompletedToolCall]) -> None:
+        """Write the outcome into the recording, once clients have been told of it."""
+        state = self._services.state
+        conversation.record_tool_calls(state.sequence_model or state.model, completed)
+
+
+def _verdict(completed: Sequence[CompletedToolCall]) -> End | None:
     """How the batch ends the stream, if it does."""
     types = [(call.response.error_type, call.response.error) for call in completed]
     if any(kind is ToolErrorType.STOP_EXECUTION and error is not None for kind, error in types):
-        return "completed", None
+        return End("completed")
     if any(kind is not None and kind.is_fatal for kind, _ in types):
-        return "failed", None
+        return End("failed")
     return None
 
 
@@ -145,8 +160,8 @@ class RuntimeFlow(SingleFlow):
         llm_request: LlmRequest,
         model_response_event: Event,
     ) -> LlmResponse | None:
-        """Make a callback context only where there is a plugin to be given it."""
-        if not invocation_context.plugin_manager.plugins:
+        """Make a callback context only where there is a plugin that asks for it."""
+        if not _asked_for(invocation_context, "before_model_callback"):
             return None
         return await super()._handle_before_model_callback(
             invocation_context, llm_request, model_response_event
@@ -159,7 +174,7 @@ class RuntimeFlow(SingleFlow):
         model_response_event: Event,
     ) -> LlmResponse | None:
         """Likewise, for every chunk."""
-        if not invocation_context.plugin_manager.plugins:
+        if not _asked_for(invocation_context, "after_model_callback"):
             return None
         return await super()._handle_after_model_callback(
             invocation_context, llm_response, model_response_event
@@ -177,6 +192,14 @@ class RuntimeFlow(SingleFlow):
                 yield event
 
 
+def _asked_for(context: InvocationContext, callback: str) -> bool:
+    """Whether any plugin has a callback of its own by this name."""
+    default = getattr(BasePlugin, callback)
+    return any(
+        getattr(type(plugin), callback) is not default for plugin in context.plugin_manager.plugins
+    )
+
+
 def _install(flow: RuntimeFlow, ours: dict[str, BaseLlmRequestProcessor]) -> None:
     """Put our processors where `PROCESSOR_ORDER` has them, replacing ADK's of the same name."""
     present = {processor.name for processor in flow._iter_request_processors()}
@@ -187,12 +210,13 @@ def _install(flow: RuntimeFlow, ours: dict[str, BaseLlmRequestProcessor]) -> Non
         processor = ours.get(name)
         if processor is None:
             continue
+        earlier = [other for other in PROCESSOR_ORDER[:index] if other in present]
         if name in present:
             flow.replace_request_processor(name, processor)
-        elif index == 0:
+        elif earlier:
+            flow.insert_request_processor_after(earlier[-1], processor)
+        else:
             flow.insert_request_processor_before(
                 next(other for other in PROCESSOR_ORDER if other in present), processor
             )
-        else:
-            flow.insert_request_processor_after(PROCESSOR_ORDER[index - 1], processor)
         present.add(name)

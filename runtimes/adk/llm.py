@@ -8,7 +8,7 @@ partial response per chunk, and one consolidated response when the answer is com
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Final
@@ -21,7 +21,8 @@ from google.genai import types
 from pydantic import PrivateAttr
 
 from runtimes.adk.conversation import Conversation, SentRequest
-from runtimes.adk.notes import Answer, Chunk, RequestContents, WireContent, wire_of
+from runtimes.adk.notes import Blocked, RequestContents, Stopped, wire_of
+from runtimes.adk.responses import called_off, consolidated, partial, stand_in, telling
 from runtimes.adk.run import ModelCallFailed, Run, RunLink
 from runtimes.adk.tools import Toolbox
 from services.abort import AbortError
@@ -32,16 +33,23 @@ from services.history.transforms import (
     ensure_signatures,
     strip_call_id_prefixes,
 )
+from services.hooks.model_call import (
+    AgentExecutionBlocked,
+    AgentExecutionStopped,
+    HookVerdict,
+    ModelCallHooks,
+    after_model,
+)
+from services.hooks.system import HookSystem
+from services.hooks.translation import HookModelRequest
 from services.model.classification import is_retryable_error, retry_error_type
 from services.model.configs import ModelConfigKey
 from services.model.errors import InvalidStreamError
 from services.model.generator import ChunkStream, LlmRole, ModelRequest
 from services.model.names import is_gemini2_model, resolve_model, supports_modern_features
 from services.model.parts import function_calls
-from services.model.retry import no_fallback, retry_with_backoff
-from services.model.selection import apply_model_selection
-from services.model.stream import AssembledTurn, CallIds, StreamAssembler, retry_nudge
-from services.scheduler.calls import ToolCallRequest
+from services.model.retry import retry_with_backoff
+from services.model.stream import CallIds, StreamAssembler, retry_nudge
 from services.state import RetryAttempt
 from services.wire import Content, JsonObject
 
@@ -49,6 +57,7 @@ __all__ = ["GcliAgentModel", "Instruction", "ModelParts"]
 
 _STREAM_ATTEMPTS: Final = 4
 _STREAM_DELAY_MS: Final = 1000
+_BLOCKED: Final = "AGENT_EXECUTION_BLOCKED"
 
 
 class Instruction:
@@ -104,7 +113,8 @@ class GcliAgentModel(BaseLlm):
         """Send the pending turn; yield partial responses, then exactly one consolidated one.
 
         Unless the answer is complete when this ends, for whatever reason, history goes back to
-        where the rules of `Conversation.fail` say.
+        where the rules of `Conversation.fail` say. A stream that was called off while it was told
+        (`Step.stream`) ends with a response that says why, and has no content.
 
         Raises:
             ModelCallFailed: the model could not be asked, broke off, or answered nothing usable.
@@ -116,6 +126,9 @@ class GcliAgentModel(BaseLlm):
         ):
             async for response in responses:
                 yield response
+        reason = self._parts.link.run.step.stream.signal.reason
+        if reason is not None:
+            yield called_off(reason)
 
     async def _answer(
         self, conversation: Conversation, request: LlmRequest
@@ -127,7 +140,7 @@ class GcliAgentModel(BaseLlm):
         try:
             call = _Call(parts, run, request)
             sent = call.send_pending()
-            async with aclosing(call.attempts(sent)) as responses:
+            async with aclosing(call.responses(sent)) as responses:
                 async for response in responses:
                     answered = not response.partial
                     yield response
@@ -157,6 +170,8 @@ class _Call:
             raise RuntimeError("the request was not routed")
         self._key: ModelConfigKey = run.step.key
         self._call_ids = CallIds(parts.services.clock)
+        self._told_calls = False
+        """Some chunk that was told asks for a tool."""
         instruction = request.config.system_instruction
         self._instruction: str | None = None
         """What somebody else than the flow wrote into the request."""
@@ -168,31 +183,50 @@ class _Call:
             self._edited = [wire_of(content) for content in contents]
 
     def send_pending(self) -> SentRequest:
-        """Take the pending turn into history; the first one of a send is shown as it was given."""
+        """Take the pending turn into history."""
         content = self._parts.pending()
         if content is None:
             raise RuntimeError("there is nothing to send")
         run = self._run
-        shown, run.display_content = run.display_content, None
         return self._parts.conversation.send(
-            wire_of(content), prompt_id=run.prompt_id, model=self._key.model, display_content=shown
+            wire_of(content),
+            prompt_id=run.prompt_id,
+            model=self._key.model,
+            display_content=run.turn.display_content,
         )
 
-    async def attempts(self, sent: SentRequest) -> AsyncGenerator[LlmResponse, None]:
+    async def responses(self, sent: SentRequest) -> AsyncGenerator[LlmResponse, None]:
+        """The answer, or what hooks make of it; their verdicts are no failures."""
+        try:
+            async with aclosing(self._attempts(sent)) as responses:
+                async for response in responses:
+                    yield response
+        except AgentExecutionStopped as verdict:
+            # Who takes this closes the stream here, and with it history goes back, as upstream's.
+            yield telling(Stopped(reason="completed", data={"message": verdict.reason}))
+        except AgentExecutionBlocked as verdict:
+            for response in self._blocked(verdict):
+                yield response
+
+    async def _attempts(self, sent: SentRequest) -> AsyncGenerator[LlmResponse, None]:
         """Ask until an answer is complete. What failed attempts yielded is not withdrawn."""
         services, run = self._services, self._run
+        cancel = run.step.stream.signal
         most = max(1, min(services.settings.max_attempts, _STREAM_ATTEMPTS))
         invalid: InvalidStreamError | None = None
         for attempt in range(most):
-            model, stream = await self._connect(attempt > 0, retry_nudge(invalid))
+            asked, stream = await self._connect(attempt > 0, retry_nudge(invalid))
             assembler = StreamAssembler(after_function_response=sent.answers_tools)
             try:
                 async with aclosing(stream):
                     async for chunk in stream:
                         assembler.feed(chunk)
-                        yield self._partial(chunk)
+                        yield self._partial(await after_model(services.hooks, asked, chunk))
+                        if cancel.aborted:
+                            return
+                        self._parts.conversation.publish_tokens()
                 turn = assembler.finish()
-            except AbortError:
+            except (AbortError, HookVerdict):
                 raise
             except Exception as error:
                 if isinstance(error, InvalidStreamError):
@@ -208,8 +242,21 @@ class _Call:
                     raise
                 await self._wait(attempt, most, kind)
                 continue
-            yield _consolidated(turn, model, run.step.requests)
+            yield consolidated(
+                turn, asked.model, run.step.requests, hides_calls=not self._told_calls
+            )
             return
+
+    def _blocked(self, verdict: AgentExecutionBlocked) -> Iterator[LlmResponse]:
+        """What takes the place of an answer that a hook will not have; history gets none."""
+        step = self._run.step
+        yield telling(Blocked(verdict.reason))
+        if verdict.response is not None:
+            yield self._partial(verdict.response)
+            if step.stream.signal.aborted:
+                return
+        step.answered = True
+        yield stand_in(_BLOCKED, step.requests)
 
     async def _wait(self, attempt: int, most: int, kind: str) -> None:
         """Announce another attempt and wait for it; an abort does not cut this wait short."""
@@ -228,21 +275,27 @@ class _Call:
     def _partial(self, chunk: JsonObject) -> LlmResponse:
         for call in function_calls(chunk):
             self._call_ids.assign(call)
-        candidate = (chunk.get("candidates") or [{}])[0]
-        content = candidate.get("content") or {"role": "model"}
-        return LlmResponse(content=WireContent.of(content, Chunk(chunk)), partial=True)
+            self._told_calls = True
+        return partial(chunk)
 
-    async def _connect(self, is_retry: bool, nudge: str | None) -> tuple[str, ChunkStream]:
-        """Ask until the model begins to answer; returns which model does."""
+    async def _connect(
+        self, is_retry: bool, nudge: str | None
+    ) -> tuple[HookModelRequest, ChunkStream]:
+        """Ask until the model begins to answer; returns what it was asked.
+
+        Hooks see each attempt's request, and decide what is asked.
+        """
         services, run = self._services, self._run
         key = replace(self._key, is_retry=True) if is_retry else self._key
-        selection = apply_model_selection(key, models=services.models, state=services.state)
+        selection = services.availability.select(key)
         model, config = selection.model, selection.config
         active_at_start = services.state.active_model
         limit = selection.max_attempts or services.settings.max_attempts
 
+        asked: HookModelRequest
+
         async def ask() -> ChunkStream:
-            nonlocal model, config
+            nonlocal model, config, asked
             active = services.state.active_model
             wanted = resolve_model(
                 active if active != active_at_start else model,
@@ -251,13 +304,22 @@ class _Call:
             if wanted != model:
                 model = wanted
                 config = services.models.resolve(replace(key, model=wanted)).config
+            await services.tools.settled()
+            asked = HookModelRequest(
+                model=model,
+                config={**config, **self._instruction_and_tools(model)},
+                contents=self._contents(model, nudge),
+            )
+            if services.hooks is not None:
+                asked = await self._call_hooks(services.hooks, nudge).before(asked)
+                model = asked.model
             request = ModelRequest(
                 model=model,
-                contents=self._contents(model, nudge),
+                contents=asked.contents,
                 role=LlmRole.MAIN,
                 prompt_id=run.prompt_id,
                 signal=run.signal,
-                config={**config, **self._instruction_and_tools(model)},
+                config=dict(asked.config),
             )
             return await services.content_generator.generate_content_stream(request)
 
@@ -280,10 +342,22 @@ class _Call:
             max_attempts=limit,
             retry_fetch_errors=services.settings.retry_fetch_errors,
             variables=services.environment.variables,
-            on_persistent_429=no_fallback,
+            on_persistent_429=lambda auth, error: services.availability.fall_back(
+                model, auth, error
+            ),
+            availability_context=lambda: services.availability.context(model),
             on_retry=on_retry,
         )
-        return model, stream
+        return asked, stream
+
+    def _call_hooks(self, hooks: HookSystem, nudge: str | None) -> ModelCallHooks:
+        access = self._services.models.access.without_custom_tools()
+        return ModelCallHooks(
+            hooks,
+            contents_for=lambda model: self._contents(model, nudge),
+            concrete=lambda name: resolve_model(name, access),
+            nudge=nudge,
+        )
 
     def _instruction_and_tools(self, model: str) -> JsonObject:
         """As they are now, for the model that is asked now; both may have changed on the way."""
@@ -303,38 +377,3 @@ class _Call:
             edited = coalesce(self._edited)
             contents = strip_call_id_prefixes(ensure_signatures(edited) if signed else edited)
         return apply_retry_nudge(contents, nudge) if nudge else contents
-
-
-def _consolidated(
-    turn: AssembledTurn, model: str, requests: Sequence[ToolCallRequest]
-) -> LlmResponse:
-    """The whole answer. ADK's view of it has calls wherever any attempt asked for some.
-
-    Clients have been told of them, so they are run; ADK looks for calls in the last response only.
-    """
-    content = WireContent.of({"role": "model", "parts": turn.parts}, Answer(turn, model))
-    if requests and not any(part.get("functionCall") for part in turn.parts):
-        content.parts = [*(content.parts or ()), *map(_requested, requests)]
-    return LlmResponse(
-        content=content,
-        finish_reason=types.FinishReason.__members__.get(turn.finish_reason or ""),
-        usage_metadata=_usage(turn.usage),
-        model_version=model,
-    )
-
-
-def _requested(request: ToolCallRequest) -> types.Part:
-    call = types.FunctionCall(id=request.call_id, name=request.name, args=request.args)
-    return types.Part(function_call=call)
-
-
-def _usage(usage: JsonObject | None) -> types.GenerateContentResponseUsageMetadata | None:
-    if usage is None:
-        return None
-    return types.GenerateContentResponseUsageMetadata(
-        prompt_token_count=usage.get("promptTokenCount"),
-        candidates_token_count=usage.get("candidatesTokenCount"),
-        cached_content_token_count=usage.get("cachedContentTokenCount"),
-        thoughts_token_count=usage.get("thoughtsTokenCount"),
-        total_token_count=usage.get("totalTokenCount"),
-    )

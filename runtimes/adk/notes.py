@@ -15,13 +15,16 @@ from google.adk.events.event import Event
 from google.genai import types
 
 from agent_protocol.events import Meta
+from services.compression.service import CompressionInfo
 from services.model.stream import AssembledTurn
 from services.scheduler.calls import CompletedToolCall
 from services.wire import Content, Json, JsonObject, Part
 
 __all__ = [
     "Answer",
+    "Blocked",
     "Chunk",
+    "Compressed",
     "ModelChosen",
     "Note",
     "RequestContents",
@@ -57,6 +60,13 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
+class Compressed:
+    """The history was summarised before this request."""
+
+    info: CompressionInfo
+
+
+@dataclass(frozen=True, slots=True)
 class ToolsDone:
     """A turn's batch of calls, in the order the scheduler returned them."""
 
@@ -78,7 +88,14 @@ class Stopped:
     """Told even when somebody has aborted meanwhile."""
 
 
-Note = ModelChosen | Chunk | Answer | ToolsDone | Stopped
+@dataclass(frozen=True, slots=True)
+class Blocked:
+    """A hook has refused something; `reason` is what people are told."""
+
+    reason: str
+
+
+Note = ModelChosen | Chunk | Answer | Blocked | Compressed | ToolsDone | Stopped
 
 
 class WireContent(types.Content):

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final
 
 from agent_protocol.agent import AgentProtocol
 from runtimes.adk.agent import USER_ID, AdkAgentProtocol, AdkConfig
 from runtimes.adk.conversation import Conversation
+from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
+from runtimes.adk.processors.compression import CompressionProcessor
 from runtimes.adk.processors.contents import ContentsProcessor
 from runtimes.adk.processors.limits import LimitsProcessor
+from runtimes.adk.processors.loop_check import LoopCheckProcessor
+from runtimes.adk.processors.masking import ToolOutputMaskingProcessor
 from runtimes.adk.processors.overflow import OverflowProcessor
 from runtimes.adk.processors.routing import GcliRoutingProcessor
 from runtimes.adk.processors.tools import ToolsProcessor
+from runtimes.adk.replacing import compress, resume, rewind
 from runtimes.adk.root import APP_NAME
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import Toolbox
 from runtimes.contract import Runtime
+from services.abort import AbortController
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
 from services.wire import Content
@@ -66,11 +73,14 @@ class AdkRuntime(Runtime):
             ),
             instruction_provider=services.prompts.system_instruction,
             tools=self._tools,
-            plugins=(),
+            plugins=(LoopDetectionAdkPlugin(self._conversation.loops, link),),
             request_processors=(
                 LimitsProcessor(services, sessions, link),
+                CompressionProcessor(services, sessions, link),
+                ToolOutputMaskingProcessor(sessions),
                 ContentsProcessor(sessions),
                 OverflowProcessor(services, sessions, link),
+                LoopCheckProcessor(sessions, link),
                 GcliRoutingProcessor(services, sessions, link),
                 ToolsProcessor(self._tools),
             ),
@@ -81,11 +91,41 @@ class AdkRuntime(Runtime):
 
     def transcript(self) -> list[Content]:
         """The model-facing history, oldest first."""
-        return self._conversation.transcript()
+        return self._conversation.shown_history()
 
     async def reset(self) -> None:
         """Start the conversation anew."""
         self._conversation.start()
+        self._sessions.drop(self._conversation)
+
+    async def compress(self) -> None:
+        """Summarise the history now.
+
+        Raises:
+            ModelError: no summary could be got.
+        """
+        services = self._services
+        prompt_id = f"compress-{services.clock.now_ms()}"
+        signal = AbortController().signal
+        await compress(services, self._conversation, prompt_id, signal, force=True)
+        self._sessions.drop(self._conversation)
+
+    async def resume(self, recording: Path | None) -> None:
+        """Go on from a chat recording; from this conversation's own where none is given.
+
+        Raises:
+            ValueError: it is not a chat recording.
+        """
+        resume(self._services, self._conversation, recording)
+        self._sessions.drop(self._conversation)
+
+    async def rewind(self, to: str | int) -> None:
+        """Go back to before a message: its id, or its number among the user's own, from 0."""
+        rewind(self._conversation, to)
+        self._sessions.drop(self._conversation)
+
+    def hint(self, text: str, source: str) -> None:
+        """A hint; the main agent is never told of one. Source: core `legacy-agent-session.ts`."""
 
     async def settled(self) -> None:
         """Return when no stream's work is left, rollbacks after an abort included."""

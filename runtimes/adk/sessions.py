@@ -9,6 +9,7 @@ once; partial events are not kept.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from google.adk.errors.already_exists_error import AlreadyExistsError
@@ -22,8 +23,9 @@ from google.adk.sessions.session import Session
 from google.genai import types
 
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.notes import Answer, ToolsDone, note_of, wire_of
+from runtimes.adk.notes import Answer, ToolsDone, WireContent, note_of, wire_of
 from services.clock import Clock
+from services.output_masking import MaskedResponse
 from services.wire import Part
 
 __all__ = ["GcliSessionService"]
@@ -85,6 +87,37 @@ class GcliSessionService(BaseSessionService):
         """The parts of the turn that waits to be sent, as the API's JSON."""
         content = self.pending(session)
         return [] if content is None else wire_of(content).get("parts") or []
+
+    def extend_pending(self, session: Session, parts: list[Part]) -> None:
+        """Give the turn that waits to be sent other parts."""
+        event = session.events[-1]
+        if event.content is not None:
+            wire = wire_of(event.content)
+            event.content = WireContent.of({**wire, "parts": parts}, note_of(event))
+
+    def drop(self, conversation: Conversation) -> None:
+        """Forget the live sessions over a conversation whose history becomes another one."""
+        for key, archive in self._archives.items():
+            if archive is conversation:
+                self._live.pop(key, None)
+
+    def reopened(self, session: Session) -> Session:
+        """The live session; made anew, over the archive as it is now, where it was dropped."""
+        return self._live.get(_key(session)) or self.open(
+            app_name=session.app_name, user_id=session.user_id, session_id=session.id
+        )
+
+    def write_back(self, session: Session, masked: Mapping[str, MaskedResponse]) -> None:
+        """Put masked responses, by their call ids, into the live events before the pending turn."""
+        settled = len(session.events) - (self.pending(session) is not None)
+        for event in session.events[:settled]:
+            if event.content is None:
+                continue
+            wire = wire_of(event.content)
+            old: list[Part] = wire.get("parts") or []
+            parts = [_written(part, masked) for part in old]
+            if any(new is not part for new, part in zip(parts, old, strict=True)):
+                event.content = WireContent.of({**wire, "parts": parts}, note_of(event))
 
     def discard_pending(self, session: Session) -> None:
         """Forget a user-role turn that will not be sent after all."""
@@ -167,6 +200,11 @@ class GcliSessionService(BaseSessionService):
         event = await super().append_event(session, event)
         session.last_update_time = event.timestamp
         return event
+
+
+def _written(part: Part, masked: Mapping[str, MaskedResponse]) -> Part:
+    change = masked.get((part.get("functionResponse") or {}).get("id") or "")
+    return part if change is None else change.part
 
 
 def _key(session: Session) -> _Key:

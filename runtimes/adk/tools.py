@@ -68,7 +68,7 @@ class Toolbox:
 
     def declared(self, model: str) -> DeclaredTools:
         """The active tools as `model` is told of them."""
-        key = (model, self._state.approval_mode)
+        key = (model, self._state.approval_mode, self._registry.revision)
         if self._declared is None or self._key != key:
             self._key, self._declared = key, _declare(self._registry.declarations(model))
         return self._declared

@@ -25,7 +25,16 @@ from agent_protocol.events import (
     ToolResponse,
     Usage,
 )
-from runtimes.adk.notes import Answer, Chunk, ModelChosen, Stopped, ToolsDone, note_of
+from runtimes.adk.notes import (
+    Answer,
+    Blocked,
+    Chunk,
+    Compressed,
+    ModelChosen,
+    Stopped,
+    ToolsDone,
+    note_of,
+)
 from runtimes.adk.run import Run
 from services.clock import Clock, iso_timestamp
 from services.model.parts import citations, function_calls, parse_thought, response_text
@@ -90,6 +99,26 @@ class EventTranslator:
             meta={"code": "INVALID_STREAM", "errorType": kind, "rawMessage": message},
         )
 
+    def loop_detected(self) -> ErrorEvent:
+        """The `error` of a prompt that ran into a loop for the second time."""
+        return ErrorEvent(
+            **self.fields(),
+            status="INTERNAL",
+            message="Loop detected, stopping execution",
+            fatal=False,
+            meta={"code": "LOOP_DETECTED"},
+        )
+
+    def blocked(self, reason: str) -> ErrorEvent:
+        """The `error` of something that a hook refused."""
+        return ErrorEvent(
+            **self.fields(),
+            status="PERMISSION_DENIED",
+            message=reason,
+            fatal=False,
+            meta={"code": "AGENT_EXECUTION_BLOCKED"},
+        )
+
     def translate(self, event: Event, run: Run) -> Iterator[AgentEvent]:
         """Yield the agent events of one ADK event, lazily, and keep `run`'s step up to date.
 
@@ -110,16 +139,23 @@ class EventTranslator:
                 yield from self._chunk(response, run)
             case ToolsDone(calls=calls):
                 for call in calls:
-                    yield self._tool_response(call)
+                    yield self.tool_response(call)
             case Stopped() as stopped:
                 if not stopped.whatever_happens:
                     signal.raise_if_aborted()
                 yield from self._stopped(stopped)
-            case Answer() | None:
+            case Answer():
+                run.step.answered = True
+            case Blocked(reason=reason):
+                signal.raise_if_aborted()
+                yield self.blocked(reason)
+            case Compressed():
+                signal.raise_if_aborted()
+            case None:
                 return
 
     def _chunk(self, response: JsonObject, run: Run) -> Iterator[AgentEvent]:
-        """Thoughts, text, tool requests, citations, finish; in this order."""
+        """Thoughts, text, tool requests, citations, finish; in this order, up to a loop."""
         step, signal = run.step, run.signal
         signal.raise_if_aborted()
         candidate = (response.get("candidates") or [{}])[0]
@@ -129,10 +165,16 @@ class EventTranslator:
                 yield self._thought(part.get("text") or "")
         text = response_text(response)
         if text:
+            step.texts.append(text)
+            if step.loops_with_text(text):
+                return
             signal.raise_if_aborted()
-            step.see_text(text)
+            run.turn.see_text(text)
             yield Message(**self.fields(), role="agent", content=(TextPart(text=text),))
         for call in function_calls(response) or ():
+            step.asked = True
+            if step.loops_with_call(call_name(call), call.get("args") or {}):
+                return
             signal.raise_if_aborted()
             yield self._tool_request(call, response.get("responseId"), run)
         step.citations.update(citations(response))
@@ -150,7 +192,7 @@ class EventTranslator:
                 meta={"source": "agent", "citation": True},
             )
         signal.raise_if_aborted()
-        step.finish_reason = reason
+        run.turn.finish_reason = reason
         usage = response.get("usageMetadata")
         if usage is not None:
             yield Usage(
@@ -182,6 +224,7 @@ class EventTranslator:
             display=None if tool is None else _request_display(tool, name, args),
         )
         run.step.requests.append(request)
+        run.turn.requests.append(request)
         return ToolRequest(
             **self.fields(),
             request_id=request.call_id,
@@ -190,7 +233,8 @@ class EventTranslator:
             display=request.display,
         )
 
-    def _tool_response(self, call: CompletedToolCall) -> ToolResponse:
+    def tool_response(self, call: CompletedToolCall) -> ToolResponse:
+        """The `tool_response` of one completed call."""
         request, response = call.request, call.response
         content: tuple[ContentPart, ...]
         if response.error:

@@ -34,7 +34,7 @@ from services.wire import Part, js_trim
 __all__ = ["LegacyAgentProtocol"]
 
 _ENDS_FAILED = (server.ModelFailed, server.InvalidStream, server.ContextWindowWillOverflow)
-_ENDED_ITSELF = (server.UserCancelled, server.MaxSessionTurns)
+_ENDED_ITSELF = (server.UserCancelled, server.MaxSessionTurns, server.AgentExecutionStopped)
 
 
 class LegacyAgentProtocol(AgentProtocol):

@@ -14,30 +14,41 @@ from typing import Final
 
 from services.abort import AbortError, AbortSignal
 from services.bundle import Services
-from services.chat_recording import ChatRecording, HistoryTurn
+from services.chat_recording import ChatRecording
 from services.history.binary import binary_received, split_binary_injections
 from services.history.transforms import (
     INTERRUPTED_RESPONSE_PLACEHOLDER,
     apply_retry_nudge,
     coalesce,
+    curated_history,
     has_function_response,
     strip_thoughts,
 )
 from services.history.view import RequestView
+from services.hooks.model_call import (
+    AgentExecutionBlocked,
+    AgentExecutionStopped,
+    HookVerdict,
+    ModelCallHooks,
+    after_model,
+)
+from services.hooks.system import HookSystem
+from services.hooks.translation import HookModelRequest
 from services.model.classification import is_retryable_error, retry_error_type
 from services.model.configs import ModelConfigKey
 from services.model.errors import EmptyMessageError, InvalidStreamError, is_cancellation
 from services.model.generator import ChunkStream, LlmRole, ModelRequest
 from services.model.names import is_gemini2_model, resolve_model, supports_modern_features
 from services.model.parts import part_list_to_string
-from services.model.retry import no_fallback, retry_with_backoff
-from services.model.selection import apply_model_selection
+from services.model.retry import retry_with_backoff
 from services.model.stream import StreamAssembler, retry_nudge
 from services.model.tokens import estimate_tokens
+from services.recording.conversion import ensure_stable_tool_ids
+from services.recording.records import HistoryTurn
 from services.state import RetryAttempt
 from services.wire import Content, JsonObject, Part
 
-__all__ = ["ChatRetry", "GeminiChat"]
+__all__ = ["ChatBlocked", "ChatItem", "ChatRetry", "ChatStopped", "GeminiChat"]
 
 _MID_STREAM_ATTEMPTS: Final = 4
 _MID_STREAM_DELAY_MS: Final = 1000
@@ -46,6 +57,24 @@ _MID_STREAM_DELAY_MS: Final = 1000
 @dataclass(frozen=True, slots=True)
 class ChatRetry:
     """Stands in the stream where a failed attempt is given up for another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatStopped:
+    """A hook has ended the stream."""
+
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChatBlocked:
+    """A hook has refused the answer; what follows stands in its place."""
+
+    reason: str
+
+
+ChatItem = JsonObject | ChatRetry | ChatStopped | ChatBlocked
+"""What a send yields: the answer's chunks, and what happened to them."""
 
 
 @dataclass(slots=True)
@@ -77,9 +106,7 @@ class GeminiChat:
         self._view = RequestView(content for _, content in history)
         self._start = _PromptStart()
         self._sending = asyncio.Lock()
-        self.last_prompt_token_count = estimate_tokens(
-            [part for _, content in history for part in content.get("parts") or ()]
-        )
+        self.last_prompt_token_count = _estimated(self._view.raw)
 
     @property
     def recording(self) -> ChatRecording:
@@ -93,12 +120,43 @@ class GeminiChat:
         return coalesce(strip_thoughts(raw)) if self._view.strips_thoughts else list(raw)
 
     def curated_history(self) -> list[Content]:
-        """The turns that are fit to be sent, coalesced, without thoughts."""
+        """The turns that are fit to be sent; coalesced and without thoughts, as the model wants."""
         self._match_configured_model()
+        if not self._view.strips_thoughts:
+            return curated_history(self._view.raw)
         return self._view.curated()
 
     def bootstrap(self) -> None:
         """Write the initial history to the recording, so that even bootstrapped turns are kept."""
+        self._sync_recording()
+
+    def add_history(self, content: Content) -> None:
+        """Put a turn at the end of the history without sending it; it is recorded."""
+        ((turn_id, content),) = self._recording.record_history([content])
+        self._push(turn_id, content)
+
+    def set_turns(self, turns: Sequence[HistoryTurn]) -> None:
+        """Become another history, whose turns are in the recording already."""
+        self._become(turns)
+
+    def replace_history(self, contents: Sequence[Content]) -> None:
+        """Become another history; every content of it is recorded as a turn of its own."""
+        self._become(self._recording.record_history(contents))
+
+    def mask_tool_outputs(self) -> None:
+        """Mask what the masking service finds to be long and old enough."""
+        self._match_configured_model()
+        masking = self._services.masking
+        if masking.due(self._view.raw, coalesced=self._view.strips_thoughts):
+            result = masking.mask(self.shown_history())
+            if result.masked_count:
+                self.replace_history(result.history)
+
+    def _become(self, turns: Sequence[HistoryTurn]) -> None:
+        stable = ensure_stable_tool_ids(turns)
+        self._ids = [turn_id for turn_id, _ in stable]
+        self._view.replace([content for _, content in stable])
+        self.last_prompt_token_count = _estimated(self._view.raw)
         self._sync_recording()
 
     async def send(
@@ -109,7 +167,7 @@ class GeminiChat:
         signal: AbortSignal,
         *,
         display_content: list[Part] | None = None,
-    ) -> AsyncGenerator[JsonObject | ChatRetry, None]:
+    ) -> AsyncGenerator[ChatItem, None]:
         """Send `parts` as the user's next turn and yield the answer's chunks.
 
         Chunks of failed attempts are not withdrawn; a `ChatRetry` stands between attempts. On
@@ -137,6 +195,14 @@ class GeminiChat:
                 ) as attempts:
                     async for item in attempts:
                         yield item
+                succeeded = True
+            except AgentExecutionStopped as verdict:
+                yield ChatStopped(verdict.reason)
+                succeeded = True
+            except AgentExecutionBlocked as verdict:
+                yield ChatBlocked(verdict.reason)
+                if verdict.response is not None:
+                    yield verdict.response
                 succeeded = True
             except BaseException as error:
                 caught = error
@@ -191,7 +257,7 @@ class GeminiChat:
 
     async def _attempts(
         self, key: ModelConfigKey, prompt_id: str, signal: AbortSignal, answers_tools: bool
-    ) -> AsyncGenerator[JsonObject | ChatRetry, None]:
+    ) -> AsyncGenerator[ChatItem, None]:
         """Up to four attempts at a whole stream; connecting is retried by `_connect` itself."""
         settings = self._services.settings
         last_invalid: InvalidStreamError | None = None
@@ -200,19 +266,19 @@ class GeminiChat:
             if attempt > 0:
                 yield ChatRetry()
             attempt_key = replace(key, is_retry=True) if attempt > 0 else key
-            model, stream = await self._connect(
+            asked, stream = await self._connect(
                 attempt_key, prompt_id, signal, retry_nudge(last_invalid) if attempt else None
             )
             try:
                 async with aclosing(stream):
-                    async for chunk in self._read(stream, model, answers_tools):
+                    async for chunk in self._read(stream, asked, answers_tools):
                         yield chunk
                 return
             except InvalidStreamError as error:
                 last_invalid = error
                 kind = error.type
                 failure: Exception = error
-            except AbortError:
+            except (AbortError, HookVerdict):
                 raise
             except Exception as error:
                 retryable = is_retryable_error(error, settings.retry_fetch_errors)
@@ -237,35 +303,46 @@ class GeminiChat:
 
     async def _connect(
         self, key: ModelConfigKey, prompt_id: str, signal: AbortSignal, nudge: str | None
-    ) -> tuple[str, ChunkStream]:
-        """Ask the model, retrying until it begins to answer; returns the model that answers."""
+    ) -> tuple[HookModelRequest, ChunkStream]:
+        """Ask the model, retrying until it begins to answer; returns what it was asked."""
         services = self._services
-        selection = apply_model_selection(key, models=services.models, state=services.state)
+        selection = services.availability.select(key)
         model, config = selection.model, selection.config
         active_at_start = services.state.active_model
         attempts = selection.max_attempts or services.settings.max_attempts
 
+        asked: HookModelRequest
+
         async def ask() -> ChunkStream:
-            nonlocal model, config
+            nonlocal model, config, asked
             wanted = model
             if services.state.active_model != active_at_start:
                 wanted = services.state.active_model
             wanted = resolve_model(wanted, services.models.access.without_custom_tools())
+            await services.tools.settled()
             if wanted != model:
                 config = services.models.resolve(replace(key, model=wanted)).config
                 model = wanted
+            asked = HookModelRequest(
+                model=model,
+                config={
+                    **config,
+                    "systemInstruction": services.prompts.system_instruction(),
+                    "tools": self._tools(model),
+                },
+                contents=self._request_contents(model, nudge),
+            )
+            if services.hooks is not None:
+                asked = await self._call_hooks(services.hooks, nudge).before(asked)
+                model = asked.model
             return await services.content_generator.generate_content_stream(
                 ModelRequest(
-                    model=model,
-                    contents=self._request_contents(model, nudge),
+                    model=asked.model,
+                    contents=asked.contents,
                     role=LlmRole.MAIN,
                     prompt_id=prompt_id,
                     signal=signal,
-                    config={
-                        **config,
-                        "systemInstruction": services.prompts.system_instruction(),
-                        "tools": self._tools(model),
-                    },
+                    config=dict(asked.config),
                 )
             )
 
@@ -288,10 +365,22 @@ class GeminiChat:
             max_attempts=attempts,
             retry_fetch_errors=services.settings.retry_fetch_errors,
             variables=services.environment.variables,
-            on_persistent_429=no_fallback,
+            on_persistent_429=lambda auth, error: services.availability.fall_back(
+                model, auth, error
+            ),
+            availability_context=lambda: services.availability.context(model),
             on_retry=on_retry,
         )
-        return model, stream
+        return asked, stream
+
+    def _call_hooks(self, hooks: HookSystem, nudge: str | None) -> ModelCallHooks:
+        access = self._services.models.access.without_custom_tools()
+        return ModelCallHooks(
+            hooks,
+            contents_for=lambda model: self._request_contents(model, nudge),
+            concrete=lambda name: resolve_model(name, access),
+            nudge=nudge,
+        )
 
     def _request_contents(self, model: str, nudge: str | None) -> list[Content]:
         self._match_configured_model()
@@ -300,12 +389,12 @@ class GeminiChat:
         return apply_retry_nudge(contents, nudge) if nudge else contents
 
     async def _read(
-        self, stream: ChunkStream, model: str, answers_tools: bool
+        self, stream: ChunkStream, asked: HookModelRequest, answers_tools: bool
     ) -> AsyncGenerator[JsonObject, None]:
         assembler = StreamAssembler(after_function_response=answers_tools)
         async for chunk in stream:
             assembler.feed(chunk)
-            yield chunk
+            yield await after_model(self._services.hooks, asked, chunk)
         turn = assembler.finish()
         for thought in turn.thoughts:
             self._recording.record_thought(thought.subject, thought.description)
@@ -315,7 +404,7 @@ class GeminiChat:
                 self.last_prompt_token_count = turn.usage["promptTokenCount"]
         if turn.recorded_as_message:
             message_id = self._recording.record_message(
-                type="gemini", content=turn.response_text, model=model
+                type="gemini", content=turn.response_text, model=asked.model
             )
         else:
             message_id = self._recording.record_synthetic_message("gemini", turn.parts)
@@ -363,3 +452,7 @@ class GeminiChat:
         self._recording.update_messages_from_history(
             list(zip(self._ids, self._view.raw, strict=True))
         )
+
+
+def _estimated(contents: Sequence[Content]) -> int:
+    return estimate_tokens([part for content in contents for part in content.get("parts") or ()])

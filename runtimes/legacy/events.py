@@ -1,23 +1,28 @@
 """What the legacy core tells its agent loop: the server stream events.
 
-Source: core `core/turn.ts`, `ServerGeminiStreamEvent`. Events of services that this build does
-not have yet (compression, loop detection, hooks) come with those services.
+Source: core `core/turn.ts`, `ServerGeminiStreamEvent`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from services.compression.service import CompressionInfo
 from services.presentation.errors import StructuredError
 from services.scheduler.calls import ToolCallRequest
 from services.wire import JsonObject
 
 __all__ = [
+    "AgentExecutionBlocked",
+    "AgentExecutionStopped",
+    "ChatCompressed",
     "Citation",
     "ContentText",
     "ContextWindowWillOverflow",
+    "FailureEvent",
     "Finished",
     "InvalidStream",
+    "LoopDetected",
     "MaxSessionTurns",
     "ModelFailed",
     "ModelInfo",
@@ -107,9 +112,44 @@ class MaxSessionTurns:
 
 
 @dataclass(frozen=True, slots=True)
+class ChatCompressed:
+    """The history was summarised before this turn."""
+
+    info: CompressionInfo
+
+
+@dataclass(frozen=True, slots=True)
+class LoopDetected:
+    """The model repeats itself for the second time; the prompt is over."""
+
+
+@dataclass(frozen=True, slots=True)
 class UserCancelled:
     """The abort signal ended the turn."""
 
+
+@dataclass(frozen=True, slots=True)
+class AgentExecutionStopped:
+    """A hook has ended the stream."""
+
+    reason: str
+    system_message: str | None = None
+    context_cleared: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class AgentExecutionBlocked:
+    """A hook has refused something; the stream goes on with what follows, if anything does."""
+
+    reason: str
+    system_message: str | None = None
+    context_cleared: bool = False
+
+
+FailureEvent = (
+    ModelFailed | InvalidStream | ContextWindowWillOverflow | LoopDetected | AgentExecutionBlocked
+)
+"""What is told to a client as an error."""
 
 ServerEvent = (
     ModelInfo
@@ -119,9 +159,9 @@ ServerEvent = (
     | ToolCallRequested
     | Finished
     | Retry
-    | ModelFailed
-    | InvalidStream
-    | ContextWindowWillOverflow
+    | FailureEvent
     | MaxSessionTurns
+    | ChatCompressed
+    | AgentExecutionStopped
     | UserCancelled
 )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final
 
 from agent_protocol.agent import AgentProtocol
 from runtimes.contract import Runtime
 from runtimes.legacy.agent import LegacyAgentProtocol
 from runtimes.legacy.client import GeminiClient
+from services.abort import AbortController
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
 from services.wire import Content
@@ -42,6 +44,27 @@ class LegacyRuntime(Runtime):
     async def reset(self) -> None:
         """Start the conversation anew."""
         self._client.reset_chat()
+
+    async def compress(self) -> None:
+        """Summarise the history now."""
+        services = self._services
+        prompt_id = f"compress-{services.clock.now_ms()}"
+        await self._client.compress(prompt_id, AbortController().signal, force=True)
+
+    async def resume(self, recording: Path | None) -> None:
+        """Go on from a chat recording; from this conversation's own where none is given.
+
+        Raises:
+            ValueError: it is not a chat recording.
+        """
+        self._client.resume_chat(recording)
+
+    async def rewind(self, to: str | int) -> None:
+        """Go back to before a message: its id, or its number among the user's own, from 0."""
+        self._client.rewind_chat(to)
+
+    def hint(self, text: str, source: str) -> None:
+        """A hint; the main agent is never told of one. Source: core `legacy-agent-session.ts`."""
 
     async def settled(self) -> None:
         """Return when no stream's work is left, rollbacks after an abort included."""

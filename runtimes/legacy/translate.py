@@ -19,6 +19,7 @@ from agent_protocol.events import (
 from runtimes.legacy import events as server
 from services.clock import Clock, iso_timestamp
 from services.presentation.errors import map_error
+from services.wire import js_trim
 
 __all__ = ["MAX_TURNS_EXCEEDED", "StreamTranslator"]
 
@@ -88,9 +89,28 @@ class StreamTranslator:
                     args=request.args,
                     display=request.display,
                 )
+            case (
+                server.ModelFailed()
+                | server.InvalidStream()
+                | server.ContextWindowWillOverflow()
+                | server.LoopDetected()
+                | server.AgentExecutionBlocked()
+            ):
+                yield self._error(event)
+            case server.MaxSessionTurns():
+                yield self.end("max_turns", {"code": MAX_TURNS_EXCEEDED})
+            case server.AgentExecutionStopped(reason=reason, system_message=told):
+                yield self.end("completed", {"message": js_trim(told or "") or reason})
+            case server.UserCancelled():
+                yield self.end("aborted")
+            case server.Retry() | server.ChatCompressed():
+                return
+
+    def _error(self, event: server.FailureEvent) -> ErrorEvent:
+        match event:
             case server.ModelFailed(error=error):
                 mapped = map_error(error)
-                yield ErrorEvent(
+                return ErrorEvent(
                     **self.fields(),
                     status=mapped.status,
                     message=mapped.message,
@@ -98,7 +118,7 @@ class StreamTranslator:
                     meta=mapped.meta,
                 )
             case server.InvalidStream(kind=kind, message=message):
-                yield ErrorEvent(
+                return ErrorEvent(
                     **self.fields(),
                     status="INTERNAL",
                     message=message.strip() or "Invalid stream received from model",
@@ -108,7 +128,7 @@ class StreamTranslator:
             case server.ContextWindowWillOverflow(
                 estimated_request_tokens=estimated, remaining_tokens=remaining
             ):
-                yield ErrorEvent(
+                return ErrorEvent(
                     **self.fields(),
                     status="RESOURCE_EXHAUSTED",
                     message=(
@@ -117,9 +137,19 @@ class StreamTranslator:
                     ),
                     fatal=True,
                 )
-            case server.MaxSessionTurns():
-                yield self.end("max_turns", {"code": MAX_TURNS_EXCEEDED})
-            case server.UserCancelled():
-                yield self.end("aborted")
-            case server.Retry():
-                return
+            case server.LoopDetected():
+                return ErrorEvent(
+                    **self.fields(),
+                    status="INTERNAL",
+                    message="Loop detected, stopping execution",
+                    fatal=False,
+                    meta={"code": "LOOP_DETECTED"},
+                )
+            case server.AgentExecutionBlocked(reason=reason, system_message=told):
+                return ErrorEvent(
+                    **self.fields(),
+                    status="PERMISSION_DENIED",
+                    message=js_trim(told or "") or reason,
+                    fatal=False,
+                    meta={"code": "AGENT_EXECUTION_BLOCKED"},
+                )

@@ -8,8 +8,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 
-from runtimes.legacy.chat import ChatRetry, GeminiChat
+from runtimes.legacy.chat import ChatBlocked, ChatRetry, ChatStopped, GeminiChat
 from runtimes.legacy.events import (
+    AgentExecutionBlocked,
+    AgentExecutionStopped,
     Citation,
     ContentText,
     Finished,
@@ -53,6 +55,12 @@ class Turn:
         self._citations: set[str] = set()
         self.pending_tool_calls: list[ToolCallRequest] = []
         self.finish_reason: str | None = None
+        self._texts: list[str] = []
+
+    @property
+    def text(self) -> str:
+        """What the chunks said, joined by blanks."""
+        return " ".join(self._texts)
 
     async def run(
         self,
@@ -80,6 +88,12 @@ class Turn:
                         return
                     if isinstance(item, ChatRetry):
                         yield Retry()
+                        continue
+                    if isinstance(item, ChatStopped):
+                        yield AgentExecutionStopped(item.reason)
+                        return
+                    if isinstance(item, ChatBlocked):
+                        yield AgentExecutionBlocked(item.reason)
                         continue
                     for event in self._read(item):
                         yield event
@@ -114,6 +128,7 @@ class Turn:
                 yield ThoughtText(*parse_thought(part.get("text") or ""))
         text = response_text(chunk)
         if text:
+            self._texts.append(text)
             yield ContentText(text)
         for call in function_calls(chunk):
             yield ToolCallRequested(self._request(call, chunk.get("responseId")))

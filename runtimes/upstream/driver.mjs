@@ -22,10 +22,10 @@ const LOOK_AGAIN_MS = 2;
 
 const clock = new Clock();
 const chance = new Chance();
-const processes = new Processes(watchLifeline(LIFELINE, STARTED));
 const channel = new Channel(() => looked());
 const compiling = new Compiling();
 const timers = new Timers((message) => channel.tell(message));
+const processes = new Processes(watchLifeline(LIFELINE, STARTED), timers);
 
 let session;
 let model;

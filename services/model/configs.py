@@ -14,7 +14,14 @@ from typing import Final
 from services.model.aliases import ModelAlias, ModelOverride
 from services.model.default_configs import DEFAULT_ALIASES, DEFAULT_OVERRIDES
 from services.model.errors import InvalidStreamError, ModelConfigError
-from services.model.names import AccessFlags
+from services.model.names import (
+    AccessFlags,
+    is_auto_model,
+    is_gemini3_model,
+    resolve_classifier_model,
+    resolve_model,
+)
+from services.model.resolutions import ModelResolutions
 from services.wire import Json, JsonObject
 
 __all__ = ["ModelConfigKey", "ModelConfigs", "ResolvedModelConfig"]
@@ -74,13 +81,47 @@ class ModelConfigs:
         custom_overrides: Sequence[ModelOverride] = (),
         aliases: Mapping[str, ModelAlias] = DEFAULT_ALIASES,
         overrides: Sequence[ModelOverride] = DEFAULT_OVERRIDES,
+        resolutions: ModelResolutions | None = None,
     ) -> None:
         self.access = access
         """What the session may use; `names.resolve_model` wants it."""
+        self.resolutions = resolutions
+        """The tables that say what names stand for; `None`: the rules of `names` do."""
         self._aliases = {**aliases, **(custom_aliases or {})}
         self._overrides = (*overrides, *custom_overrides)
         self._runtime_overrides: list[ModelOverride] = []
         self._cache: dict[ModelConfigKey, ResolvedModelConfig] = {}
+
+    def concrete(self, requested: str, *, custom_tools: bool = True) -> str:
+        """The concrete model that `requested`, an alias or a name, stands for.
+
+        Args:
+            requested: As settings, requests or policies have it.
+            custom_tools: False leaves the variant for custom tools out, as routing and the chat
+                layer do.
+        """
+        access = self.access if custom_tools else self.access.without_custom_tools()
+        if self.resolutions is not None:
+            return self.resolutions.concrete(requested, access)
+        return resolve_model(requested, access)
+
+    def for_tier(self, requested: str, tier: str) -> str:
+        """The concrete model of `tier` (`pro`, `flash`) for a session set to `requested`."""
+        if self.resolutions is not None:
+            return self.resolutions.for_tier(requested, tier, self.access)
+        return resolve_classifier_model(requested, tier, self.access)
+
+    def is_auto(self, model: str) -> bool:
+        """Whether `model` leaves the choice to the router."""
+        if self.resolutions is not None:
+            return self.resolutions.is_auto(model)
+        return is_auto_model(model)
+
+    def is_gemini3(self, model: str) -> bool:
+        """Whether `model` stands for one of the Gemini 3 family."""
+        if self.resolutions is not None:
+            return self.resolutions.is_gemini3(model, self.access)
+        return is_gemini3_model(model)
 
     def register_runtime_alias(self, name: str, alias: ModelAlias) -> None:
         """Define or redefine an alias while running."""

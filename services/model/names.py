@@ -35,12 +35,15 @@ __all__ = [
     "PREVIEW_FLASH",
     "PREVIEW_PRO",
     "AccessFlags",
+    "display_name",
     "is_auto_model",
     "is_custom_model",
     "is_gemini2_model",
     "is_gemini3_model",
     "is_preview_model",
+    "is_pro_model",
     "normalize_model_id",
+    "resolve_classifier_model",
     "resolve_model",
     "supports_modern_features",
     "supports_multimodal_function_response",
@@ -159,6 +162,48 @@ def _expand(name: str, access: AccessFlags) -> str:
     if name == ALIAS_FLASH:
         return LATEST_FLASH if access.latest_flash else access.preview_flash
     return access.default_flash_lite if name == ALIAS_FLASH_LITE else name
+
+
+def resolve_classifier_model(requested: str, tier: str, access: AccessFlags) -> str:
+    """The concrete model of `tier` for a session that asked for `requested`.
+
+    Args:
+        requested: What the session is set to, normalised. Only its family counts for the flash
+            tier; the pro tier is simply what it stands for, so a concrete model stays itself.
+        tier: `flash`, `flash-lite`, or anything else for pro.
+        access: What the session may use.
+    """
+    if tier == ALIAS_FLASH:
+        if requested in (AUTO_2_5, DEFAULT_PRO):
+            return access.default_flash
+        if requested in (AUTO_3, PREVIEW_PRO, ALIAS_AUTO):
+            to_preview = access.preview and not access.latest_flash
+            return access.preview_flash if to_preview else access.default_flash
+    return resolve_model(tier if tier in (ALIAS_FLASH, ALIAS_FLASH_LITE) else requested, access)
+
+
+def display_name(model: str, access: AccessFlags = _OPEN) -> str:
+    """What people are shown for `model`, an alias or a name.
+
+    Notices of retries show it as if nothing had been launched: the default flags.
+    """
+    shown = {
+        LEGACY_FLASH: access.default_flash,
+        BASE_FLASH: access.default_flash,
+        BASE_FLASH_LITE: access.default_flash_lite,
+        ALIAS_AUTO: "Auto",
+        AUTO_3: "Auto (Gemini 3)",
+        AUTO_2_5: "Auto (Gemini 2.5)",
+        ALIAS_PRO: PREVIEW_PRO,
+        ALIAS_FLASH: access.preview_flash,
+        PREVIEW_3_1_CUSTOM_TOOLS: PREVIEW_3_1_PRO,
+    }
+    return shown.get(model, model)
+
+
+def is_pro_model(model: str) -> bool:
+    """Whether `model` is called pro."""
+    return "pro" in model.lower()
 
 
 def is_auto_model(model: str) -> bool:

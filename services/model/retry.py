@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Final, NoReturn, TypeVar
+from typing import Final, NoReturn, Protocol, TypeVar
 
 from services.abort import AbortError, AbortSignal
 from services.clock import Clock, sleep_or_abort
@@ -23,7 +23,6 @@ from services.model.classification import (
 from services.model.errors import (
     ModelError,
     ModelNotFoundError,
-    QuotaError,
     RetryableQuotaError,
     RetryLimitError,
     TerminalQuotaError,
@@ -31,14 +30,16 @@ from services.model.errors import (
     error_name,
     error_status,
 )
+from services.model.quota_tip import enrich_quota_error
 
 __all__ = [
     "DEFAULT_MAX_ATTEMPTS",
+    "AvailabilityContext",
+    "AvailabilityContextProvider",
     "MaxAttempts",
     "PersistentFailureHandler",
     "RetryObserver",
     "ValidationHandler",
-    "enrich_quota_error",
     "no_fallback",
     "retry_with_backoff",
 ]
@@ -50,20 +51,6 @@ T = TypeVar("T")
 DEFAULT_MAX_ATTEMPTS: Final = 10
 _SILENT_CAPACITY_DELAYS_MS: Final = (1000.0, 3000.0)
 _CAPACITY_REASONS: Final = ("MODEL_CAPACITY_EXHAUSTED", "MODEL_CAPACITY_EXCEEDED")
-_SHARED_PROJECT_AUTH: Final = (
-    "oauth-personal",
-    "compute-default-credentials",
-    "LOGIN_WITH_GOOGLE",
-    "COMPUTE_ADC",
-)
-_TIP: Final = "💡 Tip:"
-_SHARED_PROJECT_TIP: Final = (
-    f"\n\n{_TIP} The shared Google Cloud project is experiencing high traffic and has hit its "
-    "quota limits. To get dedicated, uninterrupted quota, please set your own Google Cloud "
-    "project by running:\n"
-    "  gcloud config set project [PROJECT_ID]\n"
-    "or by setting the GOOGLE_CLOUD_PROJECT environment variable."
-)
 
 MaxAttempts = int | Callable[[], int | None] | None
 """How often to try at most. A callable is asked anew before every decision; None means 10."""
@@ -73,6 +60,23 @@ ValidationHandler = Callable[[ValidationRequiredError], Awaitable[str]]
 """Asked to have the account verified; `verify` means it was."""
 RetryObserver = Callable[[int, Exception, float], None]
 """Told, before each wait: attempts made so far, the error as it came, the wait in ms."""
+
+
+class AvailabilityContext(Protocol):
+    """The policy of the model that is being asked, as far as a retry loop needs to know it."""
+
+    @property
+    def max_attempts(self) -> int | None:
+        """How often this model may be tried; `None` leaves it to the caller's limit."""
+        ...
+
+    def mark_healthy(self) -> None:
+        """The model answered: forget what is held against it."""
+        ...
+
+
+AvailabilityContextProvider = Callable[[], AvailabilityContext | None]
+"""The context of the model asked just now; `None` where that model is in no chain of its own."""
 
 
 async def retry_with_backoff(
@@ -91,6 +95,7 @@ async def retry_with_backoff(
     on_persistent_429: PersistentFailureHandler | None = None,
     on_validation_required: ValidationHandler | None = None,
     on_retry: RetryObserver | None = None,
+    availability_context: AvailabilityContextProvider | None = None,
 ) -> T:
     """Call `api_call` until it succeeds, is refused for good, or the attempts are used up.
 
@@ -109,6 +114,8 @@ async def retry_with_backoff(
         on_persistent_429: May change the model and have it all start over.
         on_validation_required: May get the account verified and have it all start over.
         on_retry: Watches.
+        availability_context: Asked anew before every decision, because a fallback changes the
+            model: its limit goes before `max_attempts`, and a good answer clears its model.
 
     Returns:
         The first answer that is good enough.
@@ -136,6 +143,7 @@ async def retry_with_backoff(
         on_persistent_429=on_persistent_429,
         on_validation_required=on_validation_required,
         on_retry=on_retry,
+        availability_context=availability_context,
     )
     while run.may_try():
         if signal.aborted:
@@ -149,6 +157,9 @@ async def retry_with_backoff(
             failure = error
         else:
             if should_retry_on_content is None or not should_retry_on_content(result):
+                context = run.context()
+                if context is not None:
+                    context.mark_healthy()
                 return result
             if signal.aborted:
                 raise AbortError("Aborted")
@@ -176,6 +187,7 @@ class _Run:
     on_persistent_429: PersistentFailureHandler | None
     on_validation_required: ValidationHandler | None
     on_retry: RetryObserver | None
+    availability_context: AvailabilityContextProvider | None
     attempt: int = 0
     capacity_failures: int = 0
     """Never starts over: a fallback does not buy another round of silent retries."""
@@ -184,8 +196,15 @@ class _Run:
     def __post_init__(self) -> None:
         self.delay_ms = self.initial_delay_ms
 
+    def context(self) -> AvailabilityContext | None:
+        """The policy of the model asked now."""
+        return None if self.availability_context is None else self.availability_context()
+
     def may_try(self) -> bool:
-        limit = self.max_attempts() if callable(self.max_attempts) else self.max_attempts
+        context = self.context()
+        limit = None if context is None else context.max_attempts
+        if limit is None:
+            limit = self.max_attempts() if callable(self.max_attempts) else self.max_attempts
         return self.attempt < (DEFAULT_MAX_ATTEMPTS if limit is None else limit)
 
     def start_over(self) -> None:
@@ -295,30 +314,10 @@ class _Run:
         self.delay_ms = min(self.max_delay_ms, self.delay_ms * 2)
 
 
-async def no_fallback(_auth_type: str | None, _error: Exception) -> None:
+async def no_fallback(_auth_type: str | None, _error: Exception) -> bool | None:
     """The `on_persistent_429` of a conversation in which nobody can choose another model.
 
     Not the same as having none: capacity is then asked about after two silent retries instead of
     being waited for. Source: core `core/geminiChat.ts`, which always asks `fallback/handler.ts`.
     """
-
-
-def enrich_quota_error(
-    error: Exception, auth_type: str | None, variables: Mapping[str, str]
-) -> Exception:
-    """Append, once, how to get a quota of one's own to a quota error of the shared project.
-
-    Args:
-        error: Returned as it is unless it is a quota error; changed in place if so.
-        auth_type: Only Google sign-in and compute credentials use the shared project.
-        variables: The environment; a project named there is the user's own.
-    """
-    if (
-        isinstance(error, QuotaError)
-        and auth_type in _SHARED_PROJECT_AUTH
-        and not variables.get("GOOGLE_CLOUD_PROJECT")
-        and not variables.get("GOOGLE_CLOUD_PROJECT_ID")
-        and _TIP not in error.message
-    ):
-        error.args = (error.message + _SHARED_PROJECT_TIP,)
-    return error
+    return None

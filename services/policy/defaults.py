@@ -1,8 +1,8 @@
 """The built-in rules, tier 1: what may be done when nobody has said anything.
 
 Listed file by file in the order in which upstream loads them, because equal priorities keep their
-order. Its rules for `discovered_tool_*` are left out: such a pattern is compared literally and
-never matches. Source: core `policy/policies/*.toml`.
+order. Its rules for `discovered_tool_*` never match a tool, since such a pattern is compared
+literally; they are here because rules can be listed. Source: core `policy/policies/*.toml`.
 """
 
 from __future__ import annotations
@@ -12,10 +12,10 @@ from dataclasses import replace
 from typing import Final
 
 from services.policy.patterns import compile_pattern
-from services.policy.rules import Decision, PolicyRule, Tier
+from services.policy.rules import CheckerRule, CheckerSpec, Decision, PolicyRule, Tier
 from services.state import ApprovalMode
 
-__all__ = ["default_rules"]
+__all__ = ["default_checkers", "default_rules"]
 
 _ALLOW, _ASK, _DENY = Decision.ALLOW, Decision.ASK_USER, Decision.DENY
 _AUTO_EDIT, _YOLO, _PLAN = ApprovalMode.AUTO_EDIT, ApprovalMode.YOLO, ApprovalMode.PLAN
@@ -62,11 +62,35 @@ def default_rules() -> list[PolicyRule]:
     """Every built-in rule, with priorities in tier 1."""
     return [
         *_from("agents.toml", _agents()),
+        *_from("discovered.toml", _discovered()),
         *_from("non-interactive.toml", _non_interactive()),
         *_from("plan.toml", _plan()),
         *_from("read-only.toml", _rules(_READ_ONLY, _ALLOW, 50)),
         *_from("write.toml", _write()),
         *_from("yolo.toml", _yolo()),
+    ]
+
+
+def default_checkers() -> list[CheckerRule]:
+    """Every built-in safety checker: a model's word, where that is enabled, and allowed paths."""
+    paths = CheckerSpec(name="allowed-path", required_context=("environment",))
+    return [
+        CheckerRule(
+            tool_name="*",
+            checker=CheckerSpec(name="conseca"),
+            priority=Tier.DEFAULT.priority(100),
+            source="Default: conseca.toml",
+        ),
+        *(
+            CheckerRule(
+                tool_name=name,
+                checker=paths,
+                priority=Tier.DEFAULT.priority(15),
+                modes=(_AUTO_EDIT,),
+                source="Default: write.toml",
+            )
+            for name in ("replace", "write_file")
+        ),
     ]
 
 
@@ -99,6 +123,11 @@ def _agents() -> Iterator[PolicyRule]:
     yield from _rules(["invoke_agent"], _ALLOW, 50, ApprovalMode.DEFAULT, _AUTO_EDIT, _YOLO)
 
 
+def _discovered() -> Iterator[PolicyRule]:
+    yield from _rules(["discovered_tool_*"], _ASK, 10, interactive=True)
+    yield from _rules(["discovered_tool_*"], _DENY, 10, interactive=False)
+
+
 def _non_interactive() -> Iterator[PolicyRule]:
     yield from _rules(["ask_user"], _DENY, 999, interactive=False)
 
@@ -112,7 +141,7 @@ def _plan() -> Iterator[PolicyRule]:
     yield from _rules(leave, _ALLOW, 70, _PLAN, interactive=False)
     yield from _rules(leave, _DENY, 50, deny_message=_NOT_PLANNING)
     yield from _rules(["*"], _DENY, 40, _PLAN, deny_message=_PLAN_READ_ONLY)
-    for rule in _rules(["*"], _ASK, 50, _PLAN, interactive=True):
+    for rule in _rules(["mcp_*"], _ASK, 50, _PLAN, interactive=True):
         yield replace(rule, mcp_name="*", annotations={"readOnlyHint": True})
     yield from _rules(
         ["invoke_agent"],
@@ -146,8 +175,12 @@ def _plan_paths() -> Iterator[str]:
 
 
 def _write() -> Iterator[PolicyRule]:
-    yield from _rules(_ASKED, _ASK, 10, interactive=True)
-    yield from _rules((*_EDITORS, "web_fetch"), _ALLOW, 15, _AUTO_EDIT)
+    for name in ("replace", "run_shell_command", "write_file", "activate_skill"):
+        yield from _rules([name], _ASK, 10, interactive=True)
+        if name in _EDITORS:
+            yield from _rules([name], _ALLOW, 15, _AUTO_EDIT)
+    yield from _rules(["web_fetch"], _ALLOW, 15, _AUTO_EDIT)
+    yield from _rules(["web_fetch"], _ASK, 10, interactive=True)
     yield from _rules(_ASKED, _DENY, 10, interactive=False)
 
 

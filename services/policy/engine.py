@@ -1,20 +1,24 @@
 """The policy engine: may this call run, must somebody be asked, or is it refused?
 
-Source: core `policy/policy-engine.ts`. Safety checkers are not part of it yet.
+Source: core `policy/policy-engine.ts`.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from services import build_files
 from services.policy.canonical import canonical_arguments
 from services.policy.command_safety import Place
+from services.policy.guards import asks_for_more_folders, build_file_rule, edits_build_file
+from services.policy.patterns import compile_pattern
+from services.policy.rule_book import AGENT_RULE_SOURCE, RuleBook, first_unconditional
 from services.policy.rules import (
+    CheckerRule,
+    CheckerSpec,
     Decision,
     PolicyCall,
     PolicyRule,
@@ -27,10 +31,10 @@ from services.policy.updates import UnsafePattern, UpdatePolicy, rules_of_update
 from services.state import CoreEvents, SessionState, UserFeedback
 from services.wire import JsonObject
 
-__all__ = ["PolicyCheck", "PolicyEngine"]
+__all__ = ["CheckerMustWait", "CheckerRunner", "PolicyCheck", "PolicyEngine"]
 
 _SHELL_TOOLS: Final = frozenset({"run_shell_command", "ShellTool"})
-_MAX_SAFE_INTEGER: Final = 2**53 - 1
+_REMOTE_AGENT_PRIORITY: Final = 1.03 + 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +50,29 @@ class PolicyCheck:
         return self.rule.deny_message if self.rule is not None else None
 
 
+class CheckerMustWait(Exception):
+    """`check` met a safety checker that takes its time; `decide` is the one to call."""
+
+
+class CheckerRunner(Protocol):
+    """Runs safety checkers; see `services.policy.safety`."""
+
+    def waits(self, checker: CheckerSpec) -> bool:
+        """Whether running it can take more than an instant."""
+        ...
+
+    async def run(self, tool_name: str, args: JsonObject | None, checker: CheckerSpec) -> Decision:
+        """What the checker says; whatever goes wrong is a refusal."""
+        ...
+
+
 class PolicyEngine:
     """Rules by priority, highest first; equal priorities keep their order; the first match decides.
 
     The approval mode is read from `state` at every check. Without a matching rule a call is asked
-    about in an interactive run, refused in any other.
+    about in an interactive run, refused in any other. Safety checkers look at what is not refused
+    yet; without a `runner` there are none. `save` keeps the answers that are to outlive the
+    session.
     """
 
     def __init__(
@@ -64,13 +86,18 @@ class PolicyEngine:
         folder_trusted: bool = True,
         disable_always_allow: bool = False,
         events: CoreEvents | None = None,
+        checkers: Iterable[CheckerRule] = (),
+        runner: CheckerRunner | None = None,
+        save: Callable[[UpdatePolicy], None] | None = None,
     ) -> None:
-        self._rules: list[PolicyRule] = []
+        self.book = RuleBook(rules, checkers)
         self._state = state
         self._interactive = interactive
         self.workspace_root = workspace_root
         self._disable_always_allow = disable_always_allow
         self._events = events
+        self._runner = runner
+        self._save = save
         self._default = Decision.ASK_USER if interactive else Decision.DENY
         self._shell = ShellPolicy(
             state=state,
@@ -78,29 +105,73 @@ class PolicyEngine:
             place=Place(workspace=workspace_root, cwd=workspace_root, home=home or workspace_root),
             folder_trusted=folder_trusted,
         )
-        self._sort_in(rules)
 
     @property
     def rules(self) -> tuple[PolicyRule, ...]:
         """All rules, in the order in which they are tried."""
-        return tuple(self._rules)
+        return self.book.rules
 
     def add_rule(self, rule: PolicyRule) -> None:
         """Add a rule; it comes after the ones with the same priority."""
-        self._sort_in([rule])
+        self.book.add([rule])
 
-    def _sort_in(self, rules: Iterable[PolicyRule]) -> None:
-        self._rules += rules
-        self._rules.sort(key=lambda rule: -rule.priority)
+    def add_remote_agent(self, name: str) -> None:
+        """Have calls of a remote agent asked about, unless a rule for it was written.
+
+        Raises:
+            ValueError: its name, which goes into a pattern as it is, makes none.
+
+        Source: core `agents/registry.ts` (`addAgentPolicy`).
+        """
+        if self.book.has_rule_for(name, ignore_agents=True):
+            return
+        self.add_rule(
+            PolicyRule(
+                tool_name="invoke_agent",
+                args_pattern=compile_pattern(rf'"agent_name":\s*"{name}"'),
+                decision=Decision.ASK_USER,
+                priority=_REMOTE_AGENT_PRIORITY,
+                source=AGENT_RULE_SOURCE,
+            )
+        )
 
     def apply_update(self, update: UpdatePolicy) -> None:
-        """Add the rules of an "always allow" answer; an unsafe pattern becomes a notice."""
+        """Add the rules of an "always allow" answer, and save it where it says so.
+
+        An unsafe pattern becomes a notice; an answer that may not be remembered changes nothing.
+        """
         try:
-            for rule in rules_of_update(update):
-                self.add_rule(rule)
+            rules = rules_of_update(update)
         except UnsafePattern as problem:
             if self._events is not None:
                 self._events.emit(UserFeedback(severity="error", message=str(problem)))
+            return
+        if rules is None:
+            return
+        self.book.add(rules)
+        if update.persist and self._save is not None:
+            self._save(update)
+
+    async def decide(
+        self,
+        name: str,
+        args: JsonObject | None,
+        *,
+        server_name: str | None = None,
+        annotations: Mapping[str, Any] | None = None,
+        subagent: str | None = None,
+    ) -> PolicyCheck:
+        """Decide about one call, safety checkers included.
+
+        Args:
+            name: the tool's name as called.
+            args: the call's arguments.
+            server_name: the MCP server, where the tool is one of its own.
+            annotations: the tool's own, not the call's.
+            subagent: who calls, if not the main agent.
+        """
+        call = self._call(name, args, server_name, annotations, subagent)
+        return await self._decide(name, call, heuristics=True, may_wait=True)
 
     def check(
         self,
@@ -111,14 +182,20 @@ class PolicyEngine:
         annotations: Mapping[str, Any] | None = None,
         subagent: str | None = None,
     ) -> PolicyCheck:
-        """Decide about one call. `annotations` are the tool's own, not the call's."""
+        """`decide`, where it takes no time: nothing is enabled that waits.
+
+        Raises:
+            CheckerMustWait: a checker that applies has to be waited for.
+        """
         call = self._call(name, args, server_name, annotations, subagent)
-        found = self._rule_decision(name, call, heuristics=True)
-        if found.decision is not Decision.ALLOW:
-            return found
-        if self._asks_for_more_folders(args):
-            found = PolicyCheck(Decision.ASK_USER, found.rule)
-        return self._guard_build_files(name, call, found)
+        steps = self._decide(name, call, heuristics=True, may_wait=False)
+        try:
+            steps.send(None)
+        except StopIteration as done:
+            check: PolicyCheck = done.value
+            return check
+        steps.close()
+        raise CheckerMustWait(name)
 
     def statically_excluded(
         self, name: str, *, annotations: Mapping[str, Any] | None = None
@@ -134,14 +211,8 @@ class PolicyEngine:
             server_name=server if isinstance(server, str) else None,
             annotations=annotations,
         )
-        for rule in self._usable_rules():
-            if not rule_matches(rule, call, ignore_pattern=True):
-                continue
-            if rule.args_pattern is None:
-                return rule.decision is Decision.DENY
-            if rule.decision is not Decision.DENY:
-                return False
-        return self._default is Decision.DENY
+        decided = first_unconditional(self._usable_rules(), call) or self._default
+        return decided is Decision.DENY
 
     def excluded_tools(
         self,
@@ -160,8 +231,8 @@ class PolicyEngine:
 
     def _usable_rules(self) -> Iterable[PolicyRule]:
         if not self._disable_always_allow:
-            return self._rules
-        return [rule for rule in self._rules if not rule.from_always_allow]
+            return self.book.rules
+        return [rule for rule in self.book.rules if not rule.from_always_allow]
 
     def _call(
         self,
@@ -189,7 +260,33 @@ class PolicyEngine:
             subagent=subagent,
         )
 
-    def _rule_decision(self, name: str, call: PolicyCall, *, heuristics: bool) -> PolicyCheck:
+    async def _decide(
+        self, name: str, call: PolicyCall, *, heuristics: bool, may_wait: bool
+    ) -> PolicyCheck:
+        found = await self._rule_decision(name, call, heuristics=heuristics, may_wait=may_wait)
+        if found.decision is Decision.ALLOW:
+            if asks_for_more_folders(call.args, self.workspace_root):
+                found = PolicyCheck(Decision.ASK_USER, found.rule)
+            if edits_build_file(call, self.workspace_root):
+                guard = build_file_rule(name, self._interactive)
+                found = PolicyCheck(guard.decision, guard)
+        if found.decision is Decision.DENY or self._runner is None:
+            return found
+        for checker in self.book.checkers:
+            if not rule_matches(checker, call):
+                continue
+            if not may_wait and self._runner.waits(checker.checker):
+                raise CheckerMustWait(f"{name}: {checker.checker.name}")
+            says = await self._runner.run(name, call.args, checker.checker)
+            if says is not Decision.ALLOW:
+                found = PolicyCheck(says, found.rule)
+            if says is Decision.DENY:
+                break
+        return found
+
+    async def _rule_decision(
+        self, name: str, call: PolicyCall, *, heuristics: bool, may_wait: bool
+    ) -> PolicyCheck:
         """Steps 1 to 3: the first matching rule, and what a shell command makes of it."""
         rule = next((rule for rule in self._usable_rules() if rule_matches(rule, call)), None)
         if rule is None and call.mode == "yolo":
@@ -205,38 +302,11 @@ class PolicyEngine:
         if heuristics and (rule is None or rule.args_pattern is None):
             decision = self._shell.heuristic(command, decision, folder)
 
-        def recurse(part: str) -> tuple[Decision, PolicyRule | None]:
+        async def recurse(part: str) -> tuple[Decision, PolicyRule | None]:
             args = {"command": part, **({} if folder is None else {"dir_path": folder})}
             inner = self._call(name, args, call.server_name, call.annotations, call.subagent)
-            found = self._rule_decision(name, inner, heuristics=False)
+            found = await self._decide(name, inner, heuristics=False, may_wait=may_wait)
             return found.decision, found.rule
 
         request = ShellRequest(command=command, decision=decision, rule=rule, check=recurse)
-        return PolicyCheck(*self._shell.judge(request))
-
-    def _asks_for_more_folders(self, args: JsonObject | None) -> bool:
-        permissions = (args or {}).get("additional_permissions")
-        files = permissions.get("fileSystem") if isinstance(permissions, dict) else None
-        if not isinstance(files, dict):
-            return False
-        wanted: list[Any] = []
-        for key in ("read", "write"):
-            paths = files.get(key)
-            wanted += paths if isinstance(paths, list) else []
-        root = self.workspace_root
-        targets = [Path(os.path.normpath(root / path)) for path in wanted if isinstance(path, str)]
-        return any(target != root and root not in target.parents for target in targets)
-
-    def _guard_build_files(self, name: str, call: PolicyCall, found: PolicyCheck) -> PolicyCheck:
-        """Step 5: edits of build files are never silent, whatever the mode."""
-        if not build_files.is_edit_like(call.names) or not self.targets_build_file(call.args):
-            return found
-        decision = Decision.ASK_USER if self._interactive else Decision.DENY
-        guard = PolicyRule(
-            tool_name=name,
-            decision=decision,
-            priority=_MAX_SAFE_INTEGER,
-            source="Build File Protection",
-            deny_message="Modifying build configuration files requires explicit user confirmation",
-        )
-        return PolicyCheck(decision, guard)
+        return PolicyCheck(*await self._shell.judge(request))

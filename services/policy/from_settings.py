@@ -92,5 +92,5 @@ def _pattern(place: str, pattern: str | None) -> re.Pattern[str] | None:
         return None
     try:
         return compile_pattern(pattern)
-    except re.error as problem:
+    except ValueError as problem:
         raise ValueError(f"{place}: not a regular expression: {problem}") from None

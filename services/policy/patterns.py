@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.argument_patterns import escape_pattern
+from services.tools.js_regex import compile_js
 from services.wire import js_json, js_length
 
 __all__ = [
@@ -20,23 +21,43 @@ __all__ = [
 
 _LONGEST_PATTERN: Final = 2048
 _NESTED_QUANTIFIER = re.compile(r"\([^)]*[*+?{].*\)[*+?{]")
-_NAMED_GROUP = re.compile(r"(?<!\\)\(\?<(?![=!])")
+_SPACES: Final = r"\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+_LINE_ENDS: Final = r"\n\r\u2028\u2029"
+_PIECE: Final = re.compile(r"\\.|[\[\].]", re.DOTALL)
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:
-    r"""Compile a rule's pattern, which is written the JavaScript way (ASCII `\w`).
+    r"""Compile a rule's pattern, which is written the JavaScript way.
+
+    `\w` and `\d` are ASCII, `\s` is not, and `.` stops at any line end.
 
     Raises:
-        re.error: not a regular expression.
+        ValueError: not a regular expression; the message is JavaScript's.
     """
-    return re.compile(_NAMED_GROUP.sub("(?P<", pattern), re.ASCII)
+    source = compile_js(pattern).pattern
+    in_class = False
+
+    def translated(match: re.Match[str]) -> str:
+        nonlocal in_class
+        piece = match.group()
+        if piece in "[]":
+            in_class = piece == "["
+        elif piece == r"\s":
+            return _SPACES if in_class else f"[{_SPACES}]"
+        elif piece == r"\S" and not in_class:
+            return f"[^{_SPACES}]"
+        elif piece == "." and not in_class:
+            return f"[^{_LINE_ENDS}]"
+        return piece
+
+    return re.compile(_PIECE.sub(translated, source), re.ASCII)
 
 
 def is_safe_pattern(pattern: str) -> bool:
     """Whether it compiles, is at most 2048 long and has no quantified group with a quantifier."""
     try:
         compile_pattern(pattern)
-    except re.error:
+    except ValueError:
         return False
     return js_length(pattern) <= _LONGEST_PATTERN and _NESTED_QUANTIFIER.search(pattern) is None
 

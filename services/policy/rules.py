@@ -5,6 +5,7 @@ Source: core `policy/types.ts`, `policy/policy-engine.ts` (`ruleMatches`), `poli
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -18,10 +19,13 @@ __all__ = [
     "ALWAYS_ALLOW_FRACTION",
     "MCP_PREFIX",
     "MODES_BY_PERMISSIVENESS",
+    "CheckerRule",
+    "CheckerSpec",
     "Decision",
     "PolicyCall",
     "PolicyRule",
     "Tier",
+    "mcp_full_name",
     "mcp_server_of",
     "rule_matches",
     "tool_aliases",
@@ -38,6 +42,7 @@ MODES_BY_PERMISSIVENESS: Final = (
     ApprovalMode.YOLO,
 )
 
+_FULL_NAME: Final = re.compile(r"mcp_([^_]+)_[^\n\r\u2028\u2029]+\Z")
 _LEGACY_NAMES: Final[Mapping[str, str]] = {"search_file_content": "grep_search"}
 
 
@@ -101,7 +106,50 @@ class PolicyRule:
     @property
     def from_always_allow(self) -> bool:
         """True for a rule made by an "always allow" answer."""
-        return round((self.priority % 1) * 1000) == ALWAYS_ALLOW_FRACTION
+        return math.floor(math.fmod(self.priority, 1) * 1000 + 0.5) == ALWAYS_ALLOW_FRACTION
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckerSpec:
+    """Which safety checker is meant, and what it is to be given."""
+
+    name: str
+    external: bool = False
+    """A child process instead of one of the built-in checkers."""
+    required_context: tuple[str, ...] | None = None
+    """The parts of the context it gets (`environment`, `history`); all of them for `None`."""
+    config: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckerRule:
+    """When a safety checker looks at a call. Conditions as in `PolicyRule`; all that match run.
+
+    Raises:
+        ValueError: an empty `tool_name` or `mcp_name`.
+    """
+
+    tool_name: str
+    checker: CheckerSpec
+    priority: float = 0.0
+    args_pattern: re.Pattern[str] | None = None
+    modes: tuple[ApprovalMode, ...] = ()
+    mcp_name: str | None = None
+    annotations: Mapping[str, Any] | None = None
+    source: str | None = None
+
+    def __post_init__(self) -> None:
+        origin = f"Checker source: {self.source or 'unknown'}"
+        if not self.tool_name:
+            raise ValueError(
+                "Invalid safety checker rule: toolName is required. Use '*' for all tools. "
+                f"{origin}"
+            )
+        if self.mcp_name == "":
+            raise ValueError(
+                "Invalid safety checker rule: mcpName is required if specified "
+                f"(cannot be empty). {origin}"
+            )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -119,31 +167,54 @@ class PolicyCall:
     subagent: str | None = None
 
 
-def rule_matches(rule: PolicyRule, call: PolicyCall, *, ignore_pattern: bool = False) -> bool:
+def rule_matches(
+    rule: PolicyRule | CheckerRule, call: PolicyCall, *, ignore_pattern: bool = False
+) -> bool:
     """Whether every condition of `rule` holds for `call`.
 
-    `ignore_pattern` asks whether the rule is about the tool at all, whatever the arguments.
+    A checker is looked up by the call's own name alone. `ignore_pattern` asks whether the rule is
+    about the tool at all, whatever the arguments.
     """
     if rule.modes and call.mode not in rule.modes:
         return False
-    if rule.subagent is not None and rule.subagent != call.subagent:
-        return False
-    if rule.interactive is not None and rule.interactive != call.interactive:
+    names = call.names
+    if isinstance(rule, CheckerRule):
+        names = names[:1]
+    elif not _caller_matches(rule, call):
         return False
     if not _server_matches(rule, call.server_name):
         return False
-    if not any(_name_matches(rule, name, call.server_name) for name in call.names):
+    if not any(_name_matches(rule, name, call.server_name) for name in names):
         return False
-    if rule.annotations:
-        known = call.annotations or {}
-        if any(known.get(key) != value for key, value in rule.annotations.items()):
-            return False
+    if rule.annotations is not None and not _annotated(rule.annotations, call.annotations):
+        return False
     if rule.args_pattern is None or ignore_pattern:
         return True
     return call.args is not None and rule.args_pattern.search(call.canonical) is not None
 
 
-def _server_matches(rule: PolicyRule, server_name: str | None) -> bool:
+def _caller_matches(rule: PolicyRule, call: PolicyCall) -> bool:
+    if rule.subagent is not None and rule.subagent != call.subagent:
+        return False
+    return rule.interactive is None or rule.interactive == call.interactive
+
+
+def _annotated(wanted: Mapping[str, Any], known: Mapping[str, Any] | None) -> bool:
+    return known is not None and all(
+        key in known and _identical(known[key], value) for key, value in wanted.items()
+    )
+
+
+def _identical(one: object, other: object) -> bool:
+    """JavaScript's `===` between values of different documents: lists and tables never are."""
+    if isinstance(one, bool) or isinstance(other, bool):
+        return one is other
+    if isinstance(one, (dict, list)) or isinstance(other, (dict, list)):
+        return False
+    return one == other
+
+
+def _server_matches(rule: PolicyRule | CheckerRule, server_name: str | None) -> bool:
     if rule.mcp_name is None:
         return True
     if rule.mcp_name == "*":
@@ -151,25 +222,27 @@ def _server_matches(rule: PolicyRule, server_name: str | None) -> bool:
     return server_name == rule.mcp_name
 
 
-def _name_matches(rule: PolicyRule, name: str, server_name: str | None) -> bool:
+def _name_matches(rule: PolicyRule | CheckerRule, name: str, server_name: str | None) -> bool:
     pattern = rule.tool_name
-    if pattern in {"*", name}:
+    if pattern == "*":
         return True
     if "*" in pattern:
         return _wildcard_matches(pattern, name, server_name)
-    if server_name is None:
+    if pattern == name:
+        return True
+    if not server_name or not name:
         return False
     if rule.mcp_name and not pattern.startswith(MCP_PREFIX):
-        return name == f"{MCP_PREFIX}{rule.mcp_name}_{pattern}"
-    return pattern.startswith(MCP_PREFIX) and pattern == f"{MCP_PREFIX}{server_name}_{name}"
+        return name == mcp_full_name(rule.mcp_name, pattern)
+    return pattern.startswith(MCP_PREFIX) and pattern == mcp_full_name(server_name, name)
 
 
 def _wildcard_matches(pattern: str, name: str, server_name: str | None) -> bool:
-    if server_name is None:
-        return False
     if pattern == f"{MCP_PREFIX}*":
-        return True
-    return pattern == f"{MCP_PREFIX}{server_name}_*" and name.startswith(pattern[:-1])
+        return server_name is not None
+    if pattern.startswith(MCP_PREFIX) and pattern.endswith("_*"):
+        return server_name == pattern[len(MCP_PREFIX) : -2] and name.startswith(pattern[:-1])
+    return name == pattern
 
 
 def tool_aliases(name: str) -> list[str]:
@@ -179,9 +252,12 @@ def tool_aliases(name: str) -> list[str]:
     return list(dict.fromkeys([name, *others]))
 
 
+def mcp_full_name(server: str, tool: str) -> str:
+    """`mcp_<server>_<tool>`; both `*`: every tool of every server, `mcp_*`."""
+    return f"{MCP_PREFIX}*" if server == tool == "*" else f"{MCP_PREFIX}{server}_{tool}"
+
+
 def mcp_server_of(name: str) -> str | None:
     """The server in `mcp_<server>_<tool>`; it ends at the first underscore, as upstream's does."""
-    if not name.startswith(MCP_PREFIX):
-        return None
-    server, _, tool = name.removeprefix(MCP_PREFIX).partition("_")
-    return server if server and tool else None
+    found = _FULL_NAME.match(name)
+    return found.group(1) if found is not None else None

@@ -6,7 +6,7 @@ Source: core `policy/policy-engine.ts` (`applyShellHeuristics`, `checkShellComma
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -33,7 +33,7 @@ class ShellRequest:
     command: str
     decision: Decision
     rule: PolicyRule | None
-    check: Callable[[str], Verdict]
+    check: Callable[[str], Awaitable[Verdict]]
 
 
 class ShellPolicy:
@@ -68,7 +68,7 @@ class ShellPolicy:
             return Decision.ALLOW
         return decision
 
-    def judge(self, request: ShellRequest) -> Verdict:
+    async def judge(self, request: ShellRequest) -> Verdict:
         """The decision after a look at every sub-command, and the rule responsible for it."""
         rule, decision = request.rule, request.decision
         try:
@@ -91,7 +91,7 @@ class ShellPolicy:
             if text != request.command and not whole:
                 pieces.append(text)
             for piece in pieces:
-                found, culprit = request.check(piece)
+                found, culprit = await request.check(piece)
                 if found is Decision.DENY:
                     return found, culprit
                 if found is Decision.ASK_USER:

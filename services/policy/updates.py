@@ -1,6 +1,6 @@
 """What an "always allow" answer changes: the message, and the rules made of it.
 
-Saving them to a file is not done here. Source: core `policy/config.ts` (`createPolicyUpdater`).
+Saving them is `services.policy.saved`'s. Source: core `policy/config.ts` (`createPolicyUpdater`).
 """
 
 from __future__ import annotations
@@ -52,23 +52,25 @@ class UpdatePolicy:
     """`workspace` or `user`, where it is to outlive the session."""
 
 
-def rules_of_update(update: UpdatePolicy) -> list[PolicyRule]:
-    """The rules that `update` adds; none for a sensitive tool without narrowing.
+def rules_of_update(update: UpdatePolicy) -> list[PolicyRule] | None:
+    """The rules that `update` adds; `None` for a sensitive tool without narrowing.
+
+    An empty list of command prefixes adds no rule, but is an answer that can be saved.
 
     Raises:
         UnsafePattern: its pattern is no regular expression, or not a safe one.
     """
     patterns: list[str | None] = [update.args_pattern or None]
-    if update.command_prefix:
+    if update.command_prefix is not None and update.command_prefix != "":
         patterns = list(command_prefix_patterns(update.command_prefix))
     elif update.args_pattern and not is_safe_pattern(update.args_pattern):
         raise UnsafePattern(
             "Invalid or unsafe regular expression for tool "
             f"{update.tool_name}: {update.args_pattern}"
         )
-    if update.tool_name in TOOLS_REQUIRING_NARROWING and patterns == [None]:
+    elif update.tool_name in TOOLS_REQUIRING_NARROWING and not update.args_pattern:
         logger.warning("policy update for %s without a pattern: skipped", update.tool_name)
-        return []
+        return None
     tier = Tier.USER if update.persist_scope == "user" else Tier.WORKSPACE
     return [
         PolicyRule(

@@ -45,6 +45,8 @@ class ToolCallRequest:
     original_request_name: str | None = None
     original_request_args: JsonObject | None = None
     parent_call_id: str | None = None
+    input_modified_by_hook: bool = False
+    """`args` are a hook's; the model is told so together with the result."""
 
     @property
     def shown_name(self) -> str:

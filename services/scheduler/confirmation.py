@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, runtime_checkable
 
 from services.abort import AbortError, AbortSignal, until_aborted
@@ -22,12 +22,15 @@ from services.message_bus import (
     ToolConfirmationResponse,
 )
 from services.policy.engine import PolicyEngine
+from services.scheduler.call_hooks import CallHooks
 from services.scheduler.calls import CallStatus
 from services.scheduler.states import Approval, CallStore, ToolCall
 from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
 from services.tools.contract import (
     ConfirmationDetails,
     ConfirmationOutcome,
+    ServerInvocation,
+    ServerTool,
     Tool,
     ToolInvocation,
 )
@@ -56,6 +59,15 @@ class ModifiableTool(Protocol):
         ...
 
 
+@runtime_checkable
+class AnsweredInvocation(Protocol):
+    """A call for which the answer itself matters."""
+
+    def answered(self, outcome: ConfirmationOutcome, payload: Mapping[str, Any] | None) -> None:
+        """Take a person's answer, whatever it is."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Confirmation:
     """How it ended, and what was shown last; no details when nothing had to be asked."""
@@ -77,6 +89,7 @@ class Confirmer:
         events: CoreEvents,
         clock: Clock,
         ids: IdSource,
+        hooks: CallHooks | None = None,
     ) -> None:
         self._store = store
         self._bus = bus
@@ -85,9 +98,25 @@ class Confirmer:
         self._events = events
         self._clock = clock
         self._ids = ids
+        self._hooks = hooks or CallHooks(None, {})
 
-    async def confirm(self, call_id: str, tool: Tool, signal: AbortSignal) -> Confirmation:
+    async def confirm(
+        self,
+        call_id: str,
+        tool: Tool,
+        signal: AbortSignal,
+        *,
+        forced: bool = False,
+        system_message: str | None = None,
+    ) -> Confirmation:
         """Ask about the active call `call_id` until the answer is not another look at it.
+
+        Args:
+            call_id: The call.
+            tool: Its tool.
+            signal: Ends the question.
+            forced: A hook wants it asked: neither mode nor policy is heard again.
+            system_message: A hook's words, shown with the question.
 
         Raises:
             ConfirmationError: the signal was aborted, the call is gone, or the policy refuses it.
@@ -99,12 +128,24 @@ class Confirmer:
             call = self._store.get(call_id)
             if call is None or call.invocation is None:
                 raise ConfirmationError(f"Tool call {call_id} lost during confirmation loop")
-            details = await self._details(tool, call.invocation, signal)
+            details = (
+                call.invocation.confirmation_details()
+                if forced
+                else await self._details(tool, call.invocation, signal)
+            )
             if details is None:
                 return Confirmation(ConfirmationOutcome.PROCEED_ONCE, shown)
+            if system_message:
+                fields = {**details.fields, "systemMessage": system_message}
+                details = replace(details, fields=fields)
+            await self._hooks.asking(details, signal)
             shown = details
             answer = await self._answer(call_id, details, signal)
             outcome = _outcome(answer)
+            if isinstance(call.invocation, ServerInvocation):
+                call.invocation.note_outcome(outcome)
+            if isinstance(call.invocation, AnsweredInvocation):
+                call.invocation.answered(outcome, answer.payload)
             if outcome is ConfirmationOutcome.MODIFY_WITH_EDITOR:
                 self._events.emit(UserFeedback(severity="error", message=_NO_EDITOR))
                 continue
@@ -123,10 +164,13 @@ class Confirmer:
             and not self._policy.targets_build_file(invocation.params)
         ):
             return None
+        of_server = invocation if isinstance(invocation, ServerInvocation) else None
         request = ToolConfirmationRequest(
-            tool_name=tool.name,
+            tool_name=of_server.policy_name if of_server else tool.name,
             args=invocation.params,
             correlation_id=self._ids.uuid("policy-request"),
+            server_name=of_server.policy_server if of_server else None,
+            annotations=tool.annotations if isinstance(tool, ServerTool) else None,
         )
         try:
             response = await self._bus.request(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from services.abort import AbortError, AbortSignal
+from services.scheduler.call_hooks import CallHooks
 from services.scheduler.calls import CallStatus, ToolCallRequest, ToolCallResponse
 from services.scheduler.responses import (
     convert_to_function_response,
@@ -13,26 +14,46 @@ from services.scheduler.responses import (
     function_response,
 )
 from services.scheduler.states import CallStore, ExecutingPatch, ToolCall
+from services.scheduler.truncation import OutputLimiter, ShortOutput
 from services.state import SessionState
 from services.tools.contract import LlmContent, ToolErrorType, ToolExecution, ToolResult
-from services.wire import Json, Part, js_json, js_length
+from services.wire import Json, JsonObject, Part, js_json, js_length
 
-__all__ = ["ToolExecutor"]
-
-Ending = tuple[CallStatus, ToolCallResponse]
+__all__ = ["Ending", "ToolExecutor"]
 
 _USER_CANCELLED = "User cancelled tool execution."
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a call ended: a status that is terminal, and the response.
+
+    With `tail`, the `{name, args}` of a hook, neither counts but the result of that call.
+    """
+
+    status: CallStatus
+    response: ToolCallResponse
+    tail: JsonObject | None = None
 
 
 class ToolExecutor:
     """Runs calls that are `executing`; live output goes to the store."""
 
-    def __init__(self, store: CallStore, state: SessionState) -> None:
+    def __init__(
+        self,
+        store: CallStore,
+        state: SessionState,
+        limiter: OutputLimiter | None = None,
+        *,
+        hooks: CallHooks | None = None,
+    ) -> None:
         self._store = store
         self._state = state
+        self._limiter = limiter
+        self._hooks = hooks or CallHooks(None, {})
 
     async def run(self, call: ToolCall, signal: AbortSignal) -> Ending:
-        """Run `call` to its end: a status that is terminal, and the response.
+        """Run `call`, and the hooks after it, to its end.
 
         Whatever the tool raises becomes a response; only the cancellation of the task goes through.
         """
@@ -46,22 +67,24 @@ class ToolExecutor:
         )
         try:
             result = await call.invocation.execute(execution)
-            return self._returned(call.request, result, signal)
+            after = await self._hooks.after(call, result, signal)
+            ending = await self._returned(call, after.result, signal)
+            if ending.status is CallStatus.CANCELLED:
+                return ending
+            return replace(ending, tail=after.tail)
         except Exception as error:  # noqa: BLE001 - the border between tools and their scheduler
             return self._raised(call.request, error, signal)
 
-    def _returned(
-        self, request: ToolCallRequest, result: ToolResult, signal: AbortSignal
-    ) -> Ending:
+    async def _returned(self, call: ToolCall, result: ToolResult, signal: AbortSignal) -> Ending:
         if signal.aborted:
-            return CallStatus.CANCELLED, self._stopped(request, result)
+            return Ending(CallStatus.CANCELLED, await self._stopped(call, result))
         if result.error is None:
-            return CallStatus.SUCCESS, self._succeeded(request, result)
-        failed = error_response(request, result.error.message, result.error.type)
+            return Ending(CallStatus.SUCCESS, await self._succeeded(call, result))
+        failed = error_response(call.request, result.error.message, result.error.type)
         shown = result.return_display
         if isinstance(shown, str):
             failed = replace(failed, result_display=shown, content_length=js_length(shown))
-        return CallStatus.ERROR, replace(failed, display=result.display)
+        return Ending(CallStatus.ERROR, replace(failed, display=result.display))
 
     def _live_output(self, call_id: str) -> Callable[[Json], None]:
         def update(output: Json) -> None:
@@ -84,8 +107,8 @@ class ToolExecutor:
         aborted = isinstance(error, AbortError)
         if signal.aborted or aborted or "Operation cancelled by user" in str(error):
             why = "Operation cancelled." if aborted else _USER_CANCELLED
-            return CallStatus.CANCELLED, _cancelled(request, why)
-        return (
+            return Ending(CallStatus.CANCELLED, _cancelled(request, why))
+        return Ending(
             CallStatus.ERROR,
             error_response(request, str(error), ToolErrorType.UNHANDLED_EXCEPTION),
         )
@@ -95,22 +118,28 @@ class ToolExecutor:
             request.shown_name, request.call_id, content, self._state.active_model
         )
 
-    def _succeeded(self, request: ToolCallRequest, result: ToolResult) -> ToolCallResponse:
-        content = result.llm_content
+    async def _short(self, call: ToolCall, content: LlmContent) -> ShortOutput:
+        return await self._limiter.shorten(call, content) if self._limiter else ShortOutput(content)
+
+    async def _succeeded(self, call: ToolCall, result: ToolResult) -> ToolCallResponse:
+        short = await self._short(call, result.llm_content)
+        content = short.content
         return ToolCallResponse(
-            call_id=request.call_id,
-            response_parts=tuple(self._parts(request, content)),
+            call_id=call.call_id,
+            response_parts=tuple(self._parts(call.request, content)),
             result_display=result.return_display,
+            output_file=None if short.file is None else str(short.file),
             content_length=js_length(content) if isinstance(content, str) else None,
             data=result.data,
             display=result.display,
         )
 
-    def _stopped(self, request: ToolCallRequest, result: ToolResult) -> ToolCallResponse:
+    async def _stopped(self, call: ToolCall, result: ToolResult) -> ToolCallResponse:
         """The tool came back although it should have stopped: what it brought is kept."""
-        cancelled = _cancelled(request, _USER_CANCELLED)
+        cancelled = _cancelled(call.request, _USER_CANCELLED)
         if result.llm_content != "":
-            first, *others = self._parts(request, result.llm_content)
+            short = await self._short(call, result.llm_content)
+            first, *others = self._parts(call.request, short.content)
             answer = first["functionResponse"]
             told = {
                 **(answer["response"] or {}),
@@ -118,7 +147,10 @@ class ToolExecutor:
             }
             parts = ({"functionResponse": {**answer, "response": told}}, *others)
             cancelled = replace(
-                cancelled, response_parts=parts, content_length=js_length(js_json(list(parts)))
+                cancelled,
+                response_parts=parts,
+                output_file=None if short.file is None else str(short.file),
+                content_length=js_length(js_json(list(parts))),
             )
         return replace(cancelled, result_display=result.return_display, display=result.display)
 

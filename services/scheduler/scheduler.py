@@ -9,10 +9,12 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Sequence
-from typing import Final
+from typing import Final, cast
 
 from services.abort import AbortController, AbortSignal
 from services.clock import Clock
+from services.hooks.system import HookSystem
+from services.hooks.values import js_text
 from services.ids import IdSource
 from services.message_bus import (
     MessageBus,
@@ -21,13 +23,16 @@ from services.message_bus import (
 )
 from services.policy.engine import PolicyEngine
 from services.scheduler.approvals import EDIT_TOOLS
+from services.scheduler.call_hooks import CallHooks
 from services.scheduler.calls import CallStatus, CompletedToolCall, ToolCallRequest
 from services.scheduler.confirmation import Confirmer
 from services.scheduler.execution import ToolExecutor
 from services.scheduler.states import CallStore, ToolCall
+from services.scheduler.truncation import OutputLimiter
 from services.scheduler.validation import Registry, Resolver, Validator
 from services.settings import Settings
 from services.state import CoreEvents, SessionState
+from services.wire import Json, JsonObject
 
 __all__ = ["ROOT_SCHEDULER_ID", "ScheduleRejected", "ToolScheduler", "is_parallelizable"]
 
@@ -44,7 +49,8 @@ def is_parallelizable(request: ToolCallRequest) -> bool:
     """Whether a call may share a wave. A tool's kind plays no part in it."""
     if request.name in _ALONE:
         return False
-    wait = request.args.get("wait_for_previous")
+    args: Json = request.args
+    wait = args.get("wait_for_previous") if isinstance(args, dict) else None
     return not wait if isinstance(wait, bool) else True
 
 
@@ -73,13 +79,16 @@ class ToolScheduler:
         settings: Settings,
         events: CoreEvents | None = None,
         scheduler_id: str = ROOT_SCHEDULER_ID,
+        limiter: OutputLimiter | None = None,
+        hooks: HookSystem | None = None,
     ) -> None:
         self.scheduler_id = scheduler_id
         self.settings = settings
         self._state = state
         self._store = CallStore(bus, clock, scheduler_id)
         self._resolver = Resolver(registry, clock, scheduler_id)
-        self._executor = ToolExecutor(self._store, state)
+        call_hooks = CallHooks(hooks, settings.mcp_servers)
+        self._executor = ToolExecutor(self._store, state, limiter, hooks=call_hooks)
         self._validator = Validator(
             store=self._store,
             policy=policy,
@@ -91,9 +100,11 @@ class ToolScheduler:
                 events=events or CoreEvents(),
                 clock=clock,
                 ids=ids,
+                hooks=call_hooks,
             ),
             state=state,
             bus=bus,
+            hooks=call_hooks,
         )
         self._busy = False
         self._cancelling = False
@@ -231,8 +242,30 @@ class ToolScheduler:
             self._store.transition(call.call_id, CallStatus.CANCELLED, "Operation cancelled")
             return
         self._store.transition(call.call_id, CallStatus.EXECUTING)
-        status, response = await self._executor.run(call, signal)
-        self._store.transition(call.call_id, status, response)
+        ending = await self._executor.run(call, signal)
+        if ending.tail is None:
+            self._store.transition(call.call_id, ending.status, ending.response)
+        else:
+            self._store.replace_by_tail(call.call_id, self._tail_call(call, ending.tail))
+
+    def _tail_call(self, call: ToolCall, tail: JsonObject) -> ToolCall:
+        """The call that a hook wants made in place of `call`, under its id.
+
+        Nobody has looked at what the hook wrote: building the call refuses what is no object.
+        """
+        request = call.request
+        asked = request.original_request_args
+        name = tail.get("name", "undefined")
+        following = ToolCallRequest(
+            call_id=request.call_id,
+            name=name if isinstance(name, str) else js_text(name),
+            args=cast("JsonObject", tail.get("args")),
+            original_request_name=request.shown_name,
+            original_request_args=request.args if asked is None else asked,
+            is_client_initiated=request.is_client_initiated,
+            prompt_id=request.prompt_id,
+        )
+        return self._resolver.resolve(following, call.approval_mode)
 
     def _finalise(self) -> None:
         for call in self._store.active:

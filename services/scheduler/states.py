@@ -203,6 +203,27 @@ class CallStore:
         self._active[call_id] = replace(call, request=request, invocation=invocation)
         self._publish()
 
+    def take_hook_arguments(
+        self, call_id: str, args: JsonObject, invocation: ToolInvocation
+    ) -> None:
+        """Replace what an active call will run by what a hook wants.
+
+        Unlike with `set_arguments`, what people are shown stays, and nobody is told: upstream
+        changes the call in place.
+        """
+        call = self._active.get(call_id)
+        if call is None or call.status.terminal:
+            return
+        request = replace(call.request, args=args, input_modified_by_hook=True)
+        self._active[call_id] = replace(call, request=request, invocation=invocation)
+
+    def replace_by_tail(self, call_id: str, following: ToolCall) -> None:
+        """Put `following` at the front of the queue, and forget the active call before it."""
+        if self._active.pop(call_id, None) is None:
+            return
+        self._queue.appendleft(following)
+        self._publish()
+
     def set_outcome(self, call_id: str, outcome: ConfirmationOutcome) -> None:
         """Record how an active call was confirmed."""
         call = self._active.get(call_id)

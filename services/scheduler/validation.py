@@ -13,16 +13,18 @@ from typing import Final, Protocol
 from agent_protocol.events import ToolDisplay
 from services.abort import AbortError, AbortSignal
 from services.clock import Clock
+from services.hooks.tool_hooks import CallVerdict
 from services.message_bus import MessageBus
 from services.policy.engine import PolicyCheck, PolicyEngine
 from services.policy.rules import Decision
 from services.scheduler.approvals import remember_answer
+from services.scheduler.call_hooks import CallHooks
 from services.scheduler.calls import CallStatus, ToolCallRequest
 from services.scheduler.confirmation import Confirmation, Confirmer
 from services.scheduler.responses import error_response
 from services.scheduler.states import CallStore, ToolCall
 from services.state import ApprovalMode, SessionState
-from services.tools.contract import ConfirmationOutcome, Tool, ToolErrorType
+from services.tools.contract import ConfirmationOutcome, ServerTool, Tool, ToolErrorType
 
 __all__ = ["Registry", "Resolver", "Validator", "tool_suggestion"]
 
@@ -110,12 +112,14 @@ class Validator:
         confirmer: Confirmer,
         state: SessionState,
         bus: MessageBus,
+        hooks: CallHooks | None = None,
     ) -> None:
         self._store = store
         self._policy = policy
         self._confirmer = confirmer
         self._state = state
         self._bus = bus
+        self._hooks = hooks or CallHooks(None, {})
 
     async def validate(self, call: ToolCall, signal: AbortSignal, prompts: AbortSignal) -> None:
         """Check policy, ask if need be. What goes wrong becomes the call's end.
@@ -131,18 +135,37 @@ class Validator:
             self._fail(call, str(error), ToolErrorType.UNHANDLED_EXCEPTION)
 
     async def _validate(self, call: ToolCall, prompts: AbortSignal) -> None:
+        # An abort meanwhile needs no check here: nothing is asked or run once it came.
+        verdict = await self._hooks.before(call, prompts)
+        if verdict.error is not None:
+            self._fail(call, verdict.error.message, verdict.error.type)
+            return
+        if verdict.args is not None and verdict.invocation is not None:
+            self._store.take_hook_arguments(call.call_id, verdict.args, verdict.invocation)
+            request = replace(call.request, args=verdict.args, input_modified_by_hook=True)
+            call = replace(call, request=request, invocation=verdict.invocation)
+        await self._decide(call, verdict, prompts)
+
+    async def _decide(self, call: ToolCall, verdict: CallVerdict, prompts: AbortSignal) -> None:
+        """Put the call to policy, and to a person where policy or a hook wants that."""
         if call.tool is None or call.invocation is None:
             raise ValueError(f"Tool call {call.call_id} has no tool")
         check = self._check(call, call.tool)
-        if check.decision is Decision.DENY:
+        if check.decision is Decision.DENY and not verdict.asks:
             why = f" {check.deny_message}" if check.deny_message else ""
             message = f"Tool execution denied by policy.{why}"
             self._fail(call, message, ToolErrorType.POLICY_VIOLATION)
             return
-        asked = check.decision is Decision.ASK_USER
+        asked = verdict.asks or check.decision is Decision.ASK_USER
         result = Confirmation(ConfirmationOutcome.PROCEED_ONCE, None)
         if asked:
-            result = await self._confirmer.confirm(call.call_id, call.tool, prompts)
+            result = await self._confirmer.confirm(
+                call.call_id,
+                call.tool,
+                prompts,
+                forced=verdict.asks,
+                system_message=verdict.system_message,
+            )
         self._store.set_outcome(call.call_id, result.outcome)
         if asked:
             remember_answer(
@@ -163,7 +186,13 @@ class Validator:
     def _check(self, call: ToolCall, tool: Tool) -> PolicyCheck:
         """The policy's word, with what the client asked for itself taken as confirmed."""
         request = call.request
-        check = self._policy.check(request.name, request.args)
+        server = tool if isinstance(tool, ServerTool) else None
+        check = self._policy.check(
+            request.name,
+            request.args,
+            server_name=server.server_name if server else None,
+            annotations=server.annotations if server else None,
+        )
         if check.decision is not Decision.ASK_USER:
             return check
         if request.is_client_initiated and not request.args.get("additional_permissions"):

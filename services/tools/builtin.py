@@ -1,36 +1,95 @@
 """The built-in tools, registered in upstream's order.
 
-Source: core `Config.createToolRegistry`.
+Source: core `Config.createToolRegistry`, and the end of `Config.initialize` for skills. Plan mode's
+tools, the tracker and subagents are not built yet; `read_many_files` and `get_internal_docs` are
+for others than the main model.
 """
 
 from __future__ import annotations
 
+from typing import Protocol, TypeVar
+
+from services.model.names import is_gemini2_model, is_preview_model
+from services.tools.activate_skill import ActivateSkillTool
+from services.tools.ask_user import AskUserTool
+from services.tools.background_tools import ListBackgroundProcessesTool, ReadBackgroundOutputTool
 from services.tools.glob_files import GlobTool
 from services.tools.grep_search import GrepTool
 from services.tools.host import ToolHost
 from services.tools.list_directory import LSTool
+from services.tools.list_mcp_resources import (
+    ListMcpResourcesTool,
+    McpResourceList,
+    ResourceFacts,
+)
 from services.tools.read_file import ReadFileTool
+from services.tools.read_mcp_resource import McpResourceReader, ReadMcpResourceTool
 from services.tools.registry import ToolRegistry
 from services.tools.replace import EditTool
 from services.tools.shell import ShellTool
 from services.tools.update_topic import UpdateTopicTool
+from services.tools.web_fetch import WebFetchTool
+from services.tools.web_search import WebSearchTool
 from services.tools.write_file import WriteFileTool
+from services.tools.write_todos import WriteTodosTool
 
-__all__ = ["build_registry"]
+__all__ = ["build_registry", "register_skills"]
 
 
-def build_registry(host: ToolHost) -> ToolRegistry:
+R = TypeVar("R", bound=ResourceFacts)
+
+
+class ServerResources(McpResourceList, McpResourceReader[R], Protocol[R]):
+    """What the resource tools ask of the servers."""
+
+
+def build_registry(host: ToolHost, servers: ServerResources[R] | None = None) -> ToolRegistry:
     """Make the registry of a session with every built-in tool that its settings allow.
 
-    The topic tool is listed in `tools.core` by its class name only: upstream's oddity.
+    The topic tool is listed in `tools.core` by its class name only: upstream's oddity. Whether the
+    list of steps is offered depends on the model that the session starts with.
     """
-    registry = ToolRegistry(host.settings, host.state, plans_folder=lambda: str(host.plans))
+    settings, model = host.settings, host.state.model
+    registry = ToolRegistry(settings, host.state, plans_folder=lambda: str(host.plans))
     registry.register(UpdateTopicTool(host), enabled_as=("UpdateTopicTool",))
     registry.register(LSTool(host))
     registry.register(ReadFileTool(host))
     registry.register(GrepTool(host))
     registry.register(GlobTool(host))
+    registry.register(ActivateSkillTool(host))
     registry.register(EditTool(host))
     registry.register(WriteFileTool(host))
+    registry.register(WebFetchTool(host))
+    if servers is not None:
+        registry.register(ReadMcpResourceTool(host, servers))
+        registry.register(ListMcpResourcesTool(host, servers))
     registry.register(ShellTool(host))
+    registry.register(ListBackgroundProcessesTool(host))
+    registry.register(ReadBackgroundOutputTool(host))
+    registry.register(WebSearchTool(host))
+    registry.register(AskUserTool(host))
+    if settings.use_write_todos and is_gemini2_model(model) and not is_preview_model(model):
+        registry.register(WriteTodosTool(host))
+    register_skills(registry, host)
     return registry
+
+
+def register_skills(registry: ToolRegistry, host: ToolHost) -> None:
+    """Find the skills and declare them, after every tool that is registered so far.
+
+    To be called again when MCP servers have brought their tools, which come before it. Where there
+    are skills the tool is declared whatever `tools.core` lists.
+    """
+    settings = host.settings
+    if not (settings.skills_support and settings.admin_skills_enabled):
+        return
+    workspace = host.workspace
+    host.skills.discover(
+        home=workspace.home,
+        root=workspace.root,
+        trusted=settings.folder_trusted,
+        disabled=settings.disabled_skills,
+    )
+    if host.skills.skills:
+        registry.unregister(ActivateSkillTool.name)
+        registry.register(ActivateSkillTool(host), even_unlisted=True)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 from agent_protocol.events import ToolDisplay
 from services.abort import AbortSignal
@@ -19,6 +19,8 @@ __all__ = [
     "ConfirmationOutcome",
     "InvalidToolParams",
     "LlmContent",
+    "ServerInvocation",
+    "ServerTool",
     "Tool",
     "ToolErrorType",
     "ToolExecution",
@@ -79,6 +81,12 @@ class ToolErrorType(StrEnum):
     LS_EXECUTION_ERROR = "ls_execution_error"
     PATH_IS_NOT_A_DIRECTORY = "path_is_not_a_directory"
     SHELL_EXECUTE_ERROR = "shell_execute_error"
+    READ_MANY_FILES_SEARCH_ERROR = "read_many_files_search_error"
+    WEB_FETCH_FALLBACK_FAILED = "web_fetch_fallback_failed"
+    WEB_FETCH_PROCESSING_ERROR = "web_fetch_processing_error"
+    WEB_SEARCH_FAILED = "web_search_failed"
+    MCP_TOOL_ERROR = "mcp_tool_error"
+    MCP_RESOURCE_NOT_FOUND = "mcp_resource_not_found"
     STOP_EXECUTION = "stop_execution"
 
     @property
@@ -196,4 +204,41 @@ class Tool(Protocol):
         Raises:
             InvalidToolParams: the message is what the model is told.
         """
+        ...
+
+
+@runtime_checkable
+class ServerTool(Protocol):
+    """What a tool of an MCP server has besides: how rules and settings know it."""
+
+    server_name: str
+    annotations: Mapping[str, Any] | None
+
+    @property
+    def policy_annotations(self) -> JsonObject:
+        """The server's hints, and the server as `_serverName`."""
+        ...
+
+    @property
+    def excluded_by(self) -> frozenset[str]:
+        """The names by which settings may exclude it."""
+        ...
+
+
+@runtime_checkable
+class ServerInvocation(Protocol):
+    """What a call of an MCP server's tool has besides."""
+
+    @property
+    def policy_name(self) -> str:
+        """The tool, as the policy is asked while a person is about to be."""
+        ...
+
+    @property
+    def policy_server(self) -> str:
+        """The server, in the same question."""
+        ...
+
+    def note_outcome(self, outcome: ConfirmationOutcome) -> None:
+        """Take a person's answer."""
         ...

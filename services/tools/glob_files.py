@@ -106,7 +106,7 @@ class _Glob(Invocation):
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
         workspace = self.host.workspace
-        folder = workspace.root
+        folders = workspace.folders
         if self.params.get("dir_path"):
             try:
                 folder = real_path(absolute(workspace.root, self.params["dir_path"]))
@@ -121,8 +121,9 @@ class _Glob(Invocation):
                 return failed(
                     fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
                 )
+            folders = (folder,)
         try:
-            return self._search(folder)
+            return self._search(folders)
         except (OSError, ValueError) as error:
             return failed(
                 f"Error during glob search operation: {error}",
@@ -130,35 +131,42 @@ class _Glob(Invocation):
                 display="Error: An unexpected error occurred.",
             )
 
-    def _search(self, folder: Path) -> ToolResult:
+    def _search(self, folders: Sequence[Path]) -> ToolResult:
         pattern: str = self.params["pattern"]
-        found = find_files(
-            folder,
-            pattern,
-            case_sensitive=bool(self.params.get("case_sensitive")),
-            literal=os.path.lexists(os.path.normpath(f"{folder}/{pattern}")),
-        )
+        found = [path for folder in folders for path in self._in_folder(folder)]
         root = self.host.workspace.root
         visible, ignored = FileDiscovery(root).visible(
             [relative_path(root, path) for path in found],
             respect_git=self.params.get("respect_git_ignore", True),
             respect_gemini=self.params.get("respect_gemini_ignore", True),
         )
+        many = f"{len(folders)} workspace directories"
         if not visible:
+            where = f"within {folders[0] if len(folders) == 1 else many}"
             note = f" ({ignored} files were ignored)" if ignored else ""
             return ToolResult(
-                llm_content=f'No files found matching pattern "{pattern}" within {folder}{note}',
+                llm_content=f'No files found matching pattern "{pattern}" {where}{note}',
                 return_display="No files found",
             )
         paths = self._newest_first([absolute(root, path) for path in visible])
+        where = f"within {folders[0]}" if len(folders) == 1 else f"across {many}"
         note = f" ({ignored} additional files were ignored)" if ignored else ""
         listing = "\n".join(paths)
         return ToolResult(
             llm_content=(
-                f'Found {len(paths)} file(s) matching "{pattern}" within {folder}{note}, sorted '
+                f'Found {len(paths)} file(s) matching "{pattern}" {where}{note}, sorted '
                 f"by modification time (newest first):\n{listing}"
             ),
             return_display=f"Found {len(paths)} matching file(s)",
+        )
+
+    def _in_folder(self, folder: Path) -> list[str]:
+        pattern: str = self.params["pattern"]
+        return find_files(
+            folder,
+            pattern,
+            case_sensitive=bool(self.params.get("case_sensitive")),
+            literal=os.path.lexists(os.path.normpath(f"{folder}/{pattern}")),
         )
 
     def _newest_first(self, paths: Sequence[str]) -> list[str]:

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -143,6 +144,8 @@ class _Grep(Invocation):
             full = absolute(root, folder)
             shown = "./" if full == str(root) else shorten_path(make_relative(full, root))
             text += f" within {shown}"
+        elif len(self.host.workspace.folders) > 1:
+            text += " across all workspace directories"
         return text
 
     def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
@@ -151,16 +154,16 @@ class _Grep(Invocation):
     async def execute(self, execution: ToolExecution) -> ToolResult:
         workspace = self.host.workspace
         given = self.params.get("dir_path")
-        folder = workspace.root
+        folders = workspace.folders
         if given:
-            folder = real_path(absolute(workspace.root, given))
-            refusal = self._refusal(folder)
+            folders = (real_path(absolute(workspace.root, given)),)
+            refusal = self._refusal(folders[0])
             if refusal is not None:
                 return refusal
         limit: int = int(self.params.get("total_max_matches") or _TOTAL)
         try:
             with self.host.clock.real_work():
-                matches = await self._search(folder, limit, execution.signal)
+                matches = await self._search_all(folders, limit, execution.signal)
         except _SearchTimeout as error:
             return failed(
                 str(error),
@@ -168,7 +171,11 @@ class _Grep(Invocation):
                 display=f"Error: {error}",
                 llm=f"Error during grep search operation: {error}",
             )
-        where = f'in path "{given}"' if given else "in the workspace directory"
+        where = "in the workspace directory"
+        if given:
+            where = f'in path "{given}"'
+        elif len(folders) > 1:
+            where = f"across {len(folders)} workspace directories"
         content, shown = report(matches, self.params, where, limit)
         return ToolResult(
             llm_content=content,
@@ -203,6 +210,19 @@ class _Grep(Invocation):
         return failed(
             fault, ToolErrorType.GREP_EXECUTION_ERROR, display="Error: Failed to access path."
         )
+
+    async def _search_all(
+        self, folders: Sequence[Path], limit: int, signal: AbortSignal
+    ) -> list[Match]:
+        """The first `limit` matches; of several folders, with the folder's name before the file."""
+        if len(folders) == 1:
+            return await self._search(folders[0], limit, signal)
+        found: list[Match] = []
+        for folder in folders:
+            if len(found) < limit:
+                matches = await self._search(folder, limit - len(found), signal)
+                found += [replace(each, file=f"{folder.name}/{each.file}") for each in matches]
+        return found
 
     async def _search(self, folder: Path, limit: int, signal: AbortSignal) -> list[Match]:
         """The first `limit` matches; those found so far when the call is aborted.

@@ -16,7 +16,10 @@ from services.clock import Clock
 from services.environment import Environment
 from services.ids import ProcessIds
 from services.settings import Settings
+from services.skills.manager import SkillManager
 from services.state import ApprovalMode, SessionState
+from services.tools.background import BackgroundHistory
+from services.tools.web_access import WebAccess
 from services.workspace import Workspace
 
 __all__ = ["BackgroundCommand", "ToolHost"]
@@ -50,6 +53,11 @@ class ToolHost:
     """Build files edited in this session; a shell command that builds is then asked about."""
     background: list[BackgroundCommand] = field(default_factory=list)
     """Commands still running on their own. Whoever ends the session calls `close`."""
+    background_history: BackgroundHistory = field(default_factory=BackgroundHistory)
+    """What was sent to the background in this session, running or not."""
+    skills: SkillManager = field(default_factory=SkillManager)
+    web: WebAccess | None = None
+    """How web tools reach the model and the network; `None` where there is neither."""
 
     @property
     def plans(self) -> Path:

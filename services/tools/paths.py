@@ -82,8 +82,9 @@ def strip_reference_prefix(path: str, root: Path) -> str:
 def access_error(workspace: Workspace, path: str | Path) -> str | None:
     """Why tools may not touch `path`, in the model's words; `None` when they may.
 
-    Allowed: the workspace less its blocked names (`.git`, `.env`, `node_modules`, credentials),
-    the project's temporary directory less the memory inbox, and the user's own context file.
+    Allowed: the workspace's folders less their blocked names (`.git`, `.env`, `node_modules`,
+    credentials), the project's temporary directory less the memory inbox, and the user's own
+    context file.
     """
     text = str(path)
     if (fault := _malformed(text)) is not None:
@@ -92,16 +93,18 @@ def access_error(workspace: Workspace, path: str | Path) -> str | None:
     temp = workspace.project_temp
     inbox = temp / "memory" / ".inbox"
     if not (_within(real_path(inbox), resolved) or _within(inbox, Path(os.path.normpath(text)))):
-        root = real_path(workspace.root)
-        if _within(root, resolved) and not _blocked(relative_path(root, resolved)):
-            return None
+        for folder in workspace.folders:
+            root = real_path(folder)
+            if _within(root, resolved) and not _blocked(relative_path(root, resolved)):
+                return None
         if _within(real_path(temp), resolved):
             return None
         if resolved == real_path(workspace.home / ".gemini" / "GEMINI.md"):
             return None
+    folders = ", ".join(map(str, workspace.folders))
     return (
         f'Path not in workspace: Attempted path "{text}" resolves outside the allowed workspace '
-        f"directories: {workspace.root} or the project temp directory: {temp}"
+        f"directories: {folders} or the project temp directory: {temp}"
     )
 
 

@@ -6,12 +6,12 @@ Source: core `tools/tool-registry.ts`, `Config.createToolRegistry`.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Final
 
 from services.settings import Settings
 from services.state import ApprovalMode, SessionState
-from services.tools.contract import Tool
+from services.tools.contract import ServerTool, Tool
 from services.wire import JsonObject
 
 __all__ = ["ALIASES", "ToolRegistry", "names_of"]
@@ -23,6 +23,7 @@ ALIASES: Final = {"search_file_content": "grep_search"}
 
 _TOPIC: Final = "update_topic"
 _EDITS: Final = frozenset({"write_file", "replace"})
+_RESOURCES: Final = frozenset({"read_mcp_resource", "list_mcp_resources"})
 
 
 def names_of(name: str) -> frozenset[str]:
@@ -34,6 +35,10 @@ def names_of(name: str) -> frozenset[str]:
 
 def _never(_: Tool) -> bool:
     return False
+
+
+async def _settled() -> None:
+    """What there is to wait for where no tool comes from elsewhere."""
 
 
 class ToolRegistry:
@@ -62,26 +67,57 @@ class ToolRegistry:
         self._plans_folder = plans_folder
         self._tools: dict[str, Tool] = {}
         self._excluded: Callable[[Tool], bool] = _never
+        self._changes = 0
+        self._has_resources: Callable[[], bool] = lambda: False
+        self._settled: Callable[[], Awaitable[None]] = _settled
 
-    def register(self, tool: Tool, *, enabled_as: Iterable[str] = ()) -> None:
+    def register(
+        self, tool: Tool, *, enabled_as: Iterable[str] = (), even_unlisted: bool = False
+    ) -> None:
         """Add `tool`, replacing one of the same name in place.
 
         With `core_tools` set, only a tool listed there is added; `enabled_as` are the names it is
-        listed by: unless given, the tool's name and its class's.
+        listed by: unless given, the tool's name and its class's. `even_unlisted` is for tools that
+        the list does not speak of.
         """
-        if not self._listed(tuple(enabled_as) or (tool.name, type(tool).__name__)):
+        if not even_unlisted and not self._listed(
+            tuple(enabled_as) or (tool.name, type(tool).__name__)
+        ):
             return
         if tool.name in self._tools:
             logger.warning('Tool with name "%s" is already registered. Overwriting.', tool.name)
         self._tools[tool.name] = tool
+        self._changes += 1
 
     def unregister(self, name: str) -> None:
         """Remove the tool called `name`, if there is one."""
-        self._tools.pop(name, None)
+        if self._tools.pop(name, None) is not None:
+            self._changes += 1
 
     def set_exclusion(self, excluded: Callable[[Tool], bool]) -> None:
         """Let `excluded` decide which tools are denied whatever their arguments."""
         self._excluded = excluded
+
+    def follow_servers(
+        self, *, settled: Callable[[], Awaitable[None]], has_resources: Callable[[], bool]
+    ) -> None:
+        """Have MCP servers bring tools of their own.
+
+        Args:
+            settled: returns when no server's list is being fetched again.
+            has_resources: whether there is anything for the resource tools to read.
+        """
+        self._settled = settled
+        self._has_resources = has_resources
+
+    @property
+    def revision(self) -> tuple[int, bool]:
+        """Another one whenever a tool has come or gone; declarations are good for one of them."""
+        return self._changes, self._has_resources()
+
+    async def settled(self) -> None:
+        """Return when the tools are what they are to be for the next request to the model."""
+        await self._settled()
 
     def get(self, name: str) -> Tool | None:
         """The active tool called `name`, now or formerly."""
@@ -120,7 +156,13 @@ class ToolRegistry:
     def _active(self, tool: Tool) -> bool:
         if tool.name == _TOPIC and not self._settings.topic_update_narration:
             return False
-        names = {*names_of(tool.name), type(tool).__name__}
+        if tool.name in _RESOURCES and not self._has_resources():
+            return False
+        names = (
+            tool.excluded_by
+            if isinstance(tool, ServerTool)
+            else {*names_of(tool.name), type(tool).__name__}
+        )
         if names & set(self._settings.exclude_tools):
             return False
         return not self._excluded(tool)

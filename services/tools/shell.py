@@ -6,6 +6,7 @@ Source: core `tools/shell.ts`, with the interactive shell and the sandbox off.
 from __future__ import annotations
 
 import asyncio
+import logging
 import re
 import shlex
 import shutil
@@ -23,6 +24,7 @@ from services.shell.syntax import (
     parse_command,
     strip_shell_wrapper,
 )
+from services.tools.background import background_log
 from services.tools.base import DeclarativeTool, Invocation, failed
 from services.tools.contract import (
     ConfirmationDetails,
@@ -42,6 +44,8 @@ from services.tools.texts import js_fixed, strip_ansi, wrap_untrusted
 from services.wire import JsonObject, js_trim
 
 __all__ = ["ShellTool"]
+
+logger = logging.getLogger(__name__)
 
 _BACKGROUND_DELAY_MS: Final = 200
 _SHOWN_COMMAND: Final = 150
@@ -261,9 +265,13 @@ class _Shell(Invocation):
         try:
             if execution.set_process_id is not None:
                 execution.set_process_id(shown_pid)
-            if background and not await self._ends_soon(process):
-                self._let_go(process, shown_pid, jobs_file)
-                return self._report(_Outcome(text=live.text, pid=shown_pid, let_go=True))
+            if background:
+                if not await self._ends_soon(process):
+                    self._let_go(process, shown_pid, jobs_file)
+                    return self._report(_Outcome(text=live.text, pid=shown_pid, let_go=True))
+                # Upstream's timer finds nothing to move and still writes it down as running.
+                self._open_log(shown_pid, "")
+                self.host.background_history.started(shown_pid, self._inner)
             await asyncio.wait([process.closed])
             live.flush()
         except BaseException:
@@ -296,19 +304,13 @@ class _Shell(Invocation):
     def _let_go(self, process: ShellProcess, shown_pid: int, jobs_file: Path) -> None:
         """Hand a running command to the session, and its output to a log file."""
         background = self.host.background
-        log = (
-            self.host.workspace.home
-            / ".gemini"
-            / "tmp"
-            / "background-processes"
-            / f"background-{shown_pid}.log"
-        )
-        log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        text = process.text
-        log.write_text(f"{text}\n" if text else "", encoding="utf-8")
+        history = self.host.background_history
+        history.started(shown_pid, self._inner)
+        text = process.raw_text
+        log = self._open_log(shown_pid, f"{text}\n" if text else "")
 
         def write(piece: str | int) -> None:
-            if isinstance(piece, str):
+            if isinstance(piece, str) and log is not None:
                 with log.open("a", encoding="utf-8") as stream:
                     stream.write(strip_ansi(piece))
 
@@ -321,9 +323,25 @@ class _Shell(Invocation):
         def ended(_: asyncio.Future[None]) -> None:
             if command in background:
                 background.remove(command)
+            history.ended(shown_pid, exit_code=process.exit_code, signal=process.ended_by)
             shutil.rmtree(jobs_file.parent, ignore_errors=True)
 
         process.closed.add_done_callback(ended)
+
+    def _open_log(self, shown_pid: int, text: str) -> Path | None:
+        """A new log that begins with `text`; `None` where it cannot be, or one is there already.
+
+        What stands in the way is never followed or written over: it may be a link.
+        """
+        log = background_log(self.host.workspace.home, shown_pid)
+        try:
+            log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with log.open("x", encoding="utf-8") as stream:
+                stream.write(text)
+        except OSError as error:
+            logger.warning("no log for background process %d: %s", shown_pid, error)
+            return None
+        return log
 
     def _jobs(self, jobs_file: Path, pid: int) -> tuple[int, ...]:
         """The ids, as shown, of the jobs that the command left behind."""

@@ -183,6 +183,11 @@ class ShellProcess(asyncio.SubprocessProtocol):
             )
         return js_trim(strip_ansi(text))
 
+    @property
+    def raw_text(self) -> str:
+        """The output so far, escape sequences taken out, white space and all."""
+        return strip_ansi(self._output.text)
+
     def divert(self, on_output: Callable[[str | int], None]) -> None:
         """Send output to somebody else from now on."""
         self._on_output = on_output

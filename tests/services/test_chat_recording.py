@@ -8,6 +8,8 @@ from agent_protocol.events import ToolDisplay
 from services.chat_recording import DISK_FULL, ChatRecording
 from services.clock import VirtualClock
 from services.ids import CountingIds
+from services.recording.loading import load_conversation_record
+from services.recording.records import ResumedSession
 from services.scheduler.calls import (
     CallStatus,
     CompletedToolCall,
@@ -20,7 +22,7 @@ from services.workspace import Workspace
 
 
 class Recorder:
-    def __init__(self, tmp_path: Path) -> None:
+    def __init__(self, tmp_path: Path, *, initialize: bool = True) -> None:
         self.events = CoreEvents()
         self.recording = ChatRecording(
             workspace=Workspace.at(tmp_path / "ws", tmp_path / "home"),
@@ -36,7 +38,8 @@ class Recorder:
             events=self.events,
             find_tool=lambda name: None,
         )
-        self.recording.initialize()
+        if initialize:
+            self.recording.initialize()
 
     def lines(self) -> list[JsonObject]:
         assert self.recording.path is not None
@@ -159,3 +162,195 @@ def test_a_full_disk_ends_the_recording_with_a_notice(
 
     assert told == [UserFeedback(severity="warning", message=DISK_FULL)]
     assert recorder.recording.path is None
+
+
+META = {
+    "sessionId": "99999999-old",
+    "projectHash": "hash",
+    "startTime": "S",
+    "lastUpdated": "L",
+    "kind": "main",
+    "summary": "sum",
+}
+ASKED = {"id": "u1", "timestamp": "T", "type": "user", "content": "asked"}
+ANSWERED = {"id": "g1", "timestamp": "T", "type": "gemini", "content": "answered"}
+
+
+def resume(tmp_path: Path, file: Path) -> Recorder:
+    recorder = Recorder(tmp_path, initialize=False)
+    conversation = load_conversation_record(file, VirtualClock())
+    assert conversation is not None
+    recorder.recording.initialize(resumed=ResumedSession(conversation, file))
+    return recorder
+
+
+def written(file: Path, *lines: JsonObject | str) -> Path:
+    texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
+    file.write_text("\n".join(texts))
+    return file
+
+
+def test_a_resumed_recording_goes_on_in_its_file(tmp_path: Path) -> None:
+    file = written(tmp_path / "old.jsonl", META, ASKED, ANSWERED, "")
+
+    recorder = resume(tmp_path, file)
+    recorder.recording.record_message(type="user", content="more", message_id="u2")
+
+    assert recorder.recording.path == file
+    assert recorder.lines()[3] == {"$set": {"sessionId": "99999999-old"}}
+    assert [message["id"] for message in recorder.recording.messages] == ["u1", "g1", "u2"]
+    again = load_conversation_record(file, VirtualClock())
+    assert again is not None
+    assert again.messages == list(recorder.recording.messages)
+
+
+def test_a_recording_cut_off_in_its_last_line_goes_on_from_the_line_before(tmp_path: Path) -> None:
+    file = written(tmp_path / "old.jsonl", META, ASKED, '{"id":"g1","typ')
+
+    recorder = resume(tmp_path, file)
+    recorder.recording.record_message(type="user", content="more", message_id="u2")
+
+    again = load_conversation_record(file, VirtualClock())
+    assert again is not None
+    assert [message["id"] for message in again.messages] == ["u1", "u2"]
+
+
+def test_a_document_of_an_old_version_is_copied_to_a_recording(tmp_path: Path) -> None:
+    document = {**META, "messages": [ASKED, ANSWERED], "memoryScratchpad": {"a": 1}}
+    file = written(tmp_path / "old.json", json.dumps(document, indent=2))
+
+    recorder = resume(tmp_path, file)
+
+    assert recorder.recording.path == tmp_path / "old.jsonl"
+    assert recorder.lines() == [
+        META,
+        ASKED,
+        ANSWERED,
+        {"$set": {"memoryScratchpad": {"a": 1}}},
+        {"$set": {"sessionId": "99999999-old"}},
+    ]
+    assert json.loads(file.read_text()) == document
+
+
+def test_a_recording_lost_meanwhile_is_written_anew(tmp_path: Path) -> None:
+    file = written(tmp_path / "old.jsonl", META, ASKED, "")
+    conversation = load_conversation_record(file, VirtualClock())
+    assert conversation is not None
+    file.write_text("overwritten")
+    recorder = Recorder(tmp_path, initialize=False)
+
+    recorder.recording.initialize(resumed=ResumedSession(conversation, file))
+
+    assert recorder.lines() == [conversation.fields, ASKED]
+    assert recorder.lines()[0]["firstUserMessage"] == "asked"
+    [kept] = tmp_path.glob("old.jsonl.unreadable-*")
+    assert kept.read_text() == "overwritten"
+
+
+def test_messages_of_an_old_document_without_ids_get_some(tmp_path: Path) -> None:
+    nameless = {"type": "user", "content": "asked"}
+    file = written(tmp_path / "old.json", json.dumps({**META, "messages": [nameless]}, indent=2))
+
+    recorder = resume(tmp_path, file)
+
+    assert recorder.recording.messages[0]["id"]
+
+
+def test_a_subagent_records_under_its_parent(tmp_path: Path) -> None:
+    recorder = Recorder(tmp_path, initialize=False)
+
+    recorder.recording.initialize("subagent", parent_session_id="par/ent", directories=["/d"])
+
+    assert recorder.recording.path is not None
+    assert recorder.recording.path.parts[-3:] == ("chats", "par_ent", "11111111-2222.jsonl")
+    assert recorder.lines()[0]["directories"] == ["/d"]
+
+
+def test_a_rewind_takes_back_a_message_and_all_after_it(recorder: Recorder) -> None:
+    first = recorder.recording.record_message(type="user", content="a")
+    second = recorder.recording.record_message(type="gemini", content="b")
+
+    assert recorder.recording.rewind_to(second) == recorder.recording.messages
+    assert [message["id"] for message in recorder.recording.messages] == [first]
+    assert recorder.lines()[-1] == {"$rewindTo": second}
+    recorder.recording.record_message(type="gemini", content="c", message_id=second)
+    assert [message["content"] for message in recorder.recording.messages] == ["a", "c"]
+
+
+def test_a_rewind_to_nowhere_changes_nothing(recorder: Recorder) -> None:
+    recorder.recording.record_message(type="user", content="a")
+    before = recorder.lines()
+
+    assert recorder.recording.rewind_to("unknown") == recorder.recording.messages
+    assert recorder.lines() == before
+
+
+def test_where_nothing_is_recorded_there_is_nothing_to_rewind(tmp_path: Path) -> None:
+    assert Recorder(tmp_path, initialize=False).recording.rewind_to("unknown") is None
+
+
+def test_a_history_that_replaces_the_old_one_is_recorded_turn_by_turn(recorder: Recorder) -> None:
+    recorder.recording.record_message(type="user", content="old")
+    contents = [
+        {"role": "user", "parts": [{"text": "a"}]},
+        {"role": "model", "parts": [{"text": "b"}]},
+    ]
+
+    history = recorder.recording.record_history(contents)
+    recorder.recording.update_messages_from_history(history)
+
+    assert [content for _, content in history] == contents
+    messages = recorder.recording.messages
+    assert [(m["id"], m["type"]) for m in messages] == [
+        (history[0][0], "user"),
+        (history[1][0], "gemini"),
+    ]
+    assert [m["id"] for m in recorder.lines()[-1]["$set"]["messages"]] == [t for t, _ in history]
+
+
+@pytest.mark.parametrize(
+    "other", [[{"b": 1, "a": 1}], [{"a": True, "b": 1}], [{"a": 1}], [{"a": 1, "b": 1}, {}]]
+)
+def test_a_content_of_another_text_is_another_content(
+    recorder: Recorder, other: list[JsonObject]
+) -> None:
+    message_id = recorder.recording.record_message(type="user", content=[{"a": 1, "b": 1}])
+    before = len(recorder.lines())
+
+    same = [{"a": 1.0, "b": 1}]
+    recorder.recording.update_messages_from_history([(message_id, {"role": "user", "parts": same})])
+    assert len(recorder.lines()) == before
+    recorder.recording.update_messages_from_history(
+        [(message_id, {"role": "user", "parts": other})]
+    )
+
+    assert len(recorder.lines()) == before + 1
+
+
+def test_summary_and_folders_are_metadata(recorder: Recorder) -> None:
+    recorder.recording.save_summary("s")
+    recorder.recording.record_directories(["/a"])
+
+    assert recorder.lines()[1:] == [{"$set": {"summary": "s"}}, {"$set": {"directories": ["/a"]}}]
+
+
+def test_a_recording_in_which_nothing_was_said_is_removed(recorder: Recorder) -> None:
+    path = recorder.recording.path
+    assert path is not None
+    recorder.recording.record_message(type="user", content="/help")
+    outputs = path.parents[1] / "tool-outputs" / "session-11111111-2222"
+    outputs.mkdir(parents=True)
+
+    recorder.recording.delete_if_not_resumable()
+
+    assert not path.exists()
+    assert not outputs.exists()
+
+
+def test_a_recording_with_words_in_it_stays(recorder: Recorder) -> None:
+    recorder.recording.record_message(type="user", content="help")
+
+    recorder.recording.delete_if_not_resumable()
+
+    assert recorder.recording.path is not None
+    assert recorder.recording.path.exists()

@@ -69,3 +69,21 @@ def test_the_instruction_follows_mode_and_company(tmp_path: Path) -> None:
     assert headless.system_instruction() != before
     assert "Nobody is there" in before
     assert "Nobody is there" not in attended.system_instruction()
+
+
+def test_what_servers_say_of_themselves_stands_in_the_context(tmp_path: Path) -> None:
+    made, state = prompts(tmp_path)
+    told = Prompts(
+        workspace=Workspace.at(tmp_path, tmp_path / "home"),
+        state=state,
+        environment=Environment(),
+        clock=VirtualClock(),
+        server_instructions=lambda: "  Numbers are exact.\n",
+    )
+
+    text = told.session_context()["parts"][0]["text"]
+
+    framed = "<project_context>\nNumbers are exact.\n</project_context>"
+    assert f"<loaded_context>\n{framed}\n</loaded_context>\n</session_context>" in text
+    assert "loaded_context" not in made.session_context()["parts"][0]["text"]
+    assert told.system_instruction() == made.system_instruction()

@@ -18,7 +18,12 @@ def test_nothing_given_means_the_defaults() -> None:
 
 def test_parameters_and_the_users_file_lead_to_the_same_fields() -> None:
     from_parameters = settings_from_parameters(
-        {"maxSessionTurns": 3, "adk": {"runtimeEnabled": True}, "coreTools": ["read_file"]}
+        {
+            "maxSessionTurns": 3,
+            "adk": {"runtimeEnabled": True},
+            "coreTools": ["read_file"],
+            "policySettings": {"tools": {"core": ["read_file"]}},
+        }
     )
     from_file = settings_from_file(
         {
@@ -30,7 +35,10 @@ def test_parameters_and_the_users_file_lead_to_the_same_fields() -> None:
 
     assert from_parameters == from_file
     assert from_parameters == Settings(
-        max_session_turns=3, core_tools=("read_file",), adk=AdkFlags(runtime_enabled=True)
+        max_session_turns=3,
+        core_tools=("read_file",),
+        policy_core_tools=("read_file",),
+        adk=AdkFlags(runtime_enabled=True),
     )
 
 

@@ -9,7 +9,7 @@ from google.adk.sessions.session import Session
 from runtimes.adk.notes import Note, Stopped, WireContent
 from runtimes.adk.sessions import GcliSessionService
 
-__all__ = ["note_event", "stop"]
+__all__ = ["leave", "note_event", "stop"]
 
 
 def note_event(context: InvocationContext, note: Note, *, partial: bool = False) -> Event:
@@ -24,11 +24,16 @@ def note_event(context: InvocationContext, note: Note, *, partial: bool = False)
 
 
 def stop(context: InvocationContext, sessions: GcliSessionService, stopped: Stopped) -> Event:
-    """End the invocation before the model is asked.
+    """End the run before the model is asked."""
+    leave(context, sessions)
+    return note_event(context, stopped)
+
+
+def leave(context: InvocationContext, sessions: GcliSessionService) -> None:
+    """End the invocation before the model is asked; whoever drives it decides what comes next.
 
     The turn that was to be sent is forgotten: it never was part of the history.
     """
     session: Session = context.session
     sessions.discard_pending(session)
     context.end_invocation = True
-    return note_event(context, stopped)

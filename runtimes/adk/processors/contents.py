@@ -30,7 +30,7 @@ class ContentsProcessor(BaseLlmRequestProcessor):
     def __init__(self, sessions: GcliSessionService) -> None:
         self._sessions = sessions
         self._history = TypedHistory()
-        self._thoughts_stripped = True
+        self._made_of: tuple[int, bool] | None = None
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
@@ -40,9 +40,9 @@ class ContentsProcessor(BaseLlmRequestProcessor):
         conversation = self._sessions.archive(session)
         conversation.match_configured_model()
         view = conversation.view
-        if view.strips_thoughts is not self._thoughts_stripped:
-            self._thoughts_stripped = view.strips_thoughts
-            self._history = TypedHistory()
+        made_of = conversation.generation, view.strips_thoughts
+        if made_of != self._made_of:
+            self._made_of, self._history = made_of, TypedHistory()
         history = self._history.follow(view.curated())
         pending = self._sessions.pending(session)
         contents = history if pending is None else [*history, pending]

@@ -14,8 +14,6 @@ from runtimes.adk.processors.base import stop
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
 from services.bundle import Services
-from services.model.limits import token_limit
-from services.model.names import resolve_model
 from services.model.tokens import request_token_count
 
 __all__ = ["OverflowProcessor"]
@@ -35,16 +33,11 @@ class OverflowProcessor(BaseLlmRequestProcessor):
         self, invocation_context: InvocationContext, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
         """Yield nothing, or the event that ends the run."""
-        services, run = self._services, self._link.run
-        conversation = self._sessions.archive(invocation_context.session)
-        model = services.state.sequence_model or resolve_model(
-            services.state.active_model, services.models.access
-        )
-        remaining = token_limit(model) - conversation.last_prompt_token_count
+        run, remaining = self._link.run, self._link.run.step.room
         estimated = await request_token_count(
             self._sessions.pending_parts(invocation_context.session),
-            services.content_generator,
-            model,
+            self._services.content_generator,
+            run.step.limit_model,
             signal=run.signal,
             prompt_id=run.prompt_id,
         )

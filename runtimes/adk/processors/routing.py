@@ -21,7 +21,6 @@ from runtimes.adk.run import Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
 from services.bundle import Services
 from services.model.configs import ModelConfigKey
-from services.model.selection import apply_model_selection
 from services.routing.router import RoutingContext
 from services.wire import JsonObject
 
@@ -51,10 +50,11 @@ class GcliRoutingProcessor(BaseLlmRequestProcessor):
     ) -> AsyncGenerator[Event, None]:
         """Yield the choice when there was none for this sequence yet."""
         services, state, run = self._services, self._services.state, self._link.run
+        run.ask_model()
         sticky = state.sequence_model
         wanted = sticky or await self._route(invocation_context, run)
         key = ModelConfigKey(model=wanted, is_chat_model=True)
-        selection = apply_model_selection(key, models=services.models, state=state)
+        selection = services.availability.select(key, consume_attempt=False)
         if sticky is None and not run.signal.aborted:
             yield note_event(invocation_context, ModelChosen(selection.model), partial=True)
         state.sequence_model = selection.model
@@ -68,10 +68,11 @@ class GcliRoutingProcessor(BaseLlmRequestProcessor):
         conversation = self._sessions.archive(context.session)
         decision = await self._services.router.route(
             RoutingContext(
-                history=conversation.view.curated(),
+                history=conversation.curated_history(),
                 request=self._sessions.pending_parts(context.session),
                 signal=run.signal,
                 requested_model=self._services.state.model,
+                prompt_id=run.prompt_id,
             )
         )
         return decision.model

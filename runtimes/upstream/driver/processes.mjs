@@ -19,10 +19,15 @@ export class Processes {
   #started = new Map();
   #shown = new Map();
   #toEnd;
+  #timers;
 
-  /** `toEnd` is the lifeline's: whom to end should this process be ended. */
-  constructor(toEnd) {
+  /**
+   * `toEnd` is the lifeline's: whom to end should this process be ended. `timers` hear which
+   * servers are asked and which have ended.
+   */
+  constructor(toEnd, timers) {
     this.#toEnd = toEnd;
+    this.#timers = timers;
   }
 
   /** Whether the core waits for a process, as far as can be told. */
@@ -85,13 +90,23 @@ export class Processes {
     const target = detached ? -pid : pid;
     this.#started.set(pid, target);
     this.#toEnd.add(target);
-    if (!server) this.#working.add(pid);
+    if (server) this.#serve(child);
+    else this.#working.add(pid);
     // Not at its exit: the core waits until nobody holds the output open any more.
     child.once('close', () => this.#working.delete(pid));
     child.once('exit', () => {
       // A detached one leads a group, whose other members may go on without it.
       if (!detached || !signal(target, 0)) this.#forget(pid);
     });
+  }
+
+  #serve(child) {
+    const write = child.stdin.write;
+    child.stdin.write = (...given) => {
+      this.#timers.serverAsked(child);
+      return write.apply(child.stdin, given);
+    };
+    child.once('close', () => this.#timers.serverEnded(child));
   }
 
   #forget(pid) {

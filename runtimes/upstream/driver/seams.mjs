@@ -14,6 +14,8 @@ const JITTER = /[\\/]utils[\\/](?:delay|retry)\.js/;
 const POLL = /[\\/]scheduler[\\/]scheduler\.js/;
 /** Where the core waits for an answer from a server that it started. */
 const SERVER_CALL = /[\\/]shared[\\/]protocol\.js/;
+/** Where the core gives a server a moment to end. */
+const SERVER_END = /[\\/]client[\\/]stdio\.js/;
 /** A timer no longer than this is a pause of the program's; a longer one is a limit on something. */
 const LONGEST_PAUSE_MS = 1000;
 
@@ -64,6 +66,8 @@ export class Timers {
   #next = 1;
   #waits = new Map();
   #pauses = new Set();
+  /** Limits on calls to servers → the process that was asked, once it is known. */
+  #serverCalls = new Map();
   #tell;
 
   /** `tell` takes `{t: 'timer', id, ms}` and `{t: 'untimer', id}`. */
@@ -73,7 +77,7 @@ export class Timers {
 
   /** Whether something is pending that will happen by itself within moments. */
   get busy() {
-    return this.#pauses.size > 0;
+    return this.#pauses.size > 0 || this.#serverCalls.size > 0;
   }
 
   install() {
@@ -81,17 +85,20 @@ export class Timers {
     globalThis.setTimeout = function setTimeout(callback, ms, ...rest) {
       const stack = callerHere();
       if (CHOSEN_WAIT.test(stack)) return timers.#wait(callback, ms, rest);
-      const pause = !(ms > LONGEST_PAUSE_MS) && !POLL.test(stack);
-      const counted = pause || SERVER_CALL.test(stack);
+      const short = !(ms > LONGEST_PAUSE_MS) || SERVER_END.test(stack);
+      const pause = short && !POLL.test(stack);
+      const serverCall = SERVER_CALL.test(stack);
       const handle = real.setTimeout(
         (...given) => {
           timers.#pauses.delete(handle);
+          timers.#serverCalls.delete(handle);
           callback(...given);
         },
         ms,
         ...rest,
       );
-      if (counted) timers.#pauses.add(handle);
+      if (serverCall) timers.#serverCalls.set(handle, undefined);
+      else if (pause) timers.#pauses.add(handle);
       return handle;
     };
     Object.defineProperty(globalThis.setTimeout, promisify.custom, {
@@ -100,6 +107,7 @@ export class Timers {
     globalThis.clearTimeout = function clearTimeout(handle) {
       if (handle instanceof Wait) return timers.#forget(handle.id);
       timers.#pauses.delete(handle);
+      timers.#serverCalls.delete(handle);
       return real.clearTimeout(handle);
     };
   }
@@ -111,8 +119,23 @@ export class Timers {
     wait?.();
   }
 
+  /** Something is written to `server`: the limit that was set just before is on that call. */
+  serverAsked(server) {
+    for (const [handle, asked] of this.#serverCalls) {
+      if (asked === undefined) this.#serverCalls.set(handle, server);
+    }
+  }
+
+  /** `server` has ended: the limits on calls to it, which nobody lifts, mean no more answers. */
+  serverEnded(server) {
+    for (const [handle, asked] of this.#serverCalls) {
+      if (asked === server) this.#serverCalls.delete(handle);
+    }
+  }
+
   /** Drop what a session left pending. */
   reset() {
+    this.#serverCalls.clear();
     for (const id of [...this.#waits.keys()]) this.#forget(id);
     for (const handle of this.#pauses) real.clearTimeout(handle);
     this.#pauses.clear();

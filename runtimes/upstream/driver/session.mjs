@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import path from 'node:path';
 
 /** Parameters of cassettes that are not the core's. */
-const NOT_THE_CORES = ['policyRules', 'adk'];
+const NOT_THE_CORES = ['policyRules', 'policySettings', 'adk'];
 const AUTH = 'gemini-api-key';
 
 const plain = (value) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
@@ -45,6 +45,7 @@ export class Session {
     delete process.env.GEMINI_API_KEY;
     config.contentGenerator = new core.LoggingContentGenerator(model, config);
     config.baseLlmClient = new core.BaseLlmClient(config.contentGenerator, config);
+    core.createPolicyUpdater?.(config.getPolicyEngine(), config.getMessageBus(), config.storage);
     await config.initialize();
     if (setup.fallbackHandler) {
       config.setFallbackModelHandler((failed, fallback, error) =>
@@ -159,8 +160,13 @@ export class Session {
     const { sessionId, workspace, model, approvalMode, interactive, settings } = this.#setup;
     const own = Object.entries(settings).filter(([key]) => !NOT_THE_CORES.includes(key));
     // Which servers are trusted is a matter of policy, as the command line tool sets things up.
-    const trust = { mcpServers: settings.mcpServers };
-    const policy = await core.createPolicyEngineConfig(trust, approvalMode, undefined, interactive);
+    const { mcpServers, policyPaths, adminPolicyPaths, workspacePoliciesDir } = settings;
+    const policy = await core.createPolicyEngineConfig(
+      { mcpServers, policyPaths, adminPolicyPaths, workspacePoliciesDir, ...settings.policySettings },
+      approvalMode,
+      undefined,
+      interactive,
+    );
     policy.rules.push(...(settings.policyRules ?? []).map(asRule));
     policy.nonInteractive = !interactive;
     return {

@@ -106,9 +106,9 @@ SLEEP = {"command": "sleep 60"}
 
 
 def test_what_this_build_lacks_is_said_before_anything_runs() -> None:
-    seen = run(script=[{"send": "x"}, {"compress": True}])
+    seen = run(home_files={".gemini/agents/helper.md": "x"})
 
-    assert seen.error == "not supported by this build: compression"
+    assert seen.error == "not supported by this build: subagents"
     assert (seen.events, seen.requests) == ([], [])
 
 

@@ -34,12 +34,13 @@ HANG = object()
 
 
 class ScriptedModel:
-    """Answers each request with the next step: a list of chunks, or an exception."""
+    """Answers each request with the next step: chunks, a whole answer's JSON, or an exception."""
 
     def __init__(self, clock: VirtualClock, steps: Sequence[Any]) -> None:
         self._clock = clock
         self._steps = list(steps)
         self.requests: list[ModelRequest] = []
+        self.utility: list[ModelRequest] = []
         self.open_streams = 0
         self.counted = 0
 
@@ -72,7 +73,10 @@ class ScriptedModel:
         return {"totalTokens": 5_000_000}
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
-        raise AssertionError("nobody asks for whole answers here")
+        step = self._steps.pop(0)
+        assert isinstance(step, dict), "nobody asks for whole answers here"
+        self.utility.append(request)
+        return copy.deepcopy(step)
 
     async def embed_content(self, request: object) -> JsonObject:
         raise AssertionError("nobody embeds here")
@@ -87,6 +91,10 @@ def parts_chunk(*parts: JsonObject, finish: str | None = None, **more: Any) -> J
 
 def text(words: str, finish: str | None = None, **more: Any) -> JsonObject:
     return parts_chunk({"text": words}, finish=finish, **more)
+
+
+def json_answer(**fields: Any) -> JsonObject:
+    return text(json.dumps(fields), "STOP")
 
 
 def call(name: str, args: JsonObject, *, id: str | None = None) -> JsonObject:
@@ -161,6 +169,7 @@ class Kit:
     HANG = HANG
     parts_chunk = staticmethod(parts_chunk)
     text = staticmethod(text)
+    json = staticmethod(json_answer)
     call = staticmethod(call)
     message = staticmethod(message)
     shape = staticmethod(shape)

@@ -205,7 +205,9 @@ def test_limit_of_the_session_counts_over_sends(kit):
 
 def test_request_that_would_not_fit_is_not_sent(kit):
     big = {"promptTokenCount": 1_048_576}
-    played = kit.play([[kit.text("x", "STOP", usageMetadata=big)]], "one", "two words")
+    played = kit.play(
+        [[kit.text("x", "STOP", usageMetadata=big)]], "one", "two words", compression_threshold=2
+    )
     error = played.errors[0]
     assert error.status == "RESOURCE_EXHAUSTED"
     assert error.message == "Context window will overflow (estimated: 2, remaining: 0)"

@@ -186,13 +186,13 @@ def test_empty_answer_is_recorded_as_a_synthetic_turn(kit):
     converse(kit, script)
 
 
-def test_transcript_is_coalesced_for_modern_models_and_raw_for_others(kit):
+def test_shown_history_is_coalesced_for_modern_models_and_raw_for_others(kit):
     def script(conversation, played):
         send(conversation, user("one"))
-        assert len(conversation.transcript()) == 1
+        assert len(conversation.shown_history()) == 1
         played.services.state.set_model("gemini-1.5-pro")
         conversation.match_configured_model()
-        assert len(conversation.transcript()) == 2
+        assert len(conversation.shown_history()) == 2
 
     converse(kit, script)
 

@@ -91,7 +91,9 @@ async def taken(generator) -> list:
         return [item async for item in items]
 
 
-OURS = dict.fromkeys(("limits", "contents", "context_overflow", "gcli_routing", "agent_tools"), "")
+OURS = dict.fromkeys(
+    (name for name in PROCESSOR_ORDER if name not in ("basic", "instructions")), ""
+)
 
 
 def test_processors_run_in_the_one_explicit_order():
@@ -109,6 +111,12 @@ def test_identity_and_everything_unused_is_gone():
 def test_processor_without_a_place_is_refused():
     with pytest.raises(ValueError, match=r"no place for the request processors \['mystery'\]"):
         make_flow(mystery="")
+
+
+def test_processor_finds_its_place_where_its_neighbour_is_missing():
+    flow, _ = make_flow(loop_check="", agent_tools="")
+    names = [processor.name for processor in flow._iter_request_processors()]
+    assert names == ["basic", "instructions", "contents", "loop_check", "agent_tools"]
 
 
 def test_overrides_still_exist_in_adk():
@@ -220,6 +228,23 @@ async def test_text_alone_hands_nothing_off():
     event = Event(author="a", invocation_id="i")
     await taken(flow._postprocess_async(await context_with(), LlmRequest(), response, event))
     assert batch.batches == 0
+
+
+async def test_plugin_without_model_callbacks_costs_no_context_per_chunk(monkeypatch):
+    class Listener(BasePlugin):
+        async def on_event_callback(self, *, invocation_context, event):
+            return None
+
+    async def costly(*args):
+        raise AssertionError("nobody asked for it")
+
+    for name in ("_handle_after_model_callback", "_handle_before_model_callback"):
+        monkeypatch.setattr(BaseLlmFlow, name, costly)
+    flow, _ = make_flow()
+    context = await context_with(Listener(name="listener"))
+    event = Event(author="a", invocation_id="i")
+    assert await flow._handle_after_model_callback(context, LlmResponse(), event) is None
+    assert await flow._handle_before_model_callback(context, LlmRequest(), event) is None
 
 
 async def test_before_model_callbacks_are_asked_only_where_there_are_plugins():

@@ -8,6 +8,7 @@ from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcess
 
 from agent_protocol.agent import MessageSend
 from agent_protocol.content import MediaPart, TextPart
+from runtimes.adk.notes import wire_of
 from runtimes.adk.processors.contents import ContentsProcessor
 from runtimes.adk.processors.limits import LIMIT_PLUGINS
 from runtimes.adk.processors.tools import ToolsProcessor
@@ -137,7 +138,7 @@ def test_session_that_the_runner_sees_stays_small(kit, monkeypatch):
     steps = []
     for _ in range(5):
         steps += [[ask], [ask], [kit.text("x", "STOP")]]
-    played = kit.play(steps, *"abcde")
+    played = kit.play(steps, *"abcde", disable_loop_detection=True)
     assert len(played.model.requests) == 15
     assert len(played.transcript) == 30
     assert set(sizes) == {1}
@@ -156,6 +157,98 @@ def test_invocation_that_failed_leaves_nothing_in_the_session(kit, monkeypatch):
     refused = ApiError.from_parts(400, "bad")
     kit.play([refused, [kit.text("x", "STOP")]], "one", "two")
     assert seen == [["user"], ["user"]]
+
+
+def test_masked_outputs_stay_masked_in_history_request_and_recording(kit):
+    long = "".join(f"line {number}\n" for number in range(3000))
+
+    async def script(played, runtime):
+        (played.services.workspace.root / "long.txt").write_text(long)
+        agent = runtime.agent()
+        kit.listen(agent, played)
+        for words in ("one", "two", "three"):
+            await agent.send(kit.message(words))
+            await runtime.settled()
+
+    ask = kit.parts_chunk(kit.call("read_file", {"file_path": "long.txt"}), finish="STOP")
+    steps = [[ask], [kit.text("a", "STOP")], [kit.text("b", "STOP")], [kit.text("c", "STOP")]]
+    settings = {"masking_protection_tokens": 100, "masking_min_prunable_tokens": 100}
+    played = kit.run(script, steps, **settings)
+    outputs = [
+        [
+            part["functionResponse"]["response"]["output"]
+            for content in request.contents
+            for part in content["parts"]
+            if "functionResponse" in part
+        ]
+        for request in played.model.requests
+    ]
+    assert len(outputs[1][0]) > 10_000
+    assert outputs[2][0].startswith("<tool_output_masked>")
+    assert outputs[3] == outputs[2]
+    stored = played.transcript[2]["parts"][0]["functionResponse"]["response"]["output"]
+    assert stored == outputs[2][0]
+    checkpoints = [
+        line["$set"]["messages"] for line in played.lines if "messages" in str(line)[:30]
+    ]
+    assert "<tool_output_masked>" in str(checkpoints[-1])
+
+
+def test_long_history_is_summarised_before_the_request_and_measured_after_it(kit):
+    used = {"promptTokenCount": 600_000}
+    steps = [
+        [kit.text("a", "STOP", usageMetadata=used)],
+        kit.text("short", "STOP"),
+        kit.text("verified", "STOP"),
+        [kit.text("b", "STOP")],
+    ]
+    played = kit.play(steps, "one", "two")
+    assert len(played.model.utility) == 2
+    last = played.model.requests[-1].contents
+    assert [kit.shape(content) for content in last][-1] == "user:text"
+    assert "verified" in str(last)
+    assert played.services.state.last_prompt_tokens < 600_000
+    assert [kind for kind in played.kinds if kind == "error"] == []
+    assert len(list((played.services.workspace.project_temp / "chats").glob("*.jsonl"))) == 1
+
+
+def test_context_management_leaves_compression_to_others(kit):
+    used = {"promptTokenCount": 600_000}
+    steps = [[kit.text("a", "STOP", usageMetadata=used)], [kit.text("b", "STOP")]]
+    played = kit.play(steps, "one", "two", context_management=True)
+    assert played.model.utility == []
+    assert len(played.model.requests) == 2
+
+
+def test_request_typed_for_adk_follows_a_replaced_history(kit, monkeypatch):
+    seen = []
+    plain = ToolsProcessor.run_async
+
+    async def peek(self, context, request):
+        seen.append([wire_of(content) for content in request.contents])
+        async for event in plain(self, context, request):
+            yield event
+
+    monkeypatch.setattr(ToolsProcessor, "run_async", peek)
+
+    async def script(played, runtime):
+        agent = runtime.agent()
+        kit.listen(agent, played)
+        for words in ("one", "two"):
+            await agent.send(kit.message(words))
+            await runtime.settled()
+        conversation = runtime._conversation
+        kept = conversation.shown_history()
+        changed = {"role": "model", "parts": [{"text": "changed"}]}
+        conversation.replace_history([kept[0], changed, *kept[2:]])
+        await agent.send(kit.message("three"))
+        await runtime.settled()
+
+    played = kit.run(script, [[kit.text(words, "STOP")] for words in "abc"])
+    assert seen[2][1]["parts"] == [{"text": "changed"}]
+    assert [content["role"] for content in seen[2]] == [
+        content["role"] for content in played.model.requests[2].contents
+    ]
 
 
 def test_our_processors_have_names_of_their_own_or_adks():

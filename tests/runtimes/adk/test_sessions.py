@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import pytest
 from google.adk.errors.already_exists_error import AlreadyExistsError
@@ -11,9 +12,10 @@ from google.adk.events.event_actions import EventActions
 from google.adk.sessions.base_session_service import GetSessionConfig
 from google.genai import types
 
-from runtimes.adk.notes import Answer, ToolsDone, WireContent
+from runtimes.adk.notes import Answer, ToolsDone, WireContent, wire_of
 from runtimes.adk.sessions import GcliSessionService
 from services.clock import VirtualClock
+from services.output_masking import MaskedResponse
 
 KEY = {"app_name": "app", "user_id": "u", "session_id": "s"}
 
@@ -129,6 +131,41 @@ async def test_state_changes_are_kept_and_temporary_ones_are_not_stored():
     event = await service.append_event(session, said("x", actions=actions))
     assert session.state == {"kept": 1, "temp:gone": 2}
     assert event.actions.state_delta == {"kept": 1}
+
+
+async def test_dropped_session_is_opened_again_over_the_same_archive():
+    service, session, archive = await fresh()
+    await service.append_event(session, said("hello"))
+    assert service.reopened(session) is session
+    service.drop(object())
+    assert service.reopened(session) is session
+    service.drop(archive)
+    again = service.reopened(session)
+    assert again is not session
+    assert again.id == session.id
+    assert again.events == []
+    assert service.archive(again) is archive
+
+
+async def test_masked_responses_reach_live_events_by_call_id_but_not_the_pending_turn():
+    def answer(output):
+        response = {"id": "f__1", "name": "f", "response": {"output": output}}
+        return {"role": "user", "parts": [{"text": "t"}, {"functionResponse": response}]}
+
+    service, session, _ = await fresh()
+    for output in ("long", "pending"):
+        content = WireContent.of(answer(output))
+        event = Event(author="user", invocation_id="i", content=content)
+        await service.append_event(session, event)
+    untouched = said("x", "model")
+    session.events.insert(1, untouched)
+    before = untouched.content
+    part = answer("masked")["parts"][1]
+    change = MaskedResponse(call_id="f__1", part=part, file=Path("f"))
+    service.write_back(session, {"f__1": change})
+    assert wire_of(session.events[0].content) == answer("masked")
+    assert untouched.content is before
+    assert service.pending_parts(session) == answer("pending")["parts"]
 
 
 async def test_list_and_delete():

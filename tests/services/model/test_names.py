@@ -3,12 +3,15 @@ import pytest
 from services.model.limits import token_limit
 from services.model.names import (
     AccessFlags,
+    display_name,
     is_auto_model,
     is_custom_model,
     is_gemini2_model,
     is_gemini3_model,
     is_preview_model,
+    is_pro_model,
     normalize_model_id,
+    resolve_classifier_model,
     resolve_model,
     supports_modern_features,
     supports_multimodal_function_response,
@@ -230,3 +233,57 @@ def test_only_a_leading_prefix_is_stripped() -> None:
 )
 def test_token_limits(model: str, limit: int) -> None:
     assert token_limit(model) == limit
+
+
+KEY, SIGNED_IN = AccessFlags.for_auth("gemini-api-key"), AccessFlags.for_auth("oauth-personal")
+PREVIEW = AccessFlags()
+
+
+# Source of the vectors: the published core 0.61.0, run.
+@pytest.mark.parametrize(
+    ("requested", "access", "flash", "pro"),
+    [
+        ("auto-gemini-2.5", KEY, "gemini-3.8-flash", "gemini-2.5-pro"),
+        ("auto-gemini-2.5", PREVIEW, "gemini-3.5-flash", "gemini-2.5-pro"),
+        ("auto", KEY, "gemini-3.8-flash", "gemini-3.1-pro-preview-customtools"),
+        ("auto", PREVIEW, "gemini-3-flash-preview", "gemini-3-pro-preview"),
+        ("auto", SIGNED_IN, "gemini-3.5-flash", "gemini-2.5-pro"),
+        ("my-model", PREVIEW, "gemini-3-flash-preview", "my-model"),
+        ("my-model", SIGNED_IN, "gemini-3.5-flash", "my-model"),
+    ],
+)
+def test_a_tier_is_of_the_family_that_was_asked_for(
+    requested: str, access: AccessFlags, flash: str, pro: str
+) -> None:
+    assert resolve_classifier_model(requested, "flash", access) == flash
+    assert resolve_classifier_model(requested, "pro", access) == pro
+    lite = access.default_flash_lite
+    assert resolve_classifier_model(requested, "flash-lite", access) == lite
+
+
+@pytest.mark.parametrize(
+    ("model", "plain", "launched"),
+    [
+        ("auto", "Auto", "Auto"),
+        ("auto-gemini-3", "Auto (Gemini 3)", "Auto (Gemini 3)"),
+        ("auto-gemini-2.5", "Auto (Gemini 2.5)", "Auto (Gemini 2.5)"),
+        ("pro", "gemini-3-pro-preview", "gemini-3-pro-preview"),
+        ("flash", "gemini-3-flash-preview", "gemini-3-flash-preview"),
+        ("flash-lite", "flash-lite", "flash-lite"),
+        ("gemini-3-flash", "gemini-3.5-flash", "gemini-3.8-flash"),
+        ("gemini-3.5-flash", "gemini-3.5-flash", "gemini-3.8-flash"),
+        ("gemini-3.1-flash-lite", "gemini-3.1-flash-lite", "gemini-3.5-flash-lite"),
+        ("gemini-3.1-pro-preview-customtools", "gemini-3.1-pro-preview", "gemini-3.1-pro-preview"),
+        ("my-model", "my-model", "my-model"),
+    ],
+)
+def test_what_people_are_shown(model: str, plain: str, launched: str) -> None:
+    assert (display_name(model), display_name(model, KEY)) == (plain, launched)
+
+
+def test_a_pro_model_says_so() -> None:
+    assert [is_pro_model(name) for name in ("gemini-2.5-PRO", "flash", "prose")] == [
+        True,
+        False,
+        True,
+    ]

@@ -452,3 +452,53 @@ def test_an_error_of_no_class_of_ours_is_still_judged_by_its_words() -> None:
     outcome = run(ModelError("Please retry in 2s"), "fine")
 
     assert (outcome.result, outcome.waits) == ("fine", [5500])
+
+
+@dataclass
+class Policy:
+    """A model's policy, and whether it has been told of an answer."""
+
+    max_attempts: int | None
+    answered: int = 0
+
+    def mark_healthy(self) -> None:
+        self.answered += 1
+
+
+def test_a_policys_limit_goes_before_the_callers() -> None:
+    assert run(quota(), max_attempts=9, availability_context=lambda: Policy(2)).calls == 2
+    assert run(quota(), max_attempts=4, availability_context=lambda: Policy(None)).calls == 4
+    assert run(quota(), max_attempts=4, availability_context=lambda: None).calls == 4
+
+
+def test_a_fallback_brings_the_limit_of_the_model_it_chose() -> None:
+    limits = [2]
+
+    async def fall_back(_auth_type: str | None, _error: Exception) -> bool:
+        limits.append(3)
+        return len(limits) == 2
+
+    outcome = run(
+        quota(),
+        availability_context=lambda: Policy(limits[-1]),
+        on_persistent_429=fall_back,
+    )
+
+    assert (outcome.calls, len(limits)) == (2 + 3, 3)
+
+
+def test_a_good_answer_clears_the_model_that_gave_it() -> None:
+    before, now = Policy(1), Policy(5)
+    asked, handler = answering(True)
+
+    outcome = run(
+        quota(),
+        "unwanted",
+        "fine",
+        should_retry_on_content=lambda answer: answer == "unwanted",
+        availability_context=lambda: now if asked else before,
+        on_persistent_429=handler,
+    )
+
+    assert outcome.result == "fine"
+    assert (before.answered, now.answered) == (0, 1)

@@ -173,3 +173,25 @@ def test_a_narrowing_pattern_never_matches_as_upstream_builds_it() -> None:
 )
 def test_slow_and_broken_patterns_are_not_safe(pattern: str, safe: bool) -> None:
     assert is_safe_pattern(pattern) is safe
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text", "found"),
+    [
+        (r"a\sb", "a\u00a0b", True),
+        (r"a[\s]b", "a\u2003b", True),
+        (r"a\Sb", "a\u00a0b", False),
+        (r"a.b", "a\u2028b", False),
+        (r"a[.]b", "axb", False),
+        (r"^\w$", "\u00e9", False),
+        (r"a$", "a\n", False),
+        (r"(?<name>a)b", "ab", True),
+    ],
+)
+def test_patterns_mean_what_they_mean_in_javascript(pattern: str, text: str, found: bool) -> None:
+    assert (compile_pattern(pattern).search(text) is not None) is found
+
+
+def test_a_pattern_that_is_none_says_why_in_javascripts_words() -> None:
+    with pytest.raises(ValueError, match=r"^Invalid regular expression: /\(/: Unterminated group$"):
+        compile_pattern("(")

@@ -1,25 +1,123 @@
 import asyncio
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from services.abort import AbortController
+from services.availability.availability import Availability
+from services.availability.health import TerminalReason
+from services.clock import VirtualClock
+from services.ids import CountingIds, FixedRandom
 from services.model.configs import ModelConfigs
+from services.model.generator import LlmRole
 from services.model.names import AccessFlags
-from services.routing.router import ModelRouter, RoutingContext, RoutingDecision
-from services.state import ApprovalMode, CoreEvents, SessionState
+from services.model.utility import UtilityRequest
+from services.routing.options import RoutingOptions
+from services.routing.router import (
+    CompositeStrategy,
+    ModelRouter,
+    RoutingContext,
+    RoutingDecision,
+    RoutingServices,
+)
+from services.state import (
+    ApprovalMode,
+    CoreEvent,
+    CoreEvents,
+    ModelChanged,
+    SessionState,
+    UserFeedback,
+)
+from services.wire import Content, JsonObject, Part
+
+HELLO: Content = {"role": "user", "parts": [{"text": "hello"}]}
+ANSWER: Content = {"role": "model", "parts": [{"text": "hi"}]}
+CALL: Content = {"role": "model", "parts": [{"functionCall": {"name": "t", "args": {}}}]}
+RESPONSE: Content = {"role": "user", "parts": [{"functionResponse": {"name": "t"}}]}
+BOTH: Content = {"role": "model", "parts": [{"text": "so"}, *CALL["parts"]]}
 
 
-def decide(
-    configured: str, requested: str | None = None, auth_type: str = "gemini-api-key"
-) -> RoutingDecision:
-    state = SessionState(
-        session_id="s",
-        model=configured,
-        approval_mode=ApprovalMode.DEFAULT,
-        interactive=False,
-        events=CoreEvents(),
-    )
-    router = ModelRouter(models=ModelConfigs(AccessFlags.for_auth(auth_type)), state=state)
+@dataclass
+class Classifier:
+    """A utility model that gives one answer, and what it was asked, time passing meanwhile."""
+
+    clock: VirtualClock
+    answer: JsonObject | Exception
+    asked: list[tuple[UtilityRequest, JsonObject]] = field(default_factory=list)
+
+    async def generate_json(self, request: UtilityRequest, schema: JsonObject) -> JsonObject:
+        self.asked.append((request, schema))
+        self.clock.advance(7)
+        if isinstance(self.answer, Exception):
+            raise self.answer
+        return self.answer
+
+    async def generate_content(self, request: UtilityRequest) -> JsonObject:
+        raise NotImplementedError
+
+
+class Session:
+    """A router and all it needs."""
+
+    def __init__(
+        self,
+        configured: str = "auto-gemini-2.5",
+        *,
+        auth_type: str = "gemini-api-key",
+        mode: ApprovalMode = ApprovalMode.DEFAULT,
+        answer: JsonObject | Exception | None = None,
+        plan: str | None = None,
+        options: RoutingOptions | None = None,
+    ) -> None:
+        self.events: list[CoreEvent] = []
+        self.decisions: list[RoutingDecision] = []
+        events = CoreEvents()
+        events.subscribe(self.events.append)
+        self.state = SessionState(
+            session_id="s", model=configured, approval_mode=mode, interactive=False, events=events
+        )
+        clock = VirtualClock()
+        self.classifier = Classifier(clock, answer or {})
+        self.models = ModelConfigs(AccessFlags.for_auth(auth_type))
+        self.availability = Availability(
+            models=self.models, state=self.state, clock=clock, ids=CountingIds()
+        )
+        self.services = RoutingServices(
+            availability=self.availability,
+            utility=self.classifier,
+            clock=clock,
+            rng=FixedRandom(),
+            events=events,
+            options=options or RoutingOptions(),
+            approved_plan=lambda: plan,
+            observer=self.decisions.append,
+        )
+
+    def decide(
+        self,
+        *history: Content,
+        request: list[Part] | None = None,
+        requested: str | None = None,
+        prompt_id: str | None = None,
+    ) -> RoutingDecision:
+        router = ModelRouter(models=self.models, state=self.state, services=self.services)
+        context = RoutingContext(
+            history=history,
+            request=[{"text": "x"}] if request is None else request,
+            signal=AbortController().signal,
+            requested_model=requested,
+            prompt_id=prompt_id,
+        )
+        return asyncio.run(router.route(context))
+
+    def asked_contents(self) -> list[Content]:
+        [(request, _)] = self.classifier.asked
+        return list(request.contents)
+
+
+def decide_bare(configured: str, requested: str | None, auth_type: str) -> RoutingDecision:
+    session = Session(configured, auth_type=auth_type)
+    router = ModelRouter(models=session.models, state=session.state)
     context = RoutingContext(
         history=[],
         request=[{"text": "x"}],
@@ -45,15 +143,18 @@ def decide(
 def test_a_forced_model_is_resolved_without_custom_tools(
     requested: str, auth_type: str, model: str
 ) -> None:
-    assert decide("configured", requested, auth_type) == RoutingDecision(
+    session = Session("configured", auth_type=auth_type)
+
+    assert session.decide(requested=requested) == RoutingDecision(
         model=model,
         source="agent-router/override",
-        reason=f"Routing bypassed by forced model directive. Using: {requested}",
+        reasoning=f"Routing bypassed by forced model directive. Using: {requested}",
     )
+    assert session.classifier.asked == []
 
 
 def test_without_a_request_the_configured_model_is_forced() -> None:
-    decision = decide("flash")
+    decision = Session("flash").decide()
 
     assert (decision.model, decision.source) == ("gemini-3.8-flash", "agent-router/override")
 
@@ -67,11 +168,324 @@ def test_without_a_request_the_configured_model_is_forced() -> None:
         ("auto-gemini-2.5", "gemini-api-key", "gemini-2.5-pro"),
     ],
 )
-def test_an_auto_model_goes_to_the_default(configured: str, auth_type: str, model: str) -> None:
-    assert decide(configured, auth_type=auth_type) == RoutingDecision(
-        model=model, source="agent-router/default", reason=f"Routing to default model: {model}"
+def test_without_services_an_auto_model_goes_to_the_default(
+    configured: str, auth_type: str, model: str
+) -> None:
+    assert decide_bare(configured, None, auth_type) == RoutingDecision(
+        model=model, source="agent-router/default", reasoning=f"Routing to default model: {model}"
     )
 
 
 def test_the_default_is_the_configured_models_not_the_requested_ones() -> None:
-    assert decide("gemini-2.5-flash", "auto").model == "gemini-2.5-flash"
+    assert decide_bare("gemini-2.5-flash", "auto", "gemini-api-key").model == "gemini-2.5-flash"
+
+
+@pytest.mark.parametrize("gemma", [False, True])
+def test_strategies_are_asked_in_their_order(gemma: bool) -> None:
+    session = Session(options=RoutingOptions(gemma_enabled=gemma))
+    router = ModelRouter(models=session.models, state=session.state, services=session.services)
+
+    local = ["gemma-classifier"] if gemma else []
+    assert router.strategies == [
+        "fallback",
+        "override",
+        "approval-mode",
+        *local,
+        "classifier",
+        "numerical_classifier",
+    ]
+
+
+def test_a_model_that_is_out_of_order_is_replaced() -> None:
+    session = Session("auto-gemini-2.5")
+    session.availability.health.mark_terminal("gemini-2.5-pro", TerminalReason.QUOTA)
+
+    assert session.decide() == RoutingDecision(
+        model="gemini-3.8-flash",
+        source="agent-router/fallback",
+        reasoning=(
+            "Model auto-gemini-2.5 is unavailable (quota). Using fallback: gemini-3.8-flash"
+        ),
+    )
+
+
+def test_a_model_that_nothing_stands_in_for_is_forced_although_it_is_out_of_order() -> None:
+    session = Session("my-model")
+    session.availability.health.mark_terminal("my-model", TerminalReason.CAPACITY)
+
+    assert session.decide().source == "agent-router/override"
+
+
+@pytest.mark.parametrize(
+    ("mode", "plan", "model", "reasoning"),
+    [
+        (
+            ApprovalMode.PLAN,
+            "/p.md",
+            "gemini-3.1-pro-preview-customtools",
+            "Routing to Pro model because ApprovalMode is PLAN.",
+        ),
+        (
+            ApprovalMode.DEFAULT,
+            "/p.md",
+            "gemini-3.8-flash",
+            "Routing to Flash model because an approved plan exists at /p.md.",
+        ),
+    ],
+)
+def test_plans_are_made_by_pro_and_carried_out_by_flash(
+    mode: ApprovalMode, plan: str, model: str, reasoning: str
+) -> None:
+    session = Session("auto", mode=mode, plan=plan)
+
+    assert session.decide() == RoutingDecision(
+        model=model, source="agent-router/approval-mode", reasoning=reasoning
+    )
+
+
+def test_plan_mode_chooses_nothing_where_it_is_switched_off() -> None:
+    options = RoutingOptions(plan_routing=False)
+    session = Session("auto", mode=ApprovalMode.PLAN, options=options)
+
+    assert session.decide().source == "agent-router/default"
+
+
+def choice(tier: str) -> JsonObject:
+    return {"reasoning": "because", "model_choice": tier}
+
+
+@pytest.mark.parametrize(
+    ("tier", "model"), [("flash", "gemini-3.8-flash"), ("pro", "gemini-2.5-pro")]
+)
+def test_a_classifier_chooses_the_tier(tier: str, model: str) -> None:
+    session = Session(answer=choice(tier))
+    decision = session.decide(prompt_id="p")
+
+    assert decision == RoutingDecision(
+        model=model, source="agent-router/Classifier", reasoning="because", latency_ms=7
+    )
+    assert session.decisions == [decision]
+
+
+def test_a_classifier_is_asked_in_its_role_with_its_schema() -> None:
+    session = Session(answer=choice("pro"))
+    session.decide(prompt_id="p")
+    [(request, schema)] = session.classifier.asked
+
+    assert (request.config_key, request.role) == ("classifier", LlmRole.UTILITY_ROUTER)
+    assert (request.prompt_id, request.max_attempts) == ("p", None)
+    assert schema["properties"]["model_choice"] == {"type": "STRING", "enum": ["flash", "pro"]}
+
+
+def test_a_question_without_a_prompt_has_an_id_of_its_own() -> None:
+    session = Session(answer=choice("pro"))
+    session.decide()
+    [(request, _)] = session.classifier.asked
+
+    assert request.prompt_id == "classifier-router-fallback-1767225600000-8"
+
+
+def test_a_classifier_sees_the_last_four_turns_without_tools_of_the_last_twenty() -> None:
+    session = Session(answer=choice("pro"))
+    old: Content = {"role": "user", "parts": [{"text": "old"}]}
+    session.decide(old, BOTH, HELLO, *[CALL, RESPONSE] * 8, ANSWER, HELLO)
+
+    assert session.asked_contents() == [
+        BOTH,
+        HELLO,
+        ANSWER,
+        HELLO,
+        {"role": "user", "parts": [{"text": "x"}]},
+    ]
+    five = Session(answer=choice("pro"))
+    five.decide(old, HELLO, ANSWER, HELLO, ANSWER)
+    assert five.asked_contents()[:-1] == [HELLO, ANSWER, HELLO, ANSWER]
+    further = Session(answer=choice("pro"))
+    further.decide(old, *[CALL, RESPONSE] * 10)
+    assert len(further.asked_contents()) == 1
+
+
+@pytest.mark.parametrize("request_parts", [[*RESPONSE["parts"], {"text": "and"}], [], [{"no": 1}]])
+def test_a_classifier_is_not_asked_about_tool_answers_and_nonsense(
+    request_parts: list[Part],
+) -> None:
+    session = Session(answer=choice("flash"))
+
+    assert session.decide(HELLO, CALL, request=request_parts).source == "agent-router/default"
+    assert session.classifier.asked == []
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"model_choice": "flash"},
+        {"reasoning": 1, "model_choice": "flash"},
+        {"reasoning": "r", "model_choice": "flash-lite"},
+        RuntimeError("no model"),
+    ],
+)
+def test_an_unusable_answer_leaves_it_to_the_default(answer: JsonObject | Exception) -> None:
+    session = Session(answer=answer)
+
+    assert session.decide().source == "agent-router/default"
+    assert len(session.classifier.asked) == 1
+
+
+def test_a_chosen_model_that_is_out_of_order_is_not_taken() -> None:
+    session = Session(answer=choice("flash"))
+    session.availability.health.mark_terminal("gemini-3.8-flash", TerminalReason.CAPACITY)
+
+    assert session.decide().source == "agent-router/default"
+
+
+def score(value: object) -> JsonObject:
+    return {"complexity_reasoning": "because", "complexity_score": value}
+
+
+@pytest.mark.parametrize(
+    ("value", "remote", "model", "label", "shown"),
+    [
+        (89, None, "gemini-3.8-flash", "Default", "[Score: 89 / Threshold: 90] because"),
+        (
+            90.0,
+            None,
+            "gemini-3.1-pro-preview-customtools",
+            "Default",
+            "[Score: 90 / Threshold: 90] because",
+        ),
+        (55.5, 60, "gemini-3.8-flash", "Remote", "[Score: 55.5 / Threshold: 60] because"),
+        (
+            99,
+            101,
+            "gemini-3.1-pro-preview-customtools",
+            "Default",
+            "[Score: 99 / Threshold: 90] because",
+        ),
+        (1, 0, "gemini-3.1-pro-preview-customtools", "Remote", "[Score: 1 / Threshold: 0] because"),
+    ],
+)
+def test_gemini_3_requests_are_rated_by_number(
+    value: float, remote: float | None, model: str, label: str, shown: str
+) -> None:
+    session = Session("auto", answer=score(value), options=RoutingOptions(remote_threshold=remote))
+
+    assert session.decide() == RoutingDecision(
+        model=model,
+        source=f"agent-router/NumericalClassifier ({label})",
+        reasoning=shown,
+        latency_ms=7,
+    )
+
+
+@pytest.mark.parametrize("value", [0, 100.5, "90", True, None])
+def test_a_score_is_a_number_from_1_to_100(value: object) -> None:
+    session = Session("auto", answer=score(value))
+
+    assert session.decide().source == "agent-router/default"
+
+
+def test_ratings_may_be_switched_off() -> None:
+    options = RoutingOptions(numerical_routing=False)
+    session = Session("auto", answer=choice("pro"), options=options)
+
+    assert session.decide().source == "agent-router/Classifier"
+
+
+def test_a_rating_sees_the_last_eight_turns_from_the_first_without_tools() -> None:
+    session = Session("auto", answer=score(5))
+    session.decide(
+        HELLO, CALL, RESPONSE, BOTH, RESPONSE, ANSWER, HELLO, CALL, RESPONSE,
+        request=[{"text": "a", "thought": True}, {"inlineData": {}}, {"text": ""}],
+    )  # fmt: skip
+
+    assert session.asked_contents() == [
+        BOTH, RESPONSE, ANSWER, HELLO, CALL, RESPONSE,
+        {"role": "user", "parts": [{"text": "a"}, {"inlineData": {}}, {"text": ""}]},
+    ]  # fmt: skip
+
+
+def test_a_tool_answer_is_rated_only_with_what_came_before_it() -> None:
+    alone = Session("auto", answer=score(5))
+    assert alone.decide(CALL, request=RESPONSE["parts"]).source == "agent-router/default"
+    assert alone.classifier.asked == []
+
+    told = Session("auto", answer=score(5))
+    told.decide(HELLO, CALL, request=RESPONSE["parts"])
+    assert told.asked_contents() == [HELLO, CALL, RESPONSE]
+
+
+@dataclass
+class Fixed:
+    """A strategy with one outcome."""
+
+    outcome: RoutingDecision | Exception | None
+    name: str = "fixed"
+
+    async def route(self, context: RoutingContext) -> RoutingDecision | None:
+        if isinstance(self.outcome, Exception):
+            raise self.outcome
+        return self.outcome
+
+
+CHOSEN = RoutingDecision(model="m", source="fixed", reasoning="r")
+CONTEXT = RoutingContext(history=[], request=[], signal=AbortController().signal)
+
+
+async def test_a_strategy_that_fails_is_passed_over() -> None:
+    composite = CompositeStrategy(
+        [Fixed(RuntimeError("broken")), Fixed(None)], Fixed(CHOSEN), now_ms=lambda: 0
+    )
+
+    assert await composite.route(CONTEXT) == replace(CHOSEN, source="composite/fixed")
+
+
+async def test_the_time_a_strategy_measured_itself_goes_before_the_whole() -> None:
+    times = iter([0, 5])
+    own = replace(CHOSEN, latency_ms=3)
+
+    measured = CompositeStrategy([Fixed(own)], Fixed(None), now_ms=lambda: 100)
+    whole = CompositeStrategy([], Fixed(CHOSEN), now_ms=lambda: next(times))
+    for composite, latency_ms in ((measured, 3), (whole, 5)):
+        decision = await composite.route(CONTEXT)
+        assert decision is not None
+        assert decision.latency_ms == latency_ms
+
+
+async def test_people_are_told_when_the_last_strategy_fails() -> None:
+    session = Session()
+    composite = CompositeStrategy(
+        [], Fixed(RuntimeError("broken")), now_ms=lambda: 0, events=session.services.events
+    )
+
+    with pytest.raises(RuntimeError, match="broken"):
+        await composite.route(CONTEXT)
+    assert session.events == [
+        UserFeedback(
+            severity="error",
+            message=(
+                "[Routing] Critical Error: Terminal strategy 'fixed' failed. "
+                "Routing cannot proceed. Error:"
+            ),
+        )
+    ]
+
+
+def test_the_configured_model_is_taken_when_deciding_fails_altogether() -> None:
+    session = Session("auto")
+
+    class Broken(ModelConfigs):
+        def concrete(self, requested: str, *, custom_tools: bool = True) -> str:
+            raise RuntimeError("broken")
+
+    session.models = Broken(session.models.access)
+    decision = session.decide()
+
+    assert decision == RoutingDecision(
+        model="auto",
+        source="router-exception",
+        reasoning="An exception occurred during routing.",
+        latency_ms=7,
+        error="broken",
+    )
+    assert session.decisions == [decision]
+    assert not any(isinstance(event, ModelChanged) for event in session.events)

@@ -9,6 +9,7 @@ import pytest
 
 from services.abort import AbortController
 from services.clock import VirtualClock
+from services.hooks.system import HookSystem
 from services.ids import CountingIds
 from services.message_bus import (
     MessageBus,
@@ -112,7 +113,14 @@ class Tools:
 class Rig:
     """A scheduler over scripted tools that writes down what observers see."""
 
-    def __init__(self, root: Path, *, interactive: bool = True) -> None:
+    def __init__(
+        self,
+        root: Path,
+        *,
+        interactive: bool = True,
+        hooks: HookSystem | None = None,
+        settings: Settings | None = None,
+    ) -> None:
         self.events = CoreEvents()
         self.feedback: list[Any] = []
         self.events.subscribe(self.feedback.append)
@@ -141,8 +149,9 @@ class Rig:
             clock=self.clock,
             ids=CountingIds(),
             state=self.state,
-            settings=Settings(),
+            settings=settings or Settings(),
             events=self.events,
+            hooks=hooks,
         )
         self.updates: list[ToolCallsUpdate] = []
         self.policy_updates: list[UpdatePolicy] = []

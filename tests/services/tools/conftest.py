@@ -52,17 +52,17 @@ class Bench:
     def read(self, path: str) -> str:
         return (self.root / path).read_bytes().decode()
 
-    def build(self, name: str, **params: Any) -> ToolInvocation:
+    def build(self, name: str, /, **params: Any) -> ToolInvocation:
         tool = self.registry.get(name)
         assert tool is not None
         return tool.build(params)
 
-    def fault(self, name: str, **params: Any) -> str:
+    def fault(self, name: str, /, **params: Any) -> str:
         with pytest.raises(InvalidToolParams) as caught:
             self.build(name, **params)
         return str(caught.value)
 
-    async def run(self, name: str, **params: Any) -> ToolResult:
+    async def run(self, name: str, /, **params: Any) -> ToolResult:
         return await self.execute(self.build(name, **params))
 
     async def execute(self, invocation: ToolInvocation) -> ToolResult:

@@ -13,7 +13,14 @@ ALL = [
     "glob",
     "replace",
     "write_file",
+    "web_fetch",
     "run_shell_command",
+    "list_background_processes",
+    "read_background_output",
+    "google_web_search",
+    "ask_user",
+    "write_todos",
+    "activate_skill",
 ]
 
 
@@ -41,7 +48,7 @@ def test_tools_denied_by_policy_are_neither_listed_nor_found(bench):
     registry.set_exclusion(lambda tool: tool.name in ("write_file", "replace"))
     assert registry.get("write_file") is None
     assert registry.all_names() == [name for name in ALL if name not in ("write_file", "replace")]
-    assert len(registry.declarations()) == 6
+    assert len(registry.declarations()) == len(ALL) - 2
 
 
 @pytest.mark.parametrize(
@@ -68,7 +75,33 @@ def test_excluded_tools_may_be_named_by_tool_class_or_old_name(bench, excluded, 
     ],
 )
 def test_only_core_tools_are_registered_when_they_are_set(bench, core, kept):
-    assert bench.with_settings(core_tools=core).registry.all_names() == kept
+    without_skills = bench.with_settings(core_tools=core, skills_support=False)
+    assert without_skills.registry.all_names() == kept
+    # The skills' tool is declared anew once they are found, and then nobody asks for the list.
+    assert bench.with_settings(core_tools=core).registry.all_names() == [*kept, "activate_skill"]
+
+
+@pytest.mark.parametrize(
+    ("model", "offered"),
+    [
+        ("gemini-2.5-pro", True),
+        ("gemini-2.0-flash", True),
+        ("gemini-3-pro-preview", False),
+        ("auto", False),
+        ("gemini-20", False),
+    ],
+)
+def test_the_list_of_steps_is_offered_to_the_second_generation_only(bench, model, offered):
+    bench.state.set_model(model)
+    assert ("write_todos" in bench.registry.all_names()) is offered
+    assert "write_todos" not in bench.with_settings(use_write_todos=False).registry.all_names()
+
+
+def test_without_skills_their_tool_stands_in_its_place_and_names_none(bench):
+    registry = bench.with_settings(skills_support=False).registry
+    assert registry.all_names().index("activate_skill") == ALL.index("glob") + 1
+    declared = registry.get("activate_skill").declaration()["parametersJsonSchema"]
+    assert "enum" not in declared["properties"]["name"]
 
 
 def test_in_plan_mode_edit_tools_are_declared_for_plans(bench):

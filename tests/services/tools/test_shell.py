@@ -250,7 +250,7 @@ class TestBackground:
         pid = await pid_in(bench.root / "pid")
         assert alive(pid)
         log = bench.host.workspace.home / ".gemini/tmp/background-processes/background-4242.log"
-        assert log.read_text() == "ready\n"
+        assert log.read_text() == "ready\n\n"
         await bench.host.close()
         assert await gone(pid)
         assert bench.host.background == []

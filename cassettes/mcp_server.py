@@ -1,0 +1,159 @@
+# ruff: noqa: D101, D102, D103 - a program, not a module that anybody reads names of
+"""A small MCP server on stdio, for the cassettes in `mcp`. Standard library only.
+
+Arguments switch on what not every cassette wants: `resources`, `instructions`.
+"""
+
+import json
+import os
+import sys
+import time
+
+TEXT, NUMBER = {"type": "string"}, {"type": "number"}
+PICTURE = "iVBORw0KGgo="
+RESOURCES = [
+    {"uri": "memo://plain", "name": "plain", "description": "A memo.", "mimeType": "text/plain"},
+    {"uri": "memo://picture", "name": "picture", "mimeType": "image/png"},
+]
+INSTRUCTIONS = "  Numbers are exact. Ask for memos by their address."
+
+
+def tool(name, description, properties=None, required=(), **more):
+    schema = {"type": "object", "properties": properties or {}}
+    if required:
+        schema["required"] = list(required)
+    return {"name": name, "description": description, "inputSchema": schema, **more}
+
+
+TOOLS = [
+    tool(
+        "sum", "Adds.", {"a": NUMBER, "b": NUMBER}, ["a", "b"], annotations={"readOnlyHint": True}
+    ),
+    tool("say", "Says it again.", {"text": TEXT}, ["text"]),
+    tool("json", "Says text that is JSON.", {"text": TEXT}, ["text"]),
+    tool("picture", "Shows a picture."),
+    tool("blocks", "Brings one block of every kind."),
+    tool("nothing", "Brings no block at all."),
+    tool("refuse", "Reports an error.", {"why": TEXT}),
+    tool("break", "Answers with an error of the protocol."),
+    tool("wait", "Answers after a while.", {"ms": NUMBER}, ["ms"]),
+    tool("die", "Ends the server before it has answered."),
+    tool("learn", "Learns the tool `new`, and says so."),
+]
+NEW = tool("new", "Was learned.")
+
+
+def text(value):
+    return {"type": "text", "text": value}
+
+
+def memo(uri):
+    if uri == "memo://plain":
+        return {"uri": uri, "mimeType": "text/plain", "text": "Buy milk."}
+    return {"uri": uri, "mimeType": "image/png", "blob": PICTURE}
+
+
+def blocks():
+    return [
+        text("first"),
+        {"type": "image", "data": PICTURE, "mimeType": "image/png"},
+        {"type": "audio", "data": "UklGRg==", "mimeType": "audio/wav"},
+        {"type": "resource", "resource": memo("memo://plain")},
+        {"type": "resource", "resource": memo("memo://picture")},
+        {"type": "resource_link", "uri": "memo://link", "name": "link", "title": "A link"},
+        text("last"),
+    ]
+
+
+class Refused(Exception):
+    """The request is answered with an error."""
+
+
+class Server:
+    def __init__(self, switches):
+        self.switches = switches
+        self.tools = list(TOOLS)
+
+    def run(self):
+        while message := self.read():
+            self.handle(message)
+
+    def read(self):
+        line = sys.stdin.readline()
+        return json.loads(line) if line else None
+
+    def send(self, **message):
+        sys.stdout.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
+        sys.stdout.flush()
+
+    def handle(self, message):
+        if "id" not in message or "method" not in message:
+            return
+        try:
+            result = self.answer(message["method"], message.get("params") or {})
+        except Refused as refusal:
+            code, words = refusal.args
+            self.send(id=message["id"], error={"code": code, "message": words})
+        else:
+            self.send(id=message["id"], result=result)
+
+    def answer(self, method, params):
+        resources = "resources" in self.switches
+        if method == "initialize":
+            told = {
+                "protocolVersion": params.get("protocolVersion", "2025-06-18"),
+                "capabilities": {"tools": {"listChanged": True}},
+                "serverInfo": {"name": "calc", "version": "1.0.0"},
+            }
+            if resources:
+                told["capabilities"]["resources"] = {}
+            if "instructions" in self.switches:
+                told["instructions"] = INSTRUCTIONS
+            return told
+        if method == "ping":
+            return {}
+        if method == "tools/list":
+            return {"tools": self.tools}
+        if method == "tools/call":
+            return self.call(params["name"], params.get("arguments") or {})
+        if method == "resources/list" and resources:
+            return {"resources": RESOURCES}
+        if method == "resources/read" and resources:
+            return {"contents": [memo(params["uri"])]}
+        raise Refused(-32601, "Method not found")
+
+    def call(self, name, args):
+        if name == "sum":
+            return {"content": [text(f"sum={args['a'] + args['b']}")]}
+        if name in ("say", "json"):
+            return {"content": [text(args["text"])]}
+        if name == "picture":
+            return {"content": [{"type": "image", "data": PICTURE, "mimeType": "image/png"}]}
+        if name == "blocks":
+            return {"content": blocks()}
+        if name == "nothing":
+            return {"content": []}
+        if name == "refuse":
+            why = args.get("why", "no reason")
+            return {"isError": True, "content": [text(f"refused: {why}")]}
+        if name == "wait":
+            time.sleep(args["ms"] / 1000)
+            return {"content": [text("waited")]}
+        if name == "die":
+            os._exit(3)
+        if name == "learn":
+            return self.learn()
+        if name == "new" and NEW in self.tools:
+            return {"content": [text("new indeed")]}
+        raise Refused(-32603, "something broke" if name == "break" else f"no tool {name}")
+
+    def learn(self):
+        """Answers only when the client knows: it is told, and asks for the list again."""
+        self.tools.append(NEW)
+        self.send(method="notifications/tools/list_changed")
+        self.handle(self.read() or {})
+        time.sleep(0.3)
+        return {"content": [text("learned")]}
+
+
+Server(sys.argv[1:]).run()

@@ -1,0 +1,1 @@
+"""ADK plugins: what watches a run from beside it."""

@@ -1,0 +1,46 @@
+"""Summarises a long history before a request is made on it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events.event import Event
+from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
+from google.adk.models.llm_request import LlmRequest
+
+from runtimes.adk.notes import Compressed
+from runtimes.adk.processors.base import note_event
+from runtimes.adk.replacing import compress, model_for_limits
+from runtimes.adk.run import RunLink
+from runtimes.adk.sessions import GcliSessionService
+from services.bundle import Services
+from services.compression.service import CompressionStatus
+from services.model.limits import token_limit
+
+__all__ = ["CompressionProcessor"]
+
+
+class CompressionProcessor(BaseLlmRequestProcessor):
+    """Compresses what stands before the pending turn, and says how much room is left after it."""
+
+    name = "compression"
+
+    def __init__(self, services: Services, sessions: GcliSessionService, link: RunLink) -> None:
+        self._services = services
+        self._sessions = sessions
+        self._link = link
+
+    async def run_async(
+        self, invocation_context: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Yield an event where the history was summarised."""
+        services, run = self._services, self._link.run
+        conversation = self._sessions.archive(invocation_context.session)
+        run.step.limit_model = model_for_limits(services)
+        if not services.settings.context_management:
+            info = await compress(services, conversation, run.prompt_id, run.signal)
+            if info.status is CompressionStatus.COMPRESSED:
+                yield note_event(invocation_context, Compressed(info), partial=True)
+        room = token_limit(run.step.limit_model) - conversation.last_prompt_token_count
+        run.step.room = room

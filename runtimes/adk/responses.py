@@ -1,0 +1,85 @@
+"""What ADK gets of a model's stream: partial responses, and one that ends it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from google.adk.models.llm_response import LlmResponse
+from google.genai import types
+
+from runtimes.adk.notes import Answer, Chunk, Note, WireContent
+from services.model.stream import AssembledTurn
+from services.scheduler.calls import ToolCallRequest
+from services.wire import JsonObject
+
+__all__ = ["called_off", "consolidated", "partial", "stand_in", "telling"]
+
+
+def partial(chunk: JsonObject) -> LlmResponse:
+    """One chunk, whose calls have their ids by now. Without a content ADK would drop it."""
+    candidate = (chunk.get("candidates") or [{}])[0]
+    content = candidate.get("content") or {"role": "model"}
+    return LlmResponse(content=WireContent.of(content, Chunk(chunk)), partial=True)
+
+
+def consolidated(
+    turn: AssembledTurn,
+    model: str,
+    requests: Sequence[ToolCallRequest],
+    *,
+    hides_calls: bool = False,
+) -> LlmResponse:
+    """The whole answer. ADK's view of it has calls just where clients have been told of some.
+
+    Those are run, be they from a failed attempt or a hook, and none that hooks hid from clients
+    (`hides_calls`: all of them); ADK looks for calls in the last response only.
+    """
+    content = WireContent.of({"role": "model", "parts": turn.parts}, Answer(turn, model))
+    if requests and not any(part.get("functionCall") for part in turn.parts):
+        content.parts = [*(content.parts or ()), *map(_requested, requests)]
+    elif hides_calls:
+        content.parts = [
+            types.Part() if part.function_call else part for part in content.parts or ()
+        ]
+    return LlmResponse(
+        content=content,
+        finish_reason=types.FinishReason.__members__.get(turn.finish_reason or ""),
+        usage_metadata=_usage(turn.usage),
+        model_version=model,
+    )
+
+
+def called_off(reason: str) -> LlmResponse:
+    """What ADK's flow takes for the end: without a last response that is whole it would warn."""
+    return LlmResponse(content=WireContent.of({"role": "model", "parts": []}), error_code=reason)
+
+
+def telling(note: Note) -> LlmResponse:
+    """Says something to clients in the middle of an answer, and nothing to ADK."""
+    return LlmResponse(content=WireContent.bare(note), partial=True)
+
+
+def stand_in(reason: str, requests: Sequence[ToolCallRequest]) -> LlmResponse:
+    """The end of an answer that is not in history, with the calls that clients were told of."""
+    if not requests:
+        return called_off(reason)
+    content = WireContent.of({"role": "model", "parts": []})
+    content.parts = [_requested(request) for request in requests]
+    return LlmResponse(content=content)
+
+
+def _requested(request: ToolCallRequest) -> types.Part:
+    call = types.FunctionCall(id=request.call_id, name=request.name, args=request.args)
+    return types.Part(function_call=call)
+
+
+def _usage(usage: JsonObject | None) -> types.GenerateContentResponseUsageMetadata | None:
+    if usage is None:
+        return None
+    return types.GenerateContentResponseUsageMetadata(
+        prompt_token_count=usage.get("promptTokenCount"),
+        candidates_token_count=usage.get("candidatesTokenCount"),
+        cached_content_token_count=usage.get("cachedContentTokenCount"),
+        thoughts_token_count=usage.get("thoughtsTokenCount"),
+        total_token_count=usage.get("totalTokenCount"),
+    )

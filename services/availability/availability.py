@@ -1,0 +1,85 @@
+"""`Availability`: all there is to a session's models being available or not, put together."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from services.availability.chains import PolicyChains
+from services.availability.fallback import FallbackHandler
+from services.availability.handler import FallbackModelHandler
+from services.availability.health import ModelAvailabilityService
+from services.availability.selection import ModelSelector, PolicyContext
+from services.availability.switching import FallbackObserver, ModelSwitch
+from services.clock import Clock
+from services.ids import IdSource
+from services.model.configs import ModelConfigKey, ModelConfigs
+from services.model.selection import Selection
+from services.state import SessionState
+
+__all__ = ["Availability"]
+
+
+class Availability:
+    """Health, chains, selection, fallback and switching of one session.
+
+    It is the `ModelAvailability` that whoever asks a model wants; the parts are there for those
+    who want more.
+
+    Args:
+        models: Aliases, overrides, access.
+        state: The session.
+        clock: When capacity comes back.
+        ids: Ids for sessions that go on under another one.
+        ask: Whoever decides on a fallback; nobody where it is `None`.
+        open_url: Shows a page to the user.
+        observer: Told of every fallback.
+    """
+
+    def __init__(
+        self,
+        *,
+        models: ModelConfigs,
+        state: SessionState,
+        clock: Clock,
+        ids: IdSource,
+        ask: FallbackModelHandler | None = None,
+        open_url: Callable[[str], Awaitable[None]] | None = None,
+        observer: FallbackObserver | None = None,
+    ) -> None:
+        self.health = ModelAvailabilityService(clock)
+        self.chains = PolicyChains(models, state)
+        self.selector = ModelSelector(
+            models=models, state=state, health=self.health, chains=self.chains
+        )
+        self.switch = ModelSwitch(models=models, state=state, health=self.health, observer=observer)
+        self.fallback = FallbackHandler(
+            state=state,
+            health=self.health,
+            chains=self.chains,
+            switch=self.switch,
+            ids=ids,
+            ask=ask,
+            open_url=open_url,
+        )
+
+    def select(self, key: ModelConfigKey, *, consume_attempt: bool = True) -> Selection:
+        """Settle the model for `key`; see `ModelSelector.apply`."""
+        selection = self.selector.apply(key, consume_attempt=consume_attempt)
+        self.fallback.call_begins(selection.model)
+        return selection
+
+    def context(self, model: str) -> PolicyContext | None:
+        """The policy of `model` for a retry loop; see `ModelSelector.context_for`."""
+        return self.selector.context_for(model)
+
+    async def fall_back(self, model: str, auth_type: str | None, error: Exception) -> bool | None:
+        """`model` cannot be used; see `FallbackHandler.fall_back`. `auth_type` plays no part."""
+        return await self.fallback.fall_back(model, error)
+
+    def set_model(self, model: str) -> None:
+        """Change the configured model; see `ModelSwitch.set_model`."""
+        self.switch.set_model(model)
+
+    def reset_turn(self) -> None:
+        """A turn begins; see `ModelSwitch.reset_turn`."""
+        self.switch.reset_turn()

@@ -1,0 +1,128 @@
+"""`PolicyChains`: which models stand in for one, now.
+
+Source: core `availability/policyHelpers.ts`, `resolvePolicyChain`, `buildFallbackPolicyContext`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from services.availability.policies import (
+    SILENT_ACTIONS,
+    ModelPolicy,
+    PolicyChain,
+    default_chain,
+    flash_lite_chain,
+    policy_from_template,
+    preview_chain,
+    single_model_chain,
+)
+from services.model.configs import ModelConfigs
+from services.model.names import AUTO_2_5, AUTO_3, normalize_model_id
+from services.model.resolutions import ModelResolutions
+from services.state import ApprovalMode, SessionState
+
+__all__ = ["PolicyChains", "fallback_candidates"]
+
+
+class PolicyChains:
+    """Chains by what the session may use, is set to, and is doing; nothing is kept."""
+
+    def __init__(self, models: ModelConfigs, state: SessionState) -> None:
+        self._models = models
+        self._state = state
+
+    def resolve(self, preferred: str | None = None, *, wraps_around: bool = False) -> PolicyChain:
+        """The chain from a model on.
+
+        A model outside every chain is alone in one: whoever names it wants it and no other.
+        Chains of the Gemini 3 family, and those an auto model leads to, go round: what comes
+        before the model stands in for it as well, after what comes behind it.
+
+        Args:
+            preferred: The model or alias to start with; the active model where absent.
+            wraps_around: Go round in any case.
+        """
+        models = self._models
+        asked = normalize_model_id(preferred) if preferred else None
+        start = normalize_model_id(self._state.active_model) if asked is None else asked
+        configured = normalize_model_id(self._state.model)
+        gemini3 = models.is_gemini3(start)
+        resolved = normalize_model_id(models.concrete(start))
+        auto_asked = asked is not None and models.is_auto(asked)
+        auto = auto_asked or models.is_auto(configured)
+        if resolved == models.access.default_flash_lite:
+            chain = self._lite()
+        elif gemini3 or auto:
+            chain = self._family(asked, configured, resolved, gemini3=gemini3, auto=auto)
+        else:
+            chain = single_model_chain(resolved)
+        chain = _from(chain, resolved, wraps_around=wraps_around or auto or gemini3)
+        if self._state.approval_mode is ApprovalMode.PLAN:
+            # Nobody can be asked in the middle of a plan.
+            return tuple(replace(policy, actions=SILENT_ACTIONS) for policy in chain)
+        return chain
+
+    def policy_of(self, model: str) -> ModelPolicy | None:
+        """The policy of `model` in the chain that starts with it; the name must be the same."""
+        return next((policy for policy in self.resolve(model) if policy.model == model), None)
+
+    def _lite(self) -> PolicyChain:
+        tables = self._models.resolutions
+        if tables is None:
+            return flash_lite_chain(self._models.access)
+        return self._template(tables, "lite") or ()
+
+    def _family(
+        self, asked: str | None, configured: str, resolved: str, *, gemini3: bool, auto: bool
+    ) -> PolicyChain:
+        access, tables = self._models.access, self._models.resolutions
+        if tables is not None:
+            gemini3 = self._models.is_gemini3(resolved)
+        preview = (
+            access.preview and configured != AUTO_2_5 and (gemini3 or AUTO_3 in (asked, configured))
+        )
+        if tables is None:
+            build = preview_chain if preview else default_chain
+            return build(access, auto=auto)
+        own = self._template(tables, configured) if tables.is_auto(configured) else None
+        if own:
+            return own
+        name = ("auto-" if auto else "") + ("preview" if preview else "default")
+        return self._template(tables, name) or ()
+
+    def _template(self, tables: ModelResolutions, name: str) -> PolicyChain | None:
+        templates = tables.chain(name, self._models.access)
+        if templates is None:
+            return None
+        return tuple(policy_from_template(template) for template in templates)
+
+
+def fallback_candidates(
+    chain: Sequence[ModelPolicy], failed_model: str, *, wraps_around: bool = False
+) -> tuple[ModelPolicy | None, PolicyChain]:
+    """The policy of the model that failed, and those that may stand in for it, in order.
+
+    A model outside the chain has no policy, and the whole chain may stand in for it.
+    """
+    index = _index(chain, failed_model)
+    if index is None:
+        return None, tuple(chain)
+    before = tuple(chain[:index]) if wraps_around else ()
+    return chain[index], (*chain[index + 1 :], *before)
+
+
+def _from(chain: PolicyChain, model: str, *, wraps_around: bool) -> PolicyChain:
+    index = _index(chain, model)
+    if index is None:
+        return single_model_chain(model)
+    return chain[index:] + (chain[:index] if wraps_around else ())
+
+
+def _index(chain: Sequence[ModelPolicy], model: str) -> int | None:
+    name = normalize_model_id(model)
+    for index, policy in enumerate(chain):
+        if normalize_model_id(policy.model) == name:
+            return index
+    return None

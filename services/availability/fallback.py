@@ -1,0 +1,182 @@
+"""`FallbackHandler`: what to do when trying the same model again is useless.
+
+Source: core `fallback/handler.ts`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from services.availability.chains import PolicyChains, fallback_candidates
+from services.availability.handler import (
+    FallbackIntent,
+    FallbackModelHandler,
+    FallbackQuestion,
+)
+from services.availability.health import ModelAvailabilityService
+from services.availability.policies import (
+    FailureKind,
+    FallbackAction,
+    ModelPolicy,
+    PolicyChain,
+    classify_failure_kind,
+)
+from services.availability.selection import PolicyContext
+from services.availability.switching import ModelSwitch
+from services.ids import IdSource
+from services.model.errors import error_name
+from services.state import SessionState
+
+__all__ = ["UPGRADE_URL", "FallbackHandler"]
+
+logger = logging.getLogger(__name__)
+
+UPGRADE_URL: Final = "https://goo.gle/set-up-gemini-code-assist"
+_MAX_BYPASSES: Final = 10
+
+
+class FallbackHandler:
+    """Finds a stand-in, asks about it where the policies say so, and switches.
+
+    Args:
+        state: The session.
+        health: What becomes of the failed model.
+        chains: Who stands in for whom.
+        switch: Does the switching.
+        ids: The id the session goes on under after a switch, scope `session`.
+        ask: Whoever decides; nobody where it is `None`.
+        open_url: Shows a page to the user; where it is `None` its address goes to the log.
+    """
+
+    def __init__(
+        self,
+        *,
+        state: SessionState,
+        health: ModelAvailabilityService,
+        chains: PolicyChains,
+        switch: ModelSwitch,
+        ids: IdSource,
+        ask: FallbackModelHandler | None = None,
+        open_url: Callable[[str], Awaitable[None]] | None = None,
+    ) -> None:
+        self._state = state
+        self._health = health
+        self._chains = chains
+        self._switch = switch
+        self._ids = ids
+        self._ask = ask
+        self._open_url = open_url
+        self._bypasses: Counter[str] = Counter()
+
+    def call_begins(self, model: str) -> None:
+        """A call of `model` begins: its retries are counted from here."""
+        self._bypasses.pop(model, None)
+
+    async def fall_back(self, failed_model: str, error: Exception) -> bool | None:
+        """`handle` as a retry loop asks it: as often as it fails, but not for ever.
+
+        Where another model stands in only for the name that failed, a call under way does not
+        notice and asks the same model again, which upstream can do without end or pause. It may
+        do so ten times here; then the failure is raised.
+        """
+        active = self._state.active_model
+        retry = await self.handle(failed_model, error)
+        if not retry or failed_model == active or self._state.active_model != active:
+            return retry
+        self._bypasses[failed_model] += 1
+        return True if self._bypasses[failed_model] <= _MAX_BYPASSES else None
+
+    async def handle(self, failed_model: str, error: Exception) -> bool | None:
+        """Deal with `failed_model` having failed with `error`, which has been classified.
+
+        Returns:
+            True: try again, perhaps with another model. False: somebody said no. None: nobody
+            could decide; like False, the failure is raised.
+        """
+        kind = classify_failure_kind(error)
+        failed, candidates = fallback_candidates(self._chains.resolve(), failed_model)
+        active = self._state.active_model
+        beside = failed_model if failed_model != active else None
+        if not candidates:
+            if beside is not None and self._health.snapshot(active).available:
+                self._transition(failed, kind)
+                return self._switch_to(active, beside)
+            return await self._ask_about(failed_model, failed_model, failed, kind, error)
+        chosen = self._choose(candidates)
+        if chosen is None or chosen.model == failed_model:
+            return None
+        silent = chosen.actions.get(kind) is FallbackAction.SILENT
+        if silent or (beside is not None and chosen.model == active):
+            self._transition(failed, kind)
+            return self._switch_to(chosen.model, beside)
+        return await self._ask_about(failed_model, chosen.model, failed, kind, error)
+
+    def _choose(self, candidates: PolicyChain) -> ModelPolicy | None:
+        selection = self._health.select_first_available(policy.model for policy in candidates)
+        last_resort = next((policy for policy in candidates if policy.is_last_resort), None)
+        wanted = selection.model or (last_resort.model if last_resort else None)
+        return next((policy for policy in candidates if policy.model == wanted), None)
+
+    async def _ask_about(
+        self,
+        failed_model: str,
+        fallback_model: str,
+        failed: ModelPolicy | None,
+        kind: FailureKind,
+        error: Exception,
+    ) -> bool | None:
+        if self._ask is None:
+            return None
+        question = FallbackQuestion(
+            failed_model=failed_model, fallback_model=fallback_model, error=error_name(error)
+        )
+        active = self._state.active_model
+        try:
+            intent = await self._ask(question)
+            if intent in (FallbackIntent.RETRY_ALWAYS, FallbackIntent.RETRY_ONCE):
+                self._transition(failed, kind)
+            beside = failed_model if failed_model != active else None
+            return await self._carry_out(intent, fallback_model, beside)
+        except Exception:  # the handler is a client's code: its failure must not hide the model's
+            logger.exception("Fallback handler failed:")
+            return None
+
+    async def _carry_out(
+        self, intent: FallbackIntent | None, fallback_model: str, beside: str | None
+    ) -> bool:
+        match intent:
+            case FallbackIntent.RETRY_ALWAYS:
+                return self._switch_to(fallback_model, beside)
+            case FallbackIntent.RETRY_ONCE | FallbackIntent.RETRY_WITH_CREDITS:
+                return True
+            case FallbackIntent.STOP | FallbackIntent.RETRY_LATER:
+                return False
+            case FallbackIntent.UPGRADE:
+                await self._upgrade()
+                return False
+            case _:
+                raise ValueError(
+                    f'Unexpected fallback intent received from fallbackModelHandler: "{intent}"'
+                )
+
+    async def _upgrade(self) -> None:
+        if self._open_url is None:
+            logger.info("Cannot open browser in this environment. Please visit: %s", UPGRADE_URL)
+            return
+        try:
+            await self._open_url(UPGRADE_URL)
+        except Exception:  # a browser that does not open is no reason to fail otherwise
+            logger.warning("Failed to open browser automatically", exc_info=True)
+
+    def _transition(self, failed: ModelPolicy | None, kind: FailureKind) -> None:
+        if failed is not None:
+            PolicyContext(self._health, failed).apply_transition(kind)
+
+    def _switch_to(self, model: str, beside: str | None) -> bool:
+        # The backend keeps what it knows of a session's model; a new id makes it forget.
+        self._switch.rotate_session_id(self._ids.uuid("session"))
+        self._switch.activate_fallback(model, beside)
+        return True

@@ -1,0 +1,101 @@
+"""`ModelSwitch`: changing the session's model, by choice or because one failed.
+
+Source: core `config/config.ts`, `setModel`, `activateFallbackMode`, `rotateSessionId`, `resetTurn`,
+`resetNewSessionState`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from services.availability.health import ModelAvailabilityService
+from services.model.aliases import ModelOverride
+from services.model.configs import ModelConfigs
+from services.state import SessionState
+
+__all__ = ["FallbackActivated", "FallbackObserver", "ModelSwitch"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FallbackActivated:
+    """`model` stands in from now on; for `failed_model` alone where that is not `None`."""
+
+    model: str
+    failed_model: str | None
+
+
+FallbackObserver = Callable[[FallbackActivated], None]
+
+
+class ModelSwitch:
+    """The one way to change the configured model: what is known of health goes with it."""
+
+    def __init__(
+        self,
+        *,
+        models: ModelConfigs,
+        state: SessionState,
+        health: ModelAvailabilityService,
+        observer: FallbackObserver | None = None,
+    ) -> None:
+        self._models = models
+        self._state = state
+        self._health = health
+        self._observer = observer
+        self._replacements: dict[str, str] = {}
+
+    def set_model(self, model: str) -> None:
+        """Set configured and active model, and forget every model's health, changed or not.
+
+        An effective change is told as `ModelChanged` and clears the sticky model. Redirections of
+        earlier fallbacks stay.
+        """
+        self._state.set_model(model)
+        self._health.reset()
+
+    def activate_fallback(self, model: str, failed_model: str | None = None) -> None:
+        """Let `model` stand in.
+
+        It becomes the session's model, unless it is the active one already. Where `failed_model`
+        is given, requests for that name are redirected from now on, and so are those that were
+        redirected to it before.
+        """
+        logger.info(
+            "Model fallback activated: switching from %s to %s", failed_model or "unknown", model
+        )
+        if self._state.active_model != model:
+            self.set_model(model)
+        if failed_model:
+            for source, target in self._replacements.items():
+                if target == failed_model:
+                    self._redirect(source, model)
+            self._redirect(failed_model, model)
+        if self._observer is not None:
+            self._observer(FallbackActivated(model=model, failed_model=failed_model))
+
+    def replacement_of(self, model: str) -> str | None:
+        """What stands in for `model` since a fallback."""
+        return self._replacements.get(model)
+
+    def rotate_session_id(self, session_id: str) -> None:
+        """Go on under another id with the backend; files keep the id they were opened under."""
+        self._state.session_id = session_id
+        self._state.prompt_id = session_id
+
+    def reset_turn(self) -> None:
+        """A turn begins: models on probation get their attempt back."""
+        self._health.reset_turn()
+
+    def reset_session(self) -> None:
+        """A new session begins, or somebody signed in: forget health and redirections."""
+        self._replacements.clear()
+        self._models.clear_runtime_overrides()
+        self._health.reset()
+
+    def _redirect(self, source: str, target: str) -> None:
+        self._replacements[source] = target
+        self._models.register_runtime_override(ModelOverride(match={"model": source}, model=target))

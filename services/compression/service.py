@@ -1,0 +1,300 @@
+"""`ChatCompressionService`: replaces the old part of a conversation by a summary of it.
+
+A model writes the summary, and is then asked to look for what it left out. Source: core
+`context/chatCompressionService.ts`, and `core/client.ts` `tryCompressChat` for what is remembered
+of a failed attempt. What becomes of the result is the runtime's business:
+
+- `COMPRESSED`: a new chat on the environment's context and `new_history`, on the same recording;
+- `CONTENT_TRUNCATED`: the same chat with its history replaced by `new_history`;
+- anything else: nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final, Protocol
+
+from services.abort import AbortSignal
+from services.compression.budget import OutputTruncation, split_point
+from services.compression.prompt import (
+    ACKNOWLEDGEMENT,
+    INSTRUCTION,
+    SNAPSHOT_TAG,
+    VERIFY_REQUEST,
+    summary_request,
+)
+from services.model.generator import ContentGenerator, LlmRole
+from services.model.limits import token_limit
+from services.model.names import (
+    BASE_FLASH,
+    BASE_FLASH_LITE,
+    DEFAULT_PRO,
+    LATEST_FLASH,
+    LATEST_FLASH_LITE,
+    LEGACY_FLASH,
+    PREVIEW_3_1_PRO,
+    PREVIEW_FLASH,
+    PREVIEW_PRO,
+)
+from services.model.parts import response_text
+from services.model.tokens import estimate_tokens, request_token_count
+from services.model.utility import UtilityModel, UtilityRequest
+from services.wire import Content, JsonObject, Part, js_trim
+
+__all__ = [
+    "ChatCompressionService",
+    "CompressibleChat",
+    "CompressionInfo",
+    "CompressionResult",
+    "CompressionStatus",
+    "PreCompress",
+    "compression_config_key",
+]
+
+_DEFAULT_THRESHOLD: Final = 0.5
+_PRESERVED: Final = 0.3
+_CONFIG_KEYS: Final = {
+    **dict.fromkeys((PREVIEW_PRO, PREVIEW_3_1_PRO), "chat-compression-3-pro"),
+    **dict.fromkeys(
+        (PREVIEW_FLASH, BASE_FLASH, LATEST_FLASH, LEGACY_FLASH), "chat-compression-3-flash"
+    ),
+    **dict.fromkeys(
+        # `none` is what the preview flash-lite was renamed to.
+        ("none", BASE_FLASH_LITE, LATEST_FLASH_LITE),
+        "chat-compression-3.1-flash-lite",
+    ),
+    "gemini-2.5-flash-lite": "chat-compression-2.5-flash-lite",
+    DEFAULT_PRO: "chat-compression-2.5-pro",
+    "gemini-2.5-flash": "chat-compression-2.5-flash",
+}
+
+PreCompress = Callable[[str], Awaitable[None]]
+"""The hook, told `manual` or `auto`; called before it is known whether anything is compressed."""
+
+
+class CompressionStatus(IntEnum):
+    """What came of an attempt; the wire's numbers. Source: core `core/turn.ts`."""
+
+    COMPRESSED = 1
+    FAILED_INFLATED_TOKEN_COUNT = 2
+    FAILED_TOKEN_COUNT_ERROR = 3
+    FAILED_EMPTY_SUMMARY = 4
+    NOOP = 5
+    CONTENT_TRUNCATED = 6
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionInfo:
+    """An attempt in numbers of tokens, as clients are told it."""
+
+    original_token_count: int
+    new_token_count: int
+    status: CompressionStatus
+
+    def as_json(self) -> JsonObject:
+        """The wire's form."""
+        return {
+            "originalTokenCount": self.original_token_count,
+            "newTokenCount": self.new_token_count,
+            "compressionStatus": int(self.status),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompressionResult:
+    """An attempt, and the history that the chat is to have where it changes.
+
+    After `COMPRESSED` that history does not yet begin with the environment's context.
+    """
+
+    info: CompressionInfo
+    new_history: list[Content] | None = None
+
+
+class CompressibleChat(Protocol):
+    """A conversation as it is compressed."""
+
+    @property
+    def last_prompt_token_count(self) -> int:
+        """How many tokens the last request had, by the model's own count where it gave one."""
+        ...
+
+    def curated_history(self) -> Sequence[Content]:
+        """The turns that are fit to be sent, coalesced, without thoughts, oldest first."""
+        ...
+
+
+class ChatCompressionService:
+    """One per conversation: it remembers whether summarising has failed in the current chat."""
+
+    def __init__(
+        self,
+        *,
+        model: UtilityModel,
+        generator: ContentGenerator,
+        truncation: OutputTruncation,
+        session_context: Callable[[], Content],
+        threshold: float | None = None,
+        pre_compress: PreCompress | None = None,
+    ) -> None:
+        """Prepare to compress.
+
+        Args:
+            model: Writes the summary.
+            generator: Counts tokens where the history holds media.
+            truncation: Cuts tool outputs first.
+            session_context: The turn that a new chat begins with, to be counted.
+            threshold: The share of the model's window from which on a history is compressed
+                unasked; none, or 0, for half of it.
+            pre_compress: The hook, if there are hooks.
+        """
+        self._model = model
+        self._generator = generator
+        self._truncation = truncation
+        self._session_context = session_context
+        self._threshold = threshold or _DEFAULT_THRESHOLD
+        self._pre_compress = pre_compress
+        self.has_failed_attempt = False
+        """A summary came out longer than what it summed up; from then on outputs are cut only."""
+
+    def chat_started(self) -> None:
+        """A new chat begins (a reset, a resume, a compression): nothing has failed in it."""
+        self.has_failed_attempt = False
+
+    async def compress(
+        self,
+        chat: CompressibleChat,
+        prompt_id: str,
+        *,
+        model: str,
+        signal: AbortSignal,
+        force: bool = False,
+    ) -> CompressionResult:
+        """Make the conversation shorter, if it is long enough or `force` says so.
+
+        Args:
+            chat: The conversation, without the request about to be made.
+            prompt_id: Goes into the requests.
+            model: The concrete model that the next request is expected to go to.
+            signal: Ends the requests.
+            force: Asked for by the user: whatever the length, and however it went before.
+
+        Raises:
+            ModelError: no summary could be got.
+            AbortError: the signal was aborted.
+        """
+        count = chat.last_prompt_token_count
+        too_short = not force and count < self._threshold * token_limit(model)
+        if too_short and self._pre_compress is None:
+            # The usual case costs nothing. Only with a hook does it matter whether there is
+            # any history at all.
+            return _result(CompressionStatus.NOOP, count)
+        history = chat.curated_history()
+        if not history:
+            return _result(CompressionStatus.NOOP, 0)
+        if self._pre_compress is not None:
+            await self._pre_compress("manual" if force else "auto")
+        if too_short:
+            return _result(CompressionStatus.NOOP, count)
+        shortened = self._truncation.truncate(history)
+        if self.has_failed_attempt and not force:
+            return _truncated(shortened, count)
+        split = split_point(shortened, 1 - _PRESERVED)
+        if split == 0:
+            return _result(CompressionStatus.NOOP, count)
+        whole = list(history[:split])
+        fits = estimate_tokens(_parts(whole)) < token_limit(model)
+        summary = await self._summarise(
+            whole if fits else shortened[:split], prompt_id, compression_config_key(model), signal
+        )
+        if not summary:
+            return _result(CompressionStatus.FAILED_EMPTY_SUMMARY, count)
+        return await self._judged(
+            [*_turns(summary), *shortened[split:]], count, model, signal, prompt_id, force
+        )
+
+    async def _judged(
+        self,
+        history: list[Content],
+        before: int,
+        model: str,
+        signal: AbortSignal,
+        prompt_id: str,
+        force: bool,
+    ) -> CompressionResult:
+        """The outcome of a summary, which is only worth having if it is shorter."""
+        parts = _parts([self._session_context(), *history])
+        after = await request_token_count(parts, self._generator, model, signal, prompt_id)
+        if after > before:
+            self.has_failed_attempt = self.has_failed_attempt or not force
+            return _result(CompressionStatus.FAILED_INFLATED_TOKEN_COUNT, before, after)
+        self.has_failed_attempt = False
+        return _result(CompressionStatus.COMPRESSED, before, after, history)
+
+    async def _summarise(
+        self, history: list[Content], prompt_id: str, config_key: str, signal: AbortSignal
+    ) -> str:
+        async def ask(contents: list[Content], prompt_id: str) -> str:
+            response = await self._model.generate_content(
+                UtilityRequest(
+                    config_key=config_key,
+                    contents=contents,
+                    role=LlmRole.UTILITY_COMPRESSOR,
+                    prompt_id=prompt_id,
+                    signal=signal,
+                    system_instruction=INSTRUCTION,
+                )
+            )
+            return response_text(response) or ""
+
+        request = summary_request(continues=_has_snapshot(history))
+        summary = await ask([*history, _turn("user", request)], prompt_id)
+        verified = await ask(
+            [*history, _turn("model", summary), _turn("user", VERIFY_REQUEST)],
+            f"{prompt_id}-verify",
+        )
+        return js_trim(verified) or js_trim(summary)
+
+
+def compression_config_key(model: str) -> str:
+    """The model configuration that summarises conversations with `model`."""
+    return _CONFIG_KEYS.get(model, "chat-compression-default")
+
+
+def _result(
+    status: CompressionStatus,
+    before: int,
+    after: int | None = None,
+    history: list[Content] | None = None,
+) -> CompressionResult:
+    info = CompressionInfo(
+        original_token_count=before,
+        new_token_count=before if after is None else after,
+        status=status,
+    )
+    return CompressionResult(info=info, new_history=history)
+
+
+def _truncated(history: list[Content], before: int) -> CompressionResult:
+    after = estimate_tokens(_parts(history))
+    if after < before:
+        return _result(CompressionStatus.CONTENT_TRUNCATED, before, after, history)
+    return _result(CompressionStatus.NOOP, before)
+
+
+def _turns(summary: str) -> list[Content]:
+    return [_turn("user", summary), _turn("model", ACKNOWLEDGEMENT)]
+
+
+def _turn(role: str, text: str) -> Content:
+    return {"role": role, "parts": [{"text": text}]}
+
+
+def _parts(history: Sequence[Content]) -> list[Part]:
+    return [part for content in history for part in content.get("parts") or ()]
+
+
+def _has_snapshot(history: Sequence[Content]) -> bool:
+    return any(SNAPSHOT_TAG in (part.get("text") or "") for part in _parts(history))

@@ -1,0 +1,189 @@
+"""Hooks as settings define them.
+
+The core drops a definition it cannot use and says so in its debug log only, so that a hook meant to
+forbid something is silently not there. Here it is an error with its place. Unknown event names
+stay what they are there: a warning to people, told when a session starts.
+
+Source: core `hooks/hookRegistry.ts`, `hooks/types.ts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from services.wire import js_json
+
+__all__ = ["CommandHook", "HookDefinition", "HookEvent", "HookSettingsError", "read_hooks"]
+
+_OTHER_FIELDS: Final = frozenset({"enabled", "disabled", "notifications"})
+_DEFAULT_TIMEOUT_MS: Final = 60_000
+_LONGEST_MS: Final = 2**31 - 1
+_EXAMPLE: Final = '{"type": "command", "command": "…"}'
+
+
+class HookEvent(StrEnum):
+    """What a hook can be for; the wire's names."""
+
+    BEFORE_TOOL = "BeforeTool"
+    AFTER_TOOL = "AfterTool"
+    BEFORE_AGENT = "BeforeAgent"
+    NOTIFICATION = "Notification"
+    AFTER_AGENT = "AfterAgent"
+    SESSION_START = "SessionStart"
+    SESSION_END = "SessionEnd"
+    PRE_COMPRESS = "PreCompress"
+    BEFORE_MODEL = "BeforeModel"
+    AFTER_MODEL = "AfterModel"
+    BEFORE_TOOL_SELECTION = "BeforeToolSelection"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CommandHook:
+    """A command that a shell runs."""
+
+    command: str
+    name: str = ""
+    timeout_ms: float = _DEFAULT_TIMEOUT_MS
+    env: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def shown_name(self) -> str:
+        """What people call it, and what disables it: its name, else its command."""
+        return self.name or self.command
+
+    @property
+    def key(self) -> str:
+        """What makes two hooks one, and what trust is remembered by."""
+        return f"{self.name}:{self.command}"
+
+    @property
+    def limit_ms(self) -> float:
+        """The time limit in force. Source: Node's timers make 1 ms of what they cannot count."""
+        return self.timeout_ms if 1 <= self.timeout_ms <= _LONGEST_MS else 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookDefinition:
+    """Some hooks of one event. An event's name that is unknown is kept, to be warned of."""
+
+    event: str
+    hooks: tuple[CommandHook, ...] = ()
+    matcher: str | None = None
+    sequential: bool = False
+
+
+class HookSettingsError(ValueError):
+    """A definition that means nothing. `place` leads to it from the setting, `[0].command` say."""
+
+    def __init__(self, place: str, problem: str) -> None:
+        super().__init__(f"{place}: {problem}" if place else problem)
+        self.place = place
+        self.problem = problem
+
+
+def read_hooks(value: Any) -> tuple[HookDefinition, ...]:
+    """The definitions of a `hooks` setting, in its order.
+
+    Raises:
+        HookSettingsError: something that is no hook definition.
+    """
+    if not value:
+        return ()
+    if not isinstance(value, Mapping):
+        raise HookSettingsError("", f'a mapping like {{"BeforeTool": […]}} expected, not {value!r}')
+    found: list[HookDefinition] = []
+    for event, definitions in value.items():
+        if event in _OTHER_FIELDS:
+            continue
+        if event not in HookEvent.__members__.values():
+            found += _unknown(event, definitions)
+            continue
+        found += _definitions(event, definitions)
+    return tuple(found)
+
+
+def _unknown(event: str, value: Any) -> list[HookDefinition]:
+    """What goes by a name that is no event's: at least one definition, to be warned of."""
+    try:
+        return _definitions(event, value) or [HookDefinition(event=event)]
+    except HookSettingsError:
+        return [HookDefinition(event=event)]
+
+
+def _definitions(event: str, value: Any) -> list[HookDefinition]:
+    place = f".{event}"
+    if not isinstance(value, (list, tuple)):
+        raise HookSettingsError(place, f"a list of definitions expected, not {_shown(value)}")
+    return [
+        _definition(event, definition, f"{place}[{index}]")
+        for index, definition in enumerate(value)
+    ]
+
+
+def _definition(event: str, value: Any, place: str) -> HookDefinition:
+    if not isinstance(value, Mapping) or not isinstance(value.get("hooks"), (list, tuple)):
+        raise HookSettingsError(
+            place, f'a mapping like {{"hooks": [{_EXAMPLE}]}} expected, not {_shown(value)}'
+        )
+    return HookDefinition(
+        event=event,
+        hooks=tuple(
+            _hook(hook, f"{place}.hooks[{index}]") for index, hook in enumerate(value["hooks"])
+        ),
+        matcher=_text(value, "matcher", place) or None,
+        # Anything but `true` counts as unset upstream too.
+        sequential=value.get("sequential") is True,
+    )
+
+
+def _hook(value: Any, place: str) -> CommandHook:
+    if not isinstance(value, Mapping):
+        raise HookSettingsError(place, f"a hook like {_EXAMPLE} expected, not {_shown(value)}")
+    if value.get("type") != "command":
+        raise HookSettingsError(
+            f"{place}.type",
+            f'"command" expected, the only type settings can give, not {value.get("type")!r}',
+        )
+    command = _text(value, "command", place)
+    if not command:
+        raise HookSettingsError(f"{place}.command", "the command to run expected; it is missing")
+    timeout = value.get("timeout")
+    if timeout is None:
+        timeout = _DEFAULT_TIMEOUT_MS
+    if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
+        raise HookSettingsError(
+            f"{place}.timeout", f"a number of milliseconds expected, not {_shown(timeout)}"
+        )
+    return CommandHook(
+        command=command,
+        name=_text(value, "name", place),
+        timeout_ms=timeout,
+        env=_variables(value.get("env"), f"{place}.env"),
+    )
+
+
+def _text(value: Mapping[str, Any], key: str, place: str) -> str:
+    text = value.get(key)
+    if text is not None and not isinstance(text, str):
+        raise HookSettingsError(f"{place}.{key}", f"a text expected, not {_shown(text)}")
+    return text or ""
+
+
+def _variables(value: Any, place: str) -> Mapping[str, str]:
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping) or not all(
+        isinstance(item, (str, int, float)) for item in value.values()
+    ):
+        raise HookSettingsError(place, f"a mapping of names to texts expected, not {_shown(value)}")
+    return {
+        str(key): item if isinstance(item, str) else js_json(item) for key, item in value.items()
+    }
+
+
+def _shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else f"{text[:79]}…"

@@ -1,0 +1,1 @@
+"""Hooks: people's own commands that see, stop or change what a session does."""

@@ -1,0 +1,42 @@
+"""When hooks run, and what is told of their running. Source: core `hooks/types.ts`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from services.hook_definitions import HookEvent
+
+__all__ = ["HookEnd", "HookEvent", "HookNotice", "HookStart", "HookSystemMessage"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookStart:
+    """A hook starts. `hook_index` counts from 1 within the event's `total_hooks`."""
+
+    hook_name: str
+    event_name: str
+    source: str
+    hook_index: int
+    total_hooks: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookEnd:
+    """A hook ended; `success` means exit code 0."""
+
+    hook_name: str
+    event_name: str
+    success: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookSystemMessage:
+    """A hook has something to say to people; `suppressOutput` plays no part here."""
+
+    hook_name: str
+    event_name: str
+    message: str
+
+
+HookNotice = HookStart | HookEnd | HookSystemMessage
+"""Told in the order in which it happens: starts, ends, then the messages of the whole event."""

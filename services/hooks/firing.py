@@ -1,0 +1,187 @@
+"""One event of hooks, from its input to its merged output.
+
+Source: core `hooks/hookEventHandler.ts`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterable, Sequence
+from weakref import WeakKeyDictionary
+
+from services.abort import AbortSignal
+from services.clock import Clock, iso_timestamp
+from services.environment import Environment
+from services.hook_definitions import CommandHook, HookDefinition
+from services.hooks.aggregation import merge_outputs
+from services.hooks.command import HookPlaces
+from services.hooks.events import HookEnd, HookEvent, HookNotice, HookStart, HookSystemMessage
+from services.hooks.planning import HookPlan, Subject, make_plan
+from services.hooks.results import HookOutput
+from services.hooks.running import HookResult, HookRunner
+from services.hooks.translation import HookModelRequest, request_for_hooks
+from services.hooks.values import HookOutputError, js_text, truthy
+from services.state import CoreEvents, UserFeedback
+from services.wire import JsonObject
+
+__all__ = ["HookFiring"]
+
+logger = logging.getLogger(__name__)
+
+_SOURCE = "project"
+"""Where upstream says that all hooks of settings come from, whatever file they were in."""
+
+
+class _Known:
+    """What is kept of a request while its answer streams in."""
+
+    __slots__ = ("reported", "told")
+
+    def __init__(self, request: HookModelRequest) -> None:
+        self.told = request_for_hooks(request)
+        self.reported: set[str] = set()
+
+
+class HookFiring:
+    """Fires events. Nothing is built or started for an event that has no hooks."""
+
+    def __init__(
+        self,
+        definitions: Sequence[HookDefinition],
+        *,
+        disabled: Iterable[str],
+        clock: Clock,
+        environment: Environment,
+        events: CoreEvents,
+        notify: Callable[[HookNotice], None],
+        places: Callable[[], HookPlaces],
+        transcript: Callable[[], str],
+    ) -> None:
+        self._definitions: dict[str, list[HookDefinition]] = {}
+        for definition in definitions:
+            self._definitions.setdefault(definition.event, []).append(definition)
+        self._disabled = frozenset(disabled)
+        self._clock = clock
+        self._variables = environment.child_variables
+        self._events = events
+        self._notify = notify
+        self._places = places
+        self._transcript = transcript
+        self._known: WeakKeyDictionary[HookModelRequest, _Known] = WeakKeyDictionary()
+
+    def has_hooks(self, event: HookEvent) -> bool:
+        """False when no hook of settings is for `event`."""
+        return event in self._definitions
+
+    def request_input(self, request: HookModelRequest) -> JsonObject:
+        """`request` as hooks see it; made once, however many chunks its answer has."""
+        return self._of(request).told
+
+    async def fire(
+        self,
+        event: HookEvent,
+        fields: Callable[[], JsonObject],
+        *,
+        subject: Subject | None = None,
+        request: HookModelRequest | None = None,
+        signal: AbortSignal | None = None,
+    ) -> HookOutput | None:
+        """Run the event's hooks and merge what they say.
+
+        Args:
+            event: Which.
+            fields: The input's own fields, after those that all events have.
+            subject: What matchers are held against.
+            request: Of an AfterModel event: its failures are told of once.
+            signal: Ends the hooks; what they would have said is lost.
+
+        Returns:
+            None when no hook had any output, or one had an output that cannot be read.
+        """
+        plan = make_plan(self._definitions.get(event, ()), self._disabled, subject or Subject())
+        if not plan.hooks:
+            return None
+        places = self._places()
+        given = {
+            "session_id": places.session_id,
+            "transcript_path": self._transcript(),
+            "cwd": places.cwd,
+            "hook_event_name": str(event),
+            "timestamp": iso_timestamp(self._clock.now_ms()),
+            **fields(),
+        }
+        try:
+            results = await self._runner(plan, event).run(plan, event, given, places, signal)
+            outputs = [result.output for result in results if result.output is not None]
+            merged = merge_outputs(outputs, event)
+        except HookOutputError as problem:
+            logger.warning("%s hooks go unheard: %s", event, problem)
+            return None
+        output = None if merged is None else HookOutput(event, merged)
+        self._report(event, results, output, request)
+        return output
+
+    def _runner(self, plan: HookPlan, event: HookEvent) -> HookRunner:
+        def started(hook: CommandHook, index: int) -> None:
+            self._notify(
+                HookStart(
+                    hook_name=hook.shown_name,
+                    event_name=event,
+                    source=_SOURCE,
+                    hook_index=index + 1,
+                    total_hooks=len(plan.hooks),
+                )
+            )
+
+        def ended(result: HookResult) -> None:
+            self._notify(
+                HookEnd(hook_name=result.hook.shown_name, event_name=event, success=result.success)
+            )
+
+        return HookRunner(
+            clock=self._clock, variables=self._variables, started=started, ended=ended
+        )
+
+    def _report(
+        self,
+        event: HookEvent,
+        results: Sequence[HookResult],
+        output: HookOutput | None,
+        request: HookModelRequest | None,
+    ) -> None:
+        if output is not None and output.system_message and not output.suppress_output:
+            logger.warning("hook system message: %s", output.system_message)
+        failed = ", ".join(
+            result.hook.shown_name for result in results if not (result.success or result.aborted)
+        )
+        if failed and self._is_news(failed, request):
+            self._events.emit(
+                UserFeedback(
+                    severity="warning",
+                    message=f"Hook(s) [{failed}] failed for event {event}. "
+                    "Press F12 to see the debug drawer for more details.\n",
+                )
+            )
+        for result in results:
+            said = (result.output or {}).get("systemMessage")
+            if truthy(said):
+                self._notify(
+                    HookSystemMessage(
+                        hook_name=result.hook.shown_name, event_name=event, message=js_text(said)
+                    )
+                )
+
+    def _is_news(self, failed: str, request: HookModelRequest | None) -> bool:
+        if request is None:
+            return True
+        reported = self._of(request).reported
+        if failed in reported:
+            return False
+        reported.add(failed)
+        return True
+
+    def _of(self, request: HookModelRequest) -> _Known:
+        known = self._known.get(request)
+        if known is None:
+            known = self._known[request] = _Known(request)
+        return known

@@ -1,0 +1,78 @@
+"""Which hooks of an event run, and how. Source: core `hooks/hookPlanner.ts`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.hook_definitions import CommandHook, HookDefinition
+from services.tools.js_regex import JsRegexError, compile_js
+from services.wire import js_trim
+
+__all__ = ["HookPlan", "Subject", "make_plan"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """What matchers are held against: a tool's name, or what triggered the event."""
+
+    tool: str = ""
+    trigger: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookPlan:
+    """The hooks to run, in order."""
+
+    hooks: tuple[CommandHook, ...] = ()
+    sequential: bool = False
+
+
+_NO_SUBJECT: Final = Subject()
+_ATOMS: Final = re.compile(r"\\.|\[(?:\\.|[^\]])*\]", re.DOTALL)
+_PYTHON_ONLY: Final = re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})\+|\(\?(?![:=!<])")
+"""Possessive repeats and groups that JavaScript's engine refuses."""
+
+
+def make_plan(
+    definitions: Sequence[HookDefinition],
+    disabled: frozenset[str],
+    subject: Subject = _NO_SUBJECT,
+) -> HookPlan:
+    """Choose among `definitions`, all of one event.
+
+    Of hooks with the same name and command the first runs; one definition that says `sequential`
+    and of which a hook is left makes all run one after another.
+    """
+    hooks: dict[str, CommandHook] = {}
+    sequential = False
+    for definition in definitions:
+        if not _matches(definition.matcher, subject):
+            continue
+        for hook in definition.hooks:
+            if hook.shown_name in disabled or hook.key in hooks:
+                continue
+            hooks[hook.key] = hook
+            sequential = sequential or definition.sequential
+    return HookPlan(hooks=tuple(hooks.values()), sequential=sequential)
+
+
+def _matches(matcher: str | None, subject: Subject) -> bool:
+    pattern = js_trim(matcher or "")
+    if pattern in ("", "*"):
+        return True
+    if subject.tool:
+        return _found(pattern, subject.tool)
+    return not subject.trigger or pattern == subject.trigger
+
+
+def _found(pattern: str, tool: str) -> bool:
+    """Whether `pattern` is found anywhere in `tool`; what is no pattern must be equal."""
+    try:
+        if _PYTHON_ONLY.search(_ATOMS.sub("x", pattern)) is None:
+            return compile_js(pattern).search(tool) is not None
+    except JsRegexError:
+        pass
+    return pattern == tool

@@ -1,0 +1,123 @@
+"""BeforeAgent and AfterAgent of one conversation: once per prompt, around all of its calls.
+
+Source: core `core/client.ts` (`hookStateMap`, `fireBeforeAgentHookSafe`,
+`fireAfterAgentHookSafe`, `sendMessageStream`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.abort import AbortSignal
+from services.hooks.results import HookOutput
+from services.hooks.system import HookSystem
+from services.model.parts import part_list_to_string
+from services.wire import Part
+
+__all__ = ["PromptHooks", "with_hook_context"]
+
+Request = str | Part | Sequence[str | Part]
+
+
+@dataclass(slots=True)
+class _Prompt:
+    original: Request
+    fired: bool = False
+    answered: str = ""
+    calls: int = 0
+
+
+class PromptHooks:
+    """A client's memory of which prompt its hooks were told of.
+
+    In every call of the client: `begin` first, `note_response` after each turn whose stream ended
+    well, `after_agent` when the call's turns are over without an exception, then `leave` (in a
+    `finally`) unless `resume_after_block` was called.
+
+    Upstream forgets to count down a call that BeforeAgent stopped or blocked: the next call of the
+    same prompt id fires neither event. That can be seen, and stays: after such an answer of
+    `begin`, return without `leave`.
+    """
+
+    def __init__(self, hooks: HookSystem) -> None:
+        self._hooks = hooks
+        self._prompts: dict[str, _Prompt] = {}
+
+    def forget(self, prompt_id: str) -> None:
+        """The client goes on to another prompt id than `prompt_id`."""
+        self._prompts.pop(prompt_id, None)
+
+    async def begin(
+        self, prompt_id: str, request: Request, signal: AbortSignal | None = None
+    ) -> HookOutput | None:
+        """Enter a call; fires BeforeAgent unless this prompt's has been fired.
+
+        Returns:
+            What to act on, in this order: `stops`, `blocks`, `additional_context` (not empty).
+        """
+        prompt = self._prompts.setdefault(prompt_id, _Prompt(request))
+        prompt.calls += 1
+        if prompt.fired:
+            return None
+        output = await self._hooks.before_agent(part_list_to_string(request), signal)
+        prompt.fired = True
+        return output
+
+    def note_response(self, prompt_id: str, text: str) -> None:
+        """Add a turn's text to what AfterAgent is told."""
+        prompt = self._prompts.get(prompt_id)
+        if prompt is not None and text:
+            prompt.answered = f"{prompt.answered}\n{text}" if prompt.answered else text
+
+    async def after_agent(
+        self,
+        prompt_id: str,
+        request: Request,
+        *,
+        response_text: str,
+        has_pending_calls: bool,
+        stop_hook_active: bool,
+        signal: AbortSignal | None = None,
+    ) -> HookOutput | None:
+        """Fire AfterAgent, from the outermost call of a prompt without pending tool calls.
+
+        Args:
+            prompt_id: The prompt's.
+            request: The call's request; the prompt's first one goes before it.
+            response_text: The last turn's text, used when none was noted.
+            has_pending_calls: The last turn asked for tools.
+            stop_hook_active: The call goes on after an AfterAgent block.
+            signal: Ends the hooks.
+        """
+        prompt = self._prompts.get(prompt_id)
+        if prompt is None or has_pending_calls or (prompt.calls != 1 and not stop_hook_active):
+            return None
+        return await self._hooks.after_agent(
+            part_list_to_string(prompt.original or request),
+            prompt.answered or response_text or "[no response text]",
+            stop_hook_active=stop_hook_active,
+            signal=signal,
+        )
+
+    def resume_after_block(self, prompt_id: str) -> None:
+        """AfterAgent blocked: the call sends its reason as a new request, and does not `leave`."""
+        prompt = self._prompts.get(prompt_id)
+        if prompt is not None:
+            prompt.fired = False
+            prompt.calls -= 1
+
+    def leave(self, prompt_id: str, *, has_pending_calls: bool, aborted: bool) -> None:
+        """Leave a call; a prompt that waits for tools is remembered unless it was aborted."""
+        prompt = self._prompts.get(prompt_id)
+        if prompt is None:
+            return
+        prompt.calls -= 1
+        if prompt.calls <= 0 and (aborted or not has_pending_calls):
+            del self._prompts[prompt_id]
+
+
+def with_hook_context(request: Request, context: str) -> list[str | Part]:
+    """`request` with a BeforeAgent hook's context after it."""
+    parts = [request] if isinstance(request, (str, dict)) else request
+    return [*parts, {"text": f"<hook_context>{context}</hook_context>"}]

@@ -1,0 +1,166 @@
+"""The hooks of a plan are run, beside each other or one after another.
+
+Source: core `hooks/hookRunner.ts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from services.abort import AbortSignal
+from services.clock import Clock
+from services.hook_definitions import CommandHook
+from services.hooks.command import HookPlaces, expand_command, hook_variables
+from services.hooks.events import HookEvent
+from services.hooks.outputs import HookFields, parse_output
+from services.hooks.planning import HookPlan
+from services.hooks.process import Ending, run_hook_process
+from services.hooks.values import has, spread
+from services.node_errors import error_code
+from services.wire import JsonObject, js_json
+
+__all__ = ["HookResult", "HookRunner"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HookResult:
+    """One hook's end. A hook that timed out, was aborted or did not start has no output."""
+
+    hook: CommandHook
+    success: bool
+    output: HookFields | None = None
+    aborted: bool = False
+
+
+Started = Callable[[CommandHook, int], None]
+Ended = Callable[[HookResult], None]
+
+_JSON_ERRORS: Final = "backslashreplace"
+"""A lone surrogate is written as its escape, which is how JSON.stringify writes it."""
+
+
+class HookRunner:
+    """Runs hooks as children of this process."""
+
+    def __init__(
+        self, *, clock: Clock, variables: Mapping[str, str], started: Started, ended: Ended
+    ) -> None:
+        """Prepare.
+
+        Args:
+            clock: Told of the real work.
+            variables: The environment that children may have.
+            started: Called with each hook that starts and its place in the plan, from 0.
+            ended: Called with each result as it comes.
+        """
+        self._clock = clock
+        self._variables = variables
+        self._started = started
+        self._ended = ended
+
+    async def run(
+        self,
+        plan: HookPlan,
+        event: HookEvent,
+        given: JsonObject,
+        places: HookPlaces,
+        signal: AbortSignal | None,
+    ) -> list[HookResult]:
+        """Run all hooks of `plan`; the results are in the plan's order.
+
+        An abort ends the hooks that run and starts no more. A signal that had been aborted before
+        changes nothing: hooks that follow an abort are run, as upstream runs them.
+
+        Raises:
+            HookOutputError: a hook's output cannot be handed to the next; no more are run.
+        """
+        if signal is not None and signal.aborted:
+            signal = None
+        if not plan.sequential:
+            text = _stdin(given)
+            async with asyncio.TaskGroup() as group:
+                tasks = [
+                    group.create_task(self._run(hook, index, event, text, places, signal))
+                    for index, hook in enumerate(plan.hooks)
+                ]
+            return [task.result() for task in tasks]
+        results: list[HookResult] = []
+        for index, hook in enumerate(plan.hooks):
+            if signal is not None and signal.aborted:
+                break
+            result = await self._run(hook, index, event, _stdin(given), places, signal)
+            results.append(result)
+            if result.success and result.output is not None:
+                given = _next_input(given, result.output, event)
+        return results
+
+    async def _run(
+        self,
+        hook: CommandHook,
+        index: int,
+        event: HookEvent,
+        given: bytes,
+        places: HookPlaces,
+        signal: AbortSignal | None,
+    ) -> HookResult:
+        self._started(hook, index)
+        result = await self._result(hook, event, given, places, signal)
+        self._ended(result)
+        return result
+
+    async def _result(
+        self,
+        hook: CommandHook,
+        event: HookEvent,
+        given: bytes,
+        places: HookPlaces,
+        signal: AbortSignal | None,
+    ) -> HookResult:
+        try:
+            with self._clock.real_work():
+                outcome = await run_hook_process(
+                    expand_command(hook.command, places),
+                    given=given,
+                    folder=Path(places.cwd),
+                    environment=hook_variables(self._variables, places, hook.env),
+                    limit_ms=hook.limit_ms,
+                    signal=signal,
+                )
+        except (OSError, ValueError) as error:
+            why = error_code(error) if isinstance(error, OSError) else error
+            logger.warning("%s hook %s did not start: %s", event, hook.shown_name, why)
+            return HookResult(hook=hook, success=False)
+        if outcome.ending is not Ending.BY_ITSELF:
+            logger.warning("%s hook %s: %s", event, hook.shown_name, outcome.ending.name)
+            return HookResult(hook=hook, success=False, aborted=outcome.ending is Ending.ABORTED)
+        return HookResult(
+            hook=hook,
+            success=outcome.exit_code == 0,
+            output=parse_output(outcome.stdout, outcome.stderr, outcome.exit_code),
+        )
+
+
+def _stdin(given: JsonObject) -> bytes:
+    return js_json(given).encode("utf-8", _JSON_ERRORS)
+
+
+def _next_input(given: JsonObject, output: HookFields, event: HookEvent) -> JsonObject:
+    """What the next hook is given after `output`."""
+    own = output.get("hookSpecificOutput")
+    if not own:
+        return given
+    if event is HookEvent.BEFORE_AGENT:
+        if has(own, "additionalContext") and isinstance(own["additionalContext"], str):
+            return {**given, "prompt": f"{given['prompt']}\n\n{own['additionalContext']}"}
+    elif event in (HookEvent.BEFORE_MODEL, HookEvent.BEFORE_TOOL):
+        key = "llm_request" if event is HookEvent.BEFORE_MODEL else "tool_input"
+        if has(own, key) and own[key]:
+            return {**given, key: {**given[key], **spread(own[key])}}
+    return given

@@ -1,0 +1,320 @@
+"""`HookSystem`: what runtimes and the scheduler tell of, and what they learn from it.
+
+Every method may be called whether or not there are hooks for its event; without any it costs a
+look-up. None of them raises for what a hook does.
+
+Source: core `hooks/hookSystem.ts`, `hooks/hookRegistry.ts`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Final
+
+from services.abort import AbortSignal
+from services.clock import Clock
+from services.environment import Environment
+from services.hooks.command import HookPlaces
+from services.hooks.events import HookEvent, HookNotice
+from services.hooks.firing import HookFiring
+from services.hooks.model_events import ModelHooks
+from services.hooks.planning import Subject
+from services.hooks.results import (
+    AfterModelResult,
+    BeforeModelResult,
+    HookOutput,
+    ToolSelectionResult,
+)
+from services.hooks.translation import HookModelRequest
+from services.hooks.trust import warning_for_new_hooks
+from services.settings import Settings
+from services.state import CoreEvents, SessionState, UserFeedback
+from services.tools.contract import ConfirmationDetails, ToolResult
+from services.wire import Json, JsonObject
+from services.workspace import Workspace
+
+__all__ = ["HookSystem", "hooks_from_settings"]
+
+logger = logging.getLogger(__name__)
+
+_DETAILS: Final = {
+    "edit": (
+        "editing",
+        ("fileName", "filePath", "fileDiff", "originalContent", "newContent", "isModifying"),
+    ),
+    "exec": ("execution", ("command", "rootCommand")),
+    "mcp": ("MCP", ("serverName", "toolName", "toolDisplayName")),
+    "info": ("information", ("prompt", "urls")),
+}
+_EVENT_NAMES: Final = frozenset(HookEvent)
+
+
+class HookSystem:
+    """A session's hooks. Make one with `hooks_from_settings`."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        *,
+        workspace: Workspace,
+        state: SessionState,
+        clock: Clock,
+        environment: Environment,
+        events: CoreEvents,
+        plans: Callable[[], Path],
+        notify: Callable[[HookNotice], None],
+    ) -> None:
+        """Take what is allowed to run from `settings`; hooks of an untrusted folder are not.
+
+        Args:
+            settings: `hooks`, `project_hooks`, `disabled_hooks`, `folder_trusted`.
+            workspace: Where hooks run.
+            state: Whose session id hooks are told.
+            clock: Stamps inputs; told of the real work.
+            environment: Its `child_variables` are what hooks get.
+            events: Warnings for people.
+            plans: Where plan mode writes.
+            notify: Told of hooks' starts, ends and messages.
+        """
+        self._settings = settings
+        self._workspace = workspace
+        self._events = events
+        self.transcript: Callable[[], Path | None] = lambda: None
+        """The chat's record, which inputs name. Whoever opens a chat sets it."""
+        known = [each for each in settings.hooks if each.event in _EVENT_NAMES]
+        self._firing = HookFiring(
+            known if settings.folder_trusted else (),
+            disabled=settings.disabled_hooks,
+            clock=clock,
+            environment=environment,
+            events=events,
+            notify=notify,
+            places=lambda: HookPlaces(
+                cwd=str(workspace.root), plans=str(plans()), session_id=state.session_id
+            ),
+            transcript=lambda: str(self.transcript() or ""),
+        )
+        self._model = ModelHooks(self._firing)
+
+    def initialize(self) -> None:
+        """Warn people of project hooks that are new to them and of events that do not exist.
+
+        Call it once, when whoever listens to the session's notices does.
+        """
+        settings = self._settings
+        if not settings.folder_trusted:
+            if settings.hooks:
+                logger.warning("project hooks are off: the folder is not trusted")
+            return
+        warning = warning_for_new_hooks(
+            settings.project_hooks, home=self._workspace.home, project=self._workspace.root
+        )
+        if warning is not None:
+            self._events.emit(UserFeedback(severity="warning", message=warning))
+        unknown = dict.fromkeys(each.event for each in settings.hooks)
+        for event in unknown:
+            if event not in _EVENT_NAMES:
+                message = f'Invalid hook event name: "{event}" from project config. Skipping.'
+                self._events.emit(UserFeedback(severity="warning", message=message))
+
+    def has_hooks(self, event: HookEvent) -> bool:
+        """False when nothing would run, whatever the matchers say."""
+        return self._firing.has_hooks(event)
+
+    async def session_start(
+        self, source: str, signal: AbortSignal | None = None
+    ) -> HookOutput | None:
+        """`startup`, `resume` or `clear`."""
+        return await self._firing.fire(
+            HookEvent.SESSION_START,
+            lambda: {"source": source},
+            subject=Subject(trigger=source),
+            signal=signal,
+        )
+
+    async def session_end(self, reason: str, signal: AbortSignal | None = None) -> None:
+        """`exit`, `clear`, `logout`, `prompt_input_exit` or `other`."""
+        await self._firing.fire(
+            HookEvent.SESSION_END,
+            lambda: {"reason": reason},
+            subject=Subject(trigger=reason),
+            signal=signal,
+        )
+
+    async def pre_compress(self, *, forced: bool, signal: AbortSignal | None = None) -> None:
+        """Before each attempt to compress a history that is not empty, needed or not."""
+        trigger = "manual" if forced else "auto"
+        await self._firing.fire(
+            HookEvent.PRE_COMPRESS,
+            lambda: {"trigger": trigger},
+            subject=Subject(trigger=trigger),
+            signal=signal,
+        )
+
+    async def before_agent(
+        self, prompt: str, signal: AbortSignal | None = None
+    ) -> HookOutput | None:
+        """Before a prompt is taken up; runtimes go through `PromptHooks`."""
+        return await self._firing.fire(
+            HookEvent.BEFORE_AGENT, lambda: {"prompt": prompt}, signal=signal
+        )
+
+    async def after_agent(
+        self,
+        prompt: str,
+        response: str,
+        *,
+        stop_hook_active: bool = False,
+        signal: AbortSignal | None = None,
+    ) -> HookOutput | None:
+        """After a prompt was answered; runtimes go through `PromptHooks`."""
+        return await self._firing.fire(
+            HookEvent.AFTER_AGENT,
+            lambda: {
+                "prompt": prompt,
+                "prompt_response": response,
+                "stop_hook_active": stop_hook_active,
+            },
+            signal=signal,
+        )
+
+    async def before_model(
+        self, request: HookModelRequest, signal: AbortSignal | None = None
+    ) -> BeforeModelResult:
+        """Before every API attempt, retries of both kinds too."""
+        return await self._model.before_model(request, signal)
+
+    async def before_tool_selection(
+        self, request: HookModelRequest, signal: AbortSignal | None = None
+    ) -> ToolSelectionResult:
+        """Right after `before_model`, with what it left."""
+        return await self._model.before_tool_selection(request, signal)
+
+    async def after_model(
+        self, request: HookModelRequest, chunk: JsonObject, signal: AbortSignal | None = None
+    ) -> AfterModelResult:
+        """For each chunk, before it is handed on.
+
+        Args:
+            request: What was sent; the same object for all chunks of one answer.
+            chunk: The API's JSON.
+            signal: Ends the hooks.
+        """
+        return await self._model.after_model(request, chunk, signal)
+
+    async def before_tool(
+        self,
+        name: str,
+        params: Mapping[str, Json],
+        *,
+        mcp_context: JsonObject | None = None,
+        original_name: str | None = None,
+        signal: AbortSignal | None = None,
+    ) -> HookOutput | None:
+        """Before a call is put to policy.
+
+        Args:
+            name: The tool, as the call names it.
+            params: The invocation's arguments.
+            mcp_context: Of an MCP tool: `{server_name, tool_name, command, args, cwd, url, tcp}`,
+                those that are set.
+            original_name: Of a tail call: the tool that the model had called.
+            signal: Ends the hooks.
+        """
+        return await self._firing.fire(
+            HookEvent.BEFORE_TOOL,
+            lambda: {
+                "tool_name": name,
+                "tool_input": dict(params),
+                **_of_call(mcp_context, original_name),
+            },
+            subject=Subject(tool=name),
+            signal=signal,
+        )
+
+    async def after_tool(
+        self,
+        name: str,
+        params: Mapping[str, Json],
+        result: ToolResult,
+        *,
+        mcp_context: JsonObject | None = None,
+        original_name: str | None = None,
+        signal: AbortSignal | None = None,
+    ) -> HookOutput | None:
+        """After a tool came back, also with an error or an abort; not after it raised."""
+        return await self._firing.fire(
+            HookEvent.AFTER_TOOL,
+            lambda: {
+                "tool_name": name,
+                "tool_input": dict(params),
+                "tool_response": _response(result),
+                **_of_call(mcp_context, original_name),
+            },
+            subject=Subject(tool=name),
+            signal=signal,
+        )
+
+    async def tool_permission(
+        self, details: ConfirmationDetails, signal: AbortSignal | None = None
+    ) -> None:
+        """Each time a person is about to be asked about a call (event `Notification`)."""
+        verb, keys = _DETAILS.get(details.type, ("", ()))
+        message = f"Tool {details.title} requires {verb}" if verb else "Tool requires confirmation"
+        told = {key: details.fields[key] for key in keys if key in details.fields}
+        await self._firing.fire(
+            HookEvent.NOTIFICATION,
+            lambda: {
+                "notification_type": "ToolPermission",
+                "message": message,
+                "details": {"type": details.type, "title": details.title, **told},
+            },
+            signal=signal,
+        )
+
+
+def hooks_from_settings(
+    settings: Settings,
+    *,
+    workspace: Workspace,
+    state: SessionState,
+    clock: Clock,
+    environment: Environment,
+    events: CoreEvents,
+    plans: Callable[[], Path],
+    notify: Callable[[HookNotice], None],
+) -> HookSystem | None:
+    """The session's hooks, not yet initialised; None where they are switched off."""
+    if not settings.enable_hooks:
+        return None
+    return HookSystem(
+        settings,
+        workspace=workspace,
+        state=state,
+        clock=clock,
+        environment=environment,
+        events=events,
+        plans=plans,
+        notify=notify,
+    )
+
+
+def _of_call(mcp_context: JsonObject | None, original_name: str | None) -> JsonObject:
+    fields: JsonObject = {}
+    if mcp_context is not None:
+        fields["mcp_context"] = mcp_context
+    if original_name:
+        fields["original_request_name"] = original_name
+    return fields
+
+
+def _response(result: ToolResult) -> JsonObject:
+    response: JsonObject = {
+        "llmContent": result.llm_content,
+        "returnDisplay": result.return_display,
+    }
+    if result.error is not None:
+        response["error"] = {"message": result.error.message, "type": str(result.error.type)}
+    return response

@@ -1,0 +1,185 @@
+"""Between model requests and responses and the simple form in which hooks see them.
+
+Hooks see texts only. What a hook says about a request is merged back into it, so that calls, their
+results and media stay where they were.
+
+Source: core `hooks/hookTranslator.ts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from services.hooks.values import js_text, listed, mapping, member, truthy
+from services.model.parts import response_text
+from services.wire import Content, Json, JsonObject, Part
+
+__all__ = [
+    "HookModelRequest",
+    "changed_config",
+    "changed_contents",
+    "changed_model",
+    "request_for_hooks",
+    "response_for_hooks",
+    "response_from_hook",
+]
+
+_CONFIG: Final = ("temperature", "maxOutputTokens", "topP", "topK")
+_USAGE: Final = ("promptTokenCount", "candidatesTokenCount", "totalTokenCount")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, weakref_slot=True)
+class HookModelRequest:
+    """What a model is about to be asked, or was asked. Two are never equal: one per attempt.
+
+    `config` and `contents` are the API's JSON; whoever makes one does not change them afterwards.
+    """
+
+    model: str
+    config: Mapping[str, Json]
+    contents: Sequence[Content]
+
+
+def request_for_hooks(request: HookModelRequest) -> JsonObject:
+    """`{model, messages: [{role, content}], config}`; contents without a text have no message."""
+    messages: list[JsonObject] = []
+    for content in request.contents:
+        text = "".join(_texts(content.get("parts")))
+        if text:
+            role = content.get("role")
+            role = role if role in ("model", "system") else "user"
+            messages.append({"role": role, "content": text})
+    return {
+        "model": request.model,
+        "messages": messages,
+        "config": _some(request.config, _CONFIG),
+    }
+
+
+def changed_model(said: Json, request: HookModelRequest) -> str:
+    """The model after a hook's `llm_request`; what is no name changes nothing."""
+    model = mapping(said).get("model")
+    return model if isinstance(model, str) and model else request.model
+
+
+def changed_config(said: Json, request: HookModelRequest) -> JsonObject:
+    """The config after a hook's `llm_request`: of its four fields, those left out are cleared."""
+    config = dict(request.config)
+    given: Json = mapping(said).get("config")
+    if not truthy(given):
+        return config
+    for key in _CONFIG:
+        if key in mapping(given):
+            config[key] = given[key]
+        else:
+            config.pop(key, None)
+    return config
+
+
+def changed_contents(said: Json, request: HookModelRequest) -> Sequence[Content]:
+    """The contents after a hook's `llm_request`.
+
+    Its messages go, in order, to the contents that have a text part; the text comes first there,
+    what is no text stays. Surplus messages become contents, missing ones change nothing.
+
+    Raises:
+        HookOutputError: a message is null.
+    """
+    given = mapping(said).get("messages")
+    if not given:
+        return request.contents
+    messages = iter(given if isinstance(given, (list, str)) else ())
+    merged: list[Content] = []
+    for content in request.contents:
+        parts = content.get("parts") or []
+        message = next(messages, _NONE_LEFT) if any(map(_has_text, parts)) else _NONE_LEFT
+        if message is _NONE_LEFT:
+            merged.append({**content, "parts": parts})
+            continue
+        said_content = _content(message)
+        merged.append(
+            {
+                **{key: value for key, value in content.items() if key != "role"},
+                **said_content,
+                "parts": [*said_content["parts"], *(p for p in parts if not _has_text(p))],
+            }
+        )
+    merged.extend(_content(message) for message in messages)
+    return merged
+
+
+_NONE_LEFT: Final = object()
+
+
+def _content(message: Json) -> Content:
+    role = member(message, "role")
+    known = mapping(message)
+    text = js_text(known["content"]) if "content" in known else "undefined"
+    parts = [{"text": text}]
+    return {"role": role, "parts": parts} if "role" in known else {"parts": parts}
+
+
+def response_for_hooks(response: Mapping[str, Json]) -> JsonObject:
+    """`{text?, candidates, usageMetadata?}` of a response or of one chunk."""
+    told: JsonObject = {}
+    text = response_text(response)
+    if text is not None:
+        told["text"] = text
+    told["candidates"] = [_candidate(each) for each in response.get("candidates") or ()]
+    usage = response.get("usageMetadata")
+    if usage:
+        told["usageMetadata"] = _some(usage, _USAGE)
+    return told
+
+
+def _candidate(candidate: JsonObject) -> JsonObject:
+    parts = (candidate.get("content") or {}).get("parts")
+    told = {
+        "content": {"role": "model", "parts": list(_texts(parts))},
+        **_some(candidate, ("finishReason", "index")),
+    }
+    ratings = candidate.get("safetyRatings")
+    if ratings is not None:
+        told["safetyRatings"] = [
+            {key: js_text(rating.get(key) or "") for key in ("category", "probability")}
+            for rating in ratings
+        ]
+    return told
+
+
+def response_from_hook(said: Json) -> JsonObject:
+    """A hook's `llm_response` as the API's JSON: texts only, so it can call no function.
+
+    Raises:
+        HookOutputError: it has no candidates, or one without a list of parts.
+    """
+    response = mapping(said)
+    candidates: list[JsonObject] = []
+    for candidate in listed(response.get("candidates"), "candidates"):
+        parts = listed(member(member(candidate, "content"), "parts"), "parts")
+        candidates.append(
+            {
+                "content": {"role": "model", "parts": [{"text": part} for part in parts]},
+                **_some(mapping(candidate), ("finishReason", "index", "safetyRatings")),
+            }
+        )
+    return {
+        **_some(response, ("text",)),
+        "candidates": candidates,
+        **_some(response, ("usageMetadata",)),
+    }
+
+
+def _texts(parts: Sequence[Part] | None) -> Iterable[str]:
+    return (part["text"] for part in parts or () if _has_text(part))
+
+
+def _has_text(part: Part) -> bool:
+    """Thoughts and empty texts count."""
+    return isinstance(part.get("text"), str)
+
+
+def _some(values: Mapping[str, Json], keys: Iterable[str]) -> JsonObject:
+    return {key: values[key] for key in keys if key in values}

@@ -1,0 +1,1 @@
+"""Whether a conversation goes round in circles."""

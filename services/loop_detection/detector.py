@@ -1,0 +1,197 @@
+"""`LoopDetector`: notices that a conversation repeats itself, and keeps count of it.
+
+Source: core `services/loopDetectionService.ts`. The first time counts as a warning: whoever runs
+the turns calls `clear_detection`, sends `loop_feedback` and goes on. From the second time on the
+prompt is over, and every question gives the same answer until `reset`. What was seen is kept at a
+warning: a repeated call at once counts again, and so does the first plain text after chanting.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from services.abort import AbortSignal
+from services.loop_detection.content import ContentLoops
+from services.loop_detection.llm_check import LlmLoopCheck
+from services.loop_detection.tool_calls import ToolCallLoops
+from services.model.configs import ModelConfigs
+from services.model.parts import function_calls, response_text
+from services.model.stream import call_name
+from services.model.utility import UtilityModel
+from services.wire import Content, JsonObject, js_json
+
+__all__ = ["ChunkVerdict", "LoopDetector", "LoopType", "LoopVerdict", "loop_feedback"]
+
+logger = logging.getLogger(__name__)
+
+
+class LoopType(StrEnum):
+    """How a conversation repeats itself; the wire's strings."""
+
+    TOOL_CALLS = "consecutive_identical_tool_calls"
+    CONTENT = "chanting_identical_sentences"
+    LLM = "llm_detected_loop"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoopVerdict:
+    """`count` is 0 when all is well, else how often this prompt has been found in a loop."""
+
+    count: int = 0
+    type: LoopType | None = None
+    detail: str | None = None
+    confirmed_by_model: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChunkVerdict:
+    """Where in a chunk a loop was found.
+
+    What comes before it is to be told as usual, what triggered it and all after it is not.
+    """
+
+    verdict: LoopVerdict
+    text_passed: bool
+    """Whether the chunk's text comes before the loop."""
+    calls_passed: int
+    """How many of the chunk's function calls do."""
+
+
+_NO_LOOP: Final = LoopVerdict()
+
+
+def loop_feedback(detail: str | None) -> str:
+    """What the model is told at the first warning, as the user's next words.
+
+    Source: core `core/client.ts`, `_recoverFromLoop`.
+    """
+    return (
+        "System: Potential loop detected. Details: "
+        f"{detail or 'Repetitive patterns identified'}. Please take a step back and confirm "
+        "you're making forward progress. If not, take a step back, analyze your previous actions "
+        "and rethink how you're approaching the problem. Avoid repeating the same tool calls or "
+        "responses without new results."
+    )
+
+
+class LoopDetector:
+    """One per conversation; it outlives chats and resets of them.
+
+    Feed it every event of a stream, in order, before anybody else sees it: text by `add_text`,
+    calls by `add_tool_call`, the others by `current`. A runtime that sees chunks and no events
+    feeds each chunk to `add_chunk` once, and consolidated answers never.
+    """
+
+    def __init__(
+        self,
+        *,
+        model: UtilityModel,
+        models: ModelConfigs,
+        history: Callable[[], Sequence[Content]],
+        disabled: bool = False,
+        is_available: Callable[[str], bool] = lambda _: True,
+    ) -> None:
+        """Prepare to watch.
+
+        Args:
+            model: Asked from a prompt's 30th turn on.
+            models: What the names of the models that are asked come from.
+            history: The whole history as it is shown, oldest first; asked for only when a model
+                is about to be asked.
+            disabled: The setting: nothing is ever found.
+            is_available: Whether a model, a concrete name, can be used just now.
+        """
+        self._calls = ToolCallLoops()
+        self._content = ContentLoops()
+        self._llm = LlmLoopCheck(
+            model=model, models=models, history=history, is_available=is_available
+        )
+        self._disabled = disabled
+        self._prompt_id = ""
+        self._user_prompt = ""
+        self._count = 0
+        self._flagged: LoopVerdict | None = None
+
+    def reset(self, prompt_id: str, user_prompt: str = "") -> None:
+        """Begin a prompt: forget all but whether the text was inside a code fence.
+
+        `user_prompt` is the request as text, with what is not text named in brackets.
+        """
+        self._prompt_id, self._user_prompt = prompt_id, user_prompt
+        self._calls.clear()
+        self._content.clear()
+        self._llm.reset()
+        self._count, self._flagged = 0, None
+
+    def clear_detection(self) -> None:
+        """Let a recovery proceed. The count stays, so that the next loop is the second."""
+        self._flagged = None
+
+    def disable_for_session(self) -> None:
+        """Find nothing from now on, whatever the prompt."""
+        self._disabled = True
+
+    def current(self) -> LoopVerdict:
+        """The verdict that stands."""
+        if self._disabled:
+            return _NO_LOOP
+        return self._flagged or _NO_LOOP
+
+    async def turn_started(self, signal: AbortSignal) -> LoopVerdict:
+        """Count a turn, before its request is made; now and then a model is asked."""
+        if self._disabled or self._flagged is not None:
+            return self.current()
+        found = await self._llm.turn_started(
+            prompt_id=self._prompt_id, user_prompt=self._user_prompt, signal=signal
+        )
+        if found is None:
+            return _NO_LOOP
+        return self._flag(LoopType.LLM, found.analysis, found.confirmed_by)
+
+    def add_text(self, fragment: str) -> LoopVerdict:
+        """Take in a fragment of the answer."""
+        if self._disabled or self._flagged is not None:
+            return self.current()
+        if not self._content.add(fragment):
+            return _NO_LOOP
+        detail = f'Repeating content detected: "{self._content.excerpt()}..."'
+        return self._flag(LoopType.CONTENT, detail)
+
+    def add_tool_call(self, name: str, args: JsonObject) -> LoopVerdict:
+        """Take in a requested call; text on its two sides does not belong together."""
+        if self._disabled or self._flagged is not None:
+            return self.current()
+        self._content.clear()
+        if not self._calls.add(name, args):
+            return _NO_LOOP
+        detail = f"Repeated tool call: {name} with arguments {js_json(args)}"
+        return self._flag(LoopType.TOOL_CALLS, detail)
+
+    def add_chunk(self, chunk: JsonObject) -> ChunkVerdict | None:
+        """Take in a partial response: its text, then its calls; `None` when all is well."""
+        text = response_text(chunk)
+        verdict = self.add_text(text) if text else self.current()
+        if verdict.count:
+            return ChunkVerdict(verdict=verdict, text_passed=False, calls_passed=0)
+        for passed, call in enumerate(function_calls(chunk)):
+            verdict = self.add_tool_call(call_name(call), call.get("args") or {})
+            if verdict.count:
+                return ChunkVerdict(verdict=verdict, text_passed=True, calls_passed=passed)
+        return None
+
+    def _flag(
+        self, kind: LoopType, detail: str | None, confirmed_by: str | None = None
+    ) -> LoopVerdict:
+        self._count += 1
+        logger.debug("loop %d of prompt %s: %s", self._count, self._prompt_id, kind)
+        # Upstream says who confirmed it only to the one who asked first.
+        self._flagged = LoopVerdict(count=self._count, type=kind, detail=detail)
+        if confirmed_by is None:
+            return self._flagged
+        return LoopVerdict(
+            count=self._count, type=kind, detail=detail, confirmed_by_model=confirmed_by
+        )

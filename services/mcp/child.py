@@ -1,0 +1,212 @@
+"""A server's process: its group, its pipes, its end.
+
+The process leads a group of its own, which ends with it. Its standard error is read and thrown
+away, however much it is: a pipe that nobody reads would stop the server (the core's does, when a
+server writes more than the pipe holds). Source: the MCP TypeScript SDK's `client/stdio`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import subprocess
+from collections import deque
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Final, cast
+
+from services.mcp.errors import McpConnectionError
+from services.node_errors import error_code
+
+__all__ = ["ChildProcess"]
+
+logger = logging.getLogger(__name__)
+
+_GRACE_S: Final = 1.0
+"""From SIGTERM to SIGKILL."""
+_LAST_WAIT_S: Final = 1.0
+"""After SIGKILL, for a pipe that something outside the group holds open."""
+_AHEAD: Final = 8 * 1024 * 1024
+"""Bytes of whole lines read ahead before the server has to wait."""
+_LONGEST_LINE: Final = 256 * 1024 * 1024
+"""Bytes; a server that goes on without ending its line is given up."""
+_SHOWN: Final = 2000
+
+
+class ChildProcess(asyncio.SubprocessProtocol):
+    """A running server that speaks in lines. Make one with `start`; it must be ended with `end`."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._pieces: list[bytes] = []
+        self._held = 0
+        self._lines: deque[bytes] = deque()
+        self._ahead = 0
+        self._paused = False
+        self._at_end = False
+        self._news = asyncio.Event()
+        self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        """Done when the process is gone and its pipes are closed."""
+
+    @classmethod
+    async def start(
+        cls,
+        name: str,
+        command: str,
+        args: Sequence[str],
+        *,
+        folder: Path,
+        environment: Mapping[str, str],
+    ) -> ChildProcess:
+        """Start `command` in `folder`.
+
+        Raises:
+            McpConnectionError: `spawn <command> ENOENT`, for example.
+        """
+        loop = asyncio.get_running_loop()
+
+        async def spawn() -> ChildProcess:
+            _, process = await loop.subprocess_exec(
+                lambda: cls(name),
+                command,
+                *args,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                cwd=folder,
+                env=dict(environment),
+                start_new_session=True,
+            )
+            return process
+
+        # Cancelled in between, the loop would leave what the child has started.
+        starting = loop.create_task(spawn())
+        try:
+            return await asyncio.shield(starting)
+        except OSError as error:
+            raise McpConnectionError(f"spawn {command} {error_code(error)}") from error
+        except ValueError as error:
+            raise McpConnectionError(f"spawn {command} EINVAL") from error
+        except asyncio.CancelledError:
+            await asyncio.wait([starting])
+            if starting.exception() is None:
+                starting.result().kill()
+            raise
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is the group's id too."""
+        return self._child.get_pid()
+
+    @property
+    def ended(self) -> bool:
+        """True when nothing more can come from it, or go to it."""
+        return self._at_end
+
+    def write(self, line: bytes) -> None:
+        """Send a line; what the server does not read is kept.
+
+        Raises:
+            McpConnectionError: it has ended.
+        """
+        stdin = self._child.get_pipe_transport(0)
+        if self._at_end or stdin is None or stdin.is_closing():
+            raise McpConnectionError("Not connected")
+        cast("asyncio.WriteTransport", stdin).write(line)
+
+    async def read_line(self) -> bytes | None:
+        """The next line without its end; `None` when there will be no more."""
+        while not self._lines:
+            if self._at_end:
+                return None
+            self._news.clear()
+            await self._news.wait()
+        line = self._lines.popleft()
+        self._ahead -= len(line)
+        if self._paused and self._ahead < _AHEAD:
+            self._paused = False
+            self._stdout.resume_reading()
+        return line
+
+    async def end(self) -> None:
+        """Ask the group to end, make it when it does not, and return when it is gone."""
+        try:
+            if not self.closed.done():
+                self._signal(signal.SIGTERM)
+                await asyncio.wait([self.closed], timeout=_GRACE_S)
+            if not self.closed.done():
+                self._signal(signal.SIGKILL)
+                await asyncio.wait([self.closed], timeout=_LAST_WAIT_S)
+        finally:
+            self.kill()
+
+    def kill(self) -> None:
+        """Kill the group at once, whether or not its leader still runs."""
+        self._signal(signal.SIGKILL)
+        self._child.close()
+        self._finish()
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The process has been started."""
+        self._transport = cast("asyncio.SubprocessTransport", transport)
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        """Take a piece of output."""
+        if fd != 1:
+            logger.debug("[MCP STDERR (%s)]: %r", self._name, data[:_SHOWN])
+            return
+        *whole, rest = data.split(b"\n")
+        for line in whole:
+            self._pieces.append(line)
+            complete = b"".join(self._pieces)
+            self._pieces, self._held = [], 0
+            self._lines.append(complete)
+            self._ahead += len(complete)
+        if rest:
+            self._pieces.append(rest)
+            self._held += len(rest)
+        if self._held > _LONGEST_LINE:
+            logger.error("MCP server '%s' sent an endless line; giving it up", self._name)
+            self._pieces, self._held = [], 0
+            self._signal(signal.SIGKILL)
+        elif self._ahead > _AHEAD and not self._paused:
+            self._paused = True
+            self._stdout.pause_reading()
+        if whole:
+            self._news.set()
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        """One of the pipes is closed; without either of the two there is no conversation."""
+        if fd != 2:
+            self._stop()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The process has ended and its pipes are closed."""
+        self._finish()
+
+    def _stop(self) -> None:
+        self._at_end = True
+        self._news.set()
+
+    def _finish(self) -> None:
+        self._stop()
+        if not self.closed.done():
+            self.closed.set_result(None)
+
+    @property
+    def _child(self) -> asyncio.SubprocessTransport:
+        if self._transport is None:
+            raise RuntimeError("the process has not been started")
+        return self._transport
+
+    @property
+    def _stdout(self) -> asyncio.ReadTransport:
+        return cast("asyncio.ReadTransport", self._child.get_pipe_transport(1))
+
+    def _signal(self, number: signal.Signals) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)

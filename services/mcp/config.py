@@ -1,0 +1,275 @@
+"""How a server is configured: `mcpServers` of the settings, as values.
+
+Source: core `config/config.ts` (`MCPServerConfig`), `tools/mcp-client-manager.ts`
+(`mergeMcpConfigs`, `getClientKey`), `tools/mcp-client.ts` (`isEnabled`,
+`populateMcpServerCommand`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any, Final
+
+from services.mcp.command_line import shell_words
+from services.wire import js_json
+
+__all__ = [
+    "DEFAULT_TIMEOUT_MS",
+    "McpConfigError",
+    "McpServerConfig",
+    "OAuthConfig",
+    "command_server",
+    "merge_configs",
+    "server_configs",
+]
+
+DEFAULT_TIMEOUT_MS: Final = 600_000
+"""Ten minutes, for connecting, listing and calling, where the server's `timeout` says nothing."""
+
+
+class McpConfigError(ValueError):
+    """A server's configuration that has no meaning. `key` leads to the fault."""
+
+    def __init__(self, key: str, problem: str) -> None:
+        super().__init__(f"{key}: {problem}")
+        self.key = key
+        self.problem = problem
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OAuthConfig:
+    """`oauth` of a server. Only what reusing and refreshing a stored token needs is read."""
+
+    enabled: bool = False
+    client_id: str | None = None
+    client_secret: str | None = None
+    scopes: tuple[str, ...] = ()
+    audiences: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpServerConfig:
+    """One server. The wire's names are camelCase (`httpUrl`, `includeTools`)."""
+
+    command: str | None = None
+    args: tuple[str, ...] = ()
+    env: Mapping[str, str] = field(default_factory=dict)
+    """Variables for the child, `$NAME` in their values expanded; not for HTTP."""
+    cwd: Path | None = None
+    """Relative to the workspace; the workspace itself where it is not given."""
+    url: str | None = None
+    type: str | None = None
+    """`http` or `sse`, for `url`; tried in this order where it is not given."""
+    http_url: str | None = None
+    """The old spelling of `url` with type `http`; it wins over `url`."""
+    headers: Mapping[str, str] = field(default_factory=dict)
+    timeout_ms: float | None = None
+    """Milliseconds for each request; `DEFAULT_TIMEOUT_MS` where it is not given."""
+    trust: bool | None = None
+    description: str | None = None
+    include_tools: tuple[str, ...] | None = None
+    """Only these (`name`, or `name(...)`); `None`: every tool."""
+    exclude_tools: tuple[str, ...] = ()
+    """Never these, whatever `include_tools` says."""
+    oauth: OAuthConfig = field(default_factory=OAuthConfig)
+    auth_provider_type: str | None = None
+    extension: str | None = None
+    """The extension that brought it, `None` for the user's own."""
+    raw: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    """As it was written."""
+
+    @classmethod
+    def parse(cls, name: str, raw: Any) -> McpServerConfig:
+        """Read one entry of `mcpServers`; unknown keys play no part.
+
+        Raises:
+            McpConfigError: a value has the wrong type.
+        """
+        where = f"mcpServers.{name}"
+        if not isinstance(raw, Mapping):
+            raise McpConfigError(where, f"a mapping expected, not {raw!r}")
+        values: dict[str, Any] = {"raw": dict(raw)}
+        for key, (own, read) in _READERS.items():
+            if raw.get(key) is None:
+                continue
+            try:
+                values[own] = read(raw[key])
+            except ValueError as problem:
+                raise McpConfigError(f"{where}.{key}", f"{problem}, not {raw[key]!r}") from None
+        return cls(**values)
+
+    @property
+    def timeout_s(self) -> float:
+        """Seconds for each request."""
+        given = self.timeout_ms
+        return (DEFAULT_TIMEOUT_MS if given is None else given) / 1000
+
+    @property
+    def endpoint(self) -> str | None:
+        """The URL that is spoken to, `None` for a child process."""
+        return self.http_url or self.url
+
+    @property
+    def reachable(self) -> bool:
+        """False for an entry that only changes somebody else's."""
+        return bool(self.command or self.endpoint)
+
+    def enables(self, tool: str) -> bool:
+        """True unless the lists leave `tool` (the server's own name) out."""
+        if tool in self.exclude_tools:
+            return False
+        included = self.include_tools
+        return included is None or any(
+            entry == tool or entry.startswith(f"{tool}(") for entry in included
+        )
+
+    def key(self, name: str) -> str:
+        """Two equal keys mean the same server, configured alike."""
+        known = {item.name: getattr(self, item.name) for item in fields(self)}
+        told = {key: _plain(value) for key, value in sorted(known.items()) if key != "raw"}
+        return hashlib.sha256(js_json({"name": name, "config": told}).encode()).hexdigest()
+
+
+def server_configs(raw: Any) -> dict[str, McpServerConfig]:
+    """All of `mcpServers`, in the order in which they are written.
+
+    Raises:
+        McpConfigError: it is no mapping, or a server's value has the wrong type.
+    """
+    if raw is None:
+        return {}
+    if not isinstance(raw, Mapping):
+        raise McpConfigError("mcpServers", f"a mapping expected, not {raw!r}")
+    return {str(name): McpServerConfig.parse(str(name), entry) for name, entry in raw.items()}
+
+
+def command_server(command: str | None) -> dict[str, McpServerConfig]:
+    """The server called `mcp` that the setting `mcp.serverCommand` defines.
+
+    Raises:
+        McpConfigError: the command line is empty or has operators.
+    """
+    if not command:
+        return {}
+    words = shell_words(command)
+    if not words:
+        raise McpConfigError("mcpServerCommand", f"failed to parse mcpServerCommand: {command}")
+    return {"mcp": McpServerConfig(command=words[0], args=tuple(words[1:]))}
+
+
+def merge_configs(base: McpServerConfig, override: McpServerConfig) -> McpServerConfig:
+    """`base` under `override`: lists by the stricter rule, variables together, the rest replaced.
+
+    Source: core `mergeMcpConfigs`: includes are intersected when both give some (an empty
+    intersection means none), excludes are united.
+    """
+    if base.include_tools is not None and override.include_tools is not None:
+        wanted = override.include_tools
+        include: tuple[str, ...] | None = tuple(x for x in base.include_tools if x in wanted)
+    else:
+        include = (
+            override.include_tools if override.include_tools is not None else (base.include_tools)
+        )
+    changed = {
+        own: getattr(override, own)
+        for key, (own, _) in _READERS.items()
+        if key in override.raw and override.raw[key] is not None
+    }
+    merged = {
+        **changed,
+        "include_tools": include,
+        "exclude_tools": tuple(dict.fromkeys([*base.exclude_tools, *override.exclude_tools])),
+        "env": {**base.env, **override.env},
+        "extension": override.extension or base.extension,
+        "raw": {**base.raw, **override.raw},
+    }
+    return replace(base, **merged)
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, OAuthConfig):
+        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+    if isinstance(value, Mapping):
+        return {key: _plain(value[key]) for key in sorted(value)}
+    return str(value) if isinstance(value, Path) else value
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise ValueError("a text expected")
+    return value
+
+
+def _optional_text(value: Any) -> str | None:
+    return _text(value) or None
+
+
+def _texts(value: Any) -> tuple[str, ...]:
+    if not isinstance(value, (list, tuple)) or not all(isinstance(item, str) for item in value):
+        raise ValueError("a list of texts expected")
+    return tuple(value)
+
+
+def _variables(value: Any) -> dict[str, str]:
+    if not isinstance(value, Mapping):
+        raise ValueError("a mapping of texts expected")
+    for item in value.values():
+        if isinstance(item, (Mapping, list)):
+            raise ValueError("a mapping of texts expected")
+    return {
+        str(key): item if isinstance(item, str) else js_json(item)
+        for key, item in value.items()
+        if item is not None
+    }
+
+
+def _number(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError("a number expected")
+    return float(value)
+
+
+def _boolean(value: Any) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("true or false expected")
+    return value
+
+
+def _kind(value: Any) -> str:
+    if value not in ("http", "sse"):
+        raise ValueError("http or sse expected")
+    return str(value)
+
+
+def _oauth(value: Any) -> OAuthConfig:
+    if not isinstance(value, Mapping):
+        raise ValueError("a mapping expected")
+    return OAuthConfig(
+        enabled=bool(value.get("enabled")),
+        client_id=_optional_text(value["clientId"]) if value.get("clientId") else None,
+        client_secret=_optional_text(value["clientSecret"]) if value.get("clientSecret") else None,
+        scopes=_texts(value.get("scopes") or ()),
+        audiences=_texts(value.get("audiences") or ()),
+    )
+
+
+_READERS: Final[Mapping[str, tuple[str, Callable[[Any], Any]]]] = {
+    "command": ("command", _optional_text),
+    "args": ("args", _texts),
+    "env": ("env", _variables),
+    "cwd": ("cwd", lambda value: Path(_text(value))),
+    "url": ("url", _optional_text),
+    "type": ("type", _kind),
+    "httpUrl": ("http_url", _optional_text),
+    "headers": ("headers", _variables),
+    "timeout": ("timeout_ms", _number),
+    "trust": ("trust", _boolean),
+    "description": ("description", _text),
+    "includeTools": ("include_tools", _texts),
+    "excludeTools": ("exclude_tools", _texts),
+    "oauth": ("oauth", _oauth),
+    "authProviderType": ("auth_provider_type", _text),
+}

@@ -1,0 +1,291 @@
+"""One conversation with one server, in a task of its own.
+
+The client library's streams and scopes must be opened and closed by the same task, so a
+connection is a task: `open` starts it and returns when the server has introduced itself, `close`
+asks it to end and returns when nothing is left of it. Requests may come from any task.
+
+Source: the MCP TypeScript SDK's `shared/protocol` and `client/index`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping
+from contextlib import AbstractAsyncContextManager
+from typing import Any, Final
+
+import anyio
+import anyio.abc
+from mcp.shared.dispatcher import CallOptions, DispatchContext
+from mcp.shared.exceptions import MCPError
+from mcp.shared.jsonrpc_dispatcher import JSONRPCDispatcher
+from mcp.shared.transport_context import TransportContext
+
+from services.background import BackgroundTasks
+from services.clock import Clock
+from services.mcp.errors import (
+    CONNECTION_CLOSED,
+    METHOD_NOT_FOUND,
+    REQUEST_TIMEOUT,
+    McpConnectionError,
+    McpError,
+    from_library,
+    innermost,
+)
+from services.mcp.events import ConnectionEvents
+from services.mcp.http import HttpFailures
+from services.mcp.results import INITIALIZE, PROTOCOL_VERSION, SUPPORTED_VERSIONS
+from services.mcp.shapes import Shape, checked
+from services.wire import Json, JsonObject
+
+__all__ = ["Connection", "Streams"]
+
+Streams = AbstractAsyncContextManager[Any]
+"""A transport, not yet opened: a pair of streams for a dispatcher."""
+
+_VERSION_HEADER: Final = "mcp-protocol-version"
+
+
+class Connection:
+    """A server that has been reached. Made by `open`."""
+
+    def __init__(
+        self,
+        events: ConnectionEvents,
+        clock: Clock,
+        *,
+        timeout_s: float,
+        failures: HttpFailures | None,
+    ) -> None:
+        self._events = events
+        self._clock = clock
+        self._timeout_s = timeout_s
+        self._failures = failures
+        self._next_id = 0
+        self._dispatcher: JSONRPCDispatcher[TransportContext] | None = None
+        self._headers: dict[str, str] = {}
+        self._requests: anyio.abc.TaskGroup | None = None
+        loop = asyncio.get_running_loop()
+        self._introduced: asyncio.Future[None] = loop.create_future()
+        self._ended: asyncio.Future[None] = loop.create_future()
+        self._leave = anyio.Event()
+        self._life = anyio.CancelScope()
+        self.closed = False
+        """True when no request can be made any more."""
+        self.capabilities: JsonObject = {}
+        self.instructions: str | None = None
+
+    @classmethod
+    async def open(
+        cls,
+        transport: Streams,
+        events: ConnectionEvents,
+        *,
+        name: str,
+        version: str,
+        clock: Clock,
+        tasks: BackgroundTasks,
+        timeout_s: float,
+        failures: HttpFailures | None = None,
+    ) -> Connection:
+        """Open `transport` and introduce ourselves.
+
+        Args:
+            transport: opened and closed by the connection's own task.
+            events: who hears of notifications, and knows the roots.
+            name: the server's name, for the task.
+            version: our version, as servers are told.
+            clock: holds still while the server is waited for.
+            tasks: where the connection's task runs.
+            timeout_s: seconds for each request.
+            failures: where an HTTP transport keeps refusals.
+
+        Raises:
+            McpError: the server refused, or did not answer in time.
+            McpConnectionError: it cannot be reached.
+            ShapeError: it introduced itself in a way that nobody understands.
+        """
+        connection = cls(events, clock, timeout_s=timeout_s, failures=failures)
+        tasks.start(connection._run(transport, version), name=f"mcp-{name}")
+        try:
+            with clock.real_work():
+                await asyncio.wait([connection._introduced], timeout=timeout_s)
+            if not connection._introduced.done():
+                raise McpError(REQUEST_TIMEOUT, "Request timed out")
+            connection._introduced.result()
+        except BaseException:
+            await connection.close()
+            raise
+        return connection
+
+    async def close(self) -> None:
+        """End the conversation; nothing of it is left when this returns. Safe to call twice."""
+        self.closed = True
+        self._leave.set()
+        if not self._introduced.done() or self._introduced.exception() is not None:
+            self._life.cancel()
+        with self._clock.real_work():
+            await asyncio.shield(self._ended)
+
+    async def request(
+        self,
+        method: str,
+        params: JsonObject,
+        shape: Shape,
+        *,
+        timeout_s: float | None = None,
+        adjust: Callable[[JsonObject], JsonObject] | None = None,
+    ) -> Json:
+        """Ask, and wait for the answer. A caller that stops waiting does not stop the server.
+
+        Args:
+            method: the protocol's.
+            params: what goes with it.
+            shape: what the answer must look like.
+            timeout_s: seconds, where they are not the connection's.
+            adjust: what is done to the answer before its shape is checked.
+
+        Raises:
+            McpError: the server's error, its silence, or its end.
+            McpConnectionError: there is no connection, or HTTP said no.
+            ShapeError: the answer has another shape.
+        """
+        if self.closed or self._requests is None:
+            raise McpConnectionError("Not connected")
+        answer: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
+        self._requests.start_soon(self._ask, method, params, timeout_s or self._timeout_s, answer)
+        with self._clock.real_work():
+            raw = await asyncio.shield(answer)
+        return checked(shape, raw if adjust is None else adjust(raw))
+
+    async def _ask(
+        self,
+        method: str,
+        params: JsonObject,
+        timeout_s: float,
+        answer: asyncio.Future[JsonObject],
+    ) -> None:
+        if self._dispatcher is None:
+            raise RuntimeError("no conversation yet")
+        request_id, self._next_id = self._next_id, self._next_id + 1
+        options: CallOptions = {
+            "request_id": request_id,
+            "timeout": timeout_s,
+            "headers": self._headers,
+            "cancel_on_abandon": method != "initialize",
+        }
+        failure: Exception = McpError(CONNECTION_CLOSED, "Connection closed")
+        try:
+            answer.set_result(await self._dispatcher.send_raw_request(method, params, options))
+        except MCPError as error:
+            refused = self._failures.take(request_id) if self._failures is not None else None
+            failure = refused or from_library(error)
+        except OSError as error:
+            failure = McpConnectionError(str(error))
+        finally:
+            if not answer.done():
+                answer.set_exception(failure)
+                # Whoever asked may have stopped waiting.
+                answer.exception()
+
+    async def _run(self, transport: Streams, version: str) -> None:
+        """The connection's whole life. Never raises: whoever waits is told instead."""
+        problem: BaseException | None = None
+        try:
+            with self._life:
+                await self._converse(transport, version)
+        except asyncio.CancelledError as error:
+            problem = error
+            raise
+        except BaseException as error:  # noqa: BLE001 - a task's border; told to whoever waits
+            problem = innermost(error)
+        finally:
+            self.closed = True
+            self._requests = None
+            if not self._introduced.done():
+                self._introduced.set_exception(_told(problem, self._failures))
+                self._introduced.exception()
+            if not self._ended.done():
+                self._ended.set_result(None)
+
+    async def _converse(self, transport: Streams, version: str) -> None:
+        async with transport as (incoming, outgoing):
+            self._dispatcher = JSONRPCDispatcher(
+                incoming, outgoing, on_stream_exception=self._broken_message
+            )
+            async with anyio.create_task_group() as group:
+                self._requests = group
+                listening = await group.start(self._listen, self._dispatcher)
+                await self._introduce(version)
+                self._introduced.set_result(None)
+                await self._leave.wait()
+                listening.cancel()
+
+    async def _listen(
+        self,
+        dispatcher: JSONRPCDispatcher[TransportContext],
+        *,
+        task_status: anyio.abc.TaskStatus[anyio.CancelScope],
+    ) -> None:
+        with anyio.CancelScope() as scope:
+            async with anyio.create_task_group() as group:
+                await group.start(dispatcher.run, self._asked, _notified_later, self._notified)
+                task_status.started(scope)
+        # The server hung up, or we did: whoever still waits has been told.
+        self.closed = True
+        self._leave.set()
+
+    async def _introduce(self, version: str) -> None:
+        result = await self.request(
+            "initialize",
+            {
+                "protocolVersion": PROTOCOL_VERSION,
+                "capabilities": {"roots": {"listChanged": True}},
+                "clientInfo": {"name": "gemini-cli-mcp-client", "version": version},
+            },
+            INITIALIZE,
+        )
+        spoken = result["protocolVersion"]
+        if spoken not in SUPPORTED_VERSIONS:
+            raise McpConnectionError(f"Server's protocol version is not supported: {spoken}")
+        self.capabilities = result["capabilities"]
+        self.instructions = result.get("instructions")
+        self._headers = {_VERSION_HEADER: spoken}
+        await self._notify("notifications/initialized")
+
+    async def _notify(self, method: str) -> None:
+        if self._dispatcher is not None:
+            await self._dispatcher.notify(method, None, {"headers": self._headers})
+
+    async def _asked(
+        self,
+        context: DispatchContext[TransportContext],
+        method: str,
+        params: Mapping[str, Any] | None,
+    ) -> JsonObject:
+        if method == "ping":
+            return {}
+        if method == "roots/list":
+            return {"roots": self._events.roots()}
+        raise MCPError(code=METHOD_NOT_FOUND, message="Method not found")
+
+    def _notified(self, method: str, params: Mapping[str, Any] | None) -> bool:
+        self._events.notified(method, params or {})
+        return True
+
+    async def _broken_message(self, error: Exception) -> None:
+        self._events.failed(error)
+
+
+async def _notified_later(
+    context: DispatchContext[TransportContext], method: str, params: Mapping[str, Any] | None
+) -> None:
+    """Nothing comes here: every notification is taken in order of arrival."""
+
+
+def _told(problem: BaseException | None, failures: HttpFailures | None) -> Exception:
+    if isinstance(problem, Exception):
+        return problem
+    if failures is not None and failures.last is not None:
+        return failures.last
+    return McpConnectionError("Not connected")

@@ -1,0 +1,64 @@
+"""What people are told of the servers' troubles, and how often.
+
+Until the user has had to do with MCP, one hint is all there is; afterwards each message is shown
+once. Source: core `tools/mcp-client-manager.ts` (`emitDiagnostic`).
+"""
+
+from __future__ import annotations
+
+import logging
+from typing import Final
+
+from services.state import CoreEvents, UserFeedback
+
+__all__ = ["McpDiagnostics"]
+
+logger = logging.getLogger(__name__)
+
+_HINT: Final = "MCP issues detected. Run /mcp list for status."
+
+
+class McpDiagnostics:
+    """The diagnostics of one session."""
+
+    def __init__(self, events: CoreEvents) -> None:
+        self._events = events
+        self._shown: dict[tuple[str, str], bool] = {}
+        self._hinted = False
+        self._interacted = False
+        self._last: dict[str, str] = {}
+
+    def user_interacted(self) -> None:
+        """Show messages from now on: a tool of a server runs, or a command asked for servers."""
+        self._interacted = True
+
+    def last_error(self, server: str) -> str | None:
+        """The latest warning or error of `server`."""
+        return self._last.get(server)
+
+    def emit(self, severity: str, message: str, server: str | None = None) -> None:
+        """Take a message.
+
+        Args:
+            severity: `info`, `warning` or `error`.
+            message: for people.
+            server: whom it is about.
+        """
+        trouble = severity in ("error", "warning")
+        if trouble and server is not None:
+            self._last[server] = message
+        key = (severity, message)
+        shown = self._shown.get(key)
+        if self._interacted:
+            if shown:
+                return
+            self._shown[key] = True
+            self._events.emit(UserFeedback(severity=severity, message=message))
+            return
+        if shown is not None:
+            return
+        self._shown[key] = False
+        logger.info("[MCP %s] %s", severity, message)
+        if trouble and not self._hinted:
+            self._hinted = True
+            self._events.emit(UserFeedback(severity="info", message=_HINT))

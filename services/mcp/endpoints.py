@@ -1,0 +1,89 @@
+"""Which URLs a token may be sent to: encrypted ones, and none inside a private network.
+
+Source: core `mcp/oauth-utils.ts` (`validateOAuthEndpointUrl`), `utils/fetch.ts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import socket
+from typing import Final
+from urllib.parse import SplitResult, urlsplit
+
+__all__ = ["OAuthSecurityError", "is_loopback_url", "validated_endpoint"]
+
+_LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1"})
+
+
+class OAuthSecurityError(Exception):
+    """A URL that no token may be sent to."""
+
+
+def is_loopback_url(url: str) -> bool:
+    """True for a URL on this machine."""
+    try:
+        return (urlsplit(url).hostname or "") in _LOOPBACK
+    except ValueError:
+        return False
+
+
+async def validated_endpoint(url: str, *, allow_loopback: bool) -> str:
+    """`url`, checked; its name is looked up, since a public name may lead to a private address.
+
+    Raises:
+        OAuthSecurityError: it is not to be used; the message says why.
+    """
+    url = url.strip()
+    parts = _parsed(url)
+    host = parts.hostname or ""
+    loopback = host in _LOOPBACK
+    if parts.scheme == "http" and not (allow_loopback and loopback):
+        raise OAuthSecurityError(
+            f'Insecure HTTP OAuth endpoint "{url}" is not allowed. OAuth endpoints must use HTTPS '
+            "unless connecting to localhost."
+        )
+    if loopback:
+        if not allow_loopback:
+            raise OAuthSecurityError(
+                f'Loopback OAuth endpoint "{url}" is not allowed for remote MCP servers.'
+            )
+        return url
+    if _is_private(host):
+        raise OAuthSecurityError(
+            f'OAuth endpoint "{url}" points to private or reserved IP address which is blocked.'
+        )
+    try:
+        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except OSError as error:
+        raise OAuthSecurityError(
+            f'DNS lookup failed for OAuth endpoint host "{host}": {error.strerror}'
+        ) from error
+    for *_, address in found:
+        if _is_private(str(address[0])):
+            raise OAuthSecurityError(
+                f'OAuth endpoint "{url}" resolves to private network address "{address[0]}" '
+                "which is blocked."
+            )
+    return url
+
+
+def _parsed(url: str) -> SplitResult:
+    try:
+        parts = urlsplit(url)
+    except ValueError as error:
+        raise OAuthSecurityError(f'Invalid OAuth endpoint URL "{url}": {error}') from error
+    if parts.scheme not in ("http", "https"):
+        raise OAuthSecurityError(
+            f'Invalid OAuth endpoint protocol "{parts.scheme}:". Only HTTPS (and HTTP for local '
+            "development) is supported."
+        )
+    return parts
+
+
+def _is_private(host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return host.endswith((".localhost", ".local", ".internal"))
+    return not address.is_global or address.is_multicast

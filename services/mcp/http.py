@@ -1,0 +1,137 @@
+"""The HTTP transports: the client library's, with our headers, tokens and words.
+
+Source: core `tools/mcp-client.ts` (`createUrlTransport`, `createTransportRequestInit`); the SDK's
+`client/streamableHttp`, `client/sse`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import httpx2
+from mcp.client.sse import sse_client
+from mcp.client.streamable_http import streamable_http_client
+
+from services.mcp.errors import HttpStatusError, McpConnectionError
+from services.mcp.json_text import parse_json
+
+__all__ = ["HttpFailures", "TokenSource", "http_transport", "legacy_sse_transport"]
+
+TokenSource = Callable[[], Awaitable[str | None]]
+"""Gives a bearer token, fresh for each request, or `None`."""
+
+_UNREACHABLE = "x-parity-unreachable"
+
+
+class HttpFailures:
+    """What the server answered instead of a result, by request id."""
+
+    def __init__(self) -> None:
+        self._by_id: dict[str | int, McpConnectionError] = {}
+        self.last: McpConnectionError | None = None
+
+    def take(self, request_id: str | int) -> McpConnectionError | None:
+        """The failure of a request, once."""
+        return self._by_id.pop(request_id, None)
+
+    async def note(self, response: httpx2.Response) -> None:
+        """Look at a response; the failed ones of posted messages are kept."""
+        if response.status_code < 400 or response.request.method != "POST":
+            return
+        body = (await response.aread()).decode("utf-8", "replace")
+        if _UNREACHABLE in response.headers:
+            failure = McpConnectionError("fetch failed")
+        else:
+            failure = HttpStatusError(
+                response.status_code, body, challenge=response.headers.get("www-authenticate")
+            )
+        self.last = failure
+        try:
+            asked: Any = parse_json(response.request.content.decode())
+        except ValueError:
+            return
+        if isinstance(asked, dict) and isinstance(asked.get("id"), (str, int)):
+            self._by_id[asked["id"]] = failure
+
+
+class _Tolerant(httpx2.AsyncHTTPTransport):
+    """A server that is away fails the one request, not the whole connection, as `fetch` does."""
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            return await super().handle_async_request(request)
+        except httpx2.TransportError as error:
+            if request.method != "POST":
+                raise
+            return httpx2.Response(
+                502, headers={_UNREACHABLE: type(error).__name__}, request=request
+            )
+
+
+class _Bearer(httpx2.Auth):
+    def __init__(self, token: TokenSource) -> None:
+        self._token = token
+
+    async def async_auth_flow(
+        self, request: httpx2.Request
+    ) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        token = await self._token()
+        # A header of the configuration wins over the stored token.
+        if token is not None and "authorization" not in request.headers:
+            request.headers["Authorization"] = f"Bearer {token}"
+        yield request
+
+
+def _client(
+    headers: Mapping[str, str], token: TokenSource | None, failures: HttpFailures
+) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
+        headers=dict(headers),
+        auth=None if token is None else _Bearer(token),
+        # Each request has its own time limit; an idle stream has none.
+        timeout=httpx2.Timeout(None),
+        transport=_Tolerant(),
+        event_hooks={"response": [failures.note]},
+        trust_env=False,
+    )
+
+
+@asynccontextmanager
+async def http_transport(
+    url: str,
+    *,
+    headers: Mapping[str, str],
+    token: TokenSource | None,
+    failures: HttpFailures,
+) -> AsyncIterator[Any]:
+    """Streamable HTTP at `url`: the pair of streams that a dispatcher takes."""
+    async with (
+        _client(headers, token, failures) as client,
+        streamable_http_client(
+            url, http_client=client, terminate_on_close=False, max_sse_event_size=None
+        ) as streams,
+    ):
+        yield streams
+
+
+@asynccontextmanager
+async def legacy_sse_transport(
+    url: str,
+    *,
+    headers: Mapping[str, str],
+    token: TokenSource | None,
+    failures: HttpFailures,
+) -> AsyncIterator[Any]:
+    """The older HTTP transport with server-sent events at `url`."""
+
+    def client(
+        headers: dict[str, str] | None = None,
+        timeout: httpx2.Timeout | None = None,
+        auth: httpx2.Auth | None = None,
+    ) -> httpx2.AsyncClient:
+        return _client(headers or {}, token, failures)
+
+    async with sse_client(url, headers=dict(headers), httpx_client_factory=client) as streams:
+        yield streams

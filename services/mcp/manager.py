@@ -1,0 +1,234 @@
+"""All servers of a session.
+
+Source: core `tools/mcp-client-manager.ts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine, Iterable, Mapping
+from typing import Any
+
+from services.mcp.client import McpClient
+from services.mcp.config import McpServerConfig, merge_configs
+from services.mcp.context import McpContext, Registries
+from services.mcp.errors import is_authentication_error
+from services.mcp.registries import McpResource, PromptRegistry, ResourceRegistry
+from services.mcp.states import McpDiscoveryState, McpServerStatus
+from services.wire import JsonObject
+
+__all__ = ["McpManager", "UnknownServer"]
+
+logger = logging.getLogger(__name__)
+
+
+class UnknownServer(Exception):
+    """No server of that name is configured."""
+
+
+class McpManager:
+    """The servers of one session, and what they offer the main agent.
+
+    Made by `services.mcp.session.open_mcp`.
+    """
+
+    def __init__(
+        self, configs: Mapping[str, McpServerConfig], context: McpContext, main: Registries
+    ) -> None:
+        self._configured = dict(configs)
+        self._context = context
+        self._main = main
+        self._clients: dict[str, McpClient] = {}
+        self._known: dict[str, McpServerConfig] = {}
+        self._pending = 0
+        self.diagnostics = context.diagnostics
+        self.discovery_state = McpDiscoveryState.NOT_STARTED
+        self.blocked: list[str] = []
+        """Servers that the settings forbid."""
+
+    @property
+    def prompts(self) -> PromptRegistry:
+        """The prompts of all servers."""
+        return self._main.prompts
+
+    @property
+    def resources(self) -> ResourceRegistry:
+        """The resources of all servers."""
+        return self._main.resources
+
+    @property
+    def servers(self) -> Mapping[str, McpServerConfig]:
+        """Every server that has been asked for, running or not."""
+        return dict(self._known)
+
+    async def start(self) -> None:
+        """Connect to every configured server at once, and discover what it offers.
+
+        Returns when each has been discovered or given up; none of their faults is raised. Called
+        once, before the first request to the model.
+        """
+        if not self._context.settings.folder_trusted:
+            return
+        self.discovery_state = McpDiscoveryState.IN_PROGRESS
+        await self._all(self.discover(name, config) for name, config in self._configured.items())
+        self.discovery_state = McpDiscoveryState.COMPLETED
+        if self._configured:
+            await self._context.refresh_context()
+
+    async def discover(
+        self, name: str, config: McpServerConfig, registries: Registries | None = None
+    ) -> None:
+        """Connect to one server and register what it offers; faults become diagnostics.
+
+        Args:
+            name: the server's.
+            config: merged with what is known of a server of that name.
+            registries: a subagent's; the main agent's where it is not given.
+        """
+        known = self._known.get(name)
+        if known is not None and _rivals(known, config):
+            logger.warning('Skipping MCP config for server with name "%s".', name)
+            return
+        final = config
+        if known is not None and known != config:
+            from_extension = config.extension is not None and known.extension is None
+            final = merge_configs(config, known) if from_extension else merge_configs(known, config)
+        self._known[name] = final
+        key = final.key(name)
+        if registries is None:
+            await self._end_others(name, key)
+        if not final.reachable or self._is_blocked(name) or not self._may_start():
+            return
+        client = self._clients.get(key)
+        if client is None:
+            client = self._clients[key] = McpClient(name, final, self._context)
+        self._pending += 1
+        self.discovery_state = McpDiscoveryState.IN_PROGRESS
+        try:
+            await self._reach(client, registries or self._main)
+        finally:
+            self._pending -= 1
+            if not self._pending:
+                self.discovery_state = McpDiscoveryState.COMPLETED
+
+    async def restart(self) -> None:
+        """End every server, and start all that are known."""
+        await self._all(client.disconnect() for client in self._taken(None))
+        await self._all(self.discover(name, config) for name, config in self._known.items())
+        await self._context.refresh_context()
+
+    async def restart_server(self, name: str) -> None:
+        """End one server and start it again, after a crash for example.
+
+        Raises:
+            UnknownServer: nobody knows of it.
+        """
+        config = self._known.get(name)
+        if config is None:
+            raise UnknownServer(f'No MCP server registered with the name "{name}"')
+        await self._all(client.disconnect() for client in self._taken(name))
+        await self.discover(name, config)
+        await self._context.refresh_context()
+
+    async def stop(self) -> None:
+        """End every server. Safe to call twice."""
+        await self._all(client.disconnect() for client in self._taken(None))
+
+    async def settled(self) -> None:
+        """Return when no server's list is being fetched again.
+
+        A call may change its server's tools: whoever wants the next request to the model to know
+        of them, in every run alike, waits here first.
+        """
+        for client in list(self._clients.values()):
+            await client.settled()
+
+    def client(self, name: str) -> McpClient | None:
+        """The client of the server called `name`."""
+        return next((item for item in self._clients.values() if item.name == name), None)
+
+    def status(self, name: str) -> McpServerStatus:
+        """Where the server called `name` stands."""
+        if name in self.blocked:
+            return McpServerStatus.BLOCKED
+        client = self.client(name)
+        return McpServerStatus.DISCONNECTED if client is None else client.status
+
+    def instructions(self) -> str:
+        """What the servers tell the model about themselves, for the system instruction."""
+        return "\n\n".join(
+            f"The following are instructions provided by the tool server '{client.name}':\n"
+            f"---[start of server instructions]---\n{client.instructions}\n"
+            "---[end of server instructions]---"
+            for client in self._clients.values()
+            if client.instructions
+        )
+
+    def all_resources(self) -> list[McpResource]:
+        """Every resource, in order of discovery."""
+        return self.resources.all()
+
+    def find_resource(self, uri: str) -> McpResource | None:
+        """The resource called `<server>:<uri>`, or the first with that URI."""
+        return self.resources.find(uri)
+
+    async def read_resource(self, resource: McpResource) -> JsonObject | None:
+        """Read `resource`; `None` when its server has gone.
+
+        Raises:
+            McpConnectionError, McpError, ShapeError: it could not be read.
+        """
+        client = self.client(resource.server_name)
+        return None if client is None else await client.read_resource(resource.uri)
+
+    def remove_registries(self, registries: Registries) -> None:
+        """Stop keeping a subagent's registries up to date."""
+        for client in self._clients.values():
+            client.remove_registries(registries)
+
+    async def _reach(self, client: McpClient, registries: Registries) -> None:
+        try:
+            if client.status is McpServerStatus.DISCONNECTED:
+                await client.connect()
+            await client.discover_into(registries)
+        except Exception as error:  # noqa: BLE001 - one server's fault is not the session's
+            if not is_authentication_error(error):
+                self.diagnostics.emit(
+                    "error", f"Error during discovery for MCP server '{client.name}': {error}"
+                )
+
+    async def _end_others(self, name: str, key: str) -> None:
+        """End a server of this name that is configured otherwise."""
+        for other, client in list(self._clients.items()):
+            if client.name == name and other != key:
+                del self._clients[other]
+                await client.disconnect()
+
+    def _is_blocked(self, name: str) -> bool:
+        settings = self._context.settings
+        allowed, forbidden = settings.allowed_mcp_servers, settings.blocked_mcp_servers
+        blocked = bool(allowed and name not in allowed) or name in forbidden
+        if blocked and name not in self.blocked:
+            self.blocked.append(name)
+        return blocked
+
+    def _may_start(self) -> bool:
+        return self._context.settings.folder_trusted
+
+    def _taken(self, name: str | None) -> list[McpClient]:
+        """The clients of `name`, or all: out of the table, to be ended."""
+        taken = [item for item in self._clients.values() if name in (None, item.name)]
+        self._clients = {key: item for key, item in self._clients.items() if item not in taken}
+        return taken
+
+    async def _all(self, works: Iterable[Coroutine[Any, Any, None]]) -> None:
+        """Do everything at once."""
+        async with asyncio.TaskGroup() as group:
+            for work in works:
+                group.create_task(work)
+
+
+def _rivals(one: McpServerConfig, other: McpServerConfig) -> bool:
+    """True for servers of one name from two extensions."""
+    return None not in (one.extension, other.extension) and one.extension != other.extension

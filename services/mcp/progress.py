@@ -1,0 +1,63 @@
+"""How far calls are: from a server's notifications to the calls they are about.
+
+Source: core `tools/mcp-client.ts` (`ProgressNotificationSchema`, `McpCallableTool`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["McpProgress", "ProgressRoutes"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class McpProgress:
+    """How far an executing call is. `total` and `message` are the server's to give."""
+
+    server_name: str
+    call_id: str
+    progress_token: str
+    progress: float
+    total: float | None = None
+    message: str | None = None
+
+
+class ProgressRoutes:
+    """The progress tokens of a server's calls under way."""
+
+    def __init__(self, server: str, tell: Callable[[McpProgress], None]) -> None:
+        self._server = server
+        self._tell = tell
+        self._calls: dict[str, str] = {}
+
+    def open(self, token: str, call_id: str) -> None:
+        """Progress under `token` is that of the call `call_id`."""
+        self._calls[token] = call_id
+
+    def close(self, token: str) -> None:
+        """The call has ended; what comes later is about nobody."""
+        self._calls.pop(token, None)
+
+    def take(self, params: Mapping[str, Any]) -> None:
+        """Take a notification's parameters; what makes no sense is left alone."""
+        token, progress = params.get("progressToken"), _number(params.get("progress"))
+        call_id = self._calls.get(token) if isinstance(token, str) else None
+        if not isinstance(token, str) or call_id is None or progress is None:
+            return
+        message = params.get("message")
+        self._tell(
+            McpProgress(
+                server_name=self._server,
+                call_id=call_id,
+                progress_token=token,
+                progress=progress,
+                total=_number(params.get("total")),
+                message=message if isinstance(message, str) else None,
+            )
+        )
+
+
+def _number(value: Any) -> float | None:
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None

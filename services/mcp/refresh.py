@@ -1,0 +1,118 @@
+"""Listing again when a server says that its list has changed.
+
+One listing at a time; a notice during it means one more. Some servers give notice before they are
+ready: when nothing seems to have changed, the list is fetched once more after half a second.
+
+Source: core `tools/mcp-client.ts` (`refreshTools`, `refreshPrompts`, `refreshResources`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from services.abort import AbortError, AbortSignal
+from services.background import BackgroundTasks
+from services.clock import Clock, sleep_or_abort
+from services.mcp.errors import McpConnectionError, McpError
+from services.mcp.shapes import ShapeError
+
+__all__ = ["Coalesced", "Refresher"]
+
+logger = logging.getLogger(__name__)
+
+_AGAIN_AFTER_MS: Final = 500
+_COALESCED_MS: Final = 300
+
+
+class Refresher:
+    """Keeps one list of one server up to date."""
+
+    def __init__(
+        self,
+        *,
+        what: str,
+        fetch_and_replace: Callable[[Callable[[], Awaitable[bool]]], Awaitable[bool]],
+        changed: Callable[[], Awaitable[None]],
+        tasks: BackgroundTasks,
+        clock: Clock,
+        leaving: AbortSignal,
+    ) -> None:
+        """Make one.
+
+        Args:
+            what: the list's name, for the log.
+            fetch_and_replace: lists, and replaces what is registered. It awaits its argument when
+                nothing seems to have changed; true means: list again. False: the server is away.
+            changed: called after each replacement.
+            tasks: where the listing runs.
+            clock: for the half second.
+            leaving: aborted when the connection is given up.
+        """
+        self._what = what
+        self._fetch_and_replace = fetch_and_replace
+        self._changed = changed
+        self._tasks = tasks
+        self._clock = clock
+        self._leaving = leaving
+        self._pending = False
+        self._idle = asyncio.Event()
+        self._idle.set()
+
+    def notice(self) -> None:
+        """The server says that the list has changed."""
+        self._pending = True
+        if self._idle.is_set():
+            self._idle.clear()
+            self._tasks.start(self._run(), name=f"mcp-refresh-{self._what}")
+
+    async def settled(self) -> None:
+        """Return when no listing is under way."""
+        await self._idle.wait()
+
+    async def _run(self) -> None:
+        try:
+            while self._pending:
+                self._pending = False
+                if not await self._fetch_and_replace(self._wait_for_more):
+                    break
+                await self._changed()
+        except (McpError, McpConnectionError, ShapeError, AbortError) as error:
+            logger.warning("refreshing the %s failed: %s", self._what, error)
+        finally:
+            self._idle.set()
+
+    async def _wait_for_more(self) -> bool:
+        if self._pending:
+            return False
+        await sleep_or_abort(self._clock, _AGAIN_AFTER_MS, self._leaving)
+        return True
+
+
+class Coalesced:
+    """Calls a refresh once at a time; calls during it mean one more, 300 ms later."""
+
+    def __init__(self, work: Callable[[], Awaitable[None]], clock: Clock) -> None:
+        self._work = work
+        self._clock = clock
+        self._wanted = False
+        self._done: asyncio.Future[None] | None = None
+
+    async def __call__(self) -> None:
+        """Return when a refresh that began after this call, or one for it, has ended."""
+        self._wanted = True
+        if self._done is not None:
+            await asyncio.shield(self._done)
+            return
+        self._done = asyncio.get_running_loop().create_future()
+        try:
+            while self._wanted:
+                self._wanted = False
+                await self._work()
+                if self._wanted:
+                    await self._clock.sleep(_COALESCED_MS)
+        finally:
+            done, self._done = self._done, None
+            done.set_result(None)

@@ -1,0 +1,111 @@
+"""Opening and closing the servers of a session."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
+
+from services.background import background_tasks
+from services.clock import Clock
+from services.environment import Environment
+from services.ids import IdSource
+from services.mcp.config import command_server, server_configs
+from services.mcp.context import McpContext, Registries
+from services.mcp.diagnostics import McpDiagnostics
+from services.mcp.manager import McpManager
+from services.mcp.progress import McpProgress
+from services.mcp.refresh import Coalesced
+from services.mcp.registries import PromptRegistry, ResourceRegistry
+from services.mcp.tokens import TokenStore, tokens_path
+from services.mcp.toolbox import McpToolbox
+from services.settings import Settings
+from services.state import CoreEvents, UserFeedback
+from services.tools.registry import ToolRegistry
+from services.workspace import Workspace
+
+__all__ = ["open_mcp"]
+
+
+async def _nothing() -> None:
+    """What is refreshed where nobody says what."""
+
+
+def _no_warnings(server: str, tools: Sequence[str]) -> Sequence[str]:
+    return ()
+
+
+def _unheard(progress: McpProgress) -> None:
+    """Progress that nobody listens to."""
+
+
+@asynccontextmanager
+async def open_mcp(
+    *,
+    settings: Settings,
+    workspace: Workspace,
+    environment: Environment,
+    clock: Clock,
+    ids: IdSource,
+    events: CoreEvents,
+    tools: ToolRegistry,
+    version: str,
+    on_progress: Callable[[McpProgress], None] = _unheard,
+    refresh_context: Callable[[], Awaitable[None]] = _nothing,
+    policy_warnings: Callable[[str, Sequence[str]], Sequence[str]] = _no_warnings,
+) -> AsyncIterator[McpManager]:
+    """The servers of a session; none is started before `McpManager.start`.
+
+    Leaving ends every server and returns when its processes are gone.
+
+    Args:
+        settings: `mcp_servers` and its neighbours.
+        workspace: where processes start, and what servers are told of folders.
+        environment: what processes may inherit, sanitised once more for them.
+        clock: holds still while a request is pending.
+        ids: for progress tokens.
+        events: people are told of troubles there.
+        tools: where the servers' tools are registered, behind all others.
+        version: ours, as servers are told.
+        on_progress: told how far an executing call is.
+        refresh_context: called when a server's offers have changed.
+        policy_warnings: what is wrong with the policy's rules about a server with these tools.
+
+    Raises:
+        McpConfigError: a server's configuration has no meaning.
+    """
+    configs = {
+        **server_configs(settings.mcp_servers),
+        **command_server(settings.mcp_server_command),
+    }
+
+    def feedback(severity: str, message: str) -> None:
+        events.emit(UserFeedback(severity=severity, message=message))
+
+    async with background_tasks() as tasks:
+        diagnostics = McpDiagnostics(events)
+        refresh = Coalesced(refresh_context, clock)
+        context = McpContext(
+            settings=settings,
+            workspace=workspace,
+            environment=environment,
+            clock=clock,
+            ids=ids,
+            tasks=tasks,
+            diagnostics=diagnostics,
+            tokens=TokenStore(tokens_path(workspace.home), clock, feedback=feedback),
+            version=version,
+            on_progress=on_progress,
+            refresh_context=refresh,
+            policy_warnings=policy_warnings,
+            warn=lambda message: feedback("warning", message),
+        )
+        main = Registries(
+            tools=McpToolbox(tools, settings),
+            prompts=PromptRegistry(),
+            resources=ResourceRegistry(),
+        )
+        manager = McpManager(configs, context, main)
+        try:
+            yield manager
+        finally:
+            await manager.stop()

@@ -1,0 +1,185 @@
+"""From a server's configuration to a conversation with it.
+
+Source: core `tools/mcp-client.ts` (`connectToMcpServer`, `createTransport`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+from services.mcp.child import ChildProcess
+from services.mcp.config import McpServerConfig, OAuthConfig
+from services.mcp.connection import Connection, Streams
+from services.mcp.context import McpContext
+from services.mcp.environment import expand_variables, sanitized, server_environment
+from services.mcp.errors import McpConnectionError, UnauthorizedError, is_authentication_error
+from services.mcp.events import ConnectionEvents
+from services.mcp.http import HttpFailures, TokenSource, http_transport, legacy_sse_transport
+from services.mcp.stdio import stdio_transport
+
+__all__ = ["connect_to_server"]
+
+logger = logging.getLogger(__name__)
+
+
+async def connect_to_server(
+    name: str, config: McpServerConfig, context: McpContext, events: ConnectionEvents
+) -> Connection:
+    """Reach the server: as a child process, over streamable HTTP, or by server-sent events.
+
+    Raises:
+        UnauthorizedError: it wants a login; the message says how.
+        McpConnectionError, McpError, ShapeError: it cannot be reached, or does not behave.
+    """
+    opener = _Opener(name, config, context, events)
+    if config.endpoint is not None:
+        return await opener.network()
+    if config.command is None:
+        raise McpConnectionError(
+            "Invalid configuration: missing httpUrl (for Streamable HTTP), url (for SSE), and "
+            "command (for stdio)."
+        )
+    if not context.settings.folder_trusted:
+        raise McpConnectionError(
+            f"MCP server '{name}' uses stdio transport but current folder is not trusted. "
+            "Use 'gemini trust' to enable it."
+        )
+    return await opener.open(_child(name, config.command, config, context))
+
+
+class _Opener:
+    def __init__(
+        self,
+        name: str,
+        config: McpServerConfig,
+        context: McpContext,
+        events: ConnectionEvents,
+    ) -> None:
+        self._name = name
+        self._config = config
+        self._context = context
+        self._events = events
+
+    async def open(self, transport: Streams, failures: HttpFailures | None = None) -> Connection:
+        return await Connection.open(
+            transport,
+            self._events,
+            name=self._name,
+            version=self._context.version,
+            clock=self._context.clock,
+            tasks=self._context.tasks,
+            timeout_s=self._config.timeout_s,
+            failures=failures,
+        )
+
+    async def network(self) -> Connection:
+        config, context = self._config, self._context
+        if config.auth_provider_type not in (None, "dynamic_discovery"):
+            raise McpConnectionError(
+                f"MCP server '{self._name}': authProviderType '{config.auth_provider_type}' is not "
+                "supported; use a stored login or a header instead."
+            )
+        stored = context.tokens.credentials(self._name) is not None
+        if not stored and config.oauth.enabled:
+            self._info(
+                f"MCP server '{self._name}' requires authentication using: /mcp auth {self._name}"
+            )
+        token = self._token if stored else None
+        try:
+            return await self._first(token)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the older transport may do
+            problem = error
+        if not is_authentication_error(problem) and self._may_fall_back():
+            logger.info("MCP server '%s': HTTP failed, trying SSE: %s", self._name, problem)
+            try:
+                return await self._second(token)
+            except Exception as error:  # noqa: BLE001 - the first problem is the one to be told
+                if not is_authentication_error(error):
+                    raise problem from None
+                problem = error
+        if is_authentication_error(problem):
+            await self._want_login()
+        raise problem
+
+    async def _first(self, token: TokenSource | None) -> Connection:
+        config = self._config
+        url = config.endpoint or ""
+        failures = HttpFailures()
+        kind = legacy_sse_transport if self._is_sse() else http_transport
+        headers = _expanded(config.headers, self._context)
+        return await self.open(kind(url, headers=headers, token=token, failures=failures), failures)
+
+    async def _second(self, token: TokenSource | None) -> Connection:
+        # The core does not expand the headers of its second attempt, and no more do we.
+        failures = HttpFailures()
+        return await self.open(
+            legacy_sse_transport(
+                self._config.url or "",
+                headers=self._config.headers,
+                token=token,
+                failures=failures,
+            ),
+            failures,
+        )
+
+    def _is_sse(self) -> bool:
+        return self._config.http_url is None and self._config.type == "sse"
+
+    def _may_fall_back(self) -> bool:
+        config = self._config
+        return config.http_url is None and config.url is not None and config.type is None
+
+    async def _token(self) -> str | None:
+        oauth = self._config.oauth
+        return await self._context.tokens.valid_token(
+            self._name, oauth if oauth.enabled else OAuthConfig()
+        )
+
+    async def _want_login(self) -> None:
+        name = self._name
+        rejected = await self._token() is not None
+        message = (
+            f"MCP server '{name}' rejected stored OAuth token. "
+            f"Please re-authenticate using: /mcp auth {name}"
+            if rejected
+            else f"MCP server '{name}' requires authentication using: /mcp auth {name}"
+        )
+        self._info(message)
+        raise UnauthorizedError(message)
+
+    def _info(self, message: str) -> None:
+        self._context.diagnostics.emit("info", message, self._name)
+
+
+@asynccontextmanager
+async def _child(
+    name: str, command: str, config: McpServerConfig, context: McpContext
+) -> AsyncIterator[Any]:
+    settings = context.settings
+    process = await ChildProcess.start(
+        name,
+        command,
+        config.args,
+        folder=context.workspace.root / (config.cwd or ""),
+        environment=server_environment(
+            context.environment.child_variables,
+            config.env,
+            allowed=settings.allowed_environment_variables,
+            blocked=settings.blocked_environment_variables,
+        ),
+    )
+    async with stdio_transport(process) as streams:
+        yield streams
+
+
+def _expanded(headers: Mapping[str, str], context: McpContext) -> dict[str, str]:
+    settings = context.settings
+    known = sanitized(
+        context.environment.variables,
+        allowed=settings.allowed_environment_variables,
+        blocked=settings.blocked_environment_variables,
+    )
+    return {key: expand_variables(value, known) for key, value in headers.items()}

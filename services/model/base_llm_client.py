@@ -1,0 +1,248 @@
+"""`BaseLlmClient`: the `UtilityModel` in front of a `ContentGenerator`.
+
+A question has no conversation: it resolves its model configuration by key, asks until the answer
+is usable, and leaves history and recording alone. Source: core `core/baseLlmClient.ts`. Two things
+are different on purpose. Upstream writes every failure, contents included, to a file in the
+temporary folder: here it is a log line. And upstream's waits between attempts ignore the request's
+signal, so that an abort hangs for up to half a minute: here an abort ends them.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final, NoReturn
+
+from services.clock import Clock
+from services.ids import RandomSource
+from services.model.classification import retry_error_type
+from services.model.configs import ModelConfigKey, ModelConfigs
+from services.model.errors import ModelError, error_message
+from services.model.generator import ContentGenerator, ModelRequest
+from services.model.names import display_name
+from services.model.parts import response_text
+from services.model.retry import AvailabilityContext, retry_with_backoff
+from services.model.selection import ModelAvailability, Selection, apply_model_selection
+from services.model.utility import UtilityRequest
+from services.state import CoreEvents, RetryAttempt, SessionState
+from services.wire import Json, JsonObject, js_trim
+
+__all__ = ["BaseLlmClient"]
+
+logger = logging.getLogger(__name__)
+
+_MAX_ATTEMPTS: Final = 5
+_JSON_FENCE: Final = "```json"
+_FENCE: Final = "```"
+
+
+@dataclass(slots=True)
+class _Asked:
+    """The model that is asked, which a fallback changes between attempts, and its config."""
+
+    key: ModelConfigKey
+    model: str
+    config: JsonObject
+    active: str
+    """The session's active model when `model` was settled."""
+
+    def follow(self, active: str, models: ModelConfigs) -> None:
+        if active != self.active:
+            self.active = active
+            resolved = models.resolve(replace(self.key, model=active))
+            self.model, self.config = resolved.model, resolved.config
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Question:
+    request: UtilityRequest
+    wanted_again: Callable[[JsonObject], bool]
+    """Whether an answer is not good enough."""
+    config: JsonObject = field(default_factory=dict)
+    """What goes on top of the model's own config, in the order of the wire."""
+
+
+class BaseLlmClient:
+    """Asks a model beside the conversation. One per session; nothing is kept between questions."""
+
+    def __init__(
+        self,
+        *,
+        generator: ContentGenerator,
+        models: ModelConfigs,
+        state: SessionState,
+        events: CoreEvents,
+        clock: Clock,
+        rng: RandomSource,
+        retry_fetch_errors: bool = True,
+        auth_type: str | None = None,
+        variables: Mapping[str, str] | None = None,
+        availability: ModelAvailability | None = None,
+    ) -> None:
+        """Prepare to ask.
+
+        Args:
+            generator: The model seam.
+            models: What a request's `config_key` is looked up in.
+            state: The active model, and whether anybody is there to ask about a fallback.
+            events: Told of every retry.
+            clock: What waits are made on.
+            rng: Their jitter.
+            retry_fetch_errors: Whether failures of fetching itself are retried.
+            auth_type: How the session signed in; decides on the quota hint.
+            variables: The environment, asked for the user's own cloud project.
+            availability: The models' health and policies; without it every model is well.
+        """
+        self._generator = generator
+        self._models = models
+        self._state = state
+        self._events = events
+        self._clock = clock
+        self._rng = rng
+        self._retry_fetch_errors = retry_fetch_errors
+        self._auth_type = auth_type
+        self._variables = variables
+        self._availability = availability
+
+    async def generate_json(self, request: UtilityRequest, schema: JsonObject) -> JsonObject:
+        """The answer as a JSON object. An answer that is no JSON at all is asked for again.
+
+        Raises:
+            ModelError: the model could not be asked, or gave nothing usable: `Failed to generate
+                content: …`; or it gave JSON that is no object.
+            AbortError: the request's signal was aborted.
+        """
+        response = await self._ask(
+            _Question(
+                request=request,
+                wanted_again=_is_no_json,
+                config={"responseJsonSchema": schema, "responseMimeType": "application/json"},
+            ),
+            "generateJson",
+        )
+        parsed = _parse(js_trim(response_text(response) or ""))
+        if not isinstance(parsed, dict):
+            raise ModelError("Invalid JSON response format from LLM")
+        return parsed
+
+    async def generate_content(self, request: UtilityRequest) -> JsonObject:
+        """The whole response. One without any text in it is asked for again.
+
+        Raises:
+            ModelError: the model could not be asked, or stayed silent: `Failed to generate
+                content: …`.
+            AbortError: the request's signal was aborted.
+        """
+        question = _Question(request=request, wanted_again=_is_silent)
+        return await self._ask(question, "generateContent")
+
+    async def _ask(self, question: _Question, name: str) -> JsonObject:
+        request = question.request
+        key = ModelConfigKey(model=request.config_key, override_scope=request.override_scope)
+        selection = self._select(key)
+        asked = _Asked(key, selection.model, selection.config, self._state.active_model)
+        limit = selection.max_attempts
+        if limit is None:
+            limit = _MAX_ATTEMPTS if request.max_attempts is None else request.max_attempts
+        try:
+            return await self._retry(question, asked, limit)
+        except Exception as error:
+            if request.signal.aborted:
+                raise
+            self._fail(error, name)
+
+    async def _retry(self, question: _Question, asked: _Asked, limit: int) -> JsonObject:
+        request, availability = question.request, self._availability
+        instruction = request.system_instruction
+        on_top = {"systemInstruction": instruction} if instruction else {}
+
+        async def ask() -> JsonObject:
+            asked.follow(self._state.active_model, self._models)
+            return await self._generator.generate_content(
+                ModelRequest(
+                    model=asked.model,
+                    contents=request.contents,
+                    role=request.role,
+                    prompt_id=request.prompt_id,
+                    signal=request.signal,
+                    config={**asked.config, **on_top, **question.config},
+                )
+            )
+
+        def context() -> AvailabilityContext | None:
+            return None if availability is None else availability.context(asked.model)
+
+        async def fall_back(auth_type: str | None, error: Exception) -> str | bool | None:
+            if availability is None:
+                return None
+            return await availability.fall_back(asked.model, auth_type, error)
+
+        def on_retry(attempt: int, error: Exception, delay_ms: float) -> None:
+            policy = context()
+            told = policy.max_attempts if policy is not None else None
+            if told is None:
+                told = _MAX_ATTEMPTS if request.max_attempts is None else request.max_attempts
+            self._events.emit(
+                RetryAttempt(
+                    attempt=attempt,
+                    max_attempts=told,
+                    delay_ms=delay_ms,
+                    error=retry_error_type(error),
+                    model=display_name(asked.model),
+                )
+            )
+
+        return await retry_with_backoff(
+            ask,
+            clock=self._clock,
+            rng=self._rng,
+            signal=request.signal,
+            max_attempts=limit,
+            retry_fetch_errors=self._retry_fetch_errors,
+            should_retry_on_content=question.wanted_again,
+            auth_type=self._auth_type,
+            variables=self._variables,
+            on_persistent_429=fall_back if self._state.interactive else None,
+            on_retry=on_retry,
+            availability_context=context,
+        )
+
+    def _select(self, key: ModelConfigKey) -> Selection:
+        if self._availability is not None:
+            return self._availability.select(key)
+        return apply_model_selection(key, models=self._models, state=self._state)
+
+    def _fail(self, error: Exception, name: str) -> NoReturn:
+        """Tell of a failure as upstream does: with its words, without its class."""
+        message = error_message(error)
+        logger.debug("%s failed: %s", name, message)
+        raise ModelError(f"Failed to generate content: {message}") from error
+
+
+def _is_silent(response: JsonObject) -> bool:
+    return not js_trim(response_text(response) or "")
+
+
+def _is_no_json(response: JsonObject) -> bool:
+    text = js_trim(response_text(response) or "")
+    if not text:
+        return True
+    try:
+        _parse(text)
+    except (ValueError, RecursionError):
+        return True
+    return False
+
+
+def _parse(text: str) -> Json:
+    if text.startswith(_JSON_FENCE) and text.endswith(_FENCE):
+        text = js_trim(text[len(_JSON_FENCE) : -len(_FENCE)])
+        logger.debug("a JSON answer came in a markdown fence")
+    return json.loads(text, parse_constant=_refuse)
+
+
+def _refuse(constant: str) -> NoReturn:
+    """`NaN` and its kin are Python's own addition to JSON."""
+    raise ValueError(f"{constant} is not JSON")

@@ -1,0 +1,205 @@
+"""The product's own tables of models, names and chains, for `ModelResolutions`.
+
+Source: core `config/defaultModelConfigs.ts`, `modelDefinitions`, `modelIdResolutions`,
+`classifierIdResolutions`, `modelChains`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from services.model.names import (
+    ALIAS_AUTO,
+    ALIAS_FLASH,
+    ALIAS_FLASH_LITE,
+    ALIAS_PRO,
+    AUTO_2_5,
+    AUTO_3,
+    BASE_FLASH,
+    BASE_FLASH_LITE,
+    DEFAULT_PRO,
+    GEMMA_4_26B,
+    GEMMA_4_31B,
+    LATEST_FLASH,
+    LATEST_FLASH_LITE,
+    PREVIEW_3_1_CUSTOM_TOOLS,
+    PREVIEW_3_1_PRO,
+    PREVIEW_FLASH,
+    PREVIEW_PRO,
+)
+from services.wire import Json, JsonObject
+
+__all__ = [
+    "DEFAULT_CHAINS",
+    "DEFAULT_CLASSIFIER_RESOLUTIONS",
+    "DEFAULT_DEFINITIONS",
+    "DEFAULT_ID_RESOLUTIONS",
+]
+
+_FLASH_2_5: Final = "gemini-2.5-flash"
+_FLASH_LITE_2_5: Final = "gemini-2.5-flash-lite"
+_KINDS: Final = ("terminal", "transient", "not_found", "unknown")
+
+
+def _model(
+    tier: str,
+    family: str | None = None,
+    *,
+    preview: bool = False,
+    visible: bool = True,
+    thinking: bool = False,
+    multimodal: bool = False,
+    name: str | None = None,
+) -> JsonObject:
+    return {
+        **({} if name is None else {"displayName": name}),
+        "tier": tier,
+        **({} if family is None else {"family": family}),
+        "isPreview": preview,
+        "isVisible": visible,
+        "features": {"thinking": thinking, "multimodalToolUse": multimodal},
+    }
+
+
+def _gemini_3(tier: str, *, preview: bool = False, visible: bool = True) -> JsonObject:
+    return _model(
+        tier,
+        "gemini-3",
+        preview=preview,
+        visible=visible,
+        thinking=tier == "pro",
+        multimodal=True,
+    )
+
+
+def _auto(family: str, *, preview: bool) -> JsonObject:
+    return {"tier": "auto", "family": family, "isPreview": preview, "isVisible": False}
+
+
+DEFAULT_DEFINITIONS: Final[Mapping[str, Mapping[str, Json]]] = {
+    BASE_FLASH_LITE: _gemini_3("flash-lite"),
+    LATEST_FLASH_LITE: _gemini_3("flash-lite"),
+    PREVIEW_3_1_PRO: _gemini_3("pro", preview=True),
+    PREVIEW_3_1_CUSTOM_TOOLS: _gemini_3("pro", preview=True, visible=False),
+    PREVIEW_PRO: _gemini_3("pro", preview=True),
+    PREVIEW_FLASH: _gemini_3("flash", preview=True),
+    BASE_FLASH: _gemini_3("flash"),
+    LATEST_FLASH: _gemini_3("flash"),
+    DEFAULT_PRO: _model("pro", "gemini-2.5"),
+    _FLASH_2_5: _model("flash", "gemini-2.5"),
+    _FLASH_LITE_2_5: _model("flash-lite", "gemini-2.5"),
+    GEMMA_4_31B: _model("custom", "gemma-4", thinking=True, name=GEMMA_4_31B),
+    GEMMA_4_26B: _model("custom", "gemma-4", thinking=True, name=GEMMA_4_26B),
+    ALIAS_AUTO: _model("auto", preview=True, thinking=True, name="Auto"),
+    ALIAS_PRO: _model("pro", visible=False, thinking=True),
+    ALIAS_FLASH: _model("flash", visible=False),
+    ALIAS_FLASH_LITE: _model("flash-lite", visible=False),
+    AUTO_3: _auto("gemini-3", preview=True),
+    AUTO_2_5: _auto("gemini-2.5", preview=False),
+}
+"""Model or alias → what it is."""
+
+
+def _name(default: str, *cases: tuple[JsonObject, str]) -> JsonObject:
+    contexts = [{"condition": condition, "target": target} for condition, target in cases]
+    return {"default": default, **({"contexts": contexts} if contexts else {})}
+
+
+_NO_PREVIEW: Final[JsonObject] = {"hasAccessToPreview": False}
+_ASKED_2_5: Final[JsonObject] = {"requestedModels": [DEFAULT_PRO, AUTO_2_5]}
+_LATEST: Final[JsonObject] = {"useLatestFlash": True}
+_LATEST_LITE: Final[JsonObject] = {"useLatestFlashLite": True}
+_PRO_3_1: Final = (
+    ({"useGemini3_1": True, "useCustomTools": True}, PREVIEW_3_1_CUSTOM_TOOLS),
+    ({"useGemini3_1": True}, PREVIEW_3_1_PRO),
+)
+_PRO: Final = _name(PREVIEW_PRO, (_NO_PREVIEW, DEFAULT_PRO), *_PRO_3_1)
+
+DEFAULT_ID_RESOLUTIONS: Final[Mapping[str, Mapping[str, Json]]] = {
+    GEMMA_4_31B: _name(GEMMA_4_31B),
+    GEMMA_4_26B: _name(GEMMA_4_26B),
+    PREVIEW_3_1_PRO: _name(
+        PREVIEW_3_1_PRO,
+        (_NO_PREVIEW, DEFAULT_PRO),
+        ({"useCustomTools": True}, PREVIEW_3_1_CUSTOM_TOOLS),
+    ),
+    PREVIEW_3_1_CUSTOM_TOOLS: _name(PREVIEW_3_1_CUSTOM_TOOLS, (_NO_PREVIEW, DEFAULT_PRO)),
+    PREVIEW_FLASH: _name(
+        PREVIEW_FLASH,
+        ({**_NO_PREVIEW, "useLatestFlash": True}, LATEST_FLASH),
+        ({**_NO_PREVIEW, "useLatestFlash": False}, BASE_FLASH),
+    ),
+    BASE_FLASH: _name(BASE_FLASH, (_LATEST, LATEST_FLASH)),
+    LATEST_FLASH: _name(LATEST_FLASH, ({"useLatestFlash": False}, BASE_FLASH)),
+    _FLASH_2_5: _name(_FLASH_2_5, (_LATEST, LATEST_FLASH)),
+    PREVIEW_PRO: _PRO,
+    ALIAS_AUTO: _PRO,
+    ALIAS_PRO: _PRO,
+    AUTO_3: _PRO,
+    AUTO_2_5: _name(DEFAULT_PRO),
+    ALIAS_FLASH: _name(PREVIEW_FLASH, (_LATEST, LATEST_FLASH), (_NO_PREVIEW, BASE_FLASH)),
+    ALIAS_FLASH_LITE: _name(BASE_FLASH_LITE, (_LATEST_LITE, LATEST_FLASH_LITE)),
+    BASE_FLASH_LITE: _name(BASE_FLASH_LITE, (_LATEST_LITE, LATEST_FLASH_LITE)),
+    LATEST_FLASH_LITE: _name(LATEST_FLASH_LITE, ({"useLatestFlashLite": False}, BASE_FLASH_LITE)),
+}
+"""Name → the model it stands for: the first case that holds, else the default."""
+
+DEFAULT_CLASSIFIER_RESOLUTIONS: Final[Mapping[str, Mapping[str, Json]]] = {
+    "flash": _name(
+        PREVIEW_FLASH,
+        (_LATEST, LATEST_FLASH),
+        (_NO_PREVIEW, BASE_FLASH),
+        (_ASKED_2_5, BASE_FLASH),
+    ),
+    "pro": _name(PREVIEW_PRO, (_NO_PREVIEW, DEFAULT_PRO), (_ASKED_2_5, DEFAULT_PRO), *_PRO_3_1),
+}
+"""Tier → the model it stands for, which depends on what was asked for."""
+
+
+def _policy(
+    model: str,
+    *,
+    action: str = "prompt",
+    transient: tuple[str, str] | None = None,
+    attempts: int | None = None,
+    last: bool = False,
+) -> JsonObject:
+    """A policy; `transient`: action and transition for failures that pass."""
+    actions = dict.fromkeys(_KINDS, action)
+    transitions = dict.fromkeys(_KINDS, "terminal")
+    if transient is not None:
+        actions["transient"], transitions["transient"] = transient
+    return {
+        "model": model,
+        **({"isLastResort": True} if last else {}),
+        **({} if attempts is None else {"maxAttempts": attempts}),
+        "actions": actions,
+        "stateTransitions": transitions,
+    }
+
+
+def _chosen(model: str) -> JsonObject:
+    return _policy(model, transient=("silent", "sticky_retry"), attempts=3)
+
+
+def _last(model: str) -> JsonObject:
+    return _policy(model, attempts=10, last=True)
+
+
+DEFAULT_CHAINS: Final[Mapping[str, Sequence[Mapping[str, Json]]]] = {
+    "preview": (_policy(PREVIEW_PRO), _last(PREVIEW_FLASH)),
+    "auto-preview": (_chosen(PREVIEW_PRO), _last(PREVIEW_FLASH)),
+    # Not what the catalogue in code says of the same model: it is so upstream.
+    "default": (
+        _policy(DEFAULT_PRO, transient=("prompt", "sticky_retry")),
+        _last(BASE_FLASH),
+    ),
+    "auto-default": (_chosen(DEFAULT_PRO), _last(BASE_FLASH)),
+    "lite": (
+        _policy(BASE_FLASH_LITE, action="silent"),
+        _policy(BASE_FLASH, action="silent"),
+        _policy(DEFAULT_PRO, action="silent", last=True),
+    ),
+}
+"""Chain → its policies, first choice first."""

@@ -1,0 +1,120 @@
+"""Who should speak next, after an answer without tool calls: the user, or the model once more.
+
+Source: core `utils/nextSpeakerChecker.ts`. The check is off unless `skip_next_speaker_check` is
+set to false. The user-role text is upstream's, the schema's descriptions are our own words.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, Literal, Protocol
+
+from services.abort import AbortSignal
+from services.history.transforms import has_function_response
+from services.model.generator import LlmRole
+from services.model.utility import UtilityModel, UtilityRequest
+from services.wire import Content, JsonObject
+
+__all__ = ["CONTINUE_REQUEST", "NextSpeaker", "SpokenChat", "check_next_speaker"]
+
+logger = logging.getLogger(__name__)
+
+CONTINUE_REQUEST: Final = "Please continue."
+"""What the user is made to say where the model should go on. Source: core `core/client.ts`."""
+
+_AFTER_TOOL: Final = "The last message was a function response, so the model should speak next."
+_AFTER_NOTHING: Final = (
+    "The last message was a filler model message with no content (nothing for user to act on), "
+    "model should speak next."
+)
+_QUESTION: Final = """\
+Analyze *only* the content and structure of your immediately preceding response (your last turn in \
+the conversation history). Based *strictly* on that response, determine who should logically speak \
+next: the 'user' or the 'model' (you).
+**Decision Rules (apply in order):**
+1.  **Model Continues:** If your last response explicitly states an immediate next action *you* \
+intend to take (e.g., "Next, I will...", "Now I'll process...", "Moving on to analyze...", \
+indicates an intended tool call that didn't execute), OR if the response seems clearly incomplete \
+(cut off mid-thought without a natural conclusion), then the **'model'** should speak next.
+2.  **Question to User:** If your last response ends with a direct question specifically addressed \
+*to the user*, then the **'user'** should speak next.
+3.  **Waiting for User:** If your last response completed a thought, statement, or task *and* does \
+not meet the criteria for Rule 1 (Model Continues) or Rule 2 (Question to User), it implies a \
+pause expecting user input or reaction. In this case, the **'user'** should speak next."""
+_SCHEMA: Final[JsonObject] = {
+    "type": "object",
+    "properties": {
+        "reasoning": {
+            "type": "string",
+            "description": "In short: which rule applies to the last turn, and why.",
+        },
+        "next_speaker": {
+            "type": "string",
+            "enum": ["user", "model"],
+            "description": "Who speaks next by these rules, judged by the last turn alone.",
+        },
+    },
+    "required": ["reasoning", "next_speaker"],
+}
+
+
+class SpokenChat(Protocol):
+    """A conversation as this check reads it; both lists oldest first."""
+
+    def curated_history(self) -> Sequence[Content]:
+        """The turns that are fit to be sent."""
+        ...
+
+    def shown_history(self) -> Sequence[Content]:
+        """All turns, invalid ones included."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NextSpeaker:
+    """The verdict. `reasoning` is the model's own, or says which shortcut was taken."""
+
+    speaker: Literal["user", "model"]
+    reasoning: str
+
+
+async def check_next_speaker(
+    chat: SpokenChat, model: UtilityModel, signal: AbortSignal, prompt_id: str
+) -> NextSpeaker | None:
+    """Say who should speak next, asking a model only where history does not tell.
+
+    Returns:
+        The verdict; `None` where nothing can be said: no history, the last turn is not the
+        model's, or the question failed for whatever reason.
+    """
+    curated = chat.curated_history()
+    if not curated:
+        return None
+    shown = chat.shown_history()
+    if not shown:
+        return None
+    last = shown[-1]
+    if last.get("role") == "user" and has_function_response(last):
+        return NextSpeaker("model", _AFTER_TOOL)
+    if last.get("role") == "model" and last.get("parts") == []:
+        return NextSpeaker("model", _AFTER_NOTHING)
+    if curated[-1].get("role") != "model":
+        return None
+    request = UtilityRequest(
+        config_key="next-speaker-checker",
+        contents=[*curated, {"role": "user", "parts": [{"text": _QUESTION}]}],
+        role=LlmRole.UTILITY_NEXT_SPEAKER,
+        prompt_id=prompt_id,
+        signal=signal,
+    )
+    try:
+        answer = await model.generate_json(request, _SCHEMA)
+    except Exception as error:  # noqa: BLE001 - a failed check ends the turn, as if there were none
+        logger.debug("could not ask who should speak next: %s", error)
+        return None
+    speaker, reasoning = answer.get("next_speaker"), answer.get("reasoning")
+    if speaker not in ("user", "model"):
+        return None
+    return NextSpeaker(speaker, reasoning if isinstance(reasoning, str) else "")

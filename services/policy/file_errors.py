@@ -1,0 +1,189 @@
+"""What is wrong in a policy file, said with file, line, key, and what to write instead.
+
+Texts are upstream's, which adds no line; a syntax error's own words are those of our parser.
+Source: core `policy/toml-loader.ts`, `policy/config.ts` (`formatPolicyError`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final, Literal
+
+from services.policy.rules import Tier
+from services.policy.toml_schema import SchemaIssue
+
+__all__ = ["ErrorKind", "FileErrors", "PolicyFileError", "TomlProblem", "syntax_problem"]
+
+ErrorKind = Literal[
+    "file_read",
+    "toml_parse",
+    "schema_validation",
+    "rule_validation",
+    "regex_compilation",
+    "tool_name_warning",
+]
+
+_PLACE: Final = re.compile(r" \(at line (\d+), column (\d+)\)\Z")
+_END: Final = " (at end of document)"
+_HEADER: Final = re.compile(r"[ \t]*\[\[[ \t]*(rule|safety_checker)[ \t]*\]\]")
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyFileError:
+    """One thing that is wrong; `str` is what people are told."""
+
+    file: Path
+    """The file, or the folder that cannot be read."""
+    tier: Tier
+    kind: ErrorKind
+    message: str
+    details: str | None = None
+    suggestion: str | None = None
+    rule_index: int | None = None
+    """The rule's (or checker's) place among those of its file, from 0."""
+    line: int | None = None
+    """Where the fault, or the rule that has it, begins; from 1."""
+    severity: Literal["error", "warning"] = "error"
+
+    def __str__(self) -> str:
+        place = "" if self.line is None else f", line {self.line}"
+        text = (
+            f"[{self.tier.name}] Policy file {self.severity} in {self.file.name}{place}:\n"
+            f"  {self.message}"
+        )
+        text += f"\n{self.details}" if self.details else ""
+        return text + (f"\n  Suggestion: {self.suggestion}" if self.suggestion else "")
+
+
+@dataclass(frozen=True, slots=True)
+class TomlProblem:
+    """A syntax error; `details` shows the lines around it."""
+
+    details: str
+    line: int | None
+
+
+def syntax_problem(message: str, text: str) -> TomlProblem:
+    """The parser's complaint about `text`, with the place shown under the line."""
+    found = _PLACE.search(message)
+    lines = text.split("\n")
+    if found is not None:
+        row, column = int(found.group(1)), int(found.group(2))
+    elif message.endswith(_END):
+        row, column = len(lines), len(lines[-1]) + 1
+    else:
+        return TomlProblem(message, None)
+    first, last = max(1, row - 1), min(len(lines), row + 1)
+    width = len(str(last))
+    words = message[: found.start()] if found is not None else message.removesuffix(_END)
+    shown = [f"{words} at row {row}, col {column}:"]
+    for number in range(first, last + 1):
+        mark = ">" if number == row else ":"
+        shown.append(f"{number:>{width}}{mark} {lines[number - 1]}")
+        if number == row:
+            shown.append(" " * (width + 1 + column) + "^")
+    return TomlProblem("\n".join(shown) + "\n", row)
+
+
+class FileErrors:
+    """Takes down what is wrong in one file."""
+
+    def __init__(self, file: Path, tier: Tier, text: str, errors: list[PolicyFileError]) -> None:
+        self._file = file
+        self._tier = tier
+        self._text = text
+        self._errors = errors
+
+    def syntax(self, problem: TomlProblem) -> None:
+        """The file is no TOML."""
+        self._add(
+            "toml_parse",
+            "TOML parsing failed",
+            problem.details,
+            "Check for syntax errors like missing quotes, brackets, or commas",
+            line=problem.line,
+        )
+
+    def schema(self, issues: Sequence[SchemaIssue]) -> None:
+        """The file holds something else than it should."""
+        first = issues[0].path
+        line = None
+        if len(first) > 1 and isinstance(first[1], int):
+            line = self._line(str(first[0]), first[1])
+        self._add(
+            "schema_validation",
+            "Schema validation failed",
+            # Upstream counts every file as its first rule; the fields say which one is meant.
+            "Invalid policy rule (rule #1):\n" + "\n".join(map(str, issues)),
+            "Ensure all required fields (decision, priority) are present with correct types",
+            line=line,
+        )
+
+    def rule(self, table: str, index: int, message: str, details: str) -> None:
+        """A rule's keys contradict each other, or one is empty."""
+        line = self._line(table, index)
+        self._add("rule_validation", message, details, None, index=index, line=line)
+
+    def warning(self, table: str, index: int, message: str, details: str) -> None:
+        """A rule's tool name looks like a slip."""
+        error = PolicyFileError(
+            self._file,
+            self._tier,
+            "tool_name_warning",
+            message,
+            details,
+            rule_index=index,
+            line=self._line(table, index),
+            severity="warning",
+        )
+        self._errors.append(error)
+
+    def pattern(self, table: str, index: int, pattern: str, problem: str | None) -> None:
+        """A pattern is none (`problem` says why), or not a safe one (`None`)."""
+        checker = table == "safety_checker"
+        where = " in safety checker" if checker else ""
+        if problem is None:
+            message = f"Unsafe regex pattern{where} (potential ReDoS)"
+            details = f"Pattern: {pattern}"
+            advice = "Avoid nested quantifiers or extremely long patterns"
+        else:
+            message = f"Invalid regex pattern{where}"
+            details = f"Pattern: {pattern}\nError: {problem}"
+            advice = (
+                "Check regex syntax for errors like unmatched brackets or invalid escape sequences"
+            )
+        self._add(
+            "regex_compilation",
+            message,
+            details,
+            None if checker else advice,
+            line=self._line(table, index),
+        )
+
+    def _add(
+        self,
+        kind: ErrorKind,
+        message: str,
+        details: str,
+        suggestion: str | None,
+        *,
+        index: int | None = None,
+        line: int | None = None,
+    ) -> None:
+        self._errors.append(
+            PolicyFileError(self._file, self._tier, kind, message, details, suggestion, index, line)
+        )
+
+    def _line(self, table: str, index: int) -> int | None:
+        """The line of the header of a table's nth entry, if there is one such line only."""
+        headers = [
+            number
+            for number, line in enumerate(self._text.split("\n"), start=1)
+            if (found := _HEADER.match(line)) is not None and found.group(1) == table
+        ]
+        # Strings of several lines may hold what looks like a header; then there is no telling.
+        quoted = '"""' in self._text or "'''" in self._text
+        return None if quoted or index >= len(headers) else headers[index]

@@ -1,0 +1,84 @@
+"""A session's rules and safety checkers, in the order in which they are tried.
+
+Source: core `policy/policy-engine.ts` (`addRule`, `removeRulesBy…`, `hasRuleForTool`).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable
+
+from services.policy.rules import CheckerRule, Decision, PolicyCall, PolicyRule, rule_matches
+
+__all__ = ["AGENT_RULE_SOURCE", "RuleBook", "first_unconditional"]
+
+AGENT_RULE_SOURCE = "AgentRegistry (Dynamic)"
+"""The source of the rules that come with remote agents."""
+
+
+class RuleBook:
+    """Rules and checkers by priority, highest first; equal priorities keep their order."""
+
+    def __init__(
+        self, rules: Iterable[PolicyRule] = (), checkers: Iterable[CheckerRule] = ()
+    ) -> None:
+        self._rules: list[PolicyRule] = []
+        self._checkers: list[CheckerRule] = []
+        self.add(rules, checkers)
+
+    @property
+    def rules(self) -> tuple[PolicyRule, ...]:
+        """All rules, in the order in which they are tried."""
+        return tuple(self._rules)
+
+    @property
+    def checkers(self) -> tuple[CheckerRule, ...]:
+        """All checkers, in the order in which they run."""
+        return tuple(self._checkers)
+
+    def add(self, rules: Iterable[PolicyRule], checkers: Iterable[CheckerRule] = ()) -> None:
+        """Add rules and checkers; each comes after those with the same priority."""
+        self._rules.extend(rules)
+        self._rules.sort(key=lambda rule: -rule.priority)
+        self._checkers.extend(checkers)
+        self._checkers.sort(key=lambda checker: -checker.priority)
+
+    def remove_tier(self, tier: int) -> None:
+        """Take out all rules and checkers of one tier (see `Tier`)."""
+        self._keep(lambda entry: math.floor(entry.priority) != tier)
+
+    def remove_source(self, source: str) -> None:
+        """Take out all rules and checkers that name `source` as theirs."""
+        self._keep(lambda entry: entry.source != source)
+
+    def remove_for_tool(self, tool_name: str, source: str | None = None) -> None:
+        """Take out a tool's rules; those of one source only, where it is given."""
+        self._rules = [
+            rule
+            for rule in self._rules
+            if rule.tool_name != tool_name or (source is not None and rule.source != source)
+        ]
+
+    def has_rule_for(self, tool_name: str, *, ignore_agents: bool = False) -> bool:
+        """Whether a rule names exactly this tool; `ignore_agents`: one that somebody wrote."""
+        return any(
+            rule.tool_name == tool_name and not (ignore_agents and rule.source == AGENT_RULE_SOURCE)
+            for rule in self._rules
+        )
+
+    def _keep(self, wanted: Callable[[PolicyRule | CheckerRule], bool]) -> None:
+        self._rules = [rule for rule in self._rules if wanted(rule)]
+        self._checkers = [checker for checker in self._checkers if wanted(checker)]
+
+
+def first_unconditional(rules: Iterable[PolicyRule], call: PolicyCall) -> Decision | None:
+    """What `rules` say of a tool whatever its arguments; `None` where they say nothing.
+
+    A refusal of some arguments is passed over; any other word about some arguments counts.
+    """
+    for rule in rules:
+        if rule.args_pattern is not None and rule.decision is Decision.DENY:
+            continue
+        if rule_matches(rule, call, ignore_pattern=True):
+            return rule.decision
+    return None

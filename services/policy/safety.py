@@ -1,0 +1,263 @@
+"""Safety checkers: what they are asked, what they answer, and running them within their time.
+
+Whatever goes wrong with a checker is a refusal. Source: core `safety/checker-runner.ts`,
+`safety/context-builder.ts`, `safety/registry.ts`, `safety/protocol.ts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import re
+import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final, Protocol
+
+from services.clock import Clock
+from services.hooks.process import Ending, run_hook_process
+from services.policy.rules import CheckerSpec, Decision
+from services.wire import Content, JsonObject, js_json
+from services.workspace import Workspace
+
+__all__ = [
+    "CHECKER_TIMEOUT_MS",
+    "ConversationContext",
+    "InProcessChecker",
+    "SafetyCheckers",
+    "SafetyRequest",
+    "SafetyVerdict",
+]
+
+logger = logging.getLogger(__name__)
+
+CHECKER_TIMEOUT_MS: Final = 30_000
+"""How long a checker may take: time for one that asks a model."""
+
+_PROTOCOL: Final = "1.0.0"
+_NAME: Final = re.compile(r"[a-z0-9-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class SafetyVerdict:
+    """A checker's answer; the reason is for logs."""
+
+    decision: Decision
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SafetyRequest:
+    """What a checker is asked. `context` holds `environment` and `history`, or a part of it."""
+
+    tool_name: str
+    args: JsonObject | None
+    context: Mapping[str, Any]
+    config: Mapping[str, Any] | None = None
+
+    def to_wire(self) -> JsonObject:
+        """The request as a child process is given it."""
+        call = {"name": self.tool_name, **({} if self.args is None else {"args": self.args})}
+        wire = {"protocolVersion": _PROTOCOL, "toolCall": call, "context": dict(self.context)}
+        return wire if self.config is None else {**wire, "config": dict(self.config)}
+
+
+class InProcessChecker(Protocol):
+    """A checker that is part of the program."""
+
+    @property
+    def waits(self) -> bool:
+        """Whether `check` ever waits for something."""
+        ...
+
+    async def check(self, request: SafetyRequest) -> SafetyVerdict:
+        """Judge a call; whatever is raised is a refusal."""
+        ...
+
+
+class _Lazy(Mapping[str, Any]):
+    """A mapping whose values are made when they are asked for."""
+
+    def __init__(self, parts: Mapping[str, Callable[[], Any]]) -> None:
+        self._parts = parts
+
+    def __getitem__(self, key: str) -> Any:
+        return self._parts[key]()
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._parts)
+
+    def __len__(self) -> int:
+        return len(self._parts)
+
+
+@dataclass(slots=True)
+class ConversationContext:
+    """What checkers are told of the session. `history` is set once there is a conversation."""
+
+    workspace: Workspace
+    history: Callable[[], Sequence[Content]] = field(default=tuple)
+    question: str | None = None
+    """What the program was started to answer; counts while the history is empty."""
+
+    def build(self, wanted: Sequence[str] | None) -> Mapping[str, Any]:
+        """The context, or those parts of it that are wanted and known.
+
+        A part is made when it is looked at: the history of a long session is not gone through for
+        a checker that does not read it.
+        """
+        parts: dict[str, Callable[[], Any]] = {
+            "environment": self._environment,
+            "history": lambda: {"turns": self._turns()},
+        }
+        keys = parts if wanted is None else [key for key in wanted if key in parts]
+        return _Lazy({key: parts[key] for key in keys})
+
+    def _environment(self) -> JsonObject:
+        folders = [str(folder) for folder in self.workspace.folders]
+        return {"cwd": str(self.workspace.root), "workspaces": folders}
+
+    def _turns(self) -> list[JsonObject]:
+        turns: list[JsonObject] = []
+        asked: JsonObject | None = None
+        for content in self.history():
+            parts = content.get("parts") or []
+            if content.get("role") == "user":
+                if asked is not None:
+                    turns.append({"user": asked, "model": {}})
+                asked = {"text": "".join(part.get("text") or "" for part in parts)}
+            elif content.get("role") == "model":
+                answer = {
+                    "text": "".join(part.get("text") or "" for part in parts),
+                    "toolCalls": [part["functionCall"] for part in parts if "functionCall" in part],
+                }
+                turns.append({"user": asked or {"text": ""}, "model": answer})
+                asked = None
+        if asked is not None:
+            turns.append({"user": asked, "model": {}})
+        if self.question and not turns:
+            turns.append({"user": {"text": self.question}, "model": {}})
+        return turns
+
+
+class SafetyCheckers:
+    """The checkers of a session by name; the policy engine's `runner`.
+
+    Upstream knows no external checker; whoever embeds the engine may name programs. Such a program
+    reads the request from its standard input and prints its verdict as JSON.
+    """
+
+    def __init__(
+        self,
+        *,
+        context: ConversationContext,
+        clock: Clock,
+        in_process: Mapping[str, InProcessChecker],
+        external: Mapping[str, Path] | None = None,
+        environment: Mapping[str, str] | None = None,
+        timeout_ms: int = CHECKER_TIMEOUT_MS,
+    ) -> None:
+        self.context = context
+        self._clock = clock
+        self._in_process = in_process
+        self._external = external or {}
+        self._environment = environment or {}
+        self._timeout_ms = timeout_ms
+
+    def waits(self, checker: CheckerSpec) -> bool:
+        """Whether running it can take more than an instant."""
+        if checker.external:
+            return checker.name in self._external
+        found = self._in_process.get(checker.name)
+        return found is not None and found.waits
+
+    async def run(self, tool_name: str, args: JsonObject | None, checker: CheckerSpec) -> Decision:
+        """What the checker says; whatever goes wrong is a refusal."""
+        verdict = await self.verdict(tool_name, args, checker)
+        if verdict.decision is not Decision.ALLOW:
+            logger.debug("checker %s: %s %s", checker.name, verdict.decision, verdict.reason)
+        return verdict.decision
+
+    async def verdict(
+        self, tool_name: str, args: JsonObject | None, checker: CheckerSpec
+    ) -> SafetyVerdict:
+        """What the checker says, with its reason."""
+        kind = "safety checker" if checker.external else "in-process checker"
+        try:
+            if _NAME.fullmatch(checker.name) is None:
+                raise LookupError(f'Invalid checker name "{checker.name}".')
+            request = SafetyRequest(
+                tool_name=tool_name,
+                args=args,
+                context=self.context.build(checker.required_context),
+                config=checker.config,
+            )
+            if checker.external:
+                return await self._run_external(request, checker.name)
+            return await self._run_in_process(request, checker.name)
+        except Exception as problem:  # noqa: BLE001 - the border: a broken checker is a refusal
+            return SafetyVerdict(Decision.DENY, f'Failed to run {kind} "{checker.name}": {problem}')
+
+    async def _run_in_process(self, request: SafetyRequest, name: str) -> SafetyVerdict:
+        checker = self._in_process.get(name)
+        if checker is None:
+            known = ", ".join(self._in_process)
+            raise LookupError(f'Unknown in-process checker "{name}". Available: {known}')
+        if not checker.waits:
+            return await checker.check(request)
+        loop = asyncio.get_running_loop()
+        work = loop.create_task(checker.check(request))
+        limit = loop.create_task(self._clock.sleep(self._timeout_ms))
+        either: list[asyncio.Task[Any]] = [work, limit]
+        try:
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
+            if not work.done():
+                raise TimeoutError(f"Checker timed out after {self._timeout_ms}ms")
+            return work.result()
+        finally:
+            for task in either:
+                task.cancel()
+            await asyncio.wait(either)
+
+    async def _run_external(self, request: SafetyRequest, name: str) -> SafetyVerdict:
+        program = self._external.get(name)
+        if program is None:
+            raise LookupError(f'Unknown external checker "{name}".')
+        with self._clock.real_work():
+            ended = await run_hook_process(
+                f"exec {shlex.quote(str(program))}",
+                given=js_json(request.to_wire()).encode(),
+                folder=self.context.workspace.root,
+                environment=self._environment,
+                limit_ms=self._timeout_ms,
+                signal=None,
+            )
+        title = f'afety checker "{name}"'
+        if ended.ending is Ending.TIMED_OUT:
+            return SafetyVerdict(Decision.DENY, f"S{title} timed out after {self._timeout_ms}ms")
+        if ended.exit_code != 0:
+            said = f": {ended.stderr}" if ended.stderr else ""
+            code = "null" if ended.exit_code is None else ended.exit_code
+            return SafetyVerdict(Decision.DENY, f"S{title} exited with code {code}{said}")
+        try:
+            return _answer(json.loads(ended.stdout))
+        except ValueError as problem:
+            return SafetyVerdict(Decision.DENY, f"Failed to parse output from s{title}: {problem}")
+
+
+def _answer(wire: Any) -> SafetyVerdict:
+    """A program's verdict.
+
+    Raises:
+        ValueError: it is none; a refusal and a question need a reason.
+    """
+    if not isinstance(wire, dict):
+        raise ValueError("an object expected")
+    decision, reason = Decision(str(wire.get("decision"))), wire.get("reason")
+    if reason is not None and not isinstance(reason, str):
+        raise ValueError("reason: a text expected")
+    if decision is not Decision.ALLOW and not reason:
+        raise ValueError("reason: is required unless the decision is allow")
+    return SafetyVerdict(decision, reason)

@@ -1,0 +1,151 @@
+"""Saving "always allow" answers in the policy file that is kept for them.
+
+What is saved is found again by its tool, server, command prefixes and pattern, and then only
+renewed. A file that is no TOML is put aside. Writing never leaves half a file.
+
+Source: core `policy/config.ts` (`createPolicyUpdater`).
+"""
+
+from __future__ import annotations
+
+import errno
+import logging
+import os
+import shutil
+import tomllib
+from contextlib import suppress
+from itertools import count
+from pathlib import Path
+from typing import Any, TextIO
+
+from services.node_errors import node_error_message
+from services.policy.rules import ALWAYS_ALLOW_FRACTION, MCP_PREFIX
+from services.policy.sources import user_policies_folder
+from services.policy.toml_text import MixedArray, toml_text
+from services.policy.updates import UpdatePolicy
+from services.state import CoreEvents, UserFeedback
+from services.wire import JsonObject
+from services.workspace import Workspace
+
+__all__ = ["AUTO_SAVED_FILE", "SavedAnswers"]
+
+logger = logging.getLogger(__name__)
+
+AUTO_SAVED_FILE = "auto-saved.toml"
+
+
+class SavedAnswers:
+    """Writes a session's answers; give `save` to the policy engine.
+
+    Upstream saves behind the session's back; here an answer is saved once `save` returns.
+    """
+
+    def __init__(self, *, workspace: Workspace, events: CoreEvents) -> None:
+        self._user = user_policies_folder(workspace.home) / AUTO_SAVED_FILE
+        self._workspace = workspace.root / ".gemini" / "policies" / AUTO_SAVED_FILE
+        self._events = events
+
+    def save(self, update: UpdatePolicy) -> None:
+        """Save an answer in the user's file or the workspace's. Failure is told, never raised."""
+        file = self._workspace if update.persist_scope == "workspace" else self._user
+        try:
+            file.parent.mkdir(parents=True, exist_ok=True)
+            document = self._read(file)
+            _put(document.setdefault("rule", []), update)
+            _replace(file, toml_text(document))
+        except OSError as problem:
+            where = problem.filename or file
+            self._failed(update, node_error_message(problem, _syscall(problem, file), where))
+        except MixedArray as problem:
+            self._failed(update, str(problem))
+
+    def _read(self, file: Path) -> JsonObject:
+        try:
+            document = tomllib.loads(file.read_bytes().decode("utf-8", "replace"))
+        except FileNotFoundError:
+            return {}
+        except tomllib.TOMLDecodeError:
+            self._tell(
+                "warning",
+                "Syntax error found in policy file. Backing up corrupted file to "
+                f"{file}.bak and starting fresh.",
+            )
+            if not file.is_symlink():
+                with suppress(OSError):
+                    shutil.copyfile(file, f"{file}.bak")
+            return {}
+        return document if isinstance(document.get("rule", []), list) else {}
+
+    def _failed(self, update: UpdatePolicy, reason: str) -> None:
+        logger.warning("policy for %s not saved: %s", update.tool_name, reason)
+        self._tell("error", f"Failed to persist policy for {update.tool_name}: {reason}")
+
+    def _tell(self, severity: str, message: str) -> None:
+        self._events.emit(UserFeedback(severity=severity, message=message))
+
+
+def _put(rules: list[Any], update: UpdatePolicy) -> None:
+    """Renew the rule that says the same, or add one."""
+    tool = update.tool_name
+    if update.mcp_name:
+        tool = tool.removeprefix(f"{MCP_PREFIX}{update.mcp_name}_")
+    prefix = update.command_prefix
+    if prefix is not None and not isinstance(prefix, str):
+        prefix = list(prefix)
+    wanted = (tool, update.mcp_name, prefix, update.args_pattern)
+    known = next((rule for rule in rules if _identity(rule) == wanted), None)
+    if known is None:
+        known = {"decision": "allow", "priority": ALWAYS_ALLOW_FRACTION, "toolName": tool}
+        if update.mcp_name:
+            known["mcpName"] = update.mcp_name
+        if prefix is not None and prefix != "":
+            known["commandPrefix"] = prefix
+        elif update.args_pattern:
+            known["argsPattern"] = update.args_pattern
+        rules.append(known)
+    if update.allow_redirection:
+        known["allowRedirection"] = True
+    if update.modes:
+        known["modes"] = [str(mode) for mode in update.modes]
+
+
+def _identity(rule: Any) -> tuple[Any, ...]:
+    if not isinstance(rule, dict):
+        return ()
+    keys = ("toolName", "mcpName", "commandPrefix", "argsPattern")
+    return tuple(rule.get(key) for key in keys)
+
+
+def _replace(file: Path, text: str) -> None:
+    """Put `text` in the place of the file at once, by way of a file of its own.
+
+    Raises:
+        OSError: it cannot be written; nothing is left of the attempt.
+    """
+    temporary, stream = _new_beside(file)
+    try:
+        with stream:
+            stream.write(text)
+        try:
+            temporary.replace(file)
+        except OSError as problem:
+            if problem.errno not in {errno.EXDEV, errno.EBUSY} or file.is_symlink():
+                raise
+            shutil.copyfile(temporary, file)
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _new_beside(file: Path) -> tuple[Path, TextIO]:
+    """A new file that nobody else writes."""
+    for number in count():
+        temporary = Path(f"{file}.{os.getpid()}-{number}.tmp")
+        with suppress(FileExistsError):
+            return temporary, temporary.open("x", encoding="utf-8", newline="")
+    raise AssertionError("unreachable")
+
+
+def _syscall(problem: OSError, file: Path) -> str:
+    if problem.filename is None:
+        return "open"
+    return "mkdir" if Path(problem.filename) == file.parent else "open"

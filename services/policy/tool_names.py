@@ -1,0 +1,130 @@
+"""Names of tools as policy files write them: which are right, and which look like a slip.
+
+Source: core `tools/tool-names.ts` (`isValidToolName`), `policy/toml-loader.ts`
+(`validateToolName`, `validateMcpPolicyToolNames`), `utils/tool-utils.ts` (`getToolSuggestion`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from services.policy.rules import MCP_PREFIX, PolicyRule, tool_aliases
+
+__all__ = [
+    "BUILT_IN_TOOLS",
+    "edit_distance",
+    "mcp_tool_warnings",
+    "nearest_names",
+    "tool_name_warning",
+]
+
+BUILT_IN_TOOLS: Final = (
+    "glob",
+    "write_todos",
+    "write_file",
+    "google_web_search",
+    "web_fetch",
+    "replace",
+    "run_shell_command",
+    "grep_search",
+    "read_many_files",
+    "read_file",
+    "list_directory",
+    "activate_skill",
+    "ask_user",
+    "tracker_create_task",
+    "tracker_update_task",
+    "tracker_get_task",
+    "tracker_list_tasks",
+    "tracker_add_dependency",
+    "tracker_visualize",
+    "get_internal_docs",
+    "enter_plan_mode",
+    "exit_plan_mode",
+    "update_topic",
+    "complete_task",
+    "invoke_agent",
+    "read_mcp_resource",
+    "list_mcp_resources",
+)
+"""Every tool of the product's own, in its order, which decides between equally near names."""
+
+_FARTHEST_SLIP: Final = 3
+_SUGGESTIONS: Final = 3
+_SLUG: Final = re.compile(r"[a-z0-9_.:-]+", re.IGNORECASE | re.ASCII)
+
+
+def tool_name_warning(name: str, index: int) -> str | None:
+    """What is odd about the tool name of the rule with this index (from 0), if anything is."""
+    rule = f"Rule #{index + 1}"
+    if "__" in name:
+        return (
+            f'{rule}: The "__" syntax for MCP tools is strictly deprecated. Please use the '
+            "'mcpName = \"...\"' property or the 'mcp_server_tool' format instead."
+        )
+    if _is_valid(name):
+        return None
+    if min(edit_distance(name, known) for known in BUILT_IN_TOOLS) > _FARTHEST_SLIP:
+        return None
+    return f'{rule}: Unrecognized tool name "{name}".{nearest_names(name, BUILT_IN_TOOLS)}'
+
+
+def mcp_tool_warnings(
+    server: str, discovered: Sequence[str], rules: Iterable[PolicyRule]
+) -> list[str]:
+    """What is odd about the rules for a server's tools, once these are known by `discovered`.
+
+    Call it when a server has connected; each warning is for people.
+    """
+    prefix = f"{MCP_PREFIX}{server}_"
+    warnings = []
+    for rule in rules:
+        tool = rule.tool_name.removeprefix(prefix)
+        if tool == rule.tool_name or tool == "*" or tool in discovered or not discovered:
+            continue
+        if min(edit_distance(tool, known) for known in discovered) > _FARTHEST_SLIP:
+            continue
+        source = f" (from {rule.source})" if rule.source else ""
+        warnings.append(
+            f'Unrecognized MCP tool "{tool}" for server "{server}"{source}.'
+            f"{nearest_names(tool, discovered)}"
+        )
+    return warnings
+
+
+def nearest_names(unknown: str, names: Iterable[str]) -> str:
+    """The three nearest names as a sentence with a leading space; empty without any name."""
+    ranked = sorted(names, key=lambda name: edit_distance(unknown, name))[:_SUGGESTIONS]
+    if not ranked:
+        return ""
+    start = " Did you mean one of: " if len(ranked) > 1 else " Did you mean "
+    return start + ", ".join(f'"{name}"' for name in ranked) + "?"
+
+
+def edit_distance(one: str, other: str) -> int:
+    """Levenshtein's distance."""
+    row = list(range(len(other) + 1))
+    for index, left in enumerate(one, start=1):
+        diagonal, row[0] = row[0], index
+        for column, right in enumerate(other, start=1):
+            kept = diagonal + (left != right)
+            diagonal = row[column]
+            row[column] = min(kept, row[column] + 1, row[column - 1] + 1)
+    return row[-1]
+
+
+def _is_valid(name: str) -> bool:
+    if name == "*" or name.startswith("discovered_tool_"):
+        return True
+    if not set(BUILT_IN_TOOLS).isdisjoint(tool_aliases(name)):
+        return True
+    if not name.startswith(MCP_PREFIX):
+        return False
+    server, _, tool = name.removeprefix(MCP_PREFIX).partition("_")
+    if server == "*" and not tool:
+        return True
+    if not _SLUG.fullmatch(server) or not tool:
+        return False
+    return tool == "*" or (bool(tool.strip("_")) and _SLUG.fullmatch(tool) is not None)

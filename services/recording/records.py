@@ -1,0 +1,108 @@
+"""What a chat recording holds, and which of it is worth going on from.
+
+Source: core `services/chatRecordingTypes.ts`, `services/chatRecordingService.ts`,
+`utils/sessionUtils.ts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from services.model.parts import part_list_to_string
+from services.wire import Content, Json, JsonObject, js_trim
+
+__all__ = [
+    "ConversationRecord",
+    "HistoryTurn",
+    "ResumedSession",
+    "content_text",
+    "has_resumable_content",
+    "is_ignored_user_content",
+    "is_resumable_message",
+    "tool_calls_of",
+]
+
+HistoryTurn = tuple[str, Content]
+"""A turn of the model-facing history: its durable id and its content."""
+
+_IGNORED: Final = ("/", "?", "<session_context>", "<hook_context>")
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationRecord:
+    """A recording as it stands after all of its lines.
+
+    `fields` is everything but the messages, under the wire's names: `sessionId`, `projectHash`,
+    `startTime`, `lastUpdated`, `kind`, `summary`, `firstUserMessage`, … A name without a value is
+    not in it.
+    """
+
+    fields: JsonObject
+    messages: list[JsonObject]
+
+    @property
+    def session_id(self) -> str:
+        """The session that was recorded."""
+        return str(self.fields.get("sessionId") or "")
+
+    @property
+    def project_hash(self) -> str:
+        """The project it was recorded in; empty in some old recordings."""
+        return str(self.fields.get("projectHash") or "")
+
+    @property
+    def first_user_message(self) -> str | None:
+        """The first thing a person said, for lists of sessions."""
+        found = self.fields.get("firstUserMessage")
+        return found if isinstance(found, str) else None
+
+    @property
+    def has_resumable_content(self) -> bool:
+        """Whether anything was said that is worth going on from."""
+        return bool(self.fields.get("hasResumableContent"))
+
+
+@dataclass(frozen=True, slots=True)
+class ResumedSession:
+    """A recording to go on with: what was read of it, and its file."""
+
+    conversation: ConversationRecord
+    file: Path
+
+
+def content_text(content: Json) -> str:
+    """A message's content as text; what is not text is named in brackets."""
+    if isinstance(content, (str, dict, list)):
+        return part_list_to_string(content, verbose=True)
+    return ""
+
+
+def is_ignored_user_content(text: str) -> bool:
+    """Whether trimmed `text` is no word to the model: nothing, a command, or injected context."""
+    return not text or text.startswith(_IGNORED)
+
+
+def is_resumable_message(message: JsonObject) -> bool:
+    """Whether a message is conversation: a person's words, or an answer with anything in it."""
+    text = content_text(message.get("content"))
+    if message.get("type") == "user":
+        return not is_ignored_user_content(js_trim(text))
+    if message.get("type") == "gemini":
+        return bool(js_trim(text) or message.get("toolCalls") or message.get("thoughts"))
+    return False
+
+
+def has_resumable_content(messages: Iterable[JsonObject]) -> bool:
+    """Whether any of the messages is conversation."""
+    return any(map(is_resumable_message, messages))
+
+
+def tool_calls_of(message: JsonObject) -> Sequence[JsonObject]:
+    """The message's tool call records; what is none of them is left out."""
+    calls = message.get("toolCalls")
+    if not isinstance(calls, list):
+        return ()
+    return [call for call in calls if isinstance(call, dict)]

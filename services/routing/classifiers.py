@@ -1,0 +1,181 @@
+"""The strategies that ask a model how hard a request is.
+
+Whatever goes wrong, they leave the decision to the next one. Source: core
+`routing/strategies/{classifier,numericalClassifier}Strategy.ts`.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from services.availability.health import ModelAvailabilityService
+from services.clock import Clock
+from services.ids import RandomSource
+from services.model.configs import ModelConfigs
+from services.model.generator import LlmRole
+from services.model.names import normalize_model_id
+from services.model.utility import UtilityModel, UtilityRequest
+from services.routing.contents import (
+    complexity,
+    conversation_window,
+    is_function_response,
+    model_choice,
+    recent_window,
+    user_content,
+)
+from services.routing.decision import RoutingContext, RoutingDecision
+from services.routing.instructions import (
+    CHOICE_INSTRUCTION,
+    CHOICE_SCHEMA,
+    SCORE_INSTRUCTION,
+    SCORE_SCHEMA,
+)
+from services.routing.options import RoutingOptions
+from services.state import SessionState
+from services.wire import Content, JsonObject, js_json
+
+__all__ = ["ClassifierParts", "ClassifierStrategy", "NumericalClassifierStrategy"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClassifierParts:
+    """What both classifiers need."""
+
+    models: ModelConfigs
+    state: SessionState
+    health: ModelAvailabilityService
+    utility: UtilityModel
+    clock: Clock
+    rng: RandomSource
+    options: RoutingOptions
+
+    def requested(self, context: RoutingContext) -> str:
+        """The model that was asked for."""
+        return self.state.model if context.requested_model is None else context.requested_model
+
+    def scores(self, model: str) -> bool:
+        """Whether requests for `model` are rated by number."""
+        return self.options.numerical_routing and self.models.is_gemini3(model)
+
+    async def ask(
+        self,
+        context: RoutingContext,
+        contents: Sequence[Content],
+        instruction: str,
+        schema: JsonObject,
+    ) -> JsonObject:
+        """The classifier's answer about `contents`."""
+        return await self.utility.generate_json(
+            UtilityRequest(
+                config_key="classifier",
+                contents=contents,
+                role=LlmRole.UTILITY_ROUTER,
+                prompt_id=context.prompt_id or self._own_prompt_id(),
+                signal=context.signal,
+                system_instruction=instruction,
+            ),
+            schema,
+        )
+
+    def model_of(self, requested: str, tier: str) -> str | None:
+        """The model of `tier`; None, and a line in the log, where it may not be asked now."""
+        model = normalize_model_id(self.models.for_tier(normalize_model_id(requested), tier))
+        snapshot = self.health.snapshot(model)
+        if snapshot.available:
+            return model
+        logger.warning("routing chose %s, which is unavailable (%s)", model, snapshot.reason)
+        return None
+
+    def _own_prompt_id(self) -> str:
+        chance = format(int(self.rng.random() * 16**13), "013x").rstrip("0")
+        return f"classifier-router-fallback-{self.clock.now_ms()}-{chance}"
+
+
+@dataclass(frozen=True, slots=True)
+class ClassifierStrategy:
+    """Simple or complex: flash or pro. For models whose requests are not rated by number."""
+
+    parts: ClassifierParts
+    name: str = "classifier"
+
+    async def route(self, context: RoutingContext) -> RoutingDecision | None:
+        """Decide, unless the request answers a tool call or no usable answer comes."""
+        parts = self.parts
+        started_ms = parts.clock.now_ms()
+        requested = parts.requested(context)
+        if parts.scores(requested):
+            return None
+        try:
+            request = user_content(context.request)
+            # The window has no tool calls, so a request that answers one would be invalid.
+            if is_function_response(request):
+                return None
+            answer = await parts.ask(
+                context,
+                [*conversation_window(context.history), request],
+                CHOICE_INSTRUCTION,
+                CHOICE_SCHEMA,
+            )
+            tier, reasoning = model_choice(answer)
+        except Exception:  # a classifier is a convenience: without it routing goes on
+            logger.debug("[Routing] ClassifierStrategy failed", exc_info=True)
+            return None
+        latency_ms = parts.clock.now_ms() - started_ms
+        model = parts.model_of(requested, tier)
+        if model is None:
+            return None
+        return RoutingDecision(
+            model=model, source="Classifier", reasoning=reasoning, latency_ms=latency_ms
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class NumericalClassifierStrategy:
+    """A score from 1 to 100: pro from the threshold on. For the Gemini 3 family."""
+
+    parts: ClassifierParts
+    name: str = "numerical_classifier"
+
+    async def route(self, context: RoutingContext) -> RoutingDecision | None:
+        """Decide, unless there is nothing but tool turns or no usable answer comes."""
+        parts = self.parts
+        started_ms = parts.clock.now_ms()
+        requested = parts.requested(context)
+        if not parts.scores(requested):
+            return None
+        window = recent_window(context.history)
+        try:
+            if not window and is_function_response(user_content(context.request)):
+                return None
+            answer = await parts.ask(
+                context,
+                [*window, user_content([_as_text(part) for part in context.request])],
+                SCORE_INSTRUCTION,
+                SCORE_SCHEMA,
+            )
+            score, reasoning = complexity(answer)
+        except Exception:  # a classifier is a convenience: without it routing goes on
+            logger.debug("[Routing] NumericalClassifierStrategy failed", exc_info=True)
+            return None
+        threshold = parts.options.threshold
+        model = parts.model_of(requested, "pro" if score >= threshold else "flash")
+        if model is None:
+            return None
+        label = "Remote" if threshold == parts.options.remote_threshold else "Default"
+        return RoutingDecision(
+            model=model,
+            source=f"NumericalClassifier ({label})",
+            reasoning=f"[Score: {js_json(score)} / Threshold: {js_json(threshold)}] {reasoning}",
+            latency_ms=parts.clock.now_ms() - started_ms,
+        )
+
+
+def _as_text(part: JsonObject | str) -> JsonObject:
+    """Only the text of a part that has one, or is one."""
+    if isinstance(part, str):
+        return {"text": part}
+    return {"text": part["text"]} if part.get("text") else part

@@ -1,0 +1,121 @@
+"""The strategies that need no model: what is settled, forced, or follows from the mode.
+
+Source: core `routing/strategies/{fallback,override,approvalMode,default}Strategy.ts`. They leave
+the variant for custom tools to the chains, the approval mode's excepted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from services.availability.availability import Availability
+from services.clock import Clock
+from services.model.configs import ModelConfigs
+from services.model.names import ALIAS_FLASH, ALIAS_PRO
+from services.routing.decision import RoutingContext, RoutingDecision
+from services.state import ApprovalMode, SessionState
+
+__all__ = ["ApprovalModeStrategy", "DefaultStrategy", "FallbackStrategy", "OverrideStrategy"]
+
+
+@dataclass(frozen=True, slots=True)
+class FallbackStrategy:
+    """A model that is out of order is replaced by the first of its chain that is not."""
+
+    models: ModelConfigs
+    state: SessionState
+    availability: Availability
+    name: str = "fallback"
+
+    async def route(self, context: RoutingContext) -> RoutingDecision | None:
+        """Decide where the requested model may not be asked and another one may."""
+        requested = _requested(context, self.state)
+        resolved = self.models.concrete(requested, custom_tools=False)
+        snapshot = self.availability.health.snapshot(resolved)
+        if snapshot.available:
+            return None
+        chosen = self.availability.selector.select(requested).model
+        if chosen is None or chosen == requested:
+            return None
+        return RoutingDecision(
+            model=chosen,
+            source=self.name,
+            reasoning=(
+                f"Model {requested} is unavailable ({snapshot.reason}). Using fallback: {chosen}"
+            ),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class OverrideStrategy:
+    """A model that was asked for by name is taken, whatever the request."""
+
+    models: ModelConfigs
+    state: SessionState
+    name: str = "override"
+
+    async def route(self, context: RoutingContext) -> RoutingDecision | None:
+        """Decide where the requested model is none of the auto ones."""
+        requested = _requested(context, self.state)
+        if self.models.is_auto(requested):
+            return None
+        return RoutingDecision(
+            model=self.models.concrete(requested, custom_tools=False),
+            source=self.name,
+            reasoning=f"Routing bypassed by forced model directive. Using: {requested}",
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ApprovalModeStrategy:
+    """Plans are made by a pro model and carried out by a flash one."""
+
+    models: ModelConfigs
+    state: SessionState
+    clock: Clock
+    approved_plan: Callable[[], str | None]
+    """Where the plan is that has been approved; None: there is none."""
+    enabled: bool = True
+    name: str = "approval-mode"
+
+    async def route(self, context: RoutingContext) -> RoutingDecision | None:
+        """Decide for an auto model in plan mode, or once a plan has been approved."""
+        requested = _requested(context, self.state)
+        if not self.enabled or not self.models.is_auto(requested):
+            return None
+        started_ms = self.clock.now_ms()
+        plan = self.approved_plan()
+        if self.state.approval_mode is ApprovalMode.PLAN:
+            tier, why = ALIAS_PRO, "Routing to Pro model because ApprovalMode is PLAN."
+        elif plan:
+            tier = ALIAS_FLASH
+            why = f"Routing to Flash model because an approved plan exists at {plan}."
+        else:
+            return None
+        return RoutingDecision(
+            model=self.models.for_tier(requested, tier),
+            source=self.name,
+            reasoning=why,
+            latency_ms=self.clock.now_ms() - started_ms,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DefaultStrategy:
+    """The configured model. Always decides."""
+
+    models: ModelConfigs
+    state: SessionState
+    name: str = "default"
+
+    async def route(self, context: RoutingContext) -> RoutingDecision:
+        """Decide, by the session's model alone."""
+        model = self.models.concrete(self.state.model, custom_tools=False)
+        return RoutingDecision(
+            model=model, source=self.name, reasoning=f"Routing to default model: {model}"
+        )
+
+
+def _requested(context: RoutingContext, state: SessionState) -> str:
+    return state.model if context.requested_model is None else context.requested_model

@@ -1,0 +1,1 @@
+"""Skills: folders of instructions that the model may call for."""

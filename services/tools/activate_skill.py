@@ -1,0 +1,126 @@
+"""`activate_skill`: the instructions of a skill, and leave to read what comes with it.
+
+Source: core `tools/activate-skill.ts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from services.skills.loader import Skill
+from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.contract import (
+    ConfirmationDetails,
+    ToolErrorType,
+    ToolExecution,
+    ToolInvocation,
+    ToolKind,
+    ToolResult,
+)
+from services.tools.folder_tree import folder_tree
+from services.tools.host import ToolHost
+from services.wire import JsonObject
+
+__all__ = ["ActivateSkillTool"]
+
+
+class ActivateSkillTool(DeclarativeTool):
+    """Hands over a skill. Which names are allowed is settled when the tool is made."""
+
+    name = "activate_skill"
+    display_name = "Activate Skill"
+    kind = ToolKind.OTHER
+
+    def __init__(self, host: ToolHost) -> None:
+        super().__init__(host)
+        self.description, self.parameters = _declared(host)  # type: ignore[misc]
+
+    def declaration(self, model: str | None = None) -> JsonObject:
+        """The declaration for the skills there are now."""
+        description, parameters = _declared(self.host)
+        return {
+            "name": self.name,
+            "description": description,
+            "parametersJsonSchema": parameters,
+        }
+
+    def invocation(self, params: JsonObject) -> ToolInvocation:
+        """The call for validated `params`."""
+        return _ActivateSkill(self.host, params)
+
+
+def _declared(host: ToolHost) -> tuple[str, JsonObject]:
+    names = [skill.name for skill in host.skills.skills]
+    listed = f" One of: {', '.join(names)}." if names else ""
+    description = (
+        "Get the instructions of a skill, by its name, and leave to read the files that come with "
+        f"it. Use it when a task is what a skill is for, before you begin.{listed}"
+    )
+    name: dict[str, Any] = {"type": "string", "description": "There are no skills at present."}
+    if names:
+        name = {"type": "string", "enum": names, "description": "Name of the skill."}
+    return description, {
+        "type": "object",
+        "properties": {"name": name},
+        "required": ["name"],
+        "additionalProperties": False,
+        "$schema": "http://json-schema.org/draft-07/schema#",
+    }
+
+
+class _ActivateSkill(Invocation):
+    shown_name = ActivateSkillTool.display_name
+
+    def __init__(self, host: ToolHost, params: JsonObject) -> None:
+        super().__init__(host, params)
+        self._name: str = params["name"]
+        self._tree: str | None = None
+
+    def description(self) -> str:
+        skill = self.host.skills.get(self._name)
+        if skill is None:
+            return f'"{self._name}" (?) unknown skill'
+        return f'"{self._name}": {skill.description}'
+
+    def confirmation_details(self) -> ConfirmationDetails | None:
+        skill = self.host.skills.get(self._name)
+        if skill is None or skill.is_builtin:
+            return None
+        prompt = (
+            f"You are about to enable the specialized agent skill **{self._name}**.\n\n"
+            f"**Description:**\n{skill.description}\n\n"
+            f"**Resources to be shared with the model:**\n{self._resources(skill)}"
+        )
+        return ConfirmationDetails(
+            type="info", title=f"Activate Skill: {self._name}", fields={"prompt": prompt}
+        )
+
+    async def execute(self, execution: ToolExecution) -> ToolResult:
+        skills = self.host.skills
+        skill = skills.get(self._name)
+        if skill is None:
+            known = ", ".join(each.name for each in skills.skills)
+            fault = f'Skill "{self._name}" not found. Available skills are: {known}'
+            shown = f"Error: {fault}"
+            return failed(fault, ToolErrorType.INVALID_TOOL_PARAMS, display=shown, llm=shown)
+        skills.activate(self._name)
+        self.host.workspace.add_folder(skill.folder)
+        resources = self._resources(skill)
+        return ToolResult(
+            llm_content=(
+                f'<activated_skill name="{self._name}">\n'
+                f"  <instructions>\n    {skill.body}\n  </instructions>\n\n"
+                f"  <available_resources>\n    {resources}\n  </available_resources>\n"
+                "</activated_skill>"
+            ),
+            return_display=(
+                f"Skill **{self._name}** activated. Resources loaded from `{skill.folder}`:\n\n"
+                f"{resources}"
+            ),
+        )
+
+    def _resources(self, skill: Skill) -> str:
+        """The drawing that is shown to whoever is asked, and then given to the model."""
+        if self._tree is None:
+            self._tree = folder_tree(skill.folder)
+        return self._tree

@@ -1,0 +1,208 @@
+"""`ask_user`: questions to the person at the other end.
+
+Where nobody is there the policy refuses it, whatever the mode. Source: core `tools/ask-user.ts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, ClassVar, Final
+
+from services.tools.base import DeclarativeTool, Invocation
+from services.tools.contract import (
+    ConfirmationDetails,
+    ConfirmationOutcome,
+    ToolExecution,
+    ToolInvocation,
+    ToolKind,
+    ToolResult,
+)
+from services.tools.host import ToolHost
+from services.wire import JsonObject, js_json, js_trim
+
+__all__ = ["AskUserTool"]
+
+_MIN_OPTIONS: Final = 2
+_MAX_OPTIONS: Final = 4
+
+
+class AskUserTool(DeclarativeTool):
+    """Asks one to four questions; the answers are those of its confirmation."""
+
+    name = "ask_user"
+    display_name = "Ask User"
+    kind = ToolKind.COMMUNICATE
+    description = (
+        "Ask the user one to four questions, where you need a preference, a missing fact or a "
+        "decision before you can go on."
+    )
+    parameters: ClassVar[JsonObject] = {
+        "type": "object",
+        "required": ["questions"],
+        "properties": {
+            "questions": {
+                "type": "array",
+                "minItems": 1,
+                "maxItems": 4,
+                "items": {
+                    "type": "object",
+                    "required": ["question", "header", "type"],
+                    "properties": {
+                        "question": {
+                            "type": "string",
+                            "description": "The whole question, with its question mark.",
+                        },
+                        "header": {
+                            "type": "string",
+                            "description": "One or two words that name the question: `Database`.",
+                        },
+                        "type": {
+                            "type": "string",
+                            "enum": ["choice", "text", "yesno"],
+                            "default": "choice",
+                            "description": (
+                                "choice: one of `options`, or something else. text: free text. "
+                                "yesno: yes, no, or something else."
+                            ),
+                        },
+                        "options": {
+                            "type": "array",
+                            "description": (
+                                "For `choice` alone: two to four answers. A way to answer "
+                                "otherwise is always added."
+                            ),
+                            "items": {
+                                "type": "object",
+                                "required": ["label", "description"],
+                                "properties": {
+                                    "label": {
+                                        "type": "string",
+                                        "description": "The answer in one to five words.",
+                                    },
+                                    "description": {
+                                        "type": "string",
+                                        "description": "What choosing it means, in a few words.",
+                                    },
+                                },
+                            },
+                        },
+                        "multiSelect": {
+                            "type": "boolean",
+                            "description": "For `choice`: true when several may be chosen.",
+                        },
+                        "placeholder": {
+                            "type": "string",
+                            "description": "A hint inside the field for free text.",
+                        },
+                    },
+                },
+            },
+        },
+    }
+
+    def check_values(self, params: JsonObject) -> str | None:
+        """That a choice has two to four options, and every option a label."""
+        for number, question in enumerate(params["questions"], 1):
+            options: list[JsonObject] | None = question.get("options")
+            if question["type"] == "choice":
+                if not options or len(options) < _MIN_OPTIONS:
+                    return (
+                        f"Question {number}: type='choice' requires 'options' array with 2-4 items."
+                    )
+                if len(options) > _MAX_OPTIONS:
+                    return f"Question {number}: 'options' array must have at most 4 items."
+            for place, option in enumerate(options or (), 1):
+                if not js_trim(option["label"]):
+                    return (
+                        f"Question {number}, option {place}: 'label' is required and must be a "
+                        "non-empty string."
+                    )
+        return None
+
+    def invocation(self, params: JsonObject) -> ToolInvocation:
+        """The call for validated `params`, with written-out line breaks made real."""
+        questions = [_with_line_breaks(question) for question in params["questions"]]
+        return AskUserInvocation(self.host, {"questions": questions})
+
+
+def _with_line_breaks(question: JsonObject) -> JsonObject:
+    shown = {**question, "question": _unescaped(question["question"])}
+    for key in ("header", "placeholder"):
+        if question.get(key):
+            shown[key] = _unescaped(question[key])
+    if question.get("options") is not None:
+        shown["options"] = [
+            {
+                **option,
+                "label": _unescaped(option["label"]),
+                "description": _unescaped(js_trim(option["description"])),
+            }
+            for option in question["options"]
+        ]
+    return shown
+
+
+def _unescaped(text: str) -> str:
+    return text.replace("\\r\\n", "\n").replace("\\n", "\n")
+
+
+class AskUserInvocation(Invocation):
+    """One round of questions. Whoever confirms it hands the answers in with `answered`."""
+
+    shown_name = AskUserTool.display_name
+
+    def __init__(self, host: ToolHost, params: JsonObject) -> None:
+        super().__init__(host, params)
+        self._outcome: ConfirmationOutcome | None = None
+        self._answers: dict[str, str] = {}
+
+    def description(self) -> str:
+        """The questions, one after the other."""
+        questions = (question["question"] for question in self.params["questions"])
+        return f"Asking user: {', '.join(questions)}"
+
+    def confirmation_details(self) -> ConfirmationDetails | None:
+        """The questions themselves."""
+        return ConfirmationDetails(
+            type="ask_user", title="Ask User", fields={"questions": self.params["questions"]}
+        )
+
+    def answered(self, outcome: ConfirmationOutcome, payload: Mapping[str, Any] | None) -> None:
+        """Take the answer to the confirmation: its `answers` are by the question's index."""
+        self._outcome = outcome
+        if payload is not None and "answers" in payload:
+            self._answers = dict(payload["answers"])
+
+    async def execute(self, execution: ToolExecution) -> ToolResult:
+        """Give the model what was answered."""
+        kinds = [question["type"] for question in self.params["questions"]]
+        if self._outcome is ConfirmationOutcome.CANCEL:
+            return ToolResult(
+                llm_content="User dismissed ask_user dialog without answering.",
+                return_display="User dismissed dialog",
+                data={"ask_user": {"question_types": kinds, "dismissed": True}},
+            )
+        shown = "User submitted without answering questions."
+        if self._answers:
+            lines = [self._line(index, answer) for index, answer in self._answers.items()]
+            shown = "**User answered:**\n" + "\n".join(lines)
+        return ToolResult(
+            llm_content=js_json({"answers": self._answers}),
+            return_display=shown,
+            data={
+                "ask_user": {
+                    "question_types": kinds,
+                    "dismissed": False,
+                    "empty_submission": not self._answers,
+                    "answer_count": len(self._answers),
+                }
+            },
+        )
+
+    def _line(self, index: str, answer: str) -> str:
+        questions: list[JsonObject] = self.params["questions"]
+        place = int(index) if index.isdecimal() else -1
+        named = questions[place] if 0 <= place < len(questions) else {}
+        category = named.get("header", f"Q{index}")
+        start = f"  {category} → "
+        return start + answer.replace("\n", "\n" + " " * len(start))

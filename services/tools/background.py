@@ -1,0 +1,56 @@
+"""What a session sent to the background, and where its output goes.
+
+Source: core `services/shellExecutionService.ts` (`background`, `listBackgroundProcesses`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+__all__ = ["BackgroundHistory", "BackgroundProcess", "background_log"]
+
+_REMEMBERED: Final = 100
+
+
+@dataclass(slots=True)
+class BackgroundProcess:
+    """A command in the background; `pid` is the id that is shown."""
+
+    pid: int
+    command: str
+    exit_code: int | None = None
+    signal: int | None = None
+    running: bool = True
+
+
+class BackgroundHistory:
+    """The last hundred commands that went to the background, in their order."""
+
+    def __init__(self) -> None:
+        self._processes: dict[int, BackgroundProcess] = {}
+
+    def __iter__(self) -> Iterator[BackgroundProcess]:
+        return iter(list(self._processes.values()))
+
+    def __contains__(self, pid: object) -> bool:
+        return pid in self._processes
+
+    def started(self, pid: int, command: str) -> None:
+        """Write down that `command` goes on by itself; the oldest entry makes room."""
+        if len(self._processes) >= _REMEMBERED:
+            del self._processes[next(iter(self._processes))]
+        self._processes[pid] = BackgroundProcess(pid, command)
+
+    def ended(self, pid: int, *, exit_code: int | None, signal: int | None) -> None:
+        """Write down how the process ended, if it is still remembered."""
+        process = self._processes.get(pid)
+        if process is not None:
+            process.running, process.exit_code, process.signal = False, exit_code, signal
+
+
+def background_log(home: Path, pid: int) -> Path:
+    """The file that gets the output of background process `pid`."""
+    return home / ".gemini" / "tmp" / "background-processes" / f"background-{pid}.log"

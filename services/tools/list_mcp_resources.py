@@ -1,0 +1,122 @@
+"""`list_mcp_resources`: what the connected servers have to read.
+
+Source: core `tools/list-mcp-resources.ts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import ClassVar, Final, Protocol
+
+from services.tools.base import DeclarativeTool, Invocation
+from services.tools.contract import ToolExecution, ToolInvocation, ToolKind, ToolResult
+from services.tools.host import ToolHost
+from services.wire import JsonObject
+
+__all__ = ["ListMcpResourcesTool", "McpResourceList", "ResourceFacts"]
+
+
+class ResourceFacts(Protocol):
+    """A resource of a server."""
+
+    @property
+    def server_name(self) -> str:
+        """Whose it is."""
+        ...
+
+    @property
+    def uri(self) -> str:
+        """What the server calls it."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """What people call it."""
+        ...
+
+    @property
+    def description(self) -> str | None:
+        """What it is."""
+        ...
+
+
+class McpResourceList(Protocol):
+    """The seam to the servers' resources: `services.mcp.manager.McpManager` is one."""
+
+    def all_resources(self) -> Sequence[ResourceFacts]:
+        """Every resource, in order of discovery."""
+        ...
+
+
+class ListMcpResourcesTool(DeclarativeTool):
+    """Lists the resources of all servers, or of one. Active while there is a resource."""
+
+    name = "list_mcp_resources"
+    display_name = "List MCP Resources"
+    kind = ToolKind.SEARCH
+    description = (
+        "List the resources that the connected MCP servers offer. Give serverName to see those of "
+        "one server only."
+    )
+    parameters: ClassVar[JsonObject] = {
+        "type": "object",
+        "properties": {
+            "serverName": {"type": "string", "description": "Only this server's resources."},
+            "wait_for_previous": {
+                "type": "boolean",
+                "description": (
+                    "True to start only when every call requested before it in this turn has "
+                    "ended; otherwise calls run side by side."
+                ),
+            },
+        },
+        "required": [],
+    }
+
+    def __init__(self, host: ToolHost, servers: McpResourceList) -> None:
+        super().__init__(host)
+        self.servers: Final = servers
+
+    def invocation(self, params: JsonObject) -> ToolInvocation:
+        """The call for validated `params`."""
+        return _ListMcpResources(self, params)
+
+
+class _ListMcpResources(Invocation):
+    def __init__(self, tool: ListMcpResourcesTool, params: JsonObject) -> None:
+        super().__init__(tool.host, params)
+        self._servers = tool.servers
+
+    @property
+    def shown_name(self) -> str:
+        return ListMcpResourcesTool.display_name
+
+    def description(self) -> str:
+        return "List MCP resources"
+
+    async def execute(self, execution: ToolExecution) -> ToolResult:
+        server: str | None = self.params.get("serverName")
+        resources = [
+            item
+            for item in self._servers.all_resources()
+            if not server or item.server_name == server
+        ]
+        if not resources:
+            none = (
+                f"No resources found for server: {server}"
+                if server
+                else ("No MCP resources found.")
+            )
+            return ToolResult(llm_content=none, return_display=none)
+        lines = [
+            " | ".join(
+                part
+                for part in (f"- {item.server_name}:{item.uri}", item.name, item.description)
+                if part
+            )
+            for item in resources
+        ]
+        return ToolResult(
+            llm_content="\n".join(["Available MCP Resources:", *lines, ""]),
+            return_display=f"Listed {len(resources)} resources.",
+        )

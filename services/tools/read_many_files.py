@@ -1,0 +1,325 @@
+"""`read_many_files`: what several patterns match, one file after the other.
+
+Not offered to the main model: it is what an `@path` in a user's words is expanded with. Context
+files of subfolders (upstream's just-in-time memory) are not part of this product yet.
+Source: core `tools/read-many-files.ts`, `utils/ignorePatterns.ts`.
+"""
+
+from __future__ import annotations
+
+import base64
+import os.path
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+from services.argument_patterns import parameter_pattern
+from services.node_errors import node_error_message
+from services.paths import extension
+from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.contract import (
+    ConfirmationOutcome,
+    ToolErrorType,
+    ToolExecution,
+    ToolInvocation,
+    ToolKind,
+    ToolResult,
+)
+from services.tools.file_kinds import audio_type, decode, file_kind, media_type
+from services.tools.globbing import find_files, path_pattern
+from services.tools.ignore import FileDiscovery
+from services.tools.paths import absolute, access_error, relative_path
+from services.tools.texts import js_fixed
+from services.wire import JsonObject, Part, js_length, js_slice, js_trim
+
+__all__ = ["DEFAULT_EXCLUDES", "ReadManyFilesTool"]
+
+_FOLDERS: Final = "node_modules .git bower_components .svn .hg .vscode .idea dist build coverage"
+_ENDINGS: Final = (
+    "bin exe dll so dylib class jar war zip tar gz bz2 rar 7z pak rpa doc docx xls xlsx ppt pptx "
+    "odt ods odp pyc pyo"
+)
+DEFAULT_EXCLUDES: Final = (
+    *(f"**/{name}/**" for name in f"{_FOLDERS} __pycache__".split()),
+    *(f"**/*.{ending}" for ending in _ENDINGS.split()),
+    "**/.DS_Store",
+    "**/.env",
+    "**/GEMINI.md",
+)
+"""What is left out unless a call says otherwise, in upstream's order."""
+
+_MAX_LINES: Final = 2000
+_MAX_LINE_LENGTH: Final = 2000
+_MEGABYTE: Final = 1024 * 1024
+_MAX_MEGABYTES: Final = 20
+_ASKED_FOR: Final = frozenset({"image", "pdf", "audio"})
+_SHOWN_FILES: Final = 10
+_SHOWN_SKIPPED: Final = 5
+_CUT: Final = (
+    "[WARNING: This file was truncated. To view the full content, use the 'read_file' tool on this "
+    "specific file.]\n\n"
+)
+_AUDIO_FORMATS: Final = "MP3, WAV, AIFF, AAC, OGG, and FLAC"
+
+
+class ReadManyFilesTool(DeclarativeTool):
+    """Reads every file that matches."""
+
+    name = "read_many_files"
+    display_name = "ReadManyFiles"
+    kind = ToolKind.READ
+    description = (
+        "Read all text files that glob patterns match, one after the other, each under a line with "
+        "its path. Images, sound and PDF files come along when a pattern names them or their "
+        "ending. Build results, dependencies and binary files are left out unless "
+        "useDefaultExcludes is false."
+    )
+    parameters: ClassVar[JsonObject] = {
+        "type": "object",
+        "properties": {
+            "include": {
+                "type": "array",
+                "items": {"type": "string", "minLength": 1},
+                "minItems": 1,
+                "description": "Glob patterns or paths, from the workspace: `src/**/*.py`.",
+            },
+            "exclude": {
+                "type": "array",
+                "items": {"type": "string", "minLength": 1},
+                "description": "Glob patterns of what to leave out as well.",
+                "default": [],
+            },
+            "recursive": {
+                "type": "boolean",
+                "description": "Has no effect; `**` in a pattern is what goes into subfolders.",
+                "default": True,
+            },
+            "useDefaultExcludes": {
+                "type": "boolean",
+                "description": "False to leave in what is usually left out.",
+                "default": True,
+            },
+            "file_filtering_options": {
+                "description": "Which of the project's ignore files count; both unless given.",
+                "type": "object",
+                "properties": {
+                    "respect_git_ignore": {
+                        "description": "Leave out what .gitignore names.",
+                        "type": "boolean",
+                    },
+                    "respect_gemini_ignore": {
+                        "description": "Leave out what .geminiignore names.",
+                        "type": "boolean",
+                    },
+                },
+            },
+        },
+        "required": ["include"],
+    }
+
+    def invocation(self, params: JsonObject) -> ToolInvocation:
+        """The call for validated `params`."""
+        return _ReadMany(self.host, params)
+
+
+@dataclass(slots=True)
+class _Reading:
+    """What came of a call so far. `read` and `skipped` hold paths from the workspace."""
+
+    parts: list[str | Part] = field(default_factory=list)
+    read: list[str] = field(default_factory=list)
+    skipped: list[tuple[str, str]] = field(default_factory=list)
+
+
+class _ReadMany(Invocation):
+    shown_name = ReadManyFilesTool.display_name
+
+    @property
+    def _include(self) -> list[str]:
+        return list(self.params["include"])
+
+    @property
+    def _excludes(self) -> list[str]:
+        usual = DEFAULT_EXCLUDES if self.params.get("useDefaultExcludes") is not False else ()
+        return [*usual, *(self.params.get("exclude") or ())]
+
+    def description(self) -> str:
+        included = "`, `".join(self._include)
+        excludes = self._excludes
+        excluded = "none specified"
+        if excludes:
+            excluded = "patterns like\n" + "`, `".join(excludes[:2])
+            excluded += "...`" if len(excludes) > 2 else "`"
+        return (
+            f"Will attempt to read and concatenate files using patterns:\n{included}\n "
+            f"(within target directory:\n{self.host.workspace.root}\n) . Excluding: {excluded}. "
+            'File encoding: utf-8. Separator: "--- path/to/file.ext ---".'
+        )
+
+    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
+        return {"argsPattern": parameter_pattern("include", self.params["include"])}
+
+    async def execute(self, execution: ToolExecution) -> ToolResult:
+        reading = _Reading()
+        try:
+            files = self._files(reading)
+        except (OSError, ValueError, re.error) as error:
+            message = f"Error during file search: {error}"
+            return failed(
+                message,
+                ToolErrorType.READ_MANY_FILES_SEARCH_ERROR,
+                display=f"Error: {error}",
+                llm=message,
+            )
+        for file in files:
+            self._read(file, reading)
+        if reading.parts:
+            reading.parts.append("\n--- End of content ---")
+        else:
+            reading.parts.append("No files matching the criteria were found or all were skipped.")
+        root = str(self.host.workspace.root)
+        return ToolResult(
+            llm_content=reading.parts,
+            return_display={
+                "summary": js_trim(_summary(root, reading)),
+                "files": reading.read,
+                "skipped": [{"path": path, "reason": why} for path, why in reading.skipped],
+                "include": self._include,
+                "excludes": self._excludes,
+                "targetDir": root,
+            },
+        )
+
+    def _files(self, reading: _Reading) -> list[str]:
+        """Absolute paths of the files to read, in order."""
+        workspace = self.host.workspace
+        unwanted = [
+            re.compile(path_pattern(f"./{pattern}").pattern, re.DOTALL | re.IGNORECASE)
+            for pattern in self._excludes
+        ]
+        found: dict[str, None] = {}
+        for folder in workspace.folders:
+            for pattern in self._include:
+                slashed = pattern.replace("\\", "/")
+                literal = os.path.isfile(os.path.normpath(f"{folder}/{slashed}"))  # noqa: PTH113
+                for path in find_files(folder, slashed, literal=literal):
+                    relative = relative_path(folder, path)
+                    if not any(each.fullmatch(relative) for each in unwanted):
+                        found[relative_path(workspace.root, path)] = None
+        options: JsonObject = self.params.get("file_filtering_options") or {}
+        visible, ignored = FileDiscovery(workspace.root).visible(
+            list(found),
+            respect_git=options.get("respect_git_ignore", True),
+            respect_gemini=options.get("respect_gemini_ignore", True),
+        )
+        files: set[str] = set()
+        for path in visible:
+            full = absolute(workspace.root, path)
+            if access_error(workspace, full) is None:
+                files.add(full)
+            else:
+                reading.skipped.append((full, "Security: Path not in workspace"))
+        if ignored:
+            reading.skipped.append((f"{ignored} file(s)", "ignored by project ignore files"))
+        return sorted(files)
+
+    def _read(self, file: str, reading: _Reading) -> None:
+        relative = relative_path(self.host.workspace.root, file)
+        try:
+            if file_kind(Path(file)) in _ASKED_FOR and not _is_named(file, self._include):
+                why = (
+                    "asset file (image/pdf/audio) was not explicitly requested by name or extension"
+                )
+                reading.skipped.append((relative, why))
+                return
+            content = _content(Path(file), relative)
+        except OSError as error:
+            why = f"Error reading file {file}: {node_error_message(error, 'open', file)}"
+            reading.skipped.append((relative, f"Read error: {why}"))
+            return
+        except _Unreadable as error:
+            reading.skipped.append((relative, f"Read error: {error}"))
+            return
+        if isinstance(content, str):
+            content = f"--- {file} ---\n\n{content}\n\n"
+        reading.parts.append(content)
+        reading.read.append(relative)
+
+
+class _Unreadable(Exception):
+    """A file that no model can be given."""
+
+
+def _is_named(file: str, include: Sequence[str]) -> bool:
+    """Whether a pattern mentions the file's ending or its name."""
+    ending = extension(file).lower()
+    name = os.path.basename(file).removesuffix(ending)  # noqa: PTH119 - paths are text here
+    return any(ending in pattern.lower() or name in pattern for pattern in include)
+
+
+def _content(file: Path, relative: str) -> str | Part:
+    """The file for the model: text, cut and said so where it is long, or the whole file.
+
+    Raises:
+        OSError: it cannot be read.
+        _Unreadable: it is too large, or sound in a form that no model reads.
+    """
+    size = file.stat().st_size
+    if size > _MAX_MEGABYTES * _MEGABYTE:
+        megabytes = js_fixed(size / _MEGABYTE, 2)
+        raise _Unreadable(f"File size exceeds the {_MAX_MEGABYTES}MB limit: {file} ({megabytes}MB)")
+    kind = file_kind(file)
+    if kind == "binary":
+        return f"Cannot display content of binary file: {relative}"
+    if kind == "svg" and size > _MEGABYTE:
+        return f"Cannot display content of SVG file larger than 1MB: {relative}"
+    data = file.read_bytes()
+    if kind == "svg":
+        return decode(data)
+    if kind == "text":
+        return _text(decode(data))
+    media = audio_type(file) if kind == "audio" else media_type(file)
+    if media is None and kind == "audio":
+        raise _Unreadable(
+            f"Unsupported audio file format for {file}. Supported audio formats are "
+            f"{_AUDIO_FORMATS}."
+        )
+    encoded = base64.b64encode(data).decode()
+    return {"inlineData": {"data": encoded, "mimeType": media or "application/octet-stream"}}
+
+
+def _text(text: str) -> str:
+    lines = re.split(r"\r?\n", text)
+    kept = [
+        f"{js_slice(line, 0, _MAX_LINE_LENGTH)}... [truncated]"
+        if js_length(line) > _MAX_LINE_LENGTH
+        else line
+        for line in lines[:_MAX_LINES]
+    ]
+    return (_CUT if kept != lines else "") + "\n".join(kept)
+
+
+def _summary(root: str, reading: _Reading) -> str:
+    text = f"### ReadManyFiles Result (Target Dir: `{root}`)\n\n"
+    count = len(reading.read)
+    if count:
+        text += f"Successfully read and concatenated content from **{count} file(s)**.\n"
+        some = f" (first {_SHOWN_FILES} shown)" if count > _SHOWN_FILES else ""
+        text += f"\n**Processed Files{some}:**\n"
+        text += "".join(f"- `{path}`\n" for path in reading.read[:_SHOWN_FILES])
+        if count > _SHOWN_FILES:
+            text += f"- ...and {count - _SHOWN_FILES} more.\n"
+    else:
+        text += "No files were read and concatenated based on the criteria.\n"
+    count = len(reading.skipped)
+    if count:
+        some = f" (first {_SHOWN_SKIPPED} shown)" if count > _SHOWN_SKIPPED else ""
+        text += f"\n**Skipped {count} item(s){some}:**\n"
+        text += "".join(
+            f"- `{path}` (Reason: {why})\n" for path, why in reading.skipped[:_SHOWN_SKIPPED]
+        )
+        if count > _SHOWN_SKIPPED:
+            text += f"- ...and {count - _SHOWN_SKIPPED} more.\n"
+    return text

@@ -1,0 +1,128 @@
+"""`read_mcp_resource`: one resource of a server, as text.
+
+Source: core `tools/read-mcp-resource.ts`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
+
+from services.abort import until_aborted
+from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.contract import (
+    ToolErrorType,
+    ToolExecution,
+    ToolInvocation,
+    ToolKind,
+    ToolResult,
+)
+from services.tools.host import ToolHost
+from services.tools.list_mcp_resources import ResourceFacts
+from services.wire import JsonObject
+
+__all__ = ["McpResourceReader", "ReadMcpResourceTool"]
+
+R = TypeVar("R", bound=ResourceFacts)
+
+
+class McpResourceReader(Protocol[R]):
+    """The seam to the servers' resources: `services.mcp.manager.McpManager` is one."""
+
+    def find_resource(self, uri: str) -> R | None:
+        """The resource called `<server>:<uri>`, or the first with that URI."""
+        ...
+
+    async def read_resource(self, resource: R) -> JsonObject | None:
+        """`{contents: [{uri, text | blob, mimeType?}]}`; `None` when its server has gone."""
+        ...
+
+
+class ReadMcpResourceTool(DeclarativeTool, Generic[R]):
+    """Reads a resource. Active while there is one."""
+
+    name = "read_mcp_resource"
+    display_name = "Read MCP Resource"
+    kind = ToolKind.READ
+    description = "Read one resource of an MCP server, named by its URI."
+    parameters: ClassVar[JsonObject] = {
+        "type": "object",
+        "properties": {
+            "uri": {"type": "string", "description": "The resource's URI."},
+            "wait_for_previous": {
+                "type": "boolean",
+                "description": (
+                    "True to start only when every call requested before it in this turn has "
+                    "ended; otherwise calls run side by side."
+                ),
+            },
+        },
+        "required": ["uri"],
+    }
+
+    def __init__(self, host: ToolHost, servers: McpResourceReader[R]) -> None:
+        super().__init__(host)
+        self.servers: Final = servers
+
+    def invocation(self, params: JsonObject) -> ToolInvocation:
+        """The call for validated `params`."""
+        return _ReadMcpResource(self, params)
+
+
+class _ReadMcpResource(Invocation, Generic[R]):
+    def __init__(self, tool: ReadMcpResourceTool[R], params: JsonObject) -> None:
+        super().__init__(tool.host, params)
+        self._servers = tool.servers
+        # As found when the call was made: that is what people are told afterwards.
+        self._resource = self._servers.find_resource(params["uri"])
+
+    @property
+    def shown_name(self) -> str:
+        return ReadMcpResourceTool.display_name
+
+    def description(self) -> str:
+        if self._resource is None:
+            return f"Read MCP resource: {self.params['uri']}"
+        return f"Read MCP resource {self._named(self._resource)}"
+
+    async def execute(self, execution: ToolExecution) -> ToolResult:
+        uri: str = self.params["uri"]
+        if not uri:
+            return _failed("No URI provided.", ToolErrorType.INVALID_TOOL_PARAMS)
+        resource = self._servers.find_resource(uri)
+        if resource is None:
+            return _failed(
+                f"Resource not found for URI: {uri}", ToolErrorType.MCP_RESOURCE_NOT_FOUND
+            )
+        try:
+            result = await until_aborted(self._servers.read_resource(resource), execution.signal)
+        except Exception as error:
+            if execution.signal.aborted:
+                raise
+            return _failed(f"Failed to read resource: {error}", ToolErrorType.MCP_TOOL_ERROR)
+        if result is None:
+            return _failed(
+                f"MCP Client not found for server: {resource.server_name}",
+                ToolErrorType.EXECUTION_FAILED,
+            )
+        text = "".join(_told(content) for content in result.get("contents") or [])
+        return ToolResult(
+            llm_content=text or "No content returned from resource.",
+            return_display=f"Successfully read resource: {uri}"
+            if self._resource is None
+            else f"Successfully read resource {self._named(self._resource)}",
+        )
+
+    def _named(self, resource: R) -> str:
+        return f'"{resource.name}" from server "{resource.server_name}"'
+
+
+def _told(content: dict[str, Any]) -> str:
+    if content.get("text"):
+        return f"{content['text']}\n"
+    if content.get("blob"):
+        return f"[Binary Data ({content.get('mimeType', 'undefined')})]\n"
+    return ""
+
+
+def _failed(message: str, kind: ToolErrorType) -> ToolResult:
+    return failed(message, kind, display=f"Error: {message}", llm=f"Error: {message}")

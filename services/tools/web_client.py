@@ -1,0 +1,194 @@
+"""The network as web tools may use it: nothing private, nothing endless.
+
+Every address is looked up once, checked, and then connected to by its number, so that a name cannot
+mean one thing when it is checked and another when it is used. Source: core `utils/fetch.ts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import Mapping
+from typing import Final
+from urllib.parse import urljoin
+
+import httpx
+
+from services.abort import AbortSignal, until_aborted
+from services.clock import Clock
+from services.ids import RandomSource
+from services.model.classification import retry_error_type
+from services.model.errors import ModelError, NetworkError
+from services.settings import Settings
+from services.state import CoreEvents, RetryAttempt
+from services.tools.web_access import Page, PageSource, ToolModel, WebAccess
+from services.tools.web_addresses import is_internal_name, is_private_address
+from services.tools.web_urls import InvalidUrl, WebUrl, parse_url
+
+__all__ = ["HttpPages", "open_web"]
+
+_HEAD_TIMEOUT_S: Final = 10.0
+_BODY_TIMEOUT_S: Final = 300.0
+_MAX_BODY: Final = 10 * 1024 * 1024
+_MAX_REDIRECTS: Final = 20
+_REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
+
+
+class HttpPages:
+    """The `PageSource` of the product."""
+
+    def __init__(self, transport: httpx.AsyncBaseTransport | None = None) -> None:
+        """Prepare.
+
+        Args:
+            transport: what requests go through; httpx's own unless given.
+        """
+        self._transport = transport
+
+    async def addresses(self, host: str) -> list[str]:
+        """What `host` resolves to.
+
+        Raises:
+            OSError: it does not.
+        """
+        loop = asyncio.get_running_loop()
+        found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+    async def get(self, url: str, headers: Mapping[str, str], signal: AbortSignal) -> Page:
+        """Fetch `url`, redirects followed, nothing on the way private.
+
+        Raises:
+            NetworkError: it could not be fetched.
+            ModelError: an address on the way is private, or the page is too large.
+            AbortError: `signal` was aborted.
+        """
+        return await until_aborted(self._follow(url, dict(headers)), signal)
+
+    async def _follow(self, url: str, headers: dict[str, str]) -> Page:
+        async with httpx.AsyncClient(
+            transport=self._transport, trust_env=False, timeout=_BODY_TIMEOUT_S
+        ) as client:
+            for _ in range(_MAX_REDIRECTS + 1):
+                page, target = await self._once(client, url, headers)
+                if page is not None:
+                    return page
+                url = urljoin(url, target)
+        raise NetworkError("fetch failed", name="FetchError")
+
+    async def _once(
+        self, client: httpx.AsyncClient, text: str, headers: dict[str, str]
+    ) -> tuple[Page | None, str]:
+        """One response: the page, or where it says to go."""
+        try:
+            url = parse_url(text)
+        except InvalidUrl:
+            url = None
+        if url is None:
+            raise NetworkError("fetch failed", name="FetchError")
+        address = await self._public_address(url)
+        request = client.build_request(
+            "GET",
+            httpx.URL(url.href).copy_with(host=address, fragment=None),
+            headers={**headers, "Host": url.host + (f":{url.port}" if url.port else "")},
+            extensions={"sni_hostname": url.host.strip("[]")},
+        )
+        try:
+            async with asyncio.timeout(_HEAD_TIMEOUT_S):
+                response = await client.send(request, stream=True)
+        except (TimeoutError, httpx.TimeoutException) as error:
+            limit = int(_HEAD_TIMEOUT_S * 1000)
+            raise NetworkError(
+                f"Request timed out after {limit}ms", name="FetchError", code="ETIMEDOUT"
+            ) from error
+        except httpx.HTTPError as error:
+            raise NetworkError("fetch failed", name="FetchError") from error
+        try:
+            if response.status_code in _REDIRECTS and "location" in response.headers:
+                return None, response.headers["location"]
+            return await _page(response), ""
+        finally:
+            await response.aclose()
+
+    async def _public_address(self, url: WebUrl) -> str:
+        host = url.host
+        if is_internal_name(host):
+            raise ModelError(f"Access to internal host {host} is blocked")
+        if url.is_address:
+            if is_private_address(host):
+                raise ModelError(f"Access to private IP {host.strip('[]')} is blocked")
+            return host.strip("[]")
+        try:
+            found = await self.addresses(host)
+        except (OSError, UnicodeError) as error:
+            raise NetworkError("fetch failed", name="FetchError") from error
+        for address in found:
+            if is_private_address(address):
+                raise ModelError(
+                    f"Access to private IP {address} (resolved from {host}) is blocked"
+                )
+        if not found:
+            raise NetworkError("fetch failed", name="FetchError")
+        return found[0]
+
+
+async def _page(response: httpx.Response) -> Page:
+    too_large = ModelError(f"Content exceeds size limit of {_MAX_BODY} bytes")
+    length = response.headers.get("content-length", "")
+    if length.isdecimal() and int(length) > _MAX_BODY:
+        raise too_large
+    body = bytearray()
+    try:
+        async for piece in response.aiter_bytes():
+            body += piece
+            if len(body) > _MAX_BODY:
+                raise too_large
+    except httpx.HTTPError as error:
+        raise NetworkError("terminated", name="TypeError") from error
+    return Page(
+        status=response.status_code,
+        reason=response.reason_phrase,
+        headers=dict(sorted(response.headers.items())),
+        body=bytes(body),
+    )
+
+
+def open_web(
+    model: ToolModel,
+    *,
+    clock: Clock,
+    rng: RandomSource,
+    events: CoreEvents,
+    settings: Settings,
+    pages: PageSource | None = None,
+) -> WebAccess:
+    """One session's way to the web.
+
+    Args:
+        model: what web tools ask.
+        clock: what waits and the limit of requests go by.
+        rng: the jitter of waits.
+        events: told of pages that are fetched again.
+        settings: how often, and whether failures of fetching itself are retried.
+        pages: the network; the real one unless given.
+    """
+
+    def on_retry(attempt: int, error: Exception, delay_ms: float) -> None:
+        events.emit(
+            RetryAttempt(
+                attempt=attempt,
+                max_attempts=settings.max_attempts,
+                delay_ms=delay_ms,
+                error=retry_error_type(error),
+                model="Web Fetch",
+            )
+        )
+
+    return WebAccess(
+        model=model,
+        pages=HttpPages() if pages is None else pages,
+        clock=clock,
+        rng=rng,
+        on_retry=on_retry,
+        retry_fetch_errors=settings.retry_fetch_errors,
+    )

@@ -1,0 +1,128 @@
+"""Pages as text for a model: fetched, converted, and cut to what a request may hold.
+
+Source: core `tools/web-fetch.ts`, `utils/textUtils.ts` (`truncateString`).
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from services.abort import AbortSignal
+from services.model.errors import ModelError
+from services.tools.html_text import html_to_text
+from services.tools.web_access import Page, WebAccess
+from services.tools.web_urls import WebUrl, raw_github_url
+from services.wire import js_length
+
+__all__ = [
+    "MAX_CONTENT",
+    "TRUNCATED",
+    "USER_AGENT",
+    "aggregate",
+    "escape_xml",
+    "page_text",
+    "truncate_text",
+]
+
+MAX_CONTENT: Final = 250_000
+"""UTF-16 units of page text in one request."""
+TRUNCATED: Final = "\n\n... [Content truncated due to size limit] ..."
+USER_AGENT: Final = (
+    "Mozilla/5.0 (compatible; Google-Gemini-CLI/1.0; +https://github.com/google-gemini/gemini-cli)"
+)
+_ENTITIES: Final = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"}
+)
+_LINE_ENDS: Final = "\n\r\u2028\u2029"
+
+
+class _HttpFailure(ModelError):
+    """A page that came with an error status, which decides whether it is asked for again."""
+
+    def __init__(self, status: int, reason: str) -> None:
+        super().__init__(f"Request failed with status code {status} {reason}")
+        self.status = status
+
+
+def escape_xml(text: str) -> str:
+    """`text` with what has a meaning in XML written as entities."""
+    return text.translate(_ENTITIES)
+
+
+def truncate_text(text: str, limit: int, suffix: str) -> str:
+    """At most `limit` UTF-16 units of `text` and then `suffix`; as it is when it is no longer.
+
+    What is kept of a longer one has lost its line ends: upstream's pattern for a character passes
+    over them. No character is parted from the marks on it.
+    """
+    if js_length(text) <= limit:
+        return text
+    kept: list[str] = []
+    length = 0
+    place = 0
+    while place < len(text) and length < limit:
+        start = place
+        place += 1
+        if text[start] in _LINE_ENDS:
+            continue
+        while place < len(text) and unicodedata.category(text[place])[0] == "M":
+            place += 1
+        cluster = text[start:place]
+        length += js_length(cluster)
+        if length > limit:
+            break
+        kept.append(cluster)
+    return "".join(kept) + suffix
+
+
+async def page_text(web: WebAccess, url: WebUrl, signal: AbortSignal, *, whole: bool) -> str:
+    """The text of the page at `url`: HTML without its tags, anything else as it is.
+
+    Args:
+        web: the way there.
+        url: which page; a file shown on GitHub is fetched in its raw form.
+        signal: ends it.
+        whole: do not cut it.
+
+    Raises:
+        ModelError, AbortError: it could not be fetched, or may not be.
+    """
+    url = raw_github_url(url)
+    if await web.is_blocked(url):
+        raise ModelError(f"Access to blocked or private host {url.href} is not allowed.")
+    page = await web.fetch(url.href, {"User-Agent": USER_AGENT}, signal, failed=_failure)
+    text = page.text
+    if "text/html" in page.content_type.lower() or not page.content_type:
+        text = html_to_text(text)
+    return text if whole else truncate_text(text, MAX_CONTENT, TRUNCATED)
+
+
+def _failure(page: Page) -> Exception | None:
+    return None if 200 <= page.status < 300 else _HttpFailure(page.status, page.reason)
+
+
+def aggregate(
+    urls: Sequence[str], pages: Mapping[str, str], faults: Mapping[str, str], *, whole: bool
+) -> str:
+    """All pages in their order, each in a `source` element; a fault where there is no page.
+
+    Unless they are to be `whole`, they share the room fairly: what short ones leave is for the
+    longer ones.
+    """
+    shown = dict(pages)
+    if not whole:
+        room, left = MAX_CONTENT, len(pages)
+        for url in sorted(pages, key=lambda each: js_length(pages[each])):
+            share = min(js_length(pages[url]), room // left)
+            shown[url] = truncate_text(pages[url], share, TRUNCATED)
+            room -= js_length(shown[url])
+            left -= 1
+    elements: list[str] = []
+    for url in urls:
+        content = shown.get(url)
+        if content is None:
+            content = f"Error: {faults.get(url) or 'Unknown error'}"
+        elements.append(f'<source url="{escape_xml(url)}">\n{escape_xml(content)}\n</source>')
+    return "\n".join(elements)

@@ -1,0 +1,1 @@
+"""What people and programs touch: one package for each surface, above the runtimes."""

@@ -1,0 +1,78 @@
+"""Which runtime a run goes through, and which conversation it goes on with."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+
+from runtimes.contract import ConversationCommands, Runtime, RuntimeUnavailable
+from runtimes.registry import Surface, UnknownRuntime, check_runtime, open_runtime, open_session
+from services.bundle import Services
+from services.model.errors import FatalInputError
+from surfaces.headless.machine import Machine
+from surfaces.headless.sessions import (
+    LATEST,
+    NoSessions,
+    RecordedSession,
+    SessionNotFound,
+    find_session,
+)
+from surfaces.headless.streams import Streams
+
+__all__ = ["check_chosen_runtime", "open_engine", "resume_session", "session_to_resume"]
+
+
+def check_chosen_runtime(name: str) -> None:
+    """Find out whether the runtime that was asked for can be opened.
+
+    Raises:
+        FatalInputError: it cannot; says which can, or what is missing.
+    """
+    try:
+        check_runtime(name)
+    except UnknownRuntime as error:
+        raise FatalInputError(f"{error}; choose one of them with --runtime") from error
+    except RuntimeUnavailable as error:
+        raise FatalInputError(str(error)) from error
+
+
+def open_engine(name: str | None, services: Services) -> AbstractAsyncContextManager[Runtime]:
+    """The runtime called `name`, or for want of a name the one that the settings' flags choose."""
+    if name is None:
+        return open_session(Surface.NONINTERACTIVE, services)
+    return open_runtime(name, services)
+
+
+def session_to_resume(
+    asked: str | None, machine: Machine, streams: Streams
+) -> RecordedSession | None:
+    """The session to go on with; a new one where the latest is asked for and there is none.
+
+    Raises:
+        FatalInputError: there is no such session.
+    """
+    if asked is None:
+        return None
+    try:
+        return find_session(machine.workspace.project_temp, asked, machine.clock)
+    except (NoSessions, SessionNotFound) as error:
+        if isinstance(error, NoSessions) and asked == LATEST:
+            streams.tell(str(error))
+            return None
+        raise FatalInputError(f"Error resuming session: {error}") from error
+
+
+async def resume_session(runtime: Runtime, session: RecordedSession) -> None:
+    """Make `runtime` go on with `session`.
+
+    Raises:
+        FatalInputError: it cannot, or the recording is none.
+    """
+    if not isinstance(runtime, ConversationCommands):
+        raise FatalInputError(
+            "Error resuming session: this runtime cannot go on from a recording; choose another "
+            "with --runtime"
+        )
+    try:
+        await runtime.resume(session.file)
+    except ValueError as error:
+        raise FatalInputError(f"Error resuming session: {error}") from error

@@ -1,0 +1,147 @@
+"""Reading settings files: JSON with comments, `$VARIABLES` filled in.
+
+Every fault is told with its file, its line and what to write. Source: `packages/cli`
+`config/settings.ts`, `utils/envVarResolver.ts`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from services.model.errors import FatalConfigError
+from services.settings import SettingError, Settings, settings_from_file
+from services.wire import JsonObject
+
+__all__ = ["LoadedSettings", "load_settings"]
+
+_VARIABLE: Final = re.compile(r"\$(?:(\w+)|\{([^}]+?)(?::-([^}]*))?\})")
+_TOKEN: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*[\s\S]*?\*/')
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSettings:
+    """The settings, and the document they come from."""
+
+    settings: Settings
+    document: JsonObject
+
+    def text(self, path: str) -> str | None:
+        """A text of the document by its key, dots leading into objects; nothing else is one."""
+        value: Any = self.document
+        for key in path.split("."):
+            value = value.get(key) if isinstance(value, Mapping) else None
+        return value if isinstance(value, str) else None
+
+
+def load_settings(
+    files: Sequence[Path], variables: Mapping[str, str], *, required: bool
+) -> LoadedSettings:
+    """Read `files`, of which a later one wins; objects in them are merged key by key.
+
+    Args:
+        files: where settings may be.
+        variables: what `$NAME` and `${NAME:-otherwise}` stand for.
+        required: whether a file that is not there is a fault.
+
+    Raises:
+        FatalConfigError: a file cannot be read, is not JSON, or a setting has no meaning.
+    """
+    merged: JsonObject = {}
+    for file in files:
+        text = _read(file, required=required)
+        if text is None:
+            continue
+        document = _filled(_parse(file, text), variables)
+        try:
+            settings_from_file(document)
+        except SettingError as error:
+            place = f"{file}, line {_line_of(text, error.key)}"
+            raise FatalConfigError(f"{place}: {error.key}: {error.problem}") from error
+        merged = _merged(merged, document)
+    return LoadedSettings(settings_from_file(merged), merged)
+
+
+def _read(file: Path, *, required: bool) -> str | None:
+    try:
+        return file.read_text(encoding="utf-8-sig")
+    except FileNotFoundError as error:
+        if not required:
+            return None
+        raise FatalConfigError(
+            f"{file}: there is no such file; name a settings file with --settings"
+        ) from error
+    except UnicodeDecodeError as error:
+        raise FatalConfigError(
+            f"{file}: not UTF-8 (byte {error.start}); save it as such"
+        ) from error
+    except OSError as error:
+        raise FatalConfigError(
+            f"{file}: cannot be read: {error.strerror}; make it readable, or remove it"
+        ) from error
+
+
+def _parse(file: Path, text: str) -> JsonObject:
+    # Comments become blanks, so that places in the text stay what they are.
+    plain = _TOKEN.sub(lambda found: _blank(found.group()), text)
+    if not plain.strip():
+        return {}
+    try:
+        document = json.loads(plain)
+    except json.JSONDecodeError as error:
+        raise FatalConfigError(
+            f"{file}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}\n"
+            "Please fix the configuration file(s) and try again."
+        ) from error
+    except RecursionError as error:
+        raise FatalConfigError(f"{file}: nested too deeply; write fewer levels") from error
+    if not isinstance(document, dict):
+        raise FatalConfigError(
+            f'{file}, line 1: an object expected; write {{"model": {{"name": "auto"}}}} or the like'
+        )
+    return document
+
+
+def _blank(token: str) -> str:
+    return token if token.startswith('"') else re.sub(r"[^\n]", " ", token)
+
+
+def _filled(value: Any, variables: Mapping[str, str]) -> Any:
+    if isinstance(value, str):
+        return _VARIABLE.sub(lambda found: _variable(found, variables), value)
+    if isinstance(value, list):
+        return [_filled(item, variables) for item in value]
+    if isinstance(value, dict):
+        return {key: _filled(item, variables) for key, item in value.items()}
+    return value
+
+
+def _variable(found: re.Match[str], variables: Mapping[str, str]) -> str:
+    value = variables.get(found[1] or found[2])
+    if value is not None:
+        return value
+    return found[3] if found[3] is not None else found[0]
+
+
+def _merged(below: JsonObject, above: JsonObject) -> JsonObject:
+    result = dict(below)
+    for key, value in above.items():
+        known = result.get(key)
+        both = isinstance(known, dict) and isinstance(value, dict)
+        result[key] = _merged(known or {}, value) if both else value
+    return result
+
+
+def _line_of(text: str, key: str) -> int:
+    """The line of a setting: where its key's parts follow each other; as far as they do."""
+    position = 0
+    for part in re.findall(r"[^.\[\]]+", key):
+        found = re.compile(rf'"{re.escape(part)}"\s*:').search(text, position)
+        if found is None:
+            break
+        position = found.start()
+    return text.count("\n", 0, position) + 1

@@ -1,0 +1,109 @@
+"""Commands that give a conversation another history."""
+
+from __future__ import annotations
+
+import pytest
+
+
+def talk(kit, *between, steps, **options):
+    """Send a message before, between and after the commands."""
+
+    async def script(played, runtime):
+        agent = runtime.agent()
+        kit.listen(agent, played)
+        for number, command in enumerate([*between, None]):
+            await agent.send(kit.message(f"message {number}"))
+            await runtime.settled()
+            if command is not None:
+                await command(played, runtime)
+
+    return kit.run(script, steps, **options)
+
+
+def last_words(played):
+    return [
+        part["text"]
+        for content in played.model.requests[-1].contents
+        for part in content["parts"]
+        if not part["text"].startswith("<session_context>")
+    ]
+
+
+def answers(kit, *words):
+    return [[kit.text(word, "STOP")] for word in words]
+
+
+async def nothing(played, runtime):
+    pass
+
+
+@pytest.mark.parametrize("to", [2, "id"])
+def test_rewind_goes_back_to_before_a_message(kit, to):
+    async def rewind(played, runtime):
+        own = [line for line in played.lines if line.get("type") == "user"]
+        await runtime.rewind(own[1]["id"] if to == "id" else to)
+
+    played = talk(kit, nothing, rewind, steps=answers(kit, "a", "b", "c"))
+    assert last_words(played) == ["message 0", "a", "message 2"]
+    assert sum("$rewindTo" in line for line in played.lines) == 1
+    assert played.ends == [("completed", None)] * 3
+
+
+def test_rewind_to_what_is_not_there_changes_nothing(kit):
+    async def rewind(played, runtime):
+        await runtime.rewind(7)
+
+    played = talk(kit, rewind, steps=answers(kit, "a", "b"))
+    assert last_words(played) == ["message 0", "a", "message 1"]
+
+
+def test_resume_of_the_own_recording_goes_on_in_the_same_file(kit):
+    async def resume(played, runtime):
+        before = runtime.transcript()
+        await runtime.resume(None)
+        assert runtime.transcript() == before
+
+    played = talk(kit, resume, steps=answers(kit, "a", "b"))
+    assert last_words(played) == ["message 0", "a", "message 1"]
+    chats = played.services.workspace.project_temp / "chats"
+    assert len(list(chats.glob("*.jsonl"))) == 1
+
+
+def test_resume_of_something_else_is_refused(kit):
+    async def resume(played, runtime):
+        other = played.services.workspace.root / "other.txt"
+        other.write_text("no recording\n")
+        with pytest.raises(ValueError, match="is not a chat recording"):
+            await runtime.resume(other)
+
+    talk(kit, resume, steps=answers(kit, "a", "b"))
+
+
+def test_compress_summarises_in_the_same_file(kit):
+    async def compress(played, runtime):
+        await runtime.compress()
+
+    long = " ".join(map(str, range(4000)))
+    steps = [
+        [kit.text("a", "STOP")],
+        [kit.text(long, "STOP", usageMetadata={"promptTokenCount": 50_000})],
+        kit.text("draft", "STOP"),
+        kit.text("summary", "STOP"),
+        [kit.text("c", "STOP")],
+    ]
+    played = talk(kit, nothing, compress, steps=steps)
+    assert [r.prompt_id for r in played.model.utility] == [
+        "compress-1767225600002",
+        "compress-1767225600002-verify",
+    ]
+    assert "summary" in last_words(played)
+    assert last_words(played)[-1] == "message 2"
+    chats = played.services.workspace.project_temp / "chats"
+    assert len(list(chats.glob("*.jsonl"))) == 1
+
+
+def test_hint_does_not_reach_the_main_agent(kit):
+    async def hint(played, runtime):
+        runtime.hint("look left", "user_steering")
+
+    assert "look left" not in str(talk(kit, hint, steps=answers(kit, "a", "b")).transcript)

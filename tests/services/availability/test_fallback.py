@@ -1,0 +1,247 @@
+import logging
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from services.availability.fallback import UPGRADE_URL, FallbackHandler
+from services.availability.handler import FallbackIntent, FallbackQuestion
+from services.availability.health import TerminalReason
+from services.availability.switching import FallbackActivated
+from services.ids import CountingIds
+from services.model.configs import ModelConfigKey
+from services.model.errors import (
+    ApiError,
+    ModelNotFoundError,
+    RetryableQuotaError,
+    TerminalQuotaError,
+)
+from services.model.google_errors import GoogleError
+from services.state import ApprovalMode
+
+MakeWorld = Callable[..., Any]
+
+PRO, FLASH = "gemini-3-pro-preview", "gemini-3-flash-preview"
+LITE, LITE_FLASH = "gemini-3.1-flash-lite", "gemini-3.5-flash"
+SAID = GoogleError(code=429, message="no", details=())
+TERMINAL = TerminalQuotaError("no", SAID)
+TRANSIENT = RetryableQuotaError("slow", SAID)
+
+
+async def test_where_nobody_can_be_asked_nothing_changes(world: MakeWorld) -> None:
+    w = world("auto")
+    w.state.set_active_model(PRO)
+
+    assert await w.availability.fallback.handle(PRO, TERMINAL) is None
+    assert (w.state.model, w.state.session_id, w.health_of(PRO), w.switches) == (
+        "auto",
+        "s",
+        [None],
+        [],
+    )
+
+
+async def test_a_silent_switch_makes_the_stand_in_the_sessions_model(world: MakeWorld) -> None:
+    w = world("auto", mode=ApprovalMode.PLAN)
+    w.state.set_active_model(PRO)
+    w.state.sequence_model = PRO
+
+    assert await w.availability.fallback.handle(PRO, TERMINAL) is True
+    assert (w.state.model, w.state.active_model, w.changes) == (FLASH, FLASH, [FLASH])
+    assert w.state.sequence_model is None
+    assert w.state.session_id == w.state.prompt_id == CountingIds().uuid("session")
+    assert w.switches == [FallbackActivated(model=FLASH, failed_model=None)]
+
+
+async def test_switching_forgets_what_the_failure_did(world: MakeWorld) -> None:
+    w = world("auto", mode=ApprovalMode.PLAN)
+    w.state.set_active_model(PRO)
+    await w.availability.fallback.handle(PRO, TERMINAL)
+
+    assert w.health_of(PRO) == [None]
+
+
+async def test_helpers_fall_back_along_their_chain_unasked(world: MakeWorld) -> None:
+    w = world(LITE)
+
+    assert await w.availability.fallback.handle(LITE, TERMINAL) is True
+    assert (w.state.model, w.state.active_model) == (LITE_FLASH, LITE_FLASH)
+
+
+async def test_a_passing_failure_of_flash_goes_up_to_pro_unasked(world: MakeWorld) -> None:
+    w = world("auto")
+    w.state.set_active_model(FLASH)
+
+    assert await w.availability.fallback.handle(FLASH, TRANSIENT) is True
+    assert (w.state.model, w.questions) == (PRO, [])
+
+
+@pytest.mark.parametrize(
+    ("intent", "retry", "model", "health", "rotated"),
+    [
+        (FallbackIntent.RETRY_ALWAYS, True, FLASH, None, True),
+        (FallbackIntent.RETRY_ONCE, True, "auto", "quota", False),
+        (FallbackIntent.RETRY_WITH_CREDITS, True, "auto", None, False),
+        (FallbackIntent.STOP, False, "auto", None, False),
+        (FallbackIntent.RETRY_LATER, False, "auto", None, False),
+        (FallbackIntent.UPGRADE, False, "auto", None, False),
+        (None, None, "auto", None, False),
+        (RuntimeError("no dialog"), None, "auto", None, False),
+    ],
+)
+async def test_what_an_intent_does(
+    world: MakeWorld,
+    intent: FallbackIntent | Exception | None,
+    retry: bool | None,
+    model: str,
+    health: str | None,
+    rotated: bool,
+) -> None:
+    w = world("auto", intents=[intent])
+    w.state.set_active_model(PRO)
+
+    assert await w.availability.fallback.handle(PRO, TERMINAL) is retry
+    assert w.questions == [
+        FallbackQuestion(failed_model=PRO, fallback_model=FLASH, error="TerminalQuotaError")
+    ]
+    assert (w.state.model, w.health_of(PRO), w.state.session_id != "s") == (
+        model,
+        [health],
+        rotated,
+    )
+
+
+async def test_an_upgrade_opens_its_page_or_tells_of_it(
+    world: MakeWorld, caplog: pytest.LogCaptureFixture
+) -> None:
+    opened: list[str] = []
+
+    async def open_url(url: str) -> None:
+        opened.append(url)
+        raise OSError("no browser")
+
+    async def upgrade(_question: FallbackQuestion) -> FallbackIntent:
+        return FallbackIntent.UPGRADE
+
+    w = world("auto")
+    for opener in (open_url, None):
+        parts = w.availability
+        handler = FallbackHandler(
+            state=w.state,
+            health=parts.health,
+            chains=parts.chains,
+            switch=parts.switch,
+            ids=CountingIds(),
+            ask=upgrade,
+            open_url=opener,
+        )
+        with caplog.at_level(logging.INFO):
+            assert await handler.handle(PRO, TERMINAL) is False
+
+    assert opened == [UPGRADE_URL]
+    assert UPGRADE_URL in caplog.messages[-1]
+
+
+@pytest.mark.parametrize(
+    ("error", "name"),
+    [
+        (ModelNotFoundError("gone"), "ModelNotFoundError"),
+        (ApiError.from_parts(500, "internal"), "ApiError"),
+    ],
+)
+async def test_any_failure_may_be_asked_about_and_blocks_for_half_a_minute(
+    world: MakeWorld, error: Exception, name: str
+) -> None:
+    w = world("auto", intents=[FallbackIntent.RETRY_ONCE])
+    w.state.set_active_model(PRO)
+
+    assert await w.availability.fallback.handle(PRO, error) is True
+    assert w.questions[0].error == name
+    assert w.health_of(PRO) == ["capacity"]
+
+
+async def test_a_model_that_is_alone_is_asked_about_as_its_own_stand_in(world: MakeWorld) -> None:
+    w = world("my-model", intents=[FallbackIntent.RETRY_ALWAYS])
+
+    assert await w.availability.fallback.handle("my-model", TERMINAL) is True
+    assert w.questions[0].fallback_model == "my-model"
+    assert (w.state.model, w.health_of("my-model"), w.changes) == ("my-model", ["quota"], [])
+    assert w.state.session_id != "s"
+
+
+async def test_a_helper_beside_the_active_model_is_redirected_to_it(world: MakeWorld) -> None:
+    w = world("auto", intents=[])
+    w.state.set_active_model(PRO)
+
+    assert await w.availability.fallback.handle(FLASH, TERMINAL) is True
+    assert (w.state.model, w.state.active_model, w.questions) == ("auto", PRO, [])
+    assert w.health_of(FLASH) == ["quota"]
+    assert w.availability.switch.replacement_of(FLASH) == PRO
+    assert w.models.resolve(ModelConfigKey(model=FLASH)).model == PRO
+
+
+async def test_a_model_outside_the_chain_is_redirected_to_the_active_one(world: MakeWorld) -> None:
+    w = world("auto")
+    w.state.set_active_model(PRO)
+
+    assert await w.availability.fallback.handle("gemini-2.5-flash-lite", TERMINAL) is True
+    assert w.availability.switch.replacement_of("gemini-2.5-flash-lite") == PRO
+    assert w.health_of("gemini-2.5-flash-lite") == [None]
+
+
+async def test_a_call_under_way_may_be_told_to_try_again_ten_times_and_no_more(
+    world: MakeWorld,
+) -> None:
+    w = world("auto")
+    w.state.set_active_model(PRO)
+    availability = w.availability
+
+    answers = [await availability.fall_back(FLASH, None, TERMINAL) for _ in range(11)]
+    assert answers == [True] * 10 + [None]
+
+    availability.switch.reset_session()
+    availability.select(ModelConfigKey(model=FLASH))
+    assert await availability.fall_back(FLASH, None, TERMINAL) is True
+
+
+async def test_the_last_resort_is_taken_where_no_candidate_is_available(world: MakeWorld) -> None:
+    w = world("auto", intents=[FallbackIntent.STOP])
+    w.state.set_active_model(PRO)
+    w.availability.health.mark_terminal(FLASH, TerminalReason.QUOTA)
+
+    assert await w.availability.fallback.handle(PRO, TERMINAL) is False
+    assert w.questions[0].fallback_model == FLASH
+
+
+def test_redirections_of_earlier_fallbacks_follow_later_ones(world: MakeWorld) -> None:
+    w = world("auto")
+    switch = w.availability.switch
+    switch.activate_fallback("b", "a")
+    switch.activate_fallback("c", "b")
+
+    assert [switch.replacement_of(name) for name in "abc"] == ["c", "c", None]
+    assert w.models.resolve(ModelConfigKey(model="a")).model == "c"
+    assert w.state.model == "c"
+
+    switch.reset_session()
+    assert switch.replacement_of("a") is None
+    assert w.models.resolve(ModelConfigKey(model="a")).model == "a"
+
+
+def test_a_change_of_model_forgets_health_even_where_nothing_changes(world: MakeWorld) -> None:
+    w = world(PRO)
+    w.availability.health.mark_terminal(FLASH, TerminalReason.QUOTA)
+    w.availability.set_model(PRO)
+
+    assert (w.changes, w.health_of(FLASH)) == ([], [None])
+
+
+def test_a_stand_in_that_is_active_already_changes_nothing_and_forgets_nothing(
+    world: MakeWorld,
+) -> None:
+    w = world("auto")
+    w.state.set_active_model(PRO)
+    w.availability.health.mark_terminal(FLASH, TerminalReason.QUOTA)
+    w.availability.switch.activate_fallback(PRO, FLASH)
+
+    assert (w.state.model, w.changes, w.health_of(FLASH)) == ("auto", [], ["quota"])

@@ -1,0 +1,142 @@
+"""Sessions with real servers, on virtual time."""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import sys
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from services.abort import AbortController
+from services.clock import VirtualClock, virtual_loop
+from services.environment import Environment
+from services.ids import CountingIds
+from services.mcp.manager import McpManager
+from services.mcp.progress import McpProgress
+from services.mcp.session import open_mcp
+from services.settings import Settings
+from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
+from services.tools.contract import ToolExecution, ToolResult
+from services.tools.registry import ToolRegistry
+from services.workspace import Workspace
+
+SERVERS = Path(__file__).parent / "servers"
+
+
+def on_virtual_time(test: Callable[..., Coroutine[Any, Any, None]]) -> Callable[..., None]:
+    """Run a test in a loop of its own, whose idle waits take no time."""
+
+    @functools.wraps(test)
+    def run(*args: Any, **fixtures: Any) -> None:
+        with asyncio.Runner(loop_factory=virtual_loop) as runner:
+            runner.run(test(*args, **fixtures))
+
+    return run
+
+
+@dataclass
+class Session:
+    """What a test sees of a session."""
+
+    tools: ToolRegistry
+    clock: VirtualClock
+    workspace: Workspace
+    manager: McpManager = field(init=False)
+    feedback: list[UserFeedback] = field(default_factory=list)
+    progress: list[McpProgress] = field(default_factory=list)
+    refreshed: int = 0
+
+    async def call(
+        self,
+        name: str,
+        arguments: Mapping[str, Any] | None = None,
+        *,
+        abort: AbortController | None = None,
+    ) -> ToolResult:
+        """Call the tool `name` of the registry."""
+        tool = self.tools.get(name)
+        assert tool is not None
+        signal = (abort or AbortController()).signal
+        return await tool.build(dict(arguments or {})).execute(
+            ToolExecution(call_id=f"call-{name}", signal=signal)
+        )
+
+    def said(self) -> list[str]:
+        """All that people were told."""
+        return [f"{item.severity}: {item.message}" for item in self.feedback]
+
+
+OpenSession = Callable[..., AbstractAsyncContextManager[Session]]
+
+
+def server(script: str, *args: str, **more: Any) -> dict[str, Any]:
+    """The configuration of one of the servers beside this file."""
+    return {"command": sys.executable, "args": [str(SERVERS / script), *args], **more}
+
+
+def said_to_model(result: ToolResult) -> str:
+    """A result's texts without their marks."""
+    assert isinstance(result.llm_content, list)
+    texts = [part["text"] for part in result.llm_content if isinstance(part, dict)]
+    return "\n".join(text.split("\n", 1)[1].rsplit("\n", 1)[0] for text in texts)
+
+
+@pytest.fixture
+def session(tmp_path: Path) -> OpenSession:
+    """Opens a session with the given servers and starts them."""
+
+    @asynccontextmanager
+    async def opened(
+        servers: Mapping[str, Any], *, start: bool = True, **settings: Any
+    ) -> AsyncIterator[Session]:
+        folder, home = tmp_path / "ws", tmp_path / "home"
+        folder.mkdir(exist_ok=True)
+        home.mkdir(exist_ok=True)
+        configured = Settings(mcp_servers=servers, **settings)
+        events = CoreEvents()
+        state = SessionState(
+            session_id="s",
+            model="m",
+            approval_mode=ApprovalMode.DEFAULT,
+            interactive=False,
+            events=events,
+        )
+        clock = VirtualClock()
+        clock.watch()
+        made = Session(
+            tools=ToolRegistry(configured, state),
+            clock=clock,
+            workspace=Workspace.at(folder, home),
+        )
+        events.subscribe(
+            lambda event: made.feedback.append(event) if isinstance(event, UserFeedback) else None
+        )
+
+        async def refresh() -> None:
+            made.refreshed += 1
+
+        async with open_mcp(
+            settings=configured,
+            workspace=made.workspace,
+            environment=Environment.for_replay(home=str(home)),
+            clock=clock,
+            ids=CountingIds(),
+            events=events,
+            tools=made.tools,
+            version="0.61.0",
+            on_progress=made.progress.append,
+            refresh_context=refresh,
+        ) as manager:
+            made.manager = manager
+            if start:
+                await manager.start()
+            yield made
+        clock.unwatch()
+
+    return opened
