@@ -8,86 +8,22 @@ partial response per chunk, and one consolidated response when the answer is com
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
-from typing import Final
 
 from google.adk.models._capabilities import LlmCapabilities
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
-from google.genai import types
 from pydantic import PrivateAttr
 
 from runtimes.adk.conversation import Conversation, SentRequest
-from runtimes.adk.notes import Blocked, RequestContents, Stopped, wire_of
-from runtimes.adk.responses import called_off, consolidated, partial, stand_in, telling
-from runtimes.adk.run import ModelCallFailed, Run, RunLink
-from runtimes.adk.tools import Toolbox
+from runtimes.adk.model_call import Instruction, ModelCall, ModelParts
+from runtimes.adk.responses import called_off
+from runtimes.adk.run import ModelCallFailed
 from services.abort import AbortError
-from services.bundle import Services
-from services.history.transforms import (
-    apply_retry_nudge,
-    coalesce,
-    ensure_signatures,
-    strip_call_id_prefixes,
-)
-from services.hooks.model_call import (
-    AgentExecutionBlocked,
-    AgentExecutionStopped,
-    HookVerdict,
-    ModelCallHooks,
-    after_model,
-)
-from services.hooks.system import HookSystem
-from services.hooks.translation import HookModelRequest
-from services.model.classification import is_retryable_error, retry_error_type
-from services.model.configs import ModelConfigKey
-from services.model.errors import InvalidStreamError
-from services.model.generator import ChunkStream, LlmRole, ModelRequest
-from services.model.names import is_gemini2_model, resolve_model, supports_modern_features
-from services.model.parts import function_calls
-from services.model.retry import retry_with_backoff
-from services.model.stream import CallIds, StreamAssembler, retry_nudge
-from services.state import RetryAttempt
-from services.wire import Content, JsonObject
 
 __all__ = ["GcliAgentModel", "Instruction", "ModelParts"]
-
-_STREAM_ATTEMPTS: Final = 4
-_STREAM_DELAY_MS: Final = 1000
-_BLOCKED: Final = "AGENT_EXECUTION_BLOCKED"
-
-
-class Instruction:
-    """The system instruction, and what was last said of it.
-
-    The flow asks when it begins a request, the model layer when it sends one: the approval mode,
-    and with it the instruction, may have changed in between.
-    """
-
-    def __init__(self, provider: Callable[[], str]) -> None:
-        self._provider = provider
-        self.said = ""
-
-    def __call__(self) -> str:
-        """The instruction as it is now."""
-        self.said = self._provider()
-        return self.said
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelParts:
-    """What the model layer works with."""
-
-    services: Services
-    conversation: Conversation
-    pending: Callable[[], types.Content | None]
-    """The user-role turn that waits to be sent."""
-    link: RunLink
-    tools: Toolbox
-    instruction: Instruction
 
 
 class GcliAgentModel(BaseLlm):
@@ -138,7 +74,7 @@ class GcliAgentModel(BaseLlm):
         caught: BaseException | None = None
         answered = False
         try:
-            call = _Call(parts, run, request)
+            call = ModelCall(parts, run, request)
             sent = call.send_pending()
             async with aclosing(call.responses(sent)) as responses:
                 async for response in responses:
@@ -157,223 +93,3 @@ class GcliAgentModel(BaseLlm):
         finally:
             if sent is not None and not answered:
                 conversation.fail(sent, aborted=run.signal.aborted, error=caught)
-
-
-class _Call:
-    """One model call of the flow: a whole answer, however many attempts it takes."""
-
-    def __init__(self, parts: ModelParts, run: Run, request: LlmRequest) -> None:
-        self._parts = parts
-        self._services = parts.services
-        self._run = run
-        if run.step.key is None:
-            raise RuntimeError("the request was not routed")
-        self._key: ModelConfigKey = run.step.key
-        self._call_ids = CallIds(parts.services.clock)
-        self._told_calls = False
-        """Some chunk that was told asks for a tool."""
-        instruction = request.config.system_instruction
-        self._instruction: str | None = None
-        """What somebody else than the flow wrote into the request."""
-        if isinstance(instruction, str) and instruction != parts.instruction.said:
-            self._instruction = instruction
-        contents = request.contents
-        self._edited: list[Content] | None = None
-        if not (isinstance(contents, RequestContents) and contents.untouched()):
-            self._edited = [wire_of(content) for content in contents]
-
-    def send_pending(self) -> SentRequest:
-        """Take the pending turn into history."""
-        content = self._parts.pending()
-        if content is None:
-            raise RuntimeError("there is nothing to send")
-        run = self._run
-        return self._parts.conversation.send(
-            wire_of(content),
-            prompt_id=run.prompt_id,
-            model=self._key.model,
-            display_content=run.turn.display_content,
-        )
-
-    async def responses(self, sent: SentRequest) -> AsyncGenerator[LlmResponse, None]:
-        """The answer, or what hooks make of it; their verdicts are no failures."""
-        try:
-            async with aclosing(self._attempts(sent)) as responses:
-                async for response in responses:
-                    yield response
-        except AgentExecutionStopped as verdict:
-            # Who takes this closes the stream here, and with it history goes back, as upstream's.
-            yield telling(Stopped(reason="completed", data={"message": verdict.reason}))
-        except AgentExecutionBlocked as verdict:
-            for response in self._blocked(verdict):
-                yield response
-
-    async def _attempts(self, sent: SentRequest) -> AsyncGenerator[LlmResponse, None]:
-        """Ask until an answer is complete. What failed attempts yielded is not withdrawn."""
-        services, run = self._services, self._run
-        cancel = run.step.stream.signal
-        most = max(1, min(services.settings.max_attempts, _STREAM_ATTEMPTS))
-        invalid: InvalidStreamError | None = None
-        for attempt in range(most):
-            asked, stream = await self._connect(attempt > 0, retry_nudge(invalid))
-            assembler = StreamAssembler(after_function_response=sent.answers_tools)
-            try:
-                async with aclosing(stream):
-                    async for chunk in stream:
-                        assembler.feed(chunk)
-                        yield self._partial(await after_model(services.hooks, asked, chunk))
-                        if cancel.aborted:
-                            return
-                        self._parts.conversation.publish_tokens()
-                turn = assembler.finish()
-            except (AbortError, HookVerdict):
-                raise
-            except Exception as error:
-                if isinstance(error, InvalidStreamError):
-                    invalid = error
-                    kind = error.type
-                elif run.signal.aborted or not is_retryable_error(
-                    error, services.settings.retry_fetch_errors
-                ):
-                    raise
-                else:
-                    kind = retry_error_type(error)
-                if attempt == most - 1:
-                    raise
-                await self._wait(attempt, most, kind)
-                continue
-            yield consolidated(
-                turn, asked.model, run.step.requests, hides_calls=not self._told_calls
-            )
-            return
-
-    def _blocked(self, verdict: AgentExecutionBlocked) -> Iterator[LlmResponse]:
-        """What takes the place of an answer that a hook will not have; history gets none."""
-        step = self._run.step
-        yield telling(Blocked(verdict.reason))
-        if verdict.response is not None:
-            yield self._partial(verdict.response)
-            if step.stream.signal.aborted:
-                return
-        step.answered = True
-        yield stand_in(_BLOCKED, step.requests)
-
-    async def _wait(self, attempt: int, most: int, kind: str) -> None:
-        """Announce another attempt and wait for it; an abort does not cut this wait short."""
-        delay_ms = _STREAM_DELAY_MS * 2**attempt
-        self._services.events.emit(
-            RetryAttempt(
-                attempt=attempt + 1,
-                max_attempts=most,
-                delay_ms=delay_ms,
-                error=kind,
-                model=self._services.models.resolve(self._key).model,
-            )
-        )
-        await self._services.clock.sleep(delay_ms)
-
-    def _partial(self, chunk: JsonObject) -> LlmResponse:
-        for call in function_calls(chunk):
-            self._call_ids.assign(call)
-            self._told_calls = True
-        return partial(chunk)
-
-    async def _connect(
-        self, is_retry: bool, nudge: str | None
-    ) -> tuple[HookModelRequest, ChunkStream]:
-        """Ask until the model begins to answer; returns what it was asked.
-
-        Hooks see each attempt's request, and decide what is asked.
-        """
-        services, run = self._services, self._run
-        key = replace(self._key, is_retry=True) if is_retry else self._key
-        selection = services.availability.select(key)
-        model, config = selection.model, selection.config
-        active_at_start = services.state.active_model
-        limit = selection.max_attempts or services.settings.max_attempts
-
-        asked: HookModelRequest
-
-        async def ask() -> ChunkStream:
-            nonlocal model, config, asked
-            active = services.state.active_model
-            wanted = resolve_model(
-                active if active != active_at_start else model,
-                services.models.access.without_custom_tools(),
-            )
-            if wanted != model:
-                model = wanted
-                config = services.models.resolve(replace(key, model=wanted)).config
-            await services.tools.settled()
-            asked = HookModelRequest(
-                model=model,
-                config={**config, **self._instruction_and_tools(model)},
-                contents=self._contents(model, nudge),
-            )
-            if services.hooks is not None:
-                asked = await self._call_hooks(services.hooks, nudge).before(asked)
-                model = asked.model
-            request = ModelRequest(
-                model=model,
-                contents=asked.contents,
-                role=LlmRole.MAIN,
-                prompt_id=run.prompt_id,
-                signal=run.signal,
-                config=dict(asked.config),
-            )
-            return await services.content_generator.generate_content_stream(request)
-
-        def on_retry(attempt: int, error: Exception, delay_ms: float) -> None:
-            services.events.emit(
-                RetryAttempt(
-                    attempt=attempt,
-                    max_attempts=limit,
-                    delay_ms=delay_ms,
-                    error=str(error),
-                    model=model,
-                )
-            )
-
-        stream = await retry_with_backoff(
-            ask,
-            clock=services.clock,
-            rng=services.rng,
-            signal=run.signal,
-            max_attempts=limit,
-            retry_fetch_errors=services.settings.retry_fetch_errors,
-            variables=services.environment.variables,
-            on_persistent_429=lambda auth, error: services.availability.fall_back(
-                model, auth, error
-            ),
-            availability_context=lambda: services.availability.context(model),
-            on_retry=on_retry,
-        )
-        return asked, stream
-
-    def _call_hooks(self, hooks: HookSystem, nudge: str | None) -> ModelCallHooks:
-        access = self._services.models.access.without_custom_tools()
-        return ModelCallHooks(
-            hooks,
-            contents_for=lambda model: self._contents(model, nudge),
-            concrete=lambda name: resolve_model(name, access),
-            nudge=nudge,
-        )
-
-    def _instruction_and_tools(self, model: str) -> JsonObject:
-        """As they are now, for the model that is asked now; both may have changed on the way."""
-        instruction = self._instruction
-        return {
-            "systemInstruction": self._parts.instruction() if instruction is None else instruction,
-            "tools": self._parts.tools.declared(model).wire,
-        }
-
-    def _contents(self, model: str, nudge: str | None) -> list[Content]:
-        """The contents as this model gets them; what somebody put into the request comes first."""
-        signed = supports_modern_features(model) or is_gemini2_model(model)
-        if self._edited is None:
-            self._parts.conversation.match_configured_model()
-            contents = self._parts.conversation.view.contents(signed=signed)
-        else:
-            edited = coalesce(self._edited)
-            contents = strip_call_id_prefixes(ensure_signatures(edited) if signed else edited)
-        return apply_retry_nudge(contents, nudge) if nudge else contents
