@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from services.abort import AbortSignal
+from services.child_start import started_whole
 
 __all__ = ["MAX_OUTPUT_BYTES", "Ending", "HookOutcome", "run_hook_process"]
 
@@ -113,16 +114,7 @@ async def _start(command: str, folder: Path, environment: Mapping[str, str]) -> 
         )
         return process
 
-    # Cancelled between the fork and the loop's seeing to the pipes, the loop would kill the shell
-    # and leave what the shell has started.
-    starting = loop.create_task(spawn())
-    try:
-        return await asyncio.shield(starting)
-    except asyncio.CancelledError:
-        await asyncio.wait([starting])
-        if not starting.cancelled() and starting.exception() is None:
-            await starting.result().kill()
-        raise
+    return await started_whole(spawn(), lambda process: process.kill())
 
 
 class _HookProcess(asyncio.SubprocessProtocol):

@@ -18,6 +18,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, cast
 
+from services.child_start import started_whole
 from services.mcp.errors import McpConnectionError
 from services.node_errors import error_code
 
@@ -83,19 +84,15 @@ class ChildProcess(asyncio.SubprocessProtocol):
             )
             return process
 
-        # Cancelled in between, the loop would leave what the child has started.
-        starting = loop.create_task(spawn())
+        async def end(process: ChildProcess) -> None:
+            process.kill()
+
         try:
-            return await asyncio.shield(starting)
+            return await started_whole(spawn(), end)
         except OSError as error:
             raise McpConnectionError(f"spawn {command} {error_code(error)}") from error
         except ValueError as error:
             raise McpConnectionError(f"spawn {command} EINVAL") from error
-        except asyncio.CancelledError:
-            await asyncio.wait([starting])
-            if starting.exception() is None:
-                starting.result().kill()
-            raise
 
     @property
     def pid(self) -> int:

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
+from services.child_start import started_whole
 from services.node_errors import error_code
 from services.tools.texts import strip_ansi
 from services.wire import js_length, js_slice, js_trim
@@ -142,18 +143,10 @@ class ShellProcess(asyncio.SubprocessProtocol):
             )
             return process
 
-        # The child may be at work before the loop has seen to its pipe. Cancelled in between, the
-        # loop would kill the shell and leave what the shell has started.
-        starting = loop.create_task(spawn())
         try:
-            return await asyncio.shield(starting)
+            return await started_whole(spawn(), lambda process: process.kill_and_wait())
         except OSError as error:
             raise ShellStartError(f"spawn {executable} {error_code(error)}") from error
-        except asyncio.CancelledError:
-            await asyncio.wait([starting])
-            if starting.exception() is None:
-                await starting.result().kill_and_wait()
-            raise
 
     @property
     def pid(self) -> int:
