@@ -19,6 +19,7 @@ __all__ = ["MEASUREMENTS", "main"]
 MEASUREMENTS: Final = {
     "turns": "benchmarks.turns",
     "adk_step": "benchmarks.adk_step",
+    "services": "benchmarks.services_on",
     "memory": "benchmarks.memory",
     "published_core": "benchmarks.published_core",
     "harness": "benchmarks.harness_overhead",

@@ -6,6 +6,10 @@
 // PLAN is JSON: `way` ("cpu" or "rss"), `message` (what is sent), `chunks` (what the model answers
 // every time); for "cpu" also `turns` (a list), `visits` and `block`, and the answer is seconds of
 // each turn; for "rss", which needs --expose-gc, `turns` (a number) and `warmUp`, and it is bytes.
+// For "busy" (all services on) there are `files` (names, to be read in turn) of `lines` lines,
+// `words` to write and talk in, `usage`, `rules` of policy, `turns` (a list) and `window` (how many
+// turns are measured from each of them on).
+import crypto from 'node:crypto';
 import fs from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -52,10 +56,54 @@ function instantModel(chunks) {
   };
 }
 
-async function openConfig(core, model, number) {
+function talkingModel(plan) {
+  return {
+    ...instantModel([]),
+    async generateContentStream() {
+      const number = this.requests++;
+      const said = [0, 1, 2].map((piece) => ({ text: `${sentence(plan, 'said', number, piece)}. ` }));
+      if (number % 2 === 0) {
+        const args = { file_path: plan.files[(number / 2) % plan.files.length] };
+        said[2] = { functionCall: { name: 'read_file', args } };
+      }
+      const chunks = said.map((part) => answer(part));
+      chunks[2].candidates[0].finishReason = 'STOP';
+      chunks[2].usageMetadata = { ...plan.usage };
+      // What the SDK's class of responses works out; the core reads it there.
+      if (said[2].functionCall) chunks[2].functionCalls = [said[2].functionCall];
+      return (async function* () {
+        yield* chunks;
+      })();
+    },
+    async generateContent() {
+      const verdict = { unproductive_state_analysis: 'No.', unproductive_state_confidence: 0.1 };
+      const found = answer({ text: JSON.stringify(verdict) });
+      found.candidates[0].finishReason = 'STOP';
+      return found;
+    },
+  };
+}
+
+function answer(part) {
+  return { candidates: [{ content: { role: 'model', parts: [part] }, index: 0 }] };
+}
+
+function largeFile(plan, name) {
+  const lines = Array.from({ length: plan.lines }, (_, line) => line);
+  return lines.map((line) => `line ${line}: ${sentence(plan, name, line)}\n`).join('');
+}
+
+function sentence(plan, ...about) {
+  const digest = crypto.createHash('sha256').update(JSON.stringify(about)).digest();
+  return [...digest.subarray(0, 7)].map((byte) => plan.words[byte % plan.words.length]).join(' ');
+}
+
+async function openConfig(core, model, number, more = {}) {
   const folder = path.resolve(`conversation-${number}`);
   fs.mkdirSync(folder);
   const policyEngineConfig = await core.createPolicyEngineConfig({}, 'default', undefined, false);
+  for (const rule of more.rules ?? []) policyEngineConfig.rules.push(rule);
+  for (const [name, text] of more.files ?? []) fs.writeFileSync(path.join(folder, name), text);
   const config = new core.Config({
     sessionId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
     targetDir: folder,
@@ -70,7 +118,7 @@ async function openConfig(core, model, number) {
     skipNextSpeakerCheck: true,
     // The same answer again and again is a loop to it: it would end streams before they ask the
     // model anything. Without it a turn is one model request, as on every side.
-    disableLoopDetection: true,
+    disableLoopDetection: more.disableLoopDetection ?? true,
     maxSessionTurns: -1,
     policyEngineConfig,
   });
@@ -91,10 +139,22 @@ class Conversation {
     return new Conversation(new core.LegacyAgentSession({ config }), model, plan.message);
   }
 
-  constructor(session, model, message) {
+  static async openBusy(core, plan) {
+    const model = talkingModel(plan);
+    const files = plan.files.map((name) => [name, largeFile(plan, name)]);
+    const more = { rules: plan.rules, files, disableLoopDetection: false };
+    const config = await openConfig(core, model, 0, more);
+    const conversation = new Conversation(new core.LegacyAgentSession({ config }), model, '', 2);
+    let asked = 0;
+    conversation.message = () => `Prompt ${asked}: ${sentence(plan, 'asked', asked++)}`;
+    return conversation;
+  }
+
+  constructor(session, model, message, perTurn = 1) {
     this.session = session;
     this.model = model;
-    this.payload = { message: { content: [{ type: 'text', text: message }] } };
+    this.message = () => message;
+    this.perTurn = perTurn;
     session.subscribe((event) => {
       if (event.type === 'agent_end') this.ended(event.reason);
     });
@@ -103,11 +163,13 @@ class Conversation {
   async turn() {
     const end = new Promise((resolve) => (this.ended = resolve));
     const before = this.model.requests;
-    await this.session.send(this.payload);
+    await this.session.send({ message: { content: [{ type: 'text', text: this.message() }] } });
     const reason = await end;
     if (reason !== 'completed') throw new Error(`a stream ended with ${reason}`);
     const requests = this.model.requests - before;
-    if (requests !== 1) throw new Error(`a turn made ${requests} model requests instead of one`);
+    if (requests !== this.perTurn) {
+      throw new Error(`a turn made ${requests} model requests instead of ${this.perTurn}`);
+    }
     // What the core still does after the last event belongs to the turn.
     await new Promise(setImmediate);
   }
@@ -136,6 +198,22 @@ async function cpu(core, plan) {
       for (let done = 0; done < plan.block; done++) seconds[turn].push(await cpuOfTurn(conversation));
     }
     order = [...order.slice(1), order[0]];
+  }
+  return seconds;
+}
+
+// One conversation: seconds of each turn of the windows. A collection that falls into one counts.
+async function busy(core, plan) {
+  const conversation = await Conversation.openBusy(core, plan);
+  const seconds = {};
+  let done = 0;
+  for (const turn of plan.turns) {
+    await conversation.turns(turn - done);
+    seconds[turn] = [];
+    for (let taken = 0; taken < plan.window; taken++) {
+      seconds[turn].push(await cpuOfTurn(conversation));
+    }
+    done = turn + plan.window;
   }
   return seconds;
 }
@@ -173,7 +251,7 @@ process.on('uncaughtException', fail);
 const [, , folder, plan] = process.argv;
 try {
   const asked = JSON.parse(plan);
-  const found = await { cpu, rss }[asked.way](await importCore(folder), asked);
+  const found = await { cpu, rss, busy }[asked.way](await importCore(folder), asked);
   fs.writeSync(1, `${JSON.stringify(found)}\n`);
   process.exit(0);
 } catch (error) {

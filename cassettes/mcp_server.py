@@ -115,14 +115,15 @@ class Server:
         if method == "tools/list":
             return {"tools": self.tools}
         if method == "tools/call":
-            return self.call(params["name"], params.get("arguments") or {})
+            token = (params.get("_meta") or {}).get("progressToken")
+            return self.call(params["name"], params.get("arguments") or {}, token)
         if method == "resources/list" and resources:
             return {"resources": RESOURCES}
         if method == "resources/read" and resources:
             return {"contents": [memo(params["uri"])]}
         raise Refused(-32601, "Method not found")
 
-    def call(self, name, args):
+    def call(self, name, args, token):
         if name == "sum":
             return {"content": [text(f"sum={args['a'] + args['b']}")]}
         if name in ("say", "json"):
@@ -137,8 +138,7 @@ class Server:
             why = args.get("why", "no reason")
             return {"isError": True, "content": [text(f"refused: {why}")]}
         if name == "wait":
-            time.sleep(args["ms"] / 1000)
-            return {"content": [text("waited")]}
+            return self.wait(args["ms"], token)
         if name == "die":
             os._exit(3)
         if name == "learn":
@@ -146,6 +146,14 @@ class Server:
         if name == "new" and NEW in self.tools:
             return {"content": [text("new indeed")]}
         raise Refused(-32603, "something broke" if name == "break" else f"no tool {name}")
+
+    def wait(self, ms, token):
+        """Tells how far it is, once in order and then in ways that make little sense."""
+        told = [{"progress": ms / 4, "total": ms, "message": "a quarter"}, {"progress": -1}]
+        for notice in (*told, {"progress": ms / 2, "total": 0}):
+            self.send(method="notifications/progress", params={"progressToken": token, **notice})
+        time.sleep(ms / 1000)
+        return {"content": [text("waited")]}
 
     def learn(self):
         """Answers only when the client knows: it is told, and asks for the list again."""

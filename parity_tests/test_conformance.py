@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from contextlib import aclosing
+from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
@@ -14,10 +17,16 @@ from agent_protocol.lifecycle import LifecycleChecker
 from agent_protocol.session import AgentSession
 from parity_tests.stage import answer, calls, chunks, message, play, stage
 from runtimes.registry import Surface, open_session
+from services.hook_definitions import read_hooks
+from services.message_bus import ToolCallsUpdate
+from services.scheduler.states import ToolCall
 from services.settings import AdkFlags, Settings
 from services.state import ApprovalMode
 
+MCP_SERVER = Path(__file__).parents[1] / "cassettes" / "mcp_server.py"
 RUNTIMES = pytest.mark.parametrize("runtime", ["legacy", "adk"])
+OUR_RUNTIMES = pytest.mark.parametrize("runtime", ["adk", "legacy"])
+"""For what the published core does not keep: `test_upstream` leaves these out."""
 
 
 def kinds(events: list[AgentEvent]) -> list[str]:
@@ -239,6 +248,46 @@ def test_what_a_client_raises_inside_the_runtime_comes_out_as_it_is(runtime: str
 
     with pytest.raises(ValueError, match="mine"):
         play(scene)
+
+
+@OUR_RUNTIMES
+def test_a_hook_that_never_lets_an_agent_end_is_heeded_a_hundred_times(runtime: str) -> None:
+    command = """printf x >> asked; printf '{"decision":"block","reason":"more"}'"""
+    blocks = [{"hooks": [{"type": "command", "command": command}]}]
+    settings = Settings(hooks=read_hooks({"AfterAgent": blocks}), disable_loop_detection=True)
+
+    async def scene() -> None:
+        steps = [answer(f"answer {number}") for number in range(101)]
+        async with stage(runtime, *steps, settings=settings) as on:
+            events = await on.say("x")
+
+            assert kinds(events).count("error") == 100
+            assert [event.reason for event in events if event.type == "agent_end"] == ["max_turns"]
+            assert on.model.unused_steps() == [100]
+            assert (on.services.workspace.root / "asked").read_text() == "x" * 100
+
+    play(scene)
+
+
+@OUR_RUNTIMES
+def test_what_a_server_tells_of_a_calls_progress_is_shown(runtime: str) -> None:
+    server = {"command": sys.executable, "args": [str(MCP_SERVER)], "trust": True}
+    settings = Settings(mcp_servers={"calc": server})
+    shown: list[Any] = []
+
+    async def scene() -> None:
+        wait = calls(("mcp_calc_wait", {"ms": 20}))
+        async with stage(runtime, wait, answer("ok"), settings=settings) as on:
+            on.services.bus.subscribe(
+                ToolCallsUpdate,
+                lambda update: shown.extend(
+                    cast("ToolCall", call).progress for call in update.calls
+                ),
+            )
+            await on.say("x")
+
+    play(scene)
+    assert [each.done for each in shown if each is not None] == [5, 10]
 
 
 @pytest.mark.parametrize(

@@ -32,6 +32,18 @@ class RuntimeBroken(Exception):
     """The engine itself broke (its process died, say): what it did decides nothing."""
 
 
+class CommandFailed(Exception):
+    """A command of a conversation could not be carried out, by the engine's own account.
+
+    `message` is the engine's, `name` what it calls such an error.
+    """
+
+    def __init__(self, command: str, name: str, message: str) -> None:
+        super().__init__(f"{command}: {message}")
+        self.name = name
+        self.message = message
+
+
 class RuntimeUnavailable(Exception):
     """The engine cannot be opened on this machine. `problem` says why, `mend` what to do."""
 

@@ -26,6 +26,7 @@ from services.routing.router import ModelRouter
 from services.scheduler.scheduler import ToolScheduler
 from services.settings import Settings
 from services.state import CoreEvents, SessionState
+from services.telemetry.contract import Telemetry
 from services.tools.registry import ToolRegistry
 from services.wire import Content
 from services.workspace import Workspace
@@ -67,3 +68,5 @@ class Services:
     """Whom to ask when a model cannot be used; nobody where it is `None`."""
     new_recording: Callable[[], ChatRecording]
     """A recorder for a new chat of this session; nothing is on disk before its `initialize`."""
+    telemetry: Telemetry | None = None
+    """What watches the session; `None` where telemetry is off. It is shown every agent."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -20,6 +21,7 @@ from services.recording.deletion import delete_session_artifacts
 from services.recording.loading import load_conversation_record
 from services.recording.opening import migrated_lines, recording_path, rewritten_lines
 from services.recording.records import HistoryTurn, ResumedSession, has_resumable_content
+from services.recording.rewriting import HistoryTexts, Rewritten, checkpoint_line
 from services.recording.session_file import SessionFile
 from services.recording.sync import followed
 from services.recording.tool_records import merged_tool_calls, token_record, tool_record
@@ -68,6 +70,9 @@ class ChatRecording:
         self._index: dict[str, int] = {}
         self._queued_thoughts: list[JsonObject] = []
         self._queued_tokens: JsonObject | None = None
+        self._texts = HistoryTexts()
+        self._written: Rewritten | None = None
+        """The history that was just recorded, until anything else is."""
 
     @property
     def path(self) -> Path | None:
@@ -217,18 +222,24 @@ class ChatRecording:
     def record_history(self, contents: Iterable[Content]) -> list[HistoryTurn]:
         """Write every content of a history that replaces the old one, as a turn of its own.
 
-        Returns the history with the new ids; `update_messages_from_history` is to follow.
+        Returns the history with the new ids; `update_messages_from_history` is to follow. The
+        lines go to the file together, all with one time.
         """
-        return [
-            (
-                self.record_synthetic_message(
-                    "user" if content.get("role") == "user" else "gemini",
-                    content.get("parts") or [],
-                ),
-                content,
-            )
-            for content in contents
-        ]
+        contents = list(contents)
+        message_ids = [self._ids.uuid("message") for _ in contents]
+        if self._file is not None:
+            said = self._queued_for(contents)
+            written = self._texts.rewritten(contents, message_ids, self._now(), said)
+            self._file.append_lines(written.lines())
+            self._index.update(zip(message_ids, count(len(self._messages)), strict=False))
+            self._messages += written.messages
+            self._written = written
+        return list(zip(message_ids, contents, strict=True))
+
+    def record_content(self, content: Content) -> HistoryTurn:
+        """Append a content that joins the history without having been sent."""
+        kind = "user" if content.get("role") == "user" else "gemini"
+        return self.record_synthetic_message(kind, content.get("parts") or []), content
 
     def save_summary(self, summary: str) -> None:
         """Write a summary of the conversation, for lists of sessions."""
@@ -279,18 +290,21 @@ class ChatRecording:
         response becomes the result of the tool call it answers. One checkpoint line is appended
         if anything changed.
         """
+        written, self._written = self._written, None
         if self._file is None:
             return
+        known = 0 if written is None else written.shared(history)
         messages = followed(
             self._messages,
             self._index,
             history,
             lambda kind, parts, turn_id: self._new_message(kind, parts, None, turn_id),
+            () if written is None else written.messages[:known],
         )
         if messages is None:
             return
         self._take_messages(messages)
-        self._append({"$set": {"messages": messages, "lastUpdated": self._now()}})
+        self._file.append_lines(checkpoint_line(messages, written, known, self._now()))
 
     def _now(self) -> str:
         return iso_timestamp(self._clock.now_ms())
@@ -308,6 +322,16 @@ class ChatRecording:
             message["displayContent"] = display
         return message
 
+    def _queued_for(self, contents: Iterable[Content]) -> JsonObject:
+        """The thoughts and tokens that wait for an answer, if there is one among `contents`."""
+        if all(content.get("role") == "user" for content in contents):
+            return {}
+        said: JsonObject = {}
+        if self._queued_thoughts or self._queued_tokens:
+            said = {"thoughts": self._queued_thoughts, "tokens": self._queued_tokens}
+        self._queued_thoughts, self._queued_tokens = [], None
+        return said
+
     def _push(self, message: JsonObject) -> None:
         self._append(message)
         known = self._index.get(message["id"])
@@ -319,10 +343,9 @@ class ChatRecording:
 
     def _take_messages(self, messages: list[JsonObject]) -> None:
         self._messages = messages
-        self._index = {}
-        for position, message in enumerate(messages):
-            # Documents of old versions may hold an id twice: the first one is it.
-            self._index.setdefault(message["id"], position)
+        # From the end on: documents of old versions may hold an id twice, and the first one is it.
+        ids = [message["id"] for message in reversed(messages)]
+        self._index = dict(zip(ids, range(len(ids) - 1, -1, -1), strict=True))
 
     def _named(self, message: JsonObject) -> JsonObject:
         """The message with an id, which only documents of old versions can lack."""
@@ -332,6 +355,7 @@ class ChatRecording:
         self._append({"$set": updates})
 
     def _append(self, record: JsonObject) -> None:
+        self._written = None
         if self._file is not None:
             self._file.append(record)
 

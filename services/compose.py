@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from services.availability.availability import Availability
@@ -16,6 +16,7 @@ from services.compression.budget import OutputTruncation
 from services.compression.service import ChatCompressionService, PreCompress
 from services.environment import Environment
 from services.hook_definitions import HookEvent
+from services.hooks.events import HookNotice
 from services.hooks.system import HookSystem, hooks_from_settings
 from services.ids import IdSource, ProcessIds, RandomSource
 from services.loop_detection.detector import LoopDetector
@@ -25,6 +26,7 @@ from services.model.base_llm_client import BaseLlmClient
 from services.model.config_settings import model_configs_from_settings
 from services.model.configs import ModelConfigs
 from services.model.generator import ContentGenerator
+from services.model.metering import ModelCallObserver, metered
 from services.model.names import AccessFlags
 from services.output_masking import ToolOutputMaskingService
 from services.policy.allowed_paths import AllowedPaths
@@ -42,10 +44,14 @@ from services.scheduler.truncation import OutputLimiter
 from services.settings import Settings
 from services.skills.manager import SkillManager
 from services.state import ApprovalMode, CoreEvents, SessionState
+from services.telemetry.contract import Telemetry
 from services.tool_distillation import ToolDistillation
 from services.tools.builtin import build_registry
-from services.tools.contract import ServerTool, Tool
+from services.tools.contract import ServerTool
+from services.tools.edit_correction import EditCorrector
 from services.tools.host import ToolHost
+from services.tools.project_memory import ProjectMemory
+from services.tools.registry import Named
 from services.tools.web_access import WebAccess
 from services.tools.web_client import open_web
 from services.tools.web_model import ClientModel
@@ -78,6 +84,12 @@ class ServicesSetup:
     """Where the machine's administrator has policy files; a replay knows of none."""
     version: str = "unknown"
     """Of the product, as MCP servers are told. Source: core `config/config.ts`, `clientVersion`."""
+    model_observers: tuple[ModelCallObserver, ...] = ()
+    """Who else is told of model calls."""
+    telemetry: Telemetry | None = None
+    """What watches the session; `None` where telemetry is off."""
+    notify_hooks: Callable[[HookNotice], None] = lambda _: None
+    """Told when hooks start and end, and of what they have to say to people."""
 
 
 @asynccontextmanager
@@ -87,20 +99,28 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
     Raises:
         ValueError: a setting has no meaning; the message names it.
     """
+    setup, telemetry = _metered(setup), setup.telemetry
     state = SessionState(
         session_id=setup.session_id,
         model=setup.model,
         approval_mode=setup.approval_mode,
         interactive=setup.settings.interactive,
         events=setup.events,
+        folder_trusted=setup.settings.folder_trusted,
     )
+    access = AccessFlags.for_auth(setup.auth_type)
     models = model_configs_from_settings(
         setup.settings.model_configs,
-        AccessFlags.for_auth(setup.auth_type),
+        access,
         dynamic=setup.settings.dynamic_model_configuration,
     )
     availability = Availability(
-        models=models, state=state, clock=setup.clock, ids=setup.ids, ask=setup.fallback_handler
+        models=models,
+        state=state,
+        clock=setup.clock,
+        ids=setup.ids,
+        ask=setup.fallback_handler,
+        observer=None if telemetry is None else telemetry.fell_back,
     )
     utility = BaseLlmClient(
         generator=setup.content_generator,
@@ -123,12 +143,14 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         options=RoutingOptions.from_settings(setup.settings),
     )
     servers = SessionServers() if has_servers(setup.settings) else None
+    memory = ProjectMemory(setup.workspace, trusted=setup.settings.folder_trusted)
     prompts = Prompts(
         workspace=setup.workspace,
         state=state,
         environment=setup.environment,
         clock=setup.clock,
         server_instructions=servers.instructions if servers is not None else str,
+        memory=memory,
     )
     host = ToolHost(
         workspace=setup.workspace,
@@ -138,6 +160,12 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         environment=setup.environment,
         process_ids=setup.process_ids,
         skills=SkillManager(setup.events),
+        memory=memory,
+        corrector=(
+            None
+            if setup.settings.disable_llm_correction
+            else EditCorrector(utility, prompt_id=lambda: state.last_prompt_id)
+        ),
         web=_web(setup, models, state, prompts, availability),
     )
     spoken = ConversationContext(setup.workspace)
@@ -162,6 +190,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
                 "allowed-path": AllowedPaths(),
                 "conseca": Conseca(
                     enabled=setup.settings.enable_conseca,
+                    model=access.default_flash,
                     generator=setup.content_generator,
                     declarations=declarations,
                 ),
@@ -205,7 +234,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         environment=setup.environment,
         events=setup.events,
         plans=lambda: host.plans,
-        notify=lambda _: None,  # The terminal's spinner would listen.
+        notify=setup.notify_hooks,
     )
     compression = ChatCompressionService(
         model=utility,
@@ -235,7 +264,10 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         events=setup.events,
         limiter=limiter,
         hooks=hooks,
+        around=None if telemetry is None else telemetry.tools,
     )
+    if telemetry is not None:
+        telemetry.watch(setup.events, bus)
 
     def new_loop_detector(history: Callable[[], Sequence[Content]]) -> LoopDetector:
         return LoopDetector(
@@ -269,6 +301,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
                     policy_warnings=lambda server, names: mcp_tool_warnings(
                         server, names, policy.rules
                     ),
+                    on_progress=scheduler.note_progress,
                 )
             )
         yield Services(
@@ -297,10 +330,20 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
             new_loop_detector=new_loop_detector,
             fallback_handler=setup.fallback_handler,
             new_recording=new_recording,
+            telemetry=telemetry,
         )
 
 
-def _policy_annotations(tool: Tool) -> JsonObject | None:
+def _metered(setup: ServicesSetup) -> ServicesSetup:
+    """The same, with the meter at the model seam where anybody wants to know of model calls."""
+    own = () if setup.telemetry is None else (setup.telemetry.model_calls,)
+    observers = (*setup.model_observers, *own)
+    return replace(
+        setup, content_generator=metered(setup.content_generator, observers, setup.clock)
+    )
+
+
+def _policy_annotations(tool: Named) -> JsonObject | None:
     return tool.policy_annotations if isinstance(tool, ServerTool) else None
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import hashlib
 import random
 import uuid
-from collections import Counter
-from typing import Protocol
+from typing import Final, Protocol
 
 __all__ = [
     "CountingIds",
@@ -20,6 +19,9 @@ __all__ = [
     "SystemRandomSource",
     "stable_id",
 ]
+
+
+_VARIANTS: Final = {f"{digit:x}": "89ab"[digit & 3] for digit in range(16)}
 
 
 class IdSource(Protocol):
@@ -59,16 +61,15 @@ class CountingIds:
 
     def __init__(self, seed: str = "") -> None:
         self._seed = seed
-        self._counts: Counter[str] = Counter()
+        self._counts: dict[str, int] = {}
 
     def uuid(self, scope: str) -> str:
         """A UUID that is a function of seed, scope and how many the scope has had."""
-        self._counts[scope] += 1
-        text = f"{self._seed}\0{scope}\0{self._counts[scope]}"
-        raw = bytearray(hashlib.sha256(text.encode()).digest()[:16])
-        raw[6] = (raw[6] & 0x0F) | 0x40
-        raw[8] = (raw[8] & 0x3F) | 0x80
-        return str(uuid.UUID(bytes=bytes(raw)))
+        count = self._counts[scope] = self._counts.get(scope, 0) + 1
+        text = f"{self._seed}\0{scope}\0{count}"
+        raw = hashlib.sha256(text.encode()).hexdigest()
+        # Put together as text: a history that is replaced takes an id for each of its contents.
+        return f"{raw[:8]}-{raw[8:12]}-4{raw[13:16]}-{_VARIANTS[raw[16]]}{raw[17:20]}-{raw[20:32]}"
 
 
 class SystemRandomSource:

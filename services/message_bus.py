@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, TypeVar, cast
 
@@ -23,6 +23,7 @@ from services.tools.contract import ConfirmationDetails, ConfirmationOutcome
 from services.wire import JsonObject
 
 __all__ = [
+    "Announcement",
     "BusFailure",
     "BusMessage",
     "MessageBus",
@@ -123,14 +124,10 @@ class BusFailure:
     error: Exception
 
 
-BusMessage = (
-    ToolConfirmationRequest
-    | ToolConfirmationResponse
-    | ToolPolicyRejection
-    | ToolCallsUpdate
-    | UpdatePolicy
-    | BusFailure
+Announcement = (
+    ToolConfirmationResponse | ToolPolicyRejection | ToolCallsUpdate | UpdatePolicy | BusFailure
 )
+BusMessage = ToolConfirmationRequest | Announcement
 M = TypeVar("M", bound=BusMessage)
 _Handler = Callable[[Any], None]
 
@@ -186,23 +183,31 @@ class MessageBus:
 
         return off
 
-    def publish(self, message: BusMessage) -> None:
-        """Deliver `message`. Never raises."""
-        if self._parent is not None:
-            self._parent.publish(self._scoped(message))
-            return
+    def publish(self, message: Announcement) -> None:
+        """Deliver `message`. Never raises. A confirmation request goes through `ask`."""
         try:
-            if isinstance(message, ToolConfirmationRequest):
-                if not message.correlation_id:
-                    raise ValueError(f"Invalid message structure: {message!r}")
-                self._decide(message)
-                return
             if isinstance(message, UpdatePolicy):
                 self._policy.apply_update(message)
         except Exception as error:  # noqa: BLE001 - the border: a publisher never pays for it
             self._fail(error)
             return
         self._deliver(message)
+
+    async def ask(self, message: ToolConfirmationRequest) -> None:
+        """Publish a confirmation request: the policy answers it, or subscribers are asked.
+
+        Returns once the policy has decided, which takes as long as its safety checkers do. Never
+        raises.
+        """
+        if self._parent is not None:
+            await self._parent.ask(self._scoped(message))
+            return
+        try:
+            if not message.correlation_id:
+                raise ValueError(f"Invalid message structure: {message!r}")
+            await self._decide(message)
+        except Exception as error:  # noqa: BLE001 - the border: a publisher never pays for it
+            self._fail(error)
 
     async def request(
         self,
@@ -225,19 +230,19 @@ class MessageBus:
             if response.correlation_id == message.correlation_id and not answer.done():
                 answer.set_result(response)
 
+        async def asked() -> None:
+            await self.ask(message)
+            await answer
+
         off = self.subscribe(ToolConfirmationResponse, receive)
         try:
-            self.publish(message)
-            if not answer.done():
-                await until_aborted(_first(answer, clock, timeout_ms), signal)
+            await until_aborted(_in_time(asked(), clock, timeout_ms), signal)
             return answer.result()
         finally:
             off()
 
-    def _scoped(self, message: BusMessage) -> BusMessage:
+    def _scoped(self, message: ToolConfirmationRequest) -> ToolConfirmationRequest:
         """A subagent's request without anything that could talk the policy into more."""
-        if not isinstance(message, ToolConfirmationRequest):
-            return message
         inner = f"/{message.subagent}" if message.subagent else ""
         return replace(
             message,
@@ -248,16 +253,15 @@ class MessageBus:
             forced_decision=None,
         )
 
-    def _decide(self, request: ToolConfirmationRequest) -> None:
-        decision = request.forced_decision or (
-            self._policy.check(
-                request.tool_name,
-                request.args,
-                server_name=request.server_name,
-                annotations=request.annotations,
-                subagent=request.subagent,
-            ).decision
+    async def _decide(self, request: ToolConfirmationRequest) -> None:
+        check = await self._policy.decide(
+            request.tool_name,
+            request.args,
+            server_name=request.server_name,
+            annotations=request.annotations,
+            subagent=request.subagent,
         )
+        decision = request.forced_decision or check.decision
         if decision is Decision.ASK_USER and self._handlers.get(ToolConfirmationRequest):
             self._deliver(request)
             return
@@ -287,20 +291,21 @@ class MessageBus:
                 logger.exception("a handler of bus failures failed")
 
 
-async def _first(
-    answer: asyncio.Future[ToolConfirmationResponse], clock: Clock, timeout_ms: float
-) -> None:
-    """Return when `answer` is there.
+async def _in_time(work: Coroutine[Any, Any, None], clock: Clock, timeout_ms: float) -> None:
+    """Await `work`; nothing of it is left when this returns.
 
     Raises:
-        RequestTimeout: it did not come in time.
+        RequestTimeout: it took longer than `timeout_ms`.
     """
-    sleeper = asyncio.get_running_loop().create_task(clock.sleep(timeout_ms))
+    loop = asyncio.get_running_loop()
+    working, sleeper = loop.create_task(work), loop.create_task(clock.sleep(timeout_ms))
+    either: list[asyncio.Task[None]] = [working, sleeper]
     try:
-        either: list[asyncio.Future[Any]] = [answer, sleeper]
         await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
-        if not answer.done():
+        if not working.done():
             raise RequestTimeout("Request timed out waiting for tool-confirmation-response")
+        working.result()
     finally:
-        sleeper.cancel()
-        await asyncio.wait([sleeper])
+        for task in either:
+            task.cancel()
+        await asyncio.wait(either)

@@ -16,12 +16,13 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_left
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from services.clock import Clock
+from services.history.prefix import shared_prefix
 from services.history.transforms import without_thoughts
 from services.ids import IdSource
 from services.masking_previews import output_preview, shell_preview
@@ -121,29 +122,45 @@ class ToolOutputMaskingService:
             coalesced: whether `mask` will be given the history with thoughts stripped and
                 neighbours of one role merged, which decides what the latest turn is.
         """
+        self._ledger.follow(history, without_thoughts=coalesced)
+        count = self._prunable_count(history)
+        if self._ledger.totals[count] < self._settings.masking_min_prunable_tokens:
+            return False
+        return self._ledger.unsettled(count)
+
+    def _prunable_count(self, history: Sequence[Content]) -> int:
+        """How many of the oldest candidates are past the protected window."""
         ledger, settings = self._ledger, self._settings
-        ledger.follow(history, without_thoughts=coalesced)
         end = len(ledger.candidates)
         if settings.masking_protect_latest_turn:
-            latest = _latest_start(history) if coalesced else len(history) - 1
+            latest = _latest_start(history) if ledger.without_thoughts else len(history) - 1
             end = bisect_left(ledger.candidates, latest, key=lambda found: found.content_index)
         # `totals[i]` is what stands before candidate i. The last candidate from which on all exceed
         # the protection is the newest prunable one; so this is how many are prunable.
         protected_from = ledger.totals[end] - settings.masking_protection_tokens
-        count = min(bisect_left(ledger.totals, protected_from, 0, end + 1), end)
-        if ledger.totals[count] < settings.masking_min_prunable_tokens:
-            return False
-        return ledger.unsettled(count)
+        return min(bisect_left(ledger.totals, protected_from, 0, end + 1), end)
 
-    def mask(self, history: Sequence[Content]) -> MaskingResult:
+    def mask(
+        self, history: Sequence[Content], *, live: Sequence[Content] | None = None
+    ) -> MaskingResult:
         """Mask what is due in `history`, oldest first, as it is shown; nothing is changed in place.
 
         A response is masked only where that saves tokens. A file that cannot be written leaves its
         response as it is.
+
+        Args:
+            history: what is to be masked.
+            live: the history that it shows, if `due` was asked about that one just now; then only
+                what was found there is looked for.
         """
-        skipped = 1 if self._settings.masking_protect_latest_turn else 0
-        prunable = self._prunable(history, len(history) - 1 - skipped)
-        total = sum(candidate.tokens for candidate in prunable)
+        if live is not None and self._ledger.follows(live):
+            count = self._prunable_count(live)
+            total = self._ledger.totals[count]
+            prunable = _located(self._ledger.open_candidates(count), history)
+        else:
+            skipped = 1 if self._settings.masking_protect_latest_turn else 0
+            prunable = self._prunable(history, len(history) - 1 - skipped)
+            total = sum(candidate.tokens for candidate in prunable)
         if total < self._settings.masking_min_prunable_tokens:
             return MaskingResult(history=history, prunable_tokens=total)
         masked = list(history)
@@ -230,7 +247,7 @@ class _Ledger:
         """`totals[i]`: the tokens of all candidates before candidate i."""
         self._history: Sequence[Content] | None = None
         self._seen: list[Content] = []
-        self._without_thoughts = True
+        self.without_thoughts = True
         self._tokens: dict[int, tuple[Part, int | None]] = {}
         """By the identity of the part, which is kept so that the identity stays its own; `None`
         for a response that is never masked."""
@@ -240,7 +257,7 @@ class _Ledger:
 
     def follow(self, history: Sequence[Content], *, without_thoughts: bool) -> None:
         """Bring `candidates` up to date with `history`."""
-        if history is not self._history or without_thoughts != self._without_thoughts:
+        if history is not self._history or without_thoughts != self.without_thoughts:
             self._start_anew(history, without_thoughts)
         known = min(len(self._seen), len(history))
         while known and self._seen[known - 1] is not history[known - 1]:
@@ -251,10 +268,19 @@ class _Ledger:
             content = history[index]
             self._seen.append(content)
             for candidate in self.measure(content, index):
-                if self._without_thoughts and candidate.part.get("thought"):
+                if self.without_thoughts and candidate.part.get("thought"):
                     continue
                 self.candidates.append(candidate)
                 self.totals.append(self.totals[-1] + candidate.tokens)
+
+    def follows(self, history: Sequence[Content]) -> bool:
+        """Whether this is the history that was followed last, as long as it was then."""
+        return history is self._history and len(history) == len(self._seen)
+
+    def open_candidates(self, end: int) -> list[_Candidate]:
+        """Those of the first `end` candidates that are not known to be kept, newest first."""
+        found = self.candidates[self._settled : end]
+        return [candidate for candidate in reversed(found) if not self.is_kept(candidate.part)]
 
     def measure(self, content: Content, index: int) -> Iterator[_Candidate]:
         """The content's maskable responses, in order."""
@@ -285,11 +311,14 @@ class _Ledger:
             known = self._tokens[id(part)] = (part, _maskable_tokens(part))
         return known[1]
 
-    def _forget_from(self, length: int) -> None:
+    def _forget_from(self, length: int, still: Iterable[Content] = ()) -> None:
+        """Forget contents from `length` on, but not the measure of what is `still` there."""
+        present = {id(part) for content in still for part in content.get("parts") or ()}
         for content in self._seen[length:]:
             for part in content.get("parts") or ():
-                self._tokens.pop(id(part), None)
-                self._kept.pop(id(part), None)
+                if id(part) not in present:
+                    self._tokens.pop(id(part), None)
+                    self._kept.pop(id(part), None)
         del self._seen[length:]
         while self.candidates and self.candidates[-1].content_index >= length:
             self.candidates.pop()
@@ -297,11 +326,28 @@ class _Ledger:
         self._settled = min(self._settled, len(self.candidates))
 
     def _start_anew(self, history: Sequence[Content], without_thoughts: bool) -> None:
-        self._history, self._without_thoughts = history, without_thoughts
-        self._seen, self.candidates, self.totals, self._settled = [], [], [0], 0
-        present = {id(part) for content in history for part in content.get("parts") or ()}
-        self._tokens = {key: value for key, value in self._tokens.items() if key in present}
-        self._kept = {key: part for key, part in self._kept.items() if key in present}
+        known = 0
+        if without_thoughts == self.without_thoughts:
+            known = shared_prefix(self._seen, history)
+        self._history, self.without_thoughts = history, without_thoughts
+        self._forget_from(known, history[known:])
+
+
+def _located(candidates: Sequence[_Candidate], history: Sequence[Content]) -> list[_Candidate]:
+    """The candidates where they are in `history`, newest first."""
+    wanted = {id(candidate.part): candidate for candidate in candidates}
+    left = len(candidates)
+    found: list[_Candidate] = []
+    for index in range(len(history) - 1, -1, -1):
+        if not left:
+            break
+        parts = history[index].get("parts") or ()
+        for position in range(len(parts) - 1, -1, -1):
+            candidate = wanted.get(id(parts[position]))
+            if candidate is not None:
+                found.append(replace(candidate, content_index=index, part_index=position))
+                left -= 1
+    return found
 
 
 def _maskable_tokens(part: Part) -> int | None:

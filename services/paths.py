@@ -16,13 +16,21 @@ from urllib.parse import unquote_to_bytes
 
 from services.node_errors import node_error_message
 
-__all__ = ["InvalidPath", "extension", "real_path"]
+__all__ = ["InvalidPath", "extension", "is_text", "real_path"]
 
 _MISSING: Final = frozenset({errno.ENOENT, errno.EISDIR, errno.ENAMETOOLONG, errno.ENOTDIR})
 
 
 class InvalidPath(ValueError):
     """A path that cannot be resolved: it holds a NUL, or its links go in a circle."""
+
+
+def is_text(name: str) -> bool:
+    """Whether a name from the file system is text: other names cannot be told to a model.
+
+    Node shows such names with replacement characters, and finds no file of that name then.
+    """
+    return name.isascii() or not any("\ud800" <= each <= "\udfff" for each in name)
 
 
 def extension(path: str) -> str:
@@ -62,21 +70,44 @@ def _decode(text: str) -> str:
 
 
 def _resolve(path: str, visited: set[str]) -> str:
-    if path in visited:
-        raise InvalidPath(f"Infinite recursion detected in robustRealpath: {path}")
-    visited.add(path)
-    try:
-        return os.path.realpath(path, strict=True)
-    except OSError as error:
-        if error.errno not in _MISSING:
-            raise InvalidPath(node_error_message(error, "lstat", path)) from error
+    missing: list[str] = []
+    while True:
+        if path in visited:
+            raise InvalidPath(f"Infinite recursion detected in robustRealpath: {path}")
+        visited.add(path)
+        try:
+            return _joined(os.path.realpath(path, strict=True), missing)
+        except OSError as error:
+            if error.errno not in _MISSING:
+                raise InvalidPath(_refusal(error)) from error
+        if (target := _link_target(path)) is not None:
+            path = target
+            continue
+        parent, name = os.path.split(path)
+        if parent == path:
+            return _joined(path, missing)
+        missing.append(name)
+        path = parent
+
+
+def _joined(folder: str, below: list[str]) -> str:
+    return os.path.join(folder, *reversed(below))  # noqa: PTH118 - text in, text out
+
+
+def _refusal(error: OSError) -> str:
+    """In Node's words: it looks at each step of the way, and through links to count them."""
+    call = "stat" if error.errno == errno.ELOOP else "lstat"
+    return node_error_message(error, call, error.filename)
+
+
+def _link_target(path: str) -> str | None:
+    """Where the link `path` leads; `None` for what is no link, or not there."""
     try:
         if stat.S_ISLNK(os.lstat(path).st_mode):
             folder = os.path.dirname(path)  # noqa: PTH120 - Path would drop `..` and `.`
             target = os.path.join(folder, os.readlink(path))  # noqa: PTH115, PTH118 - likewise
-            return _resolve(os.path.normpath(target), visited)
+            return os.path.normpath(target)
     except OSError as error:
         if error.errno not in _MISSING:
             raise
-    parent, name = os.path.split(path)
-    return path if parent == path else os.path.join(_resolve(parent, visited), name)  # noqa: PTH118 - text in, text out
+    return None

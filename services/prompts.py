@@ -6,14 +6,15 @@ The words are this product's own; only the first text's `<session_context>` fram
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Callable
 from typing import Final
 
 from services.clock import Clock
 from services.environment import Environment
+from services.folder_tree import folder_tree
 from services.ids import stable_id
 from services.state import ApprovalMode, SessionState
+from services.tools.project_memory import ProjectMemory
 from services.wire import Content
 from services.workspace import Workspace
 
@@ -22,8 +23,28 @@ __all__ = ["ENVIRONMENT_CONTEXT_ID", "Prompts"]
 ENVIRONMENT_CONTEXT_ID: Final = stable_id("environment-context")
 """The durable id of the first turn, the same in every session."""
 
-_MAX_TREE_ITEMS: Final = 200
-_SKIPPED_FOLDERS: Final = frozenset({".git", "__pycache__", "dist", "node_modules"})
+_CONTEXT: Final = """\
+<session_context>
+The place that this conversation is about, as it was when it began.
+It is {today}, as people there put a date into words.
+The operating system is called: {platform}
+What is not to be kept goes into the folder {temporary}
+The workspace is one folder, and what it holds:
+  - {workspace}
+Its files and folders, two hundred of them at most:{cut}
+
+{workspace}/
+{tree}
+
+{told}
+</session_context>"""
+"""As many characters as upstream's words. Whether a short history is compressed hangs on what this
+text is estimated to cost."""
+
+_CUT: Final = (
+    " Three dots stand for what is left out: it is ignored, it belongs to a folder that is, or it"
+    " would come after item number 200."
+)
 
 _ROLE: Final = """\
 You are a software engineering agent that works from a terminal. You help your user with code: \
@@ -59,6 +80,7 @@ class Prompts:
         environment: Environment,
         clock: Clock,
         server_instructions: Callable[[], str] = str,
+        memory: ProjectMemory | None = None,
     ) -> None:
         """Make them.
 
@@ -68,18 +90,22 @@ class Prompts:
             environment: platform and calendar.
             clock: for today.
             server_instructions: what MCP servers say about themselves; empty where they do not.
+            memory: what the user's and the project's memory files say.
         """
         self._workspace = workspace
         self._state = state
         self._environment = environment
         self._clock = clock
         self._server_instructions = server_instructions
+        self._memory = memory
 
     def system_instruction(self) -> str:
         """The system instruction for the approval mode now in force."""
         sections = [_ROLE, _MODES[self._state.approval_mode]]
         if not self._state.interactive:
             sections.append(_HEADLESS)
+        if self._memory is not None:
+            sections += [text for text in (self._memory.of_user, self._memory.of_user_here) if text]
         return "\n\n".join(sections)
 
     def session_context(self) -> Content:
@@ -87,55 +113,26 @@ class Prompts:
 
         Its id is `ENVIRONMENT_CONTEXT_ID`.
         """
-        today = self._environment.long_date(self._clock.now_ms())
-        lines = [
-            "<session_context>",
-            f"Today is {today}.",
-            f"The operating system is {self._environment.platform}.",
-            f"Temporary files go to {self._workspace.project_temp}.",
-            f"The workspace is {self._workspace.root}. It holds:",
-            *_tree(self._workspace.root),
-            *self._project_context(),
-            "</session_context>",
-        ]
-        return {"role": "user", "parts": [{"text": "\n".join(lines)}]}
+        tree = folder_tree(self._workspace.root)
+        text = _CONTEXT.format(
+            today=self._environment.long_date(self._clock.now_ms()),
+            platform=self._environment.platform,
+            temporary=self._workspace.project_temp,
+            workspace=self._workspace.root,
+            cut=_CUT if tree.cut else "",
+            tree="\n".join(tree.lines),
+            told=self._project_context(),
+        )
+        return {"role": "user", "parts": [{"text": text}]}
 
-    def _project_context(self) -> list[str]:
-        """What servers say is read with the first turn, not with the system instruction.
+    def _project_context(self) -> str:
+        """What project and servers say is read with the first turn, not in the system instruction.
 
         Source: core `context/memoryContextManager.ts`, `Config.getSessionMemory`.
         """
-        told = self._server_instructions().strip()
+        project = self._memory.of_project if self._memory is not None else ""
+        told = "\n\n".join(filter(None, (project, self._server_instructions().strip())))
         if not told:
-            return []
-        frame = ("<loaded_context>", "<project_context>")
-        return ["", *frame, told, "</project_context>", "</loaded_context>"]
-
-
-def _tree(root: Path) -> list[str]:
-    """The folder's files, breadth first, at most 200 lines; links are named, not followed."""
-    lines: list[str] = []
-    for line in _walk(root):
-        if len(lines) == _MAX_TREE_ITEMS:
-            return [*lines, "…"]
-        lines.append(line)
-    return lines or ["(nothing)"]
-
-
-def _walk(root: Path) -> Iterator[str]:
-    queue = [root]
-    while queue:
-        folder = queue.pop(0)
-        try:
-            entries = sorted(folder.iterdir(), key=lambda path: path.name)
-        except OSError:
-            yield f"{folder.relative_to(root)}/ (unreadable)"
-            continue
-        for path in entries:
-            shown = path.relative_to(root).as_posix()
-            if path.is_dir() and not path.is_symlink():
-                yield f"{shown}/"
-                if path.name not in _SKIPPED_FOLDERS:
-                    queue.append(path)
-            else:
-                yield shown
+            return ""
+        framed = f"<project_context>\n{told}\n</project_context>"
+        return f"\n<loaded_context>\n{framed}\n</loaded_context>"

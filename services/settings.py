@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from services.hook_definitions import HookDefinition, HookSettingsError, read_hooks
+from services.telemetry_settings import OTLP_PROTOCOLS, TARGETS, TelemetrySettings
 
 __all__ = [
     "PARAMETERS",
@@ -111,6 +112,8 @@ class Settings:
     `services.model.config_settings`."""
     dynamic_model_configuration: bool = False
     """Whether tables say what model names stand for, instead of the product's own rules."""
+    plan_enabled: bool = True
+    """Whether plan mode's tools are registered."""
     plan_model_routing: bool = True
     """Whether an auto model is a pro one in plan mode, and a flash one once a plan is approved."""
     gemma_router_enabled: bool = False
@@ -125,6 +128,8 @@ class Settings:
     disabled_skills: tuple[str, ...] = ()
     """Names, in any case."""
     adk: AdkFlags = field(default_factory=AdkFlags)
+    telemetry: TelemetrySettings = field(default_factory=TelemetrySettings)
+    """What the settings say; a replay is measured only where whoever runs it says so."""
     parameters: Mapping[str, Any] = field(default_factory=dict, compare=False)
     """The core's configuration parameters as they were given, for an engine that takes them whole;
     empty where the settings came from a file."""
@@ -148,7 +153,7 @@ class Parameter:
     key: str | None
     """The user's settings file's key; `None` for what only programs set."""
     field: str
-    """The field of `Settings`; `adk.` leads into `AdkFlags`."""
+    """The field of `Settings`; `adk.` and `telemetry.` lead into the values of these names."""
     read: Callable[[Any], Any]
     """The value for the field; raises `ValueError` with what was expected."""
 
@@ -193,6 +198,15 @@ def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError("a text expected")
     return value
+
+
+def _one_of(*known: str) -> Callable[[Any], str]:
+    def read(value: Any) -> str:
+        if value not in known:
+            raise ValueError(f"one of {', '.join(known)} expected")
+        return str(value)
+
+    return read
 
 
 def _attempts(value: Any) -> int:
@@ -306,6 +320,7 @@ PARAMETERS: Final = (
         "dynamic_model_configuration",
         _boolean,
     ),
+    _parameter("plan", "general.plan.enabled", "plan_enabled", _boolean),
     _parameter(
         "planSettings.modelRouting", "general.plan.modelRouting", "plan_model_routing", _boolean
     ),
@@ -324,6 +339,17 @@ PARAMETERS: Final = (
             ("agentSessionNoninteractiveEnabled", "agent_session_noninteractive_enabled"),
             ("agentSessionInteractiveEnabled", "agent_session_interactive_enabled"),
             ("agentSessionSubagentEnabled", "agent_session_subagent_enabled"),
+        )
+    ),
+    *(
+        _parameter(f"telemetry.{wire}", f"telemetry.{wire}", f"telemetry.{ours}", read)
+        for wire, ours, read in (
+            ("enabled", "enabled", _boolean),
+            ("target", "target", _one_of(*TARGETS)),
+            ("otlpEndpoint", "otlp_endpoint", _text),
+            ("otlpProtocol", "otlp_protocol", _one_of(*OTLP_PROTOCOLS)),
+            ("logPrompts", "log_prompts", _boolean),
+            ("outfile", "outfile", _text),
         )
     ),
 )
@@ -355,7 +381,7 @@ def _settings(
     values: Mapping[str, Any], named: Callable[[Parameter], str | None], interactive: bool
 ) -> Settings:
     fields: dict[str, Any] = {"interactive": interactive}
-    flags: dict[str, bool] = {}
+    groups: dict[str, dict[str, Any]] = {"adk": {}, "telemetry": {}}
     for parameter in PARAMETERS:
         path = named(parameter)
         found, value = _look_up(values, path) if path is not None else (False, None)
@@ -368,8 +394,10 @@ def _settings(
         except ValueError as problem:
             raise SettingError(path or parameter.name, f"{problem}, not {value!r}") from None
         group, _, name = parameter.field.rpartition(".")
-        (flags if group else fields)[name] = read
-    return Settings(adk=AdkFlags(**flags), **fields)
+        (groups[group] if group else fields)[name] = read
+    return Settings(
+        adk=AdkFlags(**groups["adk"]), telemetry=TelemetrySettings(**groups["telemetry"]), **fields
+    )
 
 
 def _look_up(values: Mapping[str, Any], path: str) -> tuple[bool, Any]:

@@ -16,6 +16,7 @@ __all__ = [
     "CoreEvent",
     "CoreEvents",
     "ModelChanged",
+    "PrivilegedModeRefused",
     "RetryAttempt",
     "SessionState",
     "UserFeedback",
@@ -94,6 +95,13 @@ class CoreEvents:
                 logger.exception("a core event listener failed on %r", event)
 
 
+class PrivilegedModeRefused(Exception):
+    """A folder that is not trusted allows only the default mode and plan mode."""
+
+    def __init__(self) -> None:
+        super().__init__("Cannot enable privileged approval modes in an untrusted folder.")
+
+
 class SessionState:
     """The mutable state of one session, shared by reference between all that take part in it."""
 
@@ -105,8 +113,12 @@ class SessionState:
         approval_mode: ApprovalMode,
         interactive: bool,
         events: CoreEvents,
+        folder_trusted: bool = True,
     ) -> None:
         self.session_id = session_id
+        self.first_session_id = session_id
+        """The id that the session began under, which a fallback does not change: plans are kept
+        under it."""
         self.prompt_id = session_id
         self.interactive = interactive
         self.quota_error_occurred = False
@@ -121,6 +133,10 @@ class SessionState:
         self._model = model
         self._active_model = model
         self._approval_mode = approval_mode
+        self.mode_breaks = 0
+        """How often plan or yolo mode was entered or left: what was made for the mode before it is
+        good no more."""
+        self._folder_trusted = folder_trusted
         self._events = events
 
     @property
@@ -152,11 +168,18 @@ class SessionState:
         return self._approval_mode
 
     def set_approval_mode(self, mode: ApprovalMode) -> None:
-        """Change the mode; entering or leaving plan or yolo clears the sticky model."""
+        """Change the mode; entering or leaving plan or yolo clears the sticky model.
+
+        Raises:
+            PrivilegedModeRefused: the folder is not trusted, and the mode asks less than usual.
+        """
+        if not self._folder_trusted and mode not in {ApprovalMode.DEFAULT, ApprovalMode.PLAN}:
+            raise PrivilegedModeRefused
         before = self._approval_mode
         if mode == before:
             return
         self._approval_mode = mode
         if {before, mode} & {ApprovalMode.PLAN, ApprovalMode.YOLO}:
             self.sequence_model = None
+            self.mode_breaks += 1
         self._events.emit(ApprovalModeChanged(mode=mode))

@@ -11,7 +11,11 @@ units, as upstream does.
 from __future__ import annotations
 
 import json
-from typing import Any
+import math
+import re
+from collections.abc import Iterable
+from json.encoder import encode_basestring
+from typing import Any, Final
 
 __all__ = [
     "Content",
@@ -22,6 +26,7 @@ __all__ = [
     "js_json_pretty",
     "js_length",
     "js_locale_number",
+    "js_number",
     "js_slice",
     "js_trim",
 ]
@@ -35,6 +40,14 @@ _JS_WHITE_SPACE = (
     "\t\n\v\f\r \u00a0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
     "\u2028\u2029\u202f\u205f\u3000\ufeff"
 )
+
+_EXACT: Final = 2**53
+_FIXED_UP_TO: Final = 21
+_FIXED_DOWN_TO: Final = -6
+_LAST_INDEX: Final = 2**32 - 2
+_INDEX: Final = re.compile(r"0|[1-9][0-9]{0,9}", re.ASCII)
+_SURROGATES: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\ud800-\udfff]")
+_WORDS: Final = {None: "null", True: "true", False: "false"}
 
 
 def js_length(text: str) -> int:
@@ -64,23 +77,119 @@ def js_trim(text: str) -> str:
 
 
 def js_json(value: Json) -> str:
-    """`JSON.stringify(value)`: compact, insertion order, non-ASCII kept, `1.0` as `1`."""
-    return json.dumps(_integral(value), ensure_ascii=False, separators=(",", ":"))
+    """`JSON.stringify` of what `JSON.parse` makes of `value`: compact, non-ASCII kept.
+
+    Numbers are doubles, written as JavaScript writes them; one that is too large is `null`. Keys
+    that are array indices come first, in order, as in every object there. Half a surrogate pair is
+    escaped.
+
+    Raises:
+        TypeError: something in `value` is no JSON.
+    """
+    if _is_plain(value):
+        return _escaped(json.dumps(value, ensure_ascii=False, separators=(",", ":")))
+    return _escaped(_text(value, "", "", ":"))
 
 
 def js_json_pretty(value: Json, indent: int = 2) -> str:
-    """`JSON.stringify(value, null, indent)`."""
-    return json.dumps(_integral(value), ensure_ascii=False, indent=indent)
+    """`JSON.stringify(value, null, indent)`; see `js_json`."""
+    return _escaped(_text(value, "\n", " " * indent, ": "))
 
 
-def _integral(value: Json) -> Json:
-    if isinstance(value, float) and value.is_integer() and abs(value) < 1e21:
-        return int(value)
+def js_number(value: float) -> str:
+    """`Number.prototype.toString` for a finite number; `null` for what JSON has no text for."""
+    try:
+        double = float(value)
+    except OverflowError:
+        return "null"
+    if not math.isfinite(double):
+        return "null"
+    sign = "-" if double < 0 else ""
+    mantissa, _, exponent = f"{abs(double)!r}".partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    digits = (whole + fraction).lstrip("0")
+    point = len(digits) - len(fraction) + int(exponent or "0")
+    digits = digits.rstrip("0")
+    if not digits:
+        return "0"
+    if len(digits) <= point <= _FIXED_UP_TO:
+        return sign + digits.ljust(point, "0")
+    if 0 < point <= _FIXED_UP_TO:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if _FIXED_DOWN_TO < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    rest = f".{digits[1:]}" if len(digits) > 1 else ""
+    return f"{sign}{digits[0]}{rest}e{point - 1:+d}"
+
+
+def _text(value: Json, line: str, indent: str, colon: str) -> str:
+    if isinstance(value, str):
+        return encode_basestring(value)
+    if value is None or isinstance(value, bool):
+        return _WORDS[value]
+    if isinstance(value, int) and -_EXACT <= value <= _EXACT:
+        return int.__repr__(value)
+    if isinstance(value, (int, float)):
+        return js_number(value)
+    inner = line + indent
     if isinstance(value, dict):
-        return {key: _integral(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_integral(item) for item in value]
-    return value
+        items = [
+            f"{encode_basestring(key)}{colon}{_text(item, inner, indent, colon)}"
+            for key, item in _in_order(value)
+        ]
+        start, end = "{}"
+    elif isinstance(value, (list, tuple)):
+        items = [_text(item, inner, indent, colon) for item in value]
+        start, end = "[]"
+    else:
+        raise TypeError(f"{type(value).__name__} is no JSON")
+    if not items:
+        return start + end
+    return f"{start}{inner}{f',{inner}'.join(items)}{line}{end}"
+
+
+def _is_plain(value: Json) -> bool:
+    """Whether Python's own, much faster encoder writes it in the same way."""
+    kind = value.__class__
+    if kind is str or value is None or kind is bool:
+        return True
+    if kind is dict:
+        # A loop and no calls for texts: this goes over everything that is recorded.
+        for key, item in value.items():
+            if key[:1].isdigit() and _is_index(key):
+                return False
+            if item.__class__ is not str and not _is_plain(item):
+                return False
+        return True
+    if kind is list:
+        return all(map(_is_plain, value))
+    return kind is int and -_EXACT <= value <= _EXACT
+
+
+def _escaped(text: str) -> str:
+    """`text` with what is only half of a surrogate pair escaped."""
+    return text if text.isascii() else _SURROGATES.sub(_paired, text)
+
+
+def _paired(found: re.Match[str]) -> str:
+    text = found.group()
+    if len(text) == 1:
+        return f"\\u{ord(text):04x}"
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+
+
+def _in_order(value: JsonObject) -> Iterable[tuple[str, Json]]:
+    """The entries as JavaScript orders them."""
+    indices = [key for key in value if _is_index(key)]
+    if not indices:
+        return value.items()
+    return [(key, value[key]) for key in sorted(indices, key=int)] + [
+        (key, item) for key, item in value.items() if not _is_index(key)
+    ]
+
+
+def _is_index(key: str) -> bool:
+    return key[:1].isdigit() and _INDEX.fullmatch(key) is not None and int(key) <= _LAST_INDEX
 
 
 def js_locale_number(value: int) -> str:

@@ -57,17 +57,17 @@ _BY_TYPE: Final[Mapping[SettingType, str]] = {
     "number": "compressionThreshold shellInactivityTimeout",
     "text": """
         embeddingModel mcpServerCommand shellBackgroundCompletionBehavior toolCallCommand
-        toolDiscoveryCommand userMemory
+        toolDiscoveryCommand userMemory workspacePoliciesDir
     """,
     "list of text": """
-        allowedEnvironmentVariables allowedMcpServers allowedTools blockedEnvironmentVariables
-        blockedMcpServers coreTools disabledHooks disabledSkills excludeTools includeDirectories
-        mainAgentTools memoryBoundaryMarkers
+        adminPolicyPaths allowedEnvironmentVariables allowedMcpServers allowedTools
+        blockedEnvironmentVariables blockedMcpServers coreTools disabledHooks disabledSkills
+        excludeTools includeDirectories mainAgentTools memoryBoundaryMarkers policyPaths
     """,
     "mapping": """
         adk agents billing contextManagement experiments fileFiltering gemmaModelRouter hooks
-        mcpServers modelConfigServiceConfig output planSettings policyEngineConfig projectHooks
-        shellExecutionConfig summarizeToolOutput
+        mcpServers modelConfigServiceConfig output planSettings policyEngineConfig policySettings
+        projectHooks shellExecutionConfig summarizeToolOutput
     """,
     "list": "policyRules",
 }

@@ -23,6 +23,7 @@ from harness.canonical import canonical
 from harness.parity.channels import Channel
 from harness.parity.divergence import ChannelName
 from harness.replay.observation import Observation
+from services.ids import CountingIds
 from services.wire import JsonObject
 
 __all__ = ["RULES", "Hidden", "Item", "Rule", "project", "rules_between"]
@@ -99,6 +100,9 @@ def rule(
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _SUFFIX = re.compile(r"(?<=_)[0-9a-z]{1,13}(?=\.txt\b)")
+_LATER_SESSION = re.compile(
+    rf"(?<=/session-)(?!{CountingIds().uuid('session')}){_UUID.pattern}(?=/)"
+)
 _OUTPUT_FILE = re.compile(r"tool-outputs/[^\s\"]+?_[0-9a-z]{1,13}\.txt\b")
 
 
@@ -177,11 +181,18 @@ def recorded_ids(item: Item) -> None:
 
 @rule(*ChannelName, marker="tool-outputs/")
 def random_suffixes(item: Item) -> None:
-    """Files of long tool outputs end in a random suffix; the rest of the name says which it is."""
+    """Files of long tool outputs end in a random suffix; the rest of the name says which it is.
+
+    After a silent fallback the session has another id, a random one, and so has their folder.
+    """
     for holder, key, path in _strings(item.value):
         if _OUTPUT_FILE.search(holder[key]):
-            shown = _OUTPUT_FILE.sub(lambda hit: _SUFFIX.sub("<random>", hit[0]), holder[key])
+            shown = _OUTPUT_FILE.sub(_without_chance, holder[key])
             item.hide("random_suffixes", holder, key, path, shown)
+
+
+def _without_chance(name: re.Match[str]) -> str:
+    return _LATER_SESSION.sub("<later>", _SUFFIX.sub("<random>", name[0]))
 
 
 @rule(*ChannelName, marker=r"\.0[,}\]]")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
@@ -33,9 +33,10 @@ from harness.cassette.format import (
 )
 from harness.errors import ReplayFailure
 from harness.replay.witness import Witness
-from runtimes.contract import ConversationCommands, Runtime
+from runtimes.contract import CommandFailed, ConversationCommands, Runtime, RuntimeBroken
 from services.bundle import Services
 from services.clock import VirtualClock
+from services.state import ApprovalMode, PrivilegedModeRefused
 
 __all__ = ["Driver"]
 
@@ -141,7 +142,7 @@ class Driver:
                 if self._agent is not None:
                     _at_once(self._agent.abort())
             case SetApprovalMode(mode=mode):
-                self._services.state.set_approval_mode(mode)
+                self._set_approval_mode(mode)
             case Send(payload=payload):
                 if self._agent is not None:
                     self._group.create_task(self._send_meanwhile(self._agent, payload))
@@ -163,17 +164,17 @@ class Driver:
             case SetModel(model=model):
                 self._services.availability.set_model(model)
             case SetApprovalMode(mode=mode):
-                self._services.state.set_approval_mode(mode)
+                self._set_approval_mode(mode)
             case WriteFile(path=path, text=text):
                 target: Path = self._services.workspace.root / path
                 target.parent.mkdir(parents=True, exist_ok=True)
                 target.write_text(text)
             case Compress():
-                await self._commands("compress").compress()
+                await _told("compress", self._commands("compress").compress())
             case ResumeSelf():
                 await self._commands("resume_self").resume(None)
             case Rewind(to=to):
-                await self._commands("rewind").rewind(to)
+                await _told("rewind", self._commands("rewind").rewind(to))
             case Hint(text=text, source=source):
                 self._commands("hint").hint(text, source)
 
@@ -210,6 +211,14 @@ class Driver:
             "leave it out, or use a runtime that can",
         )
 
+    def _set_approval_mode(self, mode: ApprovalMode) -> None:
+        try:
+            self._services.state.set_approval_mode(mode)
+        except PrivilegedModeRefused as refused:
+            self._witness.side_events.append(
+                {"event": "approval-mode-rejected", "message": str(refused)}
+            )
+
     def _rejected(self, rejected: SendRejected) -> None:
         self._witness.side_events.append(
             {"event": "send-rejected", "kind": type(rejected).__name__}
@@ -230,3 +239,13 @@ def _at_once(call: Coroutine[Any, Any, None]) -> None:
     raise ReplayFailure(
         "AgentProtocol.abort", "it waited", "make it return at once and let `agent_end` follow"
     )
+
+
+async def _told(command: str, work: Awaitable[None]) -> None:
+    """Wait for a command; what an engine lets out of it is named alike, whichever engine it is."""
+    try:
+        await work
+    except (CommandFailed, RuntimeBroken):
+        raise
+    except Exception as error:
+        raise CommandFailed(command, type(error).__name__, str(error)) from error

@@ -7,6 +7,7 @@ runs of one runtime give the same bytes. Nothing outside the run's own folder is
 from __future__ import annotations
 
 import base64
+import os
 import shutil
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -23,6 +24,8 @@ from services.workspace import Workspace
 __all__ = ["Envelope", "FolderState", "folder_state", "open_envelope"]
 
 _SKIPPED: Final = frozenset({".git", "node_modules"})
+_APART_NS: Final = 5_000_000
+"""More than one tick of a kernel's clock for files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,14 +71,22 @@ def open_envelope() -> Iterator[Envelope]:
         shutil.rmtree(base, ignore_errors=True)
 
 
-def write_files(folder: Path, files: Mapping[str, str | bytes]) -> None:
-    """Create `files` (path relative to `folder` → content); shell scripts become executable."""
-    for name, content in files.items():
-        path = folder / name
+def write_files(folder: Path, files: Mapping[str, str | bytes], *, followed_by: int = 0) -> None:
+    """Create `files` (path relative to `folder` → content); shell scripts become executable.
+
+    Each is a little younger than the one before and all are older than what the run will write:
+    tools list by age, and files written within one tick of the machine's clock would be of one.
+    `followed_by` is how many files of the same run will be written after these.
+    """
+    paths = [folder / name for name in files]
+    for path, content in zip(paths, files.values(), strict=True):
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
         if path.suffix == ".sh":
             path.chmod(0o755)
+    for age, path in enumerate(reversed(paths), start=followed_by + 1):
+        written_ns = path.stat().st_mtime_ns - age * _APART_NS
+        os.utime(path, ns=(written_ns, written_ns))
 
 
 FolderState = Mapping[str, bytes]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
@@ -22,6 +23,7 @@ from harness.replay.settings import missing_features, settings_of
 from harness.replay.witness import Witness
 from harness.versions import distributions
 from runtimes.contract import (
+    CommandFailed,
     ReportsVersions,
     RuntimeBroken,
     RuntimeTraits,
@@ -37,11 +39,17 @@ from services.model.replay.generator import (
     ReplayedContentGenerator,
     ReplayNote,
 )
+from services.telemetry.contract import Telemetry
+from services.telemetry.opening import TelemetrySeams, open_telemetry
+from services.telemetry_settings import TelemetrySettings
 from services.wire import Content, JsonObject, js_json
 
 __all__ = ["ModelSource", "ReplayedModel", "observe_cassette", "run_cassette"]
 
+logger = logging.getLogger(__name__)
+
 SESSION_SCOPE: Final = "session"
+_UNMEASURED: Final = TelemetrySettings()
 
 
 class ReplayedModel(ContentGenerator, Protocol):
@@ -91,19 +99,26 @@ def run_cassette(
     *,
     deadline_s: float = 60,
     model: ModelSource = scripted_model,
+    telemetry: TelemetrySettings = _UNMEASURED,
 ) -> Observation:
     """Replay `cassette` in the runtime called `runtime` and return all that was seen.
 
     A run that fails, stalls or passes its real deadline is an observation too; its `error` says
-    what happened.
+    what happened. `telemetry` says whether the run is measured, which shows nowhere in what is
+    observed; the cassette's own settings play no part in that.
 
     Raises:
+        TelemetryError: `telemetry` asks for what cannot be had.
         UnknownRuntime: there is no runtime of that name.
         KeyboardInterrupt: the user's; children have ended and the run's folder is gone.
     """
     runtime_factory(runtime)
     with asyncio.Runner(loop_factory=virtual_loop) as runner:
-        return runner.run(observe_cassette(cassette, runtime, deadline_s=deadline_s, model=model))
+        return runner.run(
+            observe_cassette(
+                cassette, runtime, deadline_s=deadline_s, model=model, telemetry=telemetry
+            )
+        )
 
 
 async def observe_cassette(
@@ -112,6 +127,7 @@ async def observe_cassette(
     *,
     deadline_s: float,
     model: ModelSource = scripted_model,
+    telemetry: TelemetrySettings = _UNMEASURED,
 ) -> Observation:
     """`run_cassette` inside a running virtual loop. Several at once do not disturb each other."""
     traits = runtime_traits(runtime)
@@ -121,7 +137,8 @@ async def observe_cassette(
         if missing:
             run.error = f"not supported by this build: {', '.join(missing)}"
         else:
-            await _play(run, envelope.clock, deadline_s)
+            with open_telemetry(telemetry, run.telemetry_seams()) as run.telemetry:
+                await _play(run, envelope.clock, deadline_s)
         return run.observation()
 
 
@@ -163,7 +180,7 @@ def _leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def _in_words(error: BaseException) -> str:
-    if isinstance(error, ReplayFailure | RuntimeBroken | RuntimeUnavailable):
+    if isinstance(error, ReplayFailure | CommandFailed | RuntimeBroken | RuntimeUnavailable):
         return str(error)
     return f"{type(error).__name__}: {error}"
 
@@ -192,13 +209,16 @@ class _Run:
         self._witness = Witness()
         self._transcript: list[Content] = []
         self._driver: Driver | None = None
+        self._session_id = envelope.ids.uuid(SESSION_SCOPE)
+        self.telemetry: Telemetry | None = None
         self.error: str | None = None
         self.stalled = False
         self.deadline_passed = False
         self.broken = False
         self._generator = model(self._cassette, envelope.clock, self._on_request, self._on_chunk)
-        write_files(workspace.root, self._cassette.files)
-        write_files(workspace.home, self._cassette.home_files)
+        files, home_files = self._cassette.files, self._cassette.home_files
+        write_files(workspace.root, files, followed_by=len(home_files))
+        write_files(workspace.home, home_files)
         self._before = folder_state(workspace.root)
 
     async def play(self) -> None:
@@ -264,7 +284,7 @@ class _Run:
     def _setup(self) -> ServicesSetup:
         envelope, session = self._envelope, self._cassette.session
         return ServicesSetup(
-            session_id=envelope.ids.uuid(SESSION_SCOPE),
+            session_id=self._session_id,
             model=session.model,
             approval_mode=session.approval_mode,
             settings=settings_of(session),
@@ -276,6 +296,19 @@ class _Run:
             environment=Environment.for_replay(home=str(envelope.workspace.home)),
             content_generator=self._generator,
             fallback_handler=fallback_handler(self._cassette.answers, self._witness),
+            telemetry=self.telemetry,
+        )
+
+    def telemetry_seams(self) -> TelemetrySeams:
+        """What measuring this run needs of it."""
+        envelope = self._envelope
+        return TelemetrySeams(
+            clock=envelope.clock,
+            ids=envelope.ids,
+            session_id=self._session_id,
+            auth_type="gemini-api-key",
+            warn=logger.warning,
+            runtime=self._runtime,
         )
 
     def _on_request(self, observed: ObservedRequest) -> None:
@@ -309,5 +342,5 @@ def _recordings(folder: Path) -> dict[str, list[object]]:
 def _parsed(line: str) -> object:
     try:
         return json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return line

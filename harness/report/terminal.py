@@ -27,6 +27,7 @@ _STYLE: Final = {
     CaseVerdict.INCONCLUSIVE: "yellow",
 }
 _LISTED: Final = 10
+_NAMED: Final = 5
 
 
 class CaseProgress(Protocol):
@@ -89,7 +90,9 @@ def _show_waivers(report: RunReport, console: Console) -> None:
         console.print(f"differences accepted by waivers: {escape(listed)}")
     unused = [waiver.id for waiver in report.waivers if waiver.state == "unused"]
     if unused:
-        console.print(f"waivers unused here: {escape(', '.join(unused))}", style="dim")
+        named, more = unused[:_NAMED], len(unused[_NAMED:])
+        listed = ", ".join(named) + (f" and {more} more" if more else "")
+        console.print(f"waivers unused here: {escape(listed)}", style="dim")
     for waiver in report.waivers:
         if waiver.state not in ("used", "unused"):
             count = f"{waiver.count} of at most {waiver.max_count}"

@@ -17,22 +17,20 @@ from services.chat_recording import ChatRecording
 from services.history.binary import binary_received, split_binary_injections
 from services.history.transforms import (
     INTERRUPTED_RESPONSE_PLACEHOLDER,
-    coalesce,
     curated_history,
     has_function_response,
-    strip_thoughts,
 )
 from services.history.view import RequestView
 from services.model.errors import EmptyMessageError, is_cancellation
 from services.model.names import is_gemini2_model, supports_modern_features
 from services.model.parts import part_list_to_string
 from services.model.stream import AssembledTurn
-from services.model.tokens import estimate_tokens
 from services.output_masking import MaskingResult
 from services.prompts import ENVIRONMENT_CONTEXT_ID
-from services.recording.conversion import ensure_stable_tool_ids
+from services.recording.known_history import KnownHistory
 from services.recording.records import HistoryTurn, ResumedSession
 from services.scheduler.calls import CompletedToolCall
+from services.tools.declaring import ToolDeclarations
 from services.wire import Content, Part
 
 __all__ = ["Conversation", "SentRequest"]
@@ -64,12 +62,14 @@ class Conversation:
         self._ids: list[str] = []
         self.view = RequestView()
         """Curated, coalesced request contents; brought up to date by every change below."""
+        self._known = KnownHistory()
         self.generation = 0
         """Counts how often history was replaced by another one, instead of growing or shrinking at
         its end."""
         self.recording: ChatRecording = services.new_recording()
         self.loops = services.new_loop_detector(self.shown_history)
         """Outlives chats: a reset does not make it forget."""
+        self.declarations = ToolDeclarations(services.tools, services.state)
         self.calls = PromptCalls(services.hooks)
         """Which prompts hooks were told of; outlives chats too."""
         self._prompt_start: _PromptStart | None = None
@@ -97,6 +97,7 @@ class Conversation:
         self._prompt_start = None
         self.become(turns or [self.environment()])
         services.compression.chat_started()
+        self.declarations.restart()
         self.publish_tokens()
 
     def environment(self) -> HistoryTurn:
@@ -105,15 +106,12 @@ class Conversation:
 
     def become(self, turns: Sequence[HistoryTurn]) -> None:
         """Have another history. Where the prompt began stays the number of turns that it was."""
-        stable = ensure_stable_tool_ids(turns)
+        stable = self._known.stable(turns)
         self._ids = [turn_id for turn_id, _ in stable]
-        self.view = RequestView(
-            [content for _, content in stable], strip_thoughts=self._strips_thoughts()
-        )
+        self.match_configured_model()
+        self.view.replace([content for _, content in stable])
         self.generation += 1
-        self.last_prompt_token_count = estimate_tokens(
-            [part for content in self.view.raw for part in content.get("parts") or ()]
-        )
+        self.last_prompt_token_count = self._known.tokens(self.view.raw)
         self._sync_recording()
 
     def replace_history(self, contents: Sequence[Content]) -> None:
@@ -126,7 +124,7 @@ class Conversation:
         masking = self._services.masking
         if not masking.due(self.view.raw, coalesced=self.view.strips_thoughts):
             return None
-        result = masking.mask(self.shown_history())
+        result = masking.mask(self.shown_history(), live=self.view.raw)
         if not result.masked_count:
             return None
         self.replace_history(result.history)
@@ -134,7 +132,7 @@ class Conversation:
 
     def add_history(self, content: Content) -> None:
         """Put a turn at the end of the history without sending it; it is recorded."""
-        ((turn_id, content),) = self.recording.record_history([content])
+        turn_id, content = self.recording.record_content(content)
         self._push(turn_id, content)
 
     def publish_tokens(self) -> None:
@@ -143,8 +141,8 @@ class Conversation:
 
     def shown_history(self) -> list[Content]:
         """The model-facing history, oldest first, as upstream's `getHistory` shows it."""
-        raw = list(self.view.raw)
-        return coalesce(strip_thoughts(raw)) if self._strips_thoughts() else raw
+        self.match_configured_model()
+        return self.view.whole()
 
     def curated_history(self) -> list[Content]:
         """The turns that are fit to be sent; coalesced and without thoughts, as the model wants."""

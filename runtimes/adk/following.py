@@ -63,6 +63,8 @@ class Following:
             self._conversation.loops.clear_detection()
             run.follow_up()
             return [{"text": loop_feedback(loop.detail)}]
+        if run.step.loop_told:
+            return None
         if run.signal.aborted:
             return End("aborted")
         if loop.count == 1:
@@ -83,6 +85,9 @@ class Following:
                 stream.emit(stream.translator.blocked(shown_reason(said)))
                 if said.clears_context:
                     self._conversation.start()
+                if run.calls[-1].left <= 1:
+                    # The core has no bound here: a hook that always blocks never ends.
+                    return End("max_turns", {"code": MAX_TURNS_EXCEEDED})
                 calls.go_on(run)
                 return [{"text": said.reason}]
             calls.leave(run)

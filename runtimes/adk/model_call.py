@@ -40,7 +40,7 @@ from services.model.classification import is_retryable_error, retry_error_type
 from services.model.configs import ModelConfigKey
 from services.model.errors import InvalidStreamError
 from services.model.generator import ChunkStream, LlmRole, ModelRequest
-from services.model.names import is_gemini2_model, resolve_model, supports_modern_features
+from services.model.names import is_gemini2_model, supports_modern_features
 from services.model.parts import function_calls
 from services.model.retry import retry_with_backoff
 from services.model.stream import CallIds, StreamAssembler, retry_nudge
@@ -222,9 +222,8 @@ class ModelCall:
         async def ask() -> ChunkStream:
             nonlocal model, config, asked
             active = services.state.active_model
-            wanted = resolve_model(
-                active if active != active_at_start else model,
-                services.models.access.without_custom_tools(),
+            wanted = services.models.concrete(
+                active if active != active_at_start else model, custom_tools=False
             )
             if wanted != model:
                 model = wanted
@@ -276,11 +275,11 @@ class ModelCall:
         return asked, stream
 
     def _call_hooks(self, hooks: HookSystem, nudge: str | None) -> ModelCallHooks:
-        access = self._services.models.access.without_custom_tools()
+        models = self._services.models
         return ModelCallHooks(
             hooks,
             contents_for=lambda model: self._contents(model, nudge),
-            concrete=lambda name: resolve_model(name, access),
+            concrete=lambda name: models.concrete(name, custom_tools=False),
             nudge=nudge,
         )
 
@@ -289,7 +288,7 @@ class ModelCall:
         instruction = self._instruction
         return {
             "systemInstruction": self._parts.instruction() if instruction is None else instruction,
-            "tools": self._parts.tools.declared(model).wire,
+            "tools": self._parts.tools.taken(model).wire,
         }
 
     def _contents(self, model: str, nudge: str | None) -> list[Content]:

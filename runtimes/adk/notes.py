@@ -16,6 +16,7 @@ from google.genai import types
 
 from agent_protocol.events import Meta
 from services.compression.service import CompressionInfo
+from services.history.prefix import shared_prefix
 from services.model.stream import AssembledTurn
 from services.scheduler.calls import CompletedToolCall
 from services.wire import Content, Json, JsonObject, Part
@@ -195,9 +196,14 @@ class TypedHistory:
         self._wires: Sequence[Content] = ()
         self._typed: list[types.Content] = []
 
-    def follow(self, wires: Sequence[Content]) -> list[types.Content]:
-        """The contents for `wires`, which the history now consists of."""
-        shared = _shared(self._wires, wires)
+    def follow(self, wires: Sequence[Content], *, replaced: bool = False) -> list[types.Content]:
+        """The contents for `wires`, which the history now consists of.
+
+        Without `replaced` it has only grown or shrunk at its end since the last time.
+        """
+        shared = (shared_prefix if replaced else _shared)(self._wires, wires)
+        # Another list: the one before may still be in use as a request's.
+        self._typed = self._typed[:shared] if replaced else self._typed
         del self._typed[shared:]
         self._typed.extend(WireContent.of(wire) for wire in wires[shared:])
         self._wires = wires

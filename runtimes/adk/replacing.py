@@ -15,7 +15,6 @@ from services.abort import AbortSignal
 from services.bundle import Services
 from services.compression.rebuild import rebuilt_turns
 from services.compression.service import CompressionInfo, CompressionStatus
-from services.model.names import resolve_model
 from services.prompts import ENVIRONMENT_CONTEXT_ID
 from services.recording.conversion import convert_session_to_client_history
 from services.recording.loading import load_conversation_record
@@ -27,7 +26,7 @@ __all__ = ["compress", "model_for_limits", "resume", "rewind"]
 def model_for_limits(services: Services) -> str:
     """The model that the next request is expected to go to, before it is routed."""
     state = services.state
-    return state.sequence_model or resolve_model(state.active_model, services.models.access)
+    return state.sequence_model or services.models.concrete(state.active_model, custom_tools=False)
 
 
 async def compress(

@@ -65,6 +65,8 @@ class Step:
     """What the router asked for; set once the request is routed."""
     loop: LoopVerdict | None = None
     """The loop that ended the step, found before the request or in its answer."""
+    loop_told: bool = False
+    """The client has been told of that loop."""
     watch: LoopDetector | None = None
     """Is shown every delta of the chunk that is just being told, before clients are."""
     stream: AbortController = field(default_factory=AbortController)

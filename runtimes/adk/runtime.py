@@ -50,7 +50,7 @@ class AdkRuntime(Runtime):
         self._tasks = tasks
         self._sessions = sessions
         self._conversation = conversation
-        self._tools = Toolbox(services)
+        self._tools = Toolbox(conversation.declarations)
         self._agents: list[AdkAgentProtocol] = []
 
     def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
@@ -87,7 +87,7 @@ class AdkRuntime(Runtime):
             session_service=sessions,
         )
         self._agents.append(agent)
-        return agent
+        return agent if services.telemetry is None else services.telemetry.agent(agent)
 
     def transcript(self) -> list[Content]:
         """The model-facing history, oldest first."""

@@ -13,7 +13,7 @@ from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
-from services.bundle import Services
+from services.tools.declaring import ToolDeclarations
 from services.wire import JsonObject
 
 __all__ = ["AdkTool", "DeclaredTools", "Toolbox", "to_adk_tool"]
@@ -49,7 +49,7 @@ def to_adk_tool(declaration: JsonObject) -> AdkTool:
 
 @dataclass(frozen=True, slots=True)
 class DeclaredTools:
-    """The tools of one model in one approval mode, in both worlds."""
+    """The tools of one request, in both worlds."""
 
     wire: list[JsonObject]
     """The request's `tools`."""
@@ -60,24 +60,28 @@ class DeclaredTools:
 class Toolbox:
     """The session's tools, declared for a model; the same object while nothing changed."""
 
-    def __init__(self, services: Services) -> None:
-        self._registry = services.tools
-        self._state = services.state
-        self._key: tuple[object, ...] | None = None
+    def __init__(self, declarations: ToolDeclarations) -> None:
+        self._declarations = declarations
         self._declared: DeclaredTools | None = None
 
     def declared(self, model: str) -> DeclaredTools:
-        """The active tools as `model` is told of them."""
-        key = (model, self._state.approval_mode, self._registry.revision)
-        if self._declared is None or self._key != key:
-            self._key, self._declared = key, _declare(self._registry.declarations(model))
+        """The tools of the next request to `model`."""
+        return self._both(self._declarations.current(model))
+
+    def taken(self, model: str) -> DeclaredTools:
+        """The same, for a request that is made now (see `ToolDeclarations`)."""
+        return self._both(self._declarations.taken(model))
+
+    def _both(self, wire: list[JsonObject]) -> DeclaredTools:
+        if self._declared is None or self._declared.wire is not wire:
+            self._declared = _declare(wire)
         return self._declared
 
 
-def _declare(declarations: list[JsonObject]) -> DeclaredTools:
-    tools = [to_adk_tool(declaration) for declaration in declarations]
+def _declare(wire: list[JsonObject]) -> DeclaredTools:
+    tools = [to_adk_tool(declaration) for declaration in wire[0]["functionDeclarations"]]
     return DeclaredTools(
-        wire=[{"functionDeclarations": declarations}],
+        wire=wire,
         by_name={tool.name: tool for tool in tools},
         typed=types.Tool(function_declarations=[tool._get_declaration() for tool in tools]),
     )

@@ -99,6 +99,13 @@ class EventTranslator:
             meta={"code": "INVALID_STREAM", "errorType": kind, "rawMessage": message},
         )
 
+    def _second_loop(self, run: Run) -> Iterator[AgentEvent]:
+        """Told while the answer is still open: an abort by who hears it undoes the prompt."""
+        loop = run.step.loop
+        if loop is not None and loop.count > 1 and not run.signal.aborted:
+            run.step.loop_told = True
+            yield self.loop_detected()
+
     def loop_detected(self) -> ErrorEvent:
         """The `error` of a prompt that ran into a loop for the second time."""
         return ErrorEvent(
@@ -167,6 +174,7 @@ class EventTranslator:
         if text:
             step.texts.append(text)
             if step.loops_with_text(text):
+                yield from self._second_loop(run)
                 return
             signal.raise_if_aborted()
             run.turn.see_text(text)
@@ -174,6 +182,7 @@ class EventTranslator:
         for call in function_calls(response) or ():
             step.asked = True
             if step.loops_with_call(call_name(call), call.get("args") or {}):
+                yield from self._second_loop(run)
                 return
             signal.raise_if_aborted()
             yield self._tool_request(call, response.get("responseId"), run)

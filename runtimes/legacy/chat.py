@@ -19,10 +19,8 @@ from services.history.binary import binary_received, split_binary_injections
 from services.history.transforms import (
     INTERRUPTED_RESPONSE_PLACEHOLDER,
     apply_retry_nudge,
-    coalesce,
     curated_history,
     has_function_response,
-    strip_thoughts,
 )
 from services.history.view import RequestView
 from services.hooks.model_call import (
@@ -38,12 +36,11 @@ from services.model.classification import is_retryable_error, retry_error_type
 from services.model.configs import ModelConfigKey
 from services.model.errors import EmptyMessageError, InvalidStreamError, is_cancellation
 from services.model.generator import ChunkStream, LlmRole, ModelRequest
-from services.model.names import is_gemini2_model, resolve_model, supports_modern_features
+from services.model.names import is_gemini2_model, supports_modern_features
 from services.model.parts import part_list_to_string
 from services.model.retry import retry_with_backoff
 from services.model.stream import StreamAssembler, retry_nudge
-from services.model.tokens import estimate_tokens
-from services.recording.conversion import ensure_stable_tool_ids
+from services.recording.known_history import KnownHistory
 from services.recording.records import HistoryTurn
 from services.state import RetryAttempt
 from services.wire import Content, JsonObject, Part
@@ -104,9 +101,10 @@ class GeminiChat:
         self._tools = tools
         self._ids = [turn_id for turn_id, _ in history]
         self._view = RequestView(content for _, content in history)
+        self._known = KnownHistory()
         self._start = _PromptStart()
         self._sending = asyncio.Lock()
-        self.last_prompt_token_count = _estimated(self._view.raw)
+        self.last_prompt_token_count = self._known.tokens(self._view.raw)
 
     @property
     def recording(self) -> ChatRecording:
@@ -116,8 +114,7 @@ class GeminiChat:
     def shown_history(self) -> list[Content]:
         """The whole history, oldest first: invalid turns included, thoughts left out."""
         self._match_configured_model()
-        raw = self._view.raw
-        return coalesce(strip_thoughts(raw)) if self._view.strips_thoughts else list(raw)
+        return self._view.whole()
 
     def curated_history(self) -> list[Content]:
         """The turns that are fit to be sent; coalesced and without thoughts, as the model wants."""
@@ -132,7 +129,7 @@ class GeminiChat:
 
     def add_history(self, content: Content) -> None:
         """Put a turn at the end of the history without sending it; it is recorded."""
-        ((turn_id, content),) = self._recording.record_history([content])
+        turn_id, content = self._recording.record_content(content)
         self._push(turn_id, content)
 
     def set_turns(self, turns: Sequence[HistoryTurn]) -> None:
@@ -148,15 +145,15 @@ class GeminiChat:
         self._match_configured_model()
         masking = self._services.masking
         if masking.due(self._view.raw, coalesced=self._view.strips_thoughts):
-            result = masking.mask(self.shown_history())
+            result = masking.mask(self.shown_history(), live=self._view.raw)
             if result.masked_count:
                 self.replace_history(result.history)
 
     def _become(self, turns: Sequence[HistoryTurn]) -> None:
-        stable = ensure_stable_tool_ids(turns)
+        stable = self._known.stable(turns)
         self._ids = [turn_id for turn_id, _ in stable]
         self._view.replace([content for _, content in stable])
-        self.last_prompt_token_count = _estimated(self._view.raw)
+        self.last_prompt_token_count = self._known.tokens(self._view.raw)
         self._sync_recording()
 
     async def send(
@@ -318,7 +315,7 @@ class GeminiChat:
             wanted = model
             if services.state.active_model != active_at_start:
                 wanted = services.state.active_model
-            wanted = resolve_model(wanted, services.models.access.without_custom_tools())
+            wanted = services.models.concrete(wanted, custom_tools=False)
             await services.tools.settled()
             if wanted != model:
                 config = services.models.resolve(replace(key, model=wanted)).config
@@ -374,11 +371,11 @@ class GeminiChat:
         return asked, stream
 
     def _call_hooks(self, hooks: HookSystem, nudge: str | None) -> ModelCallHooks:
-        access = self._services.models.access.without_custom_tools()
+        models = self._services.models
         return ModelCallHooks(
             hooks,
             contents_for=lambda model: self._request_contents(model, nudge),
-            concrete=lambda name: resolve_model(name, access),
+            concrete=lambda name: models.concrete(name, custom_tools=False),
             nudge=nudge,
         )
 
@@ -452,7 +449,3 @@ class GeminiChat:
         self._recording.update_messages_from_history(
             list(zip(self._ids, self._view.raw, strict=True))
         )
-
-
-def _estimated(contents: Sequence[Content]) -> int:
-    return estimate_tokens([part for content in contents for part in content.get("parts") or ()])

@@ -36,7 +36,6 @@ from services.hooks.prompt_hooks import PromptHooks
 from services.loop_detection.detector import LoopVerdict, loop_feedback
 from services.model.configs import ModelConfigKey
 from services.model.limits import token_limit
-from services.model.names import resolve_model
 from services.model.parts import part_list_to_string
 from services.model.tokens import request_token_count
 from services.next_speaker import CONTINUE_REQUEST, check_next_speaker
@@ -48,7 +47,8 @@ from services.recording.conversion import (
 from services.recording.loading import load_conversation_record
 from services.recording.records import HistoryTurn, ResumedSession
 from services.routing.router import RoutingContext
-from services.wire import Content, JsonObject, Part
+from services.tools.declaring import ToolDeclarations
+from services.wire import Content, Part
 
 __all__ = ["GeminiClient"]
 
@@ -87,7 +87,7 @@ class GeminiClient:
     def __init__(self, services: Services) -> None:
         self._services = services
         self._session_turn_count = 0
-        self._declared: tuple[object, list[JsonObject]] | None = None
+        self._declarations = ToolDeclarations(services.tools, services.state)
         self._chat = self._start_chat()
         self._hooks = None if services.hooks is None else PromptHooks(services.hooks)
         self._loops = services.new_loop_detector(lambda: self._chat.shown_history())
@@ -164,7 +164,8 @@ class GeminiClient:
         recording = services.new_recording()
         recording.initialize(resumed=resumed)
         history = ensure_stable_tool_ids(turns or [self._environment()])
-        chat = GeminiChat(services, recording, history, self._tool_declarations)
+        self._declarations.restart()
+        chat = GeminiChat(services, recording, history, self._declarations.taken)
         chat.bootstrap()
         services.compression.chat_started()
         services.spoken.history = chat.shown_history
@@ -188,8 +189,8 @@ class GeminiClient:
 
     def _model_for_limits(self) -> str:
         state = self._services.state
-        return state.sequence_model or resolve_model(
-            state.active_model, self._services.models.access
+        return state.sequence_model or self._services.models.concrete(
+            state.active_model, custom_tools=False
         )
 
     async def send_message_stream(
@@ -204,8 +205,8 @@ class GeminiClient:
     ) -> AsyncGenerator[ServerEvent, None]:
         """Run one turn for `parts`, and what follows it by itself, and yield its events.
 
-        `turns` is how many turns may follow each other without the user: recoveries from loops and
-        continuations. `call` is filled with what came of it.
+        `turns` is how many turns may follow each other without the user: recoveries from loops,
+        continuations, and what AfterAgent hooks ask for. `call` is filled with what came of it.
 
         Raises:
             UnauthorizedError: the credentials were refused.
@@ -239,17 +240,9 @@ class GeminiClient:
                     if ended.context_cleared:
                         self.reset_chat()
                 if again is not None:
-                    continued = True
-                    self._hooks.resume_after_block(prompt_id)
+                    continued = turns > 1
                     async with aclosing(
-                        self.send_message_stream(
-                            again,
-                            signal,
-                            prompt_id,
-                            display_content=display_content,
-                            turns=turns - 1,
-                            call=call.continued(),
-                        )
+                        self._go_on(again, signal, prompt_id, display_content, turns, call)
                     ) as more:
                         async for event in more:
                             yield event
@@ -262,6 +255,34 @@ class GeminiClient:
                 self._hooks.leave(
                     prompt_id, has_pending_calls=call.pending_calls, aborted=signal.aborted
                 )
+
+    async def _go_on(
+        self,
+        parts: list[Part],
+        signal: AbortSignal,
+        prompt_id: str,
+        display_content: list[Part] | None,
+        turns: int,
+        call: ClientCall,
+    ) -> AsyncGenerator[ServerEvent, None]:
+        """Send what an AfterAgent hook asks for, if the turns are not used up."""
+        if turns <= 1 or self._hooks is None:
+            # The core has no bound here: a hook that always blocks never ends.
+            yield MaxSessionTurns()
+            return
+        self._hooks.resume_after_block(prompt_id)
+        async with aclosing(
+            self.send_message_stream(
+                parts,
+                signal,
+                prompt_id,
+                display_content=display_content,
+                turns=turns - 1,
+                call=call.continued(),
+            )
+        ) as more:
+            async for event in more:
+                yield event
 
     async def _before_agent(
         self, hooks: PromptHooks, parts: list[Part], prompt_id: str, signal: AbortSignal
@@ -389,6 +410,9 @@ class GeminiClient:
                 verdict = self._watched(event)
                 if verdict.count:
                     self._take_loop(verdict, turns, after)
+                    if after.ended_with is not None:  # an abort by who hears it undoes the turn
+                        yield after.ended_with
+                        after.ended_with = None
                     return
                 yield event
                 self._publish_tokens()
@@ -440,12 +464,3 @@ class GeminiClient:
             )
         )
         return decision.model
-
-    def _tool_declarations(self, model: str) -> list[JsonObject]:
-        """The request's `tools`; the same object as long as model, mode and tools stay the same."""
-        services = self._services
-        key = (model, services.state.approval_mode, services.tools.revision)
-        if self._declared is None or self._declared[0] != key:
-            declarations = services.tools.declarations(model)
-            self._declared = (key, [{"functionDeclarations": declarations}])
-        return self._declared[1]

@@ -35,7 +35,8 @@ class LegacyRuntime(Runtime):
         """A new agent over this conversation."""
         agent = LegacyAgentProtocol(self._services, self._client, self._tasks, prompt_id=prompt_id)
         self._agents.append(agent)
-        return agent
+        telemetry = self._services.telemetry
+        return agent if telemetry is None else telemetry.agent(agent)
 
     def transcript(self) -> list[Content]:
         """The model-facing history, oldest first."""

@@ -12,8 +12,8 @@ from agent_protocol.codec import from_wire, send_to_wire
 from agent_protocol.errors import MalformedMessage, SendRejected, StreamActive, UnsupportedSend
 from agent_protocol.event_log import EventLog
 from agent_protocol.events import AgentEvent
+from runtimes.contract import CommandFailed
 from runtimes.upstream.connection import Connection
-from runtimes.upstream.failure import CommandFailed
 from services.wire import JsonObject
 
 __all__ = ["Agents", "UpstreamAgent"]
@@ -67,7 +67,7 @@ class UpstreamAgent:
     async def abort(self) -> None:
         """Ask the active stream to end; its `agent_end` follows."""
         if self._active:
-            self._connection.command("abort", agent=self._number)
+            self._connection.order("abort", agent=self._number)
 
     def take(self, wire: JsonObject) -> None:
         """Store and deliver an event.
@@ -95,7 +95,7 @@ class Agents:
         """Make an agent, here and there."""
         number = next(self._numbers)
         agent = self._agents[number] = UpstreamAgent(self._connection, number)
-        self._connection.command("agent", agent=number, promptId=prompt_id)
+        self._connection.order("agent", agent=number, promptId=prompt_id)
         return agent
 
     async def at_rest(self) -> None:

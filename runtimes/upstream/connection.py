@@ -16,7 +16,8 @@ from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from typing import Any, Final
 
-from runtimes.upstream.failure import CommandFailed, DriverBroken
+from runtimes.contract import CommandFailed
+from runtimes.upstream.failure import DriverBroken
 from runtimes.upstream.process import DriverProcess
 from services.clock import Clock
 from services.wire import JsonObject
@@ -99,6 +100,19 @@ class Connection:
         else:
             self._say(message)
         return result
+
+    def order(self, name: str, **arguments: Any) -> None:
+        """Give a command that nobody waits for, and that the core has no reason to refuse.
+
+        Were it refused all the same, the session would not be what it is taken for: that breaks it.
+        """
+
+        def seen(result: asyncio.Future[Any]) -> None:
+            problem = None if result.cancelled() else result.exception()
+            if isinstance(problem, CommandFailed):
+                self.fail(f"the core refused what it never should: {problem}")
+
+        self.command(name, **arguments).add_done_callback(seen)
 
     async def until_idle(self) -> None:
         """Return once the driver has nothing left to do by itself.

@@ -57,6 +57,8 @@ class ModelBridge:
     def _on_request(self, message: JsonObject) -> None:
         id_: int = message["id"]
         controller = self._aborts[id_] = AbortController()
+        if message.get("aborted"):
+            controller.abort()
         method = message["method"]
         if method == "embedContent":
             texts = [str(part) for part in message["contents"]]

@@ -87,7 +87,7 @@ class Notices:
         )
 
     def _confirmed(self, answer: ToolConfirmationResponse) -> None:
-        self._connection.command(
+        self._connection.order(
             "confirm",
             correlationId=answer.correlation_id,
             confirmed=answer.confirmed,
@@ -136,9 +136,9 @@ class Notices:
             return
         match event:
             case ModelChanged(model=model):
-                self._connection.command("setModel", model=model)
+                self._connection.order("setModel", model=model)
             case ApprovalModeChanged(mode=mode):
-                self._connection.command("setApprovalMode", mode=str(mode))
+                self._connection.order("setApprovalMode", mode=str(mode))
             case RetryAttempt() | UserFeedback():
                 pass  # Nothing that the core would want to know.
 

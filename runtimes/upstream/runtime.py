@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from agent_protocol.agent import AgentProtocol
-from runtimes.contract import RuntimeFactory
+from runtimes.contract import CommandFailed, RuntimeFactory
 from runtimes.published import PACKAGE
 from runtimes.upstream.agent import Agents
 from runtimes.upstream.connection import Connection
-from runtimes.upstream.failure import CommandFailed, DriverBroken
+from runtimes.upstream.failure import DriverBroken
 from runtimes.upstream.model import ModelBridge
 from runtimes.upstream.notices import Notices
 from runtimes.upstream.pool import Lease, lease
@@ -70,7 +70,7 @@ class UpstreamRuntime:
 
     def hint(self, text: str, source: str) -> None:
         """Steer the agent while it works."""
-        self._connection.command("hint", text=text, source=source)
+        self._connection.order("hint", text=text, source=source)
 
     async def end(self) -> None:
         """Abort what runs; returns when it has ended."""

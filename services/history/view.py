@@ -10,11 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from services.history.prefix import shared_prefix
 from services.history.transforms import (
+    coalesce,
     is_valid_content,
     sign_first_call,
     starts_active_loop,
     strip_content_prefixes,
+    strip_thoughts,
     without_thoughts,
 )
 from services.wire import Content
@@ -47,6 +50,8 @@ class RequestView:
         self._run_start: int | None = None
         """Index of the first turn of the model run that history ends with."""
         self._strip_thoughts = strip_thoughts
+        self._shown_as_is = 0
+        """How many of the first turns are known to have no thoughts and no neighbour to join."""
         self._curated: list[Content] = []
         self._plain: list[Content] = []
         self._signed: list[Content] = []
@@ -73,7 +78,7 @@ class RequestView:
         """Change the rule, when the configured model's family does; rebuilds."""
         if strip != self._strip_thoughts:
             self._strip_thoughts = strip
-            self.replace(list(self._raw))
+            self._rebuild(self._raw)
 
     def append(self, content: Content) -> None:
         """Add a turn at the end. The content belongs to the view from now on."""
@@ -93,6 +98,7 @@ class RequestView:
         """Forget every turn from `length` on; does nothing when it is out of range."""
         if length < 0 or length >= len(self._raw):
             return
+        self._shown_as_is = min(self._shown_as_is, length)
         if self._run_start is not None and length > self._run_start:
             del self._raw[length:]
             return
@@ -111,12 +117,33 @@ class RequestView:
             self.append(content)
 
     def replace(self, contents: Iterable[Content]) -> None:
-        """Start anew with other turns."""
+        """Take other turns; costs those after the first that is another object, and a copy.
+
+        `raw` is another list from then on.
+        """
         contents = list(contents)
+        kept = shared_prefix(self._raw, contents)
+        self._raw = list(self._raw)
+        self.truncate(kept)
+        for content in contents[kept:]:
+            self.append(content)
+
+    def _rebuild(self, contents: Iterable[Content]) -> None:
         self._raw, self._entries, self._run_start, self._active = [], [], None, None
+        self._shown_as_is = 0
         self._forget_from(0)
         for content in contents:
             self.append(content)
+
+    def whole(self) -> list[Content]:
+        """Every turn, invalid ones included; where thoughts are left out, coalesced as well."""
+        if not self._strip_thoughts:
+            return list(self._raw)
+        known = max(self._shown_as_is - 1, 0)
+        shown = self._raw[:known]
+        shown += coalesce(strip_thoughts(self._raw[known:]))
+        self._shown_as_is = known + shared_prefix(self._raw[known:], shown[known:])
+        return shown
 
     def curated(self) -> list[Content]:
         """The turns that a request would carry, coalesced, before signatures and id stripping."""

@@ -28,6 +28,8 @@ __all__ = ["MAX_OUTPUT_BYTES", "Ending", "HookOutcome", "run_hook_process"]
 
 MAX_OUTPUT_BYTES: Final = 16 * 1024 * 1024
 """Of each stream; what comes after that is read and dropped."""
+_SHELL: Final = "bash"
+"""As core starts it: by this name, which begins its own messages."""
 _KILL_AFTER_S: Final = 0.5
 _GIVE_UP_AFTER_S: Final = 1.0
 _STDIN: Final = 0
@@ -97,14 +99,15 @@ async def run_hook_process(
 
 async def _start(command: str, folder: Path, environment: Mapping[str, str]) -> _HookProcess:
     loop = asyncio.get_running_loop()
-    executable = shutil.which("bash", path=environment.get("PATH")) or "bash"
+    executable = shutil.which(_SHELL, path=environment.get("PATH")) or _SHELL
 
     async def spawn() -> _HookProcess:
         _, process = await loop.subprocess_exec(
             _HookProcess,
-            executable,
+            _SHELL,
             "-c",
             command,
+            executable=executable,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -19,12 +19,10 @@ from services.loop_detection.content import ContentLoops
 from services.loop_detection.llm_check import LlmLoopCheck
 from services.loop_detection.tool_calls import ToolCallLoops
 from services.model.configs import ModelConfigs
-from services.model.parts import function_calls, response_text
-from services.model.stream import call_name
 from services.model.utility import UtilityModel
 from services.wire import Content, JsonObject, js_json
 
-__all__ = ["ChunkVerdict", "LoopDetector", "LoopType", "LoopVerdict", "loop_feedback"]
+__all__ = ["LoopDetector", "LoopType", "LoopVerdict", "loop_feedback"]
 
 logger = logging.getLogger(__name__)
 
@@ -45,20 +43,6 @@ class LoopVerdict:
     type: LoopType | None = None
     detail: str | None = None
     confirmed_by_model: str | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChunkVerdict:
-    """Where in a chunk a loop was found.
-
-    What comes before it is to be told as usual, what triggered it and all after it is not.
-    """
-
-    verdict: LoopVerdict
-    text_passed: bool
-    """Whether the chunk's text comes before the loop."""
-    calls_passed: int
-    """How many of the chunk's function calls do."""
 
 
 _NO_LOOP: Final = LoopVerdict()
@@ -82,8 +66,7 @@ class LoopDetector:
     """One per conversation; it outlives chats and resets of them.
 
     Feed it every event of a stream, in order, before anybody else sees it: text by `add_text`,
-    calls by `add_tool_call`, the others by `current`. A runtime that sees chunks and no events
-    feeds each chunk to `add_chunk` once, and consolidated answers never.
+    calls by `add_tool_call`, the others by `current`.
     """
 
     def __init__(
@@ -170,18 +153,6 @@ class LoopDetector:
             return _NO_LOOP
         detail = f"Repeated tool call: {name} with arguments {js_json(args)}"
         return self._flag(LoopType.TOOL_CALLS, detail)
-
-    def add_chunk(self, chunk: JsonObject) -> ChunkVerdict | None:
-        """Take in a partial response: its text, then its calls; `None` when all is well."""
-        text = response_text(chunk)
-        verdict = self.add_text(text) if text else self.current()
-        if verdict.count:
-            return ChunkVerdict(verdict=verdict, text_passed=False, calls_passed=0)
-        for passed, call in enumerate(function_calls(chunk)):
-            verdict = self.add_tool_call(call_name(call), call.get("args") or {})
-            if verdict.count:
-                return ChunkVerdict(verdict=verdict, text_passed=True, calls_passed=passed)
-        return None
 
     def _flag(
         self, kind: LoopType, detail: str | None, confirmed_by: str | None = None

@@ -1,10 +1,12 @@
 """How far calls are: from a server's notifications to the calls they are about.
 
-Source: core `tools/mcp-client.ts` (`ProgressNotificationSchema`, `McpCallableTool`).
+Source: core `tools/mcp-client.ts` (`ProgressNotificationSchema`, `McpCallableTool`),
+`utils/events.ts` (`emitMcpProgress`).
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -44,7 +46,7 @@ class ProgressRoutes:
         """Take a notification's parameters; what makes no sense is left alone."""
         token, progress = params.get("progressToken"), _number(params.get("progress"))
         call_id = self._calls.get(token) if isinstance(token, str) else None
-        if not isinstance(token, str) or call_id is None or progress is None:
+        if not isinstance(token, str) or call_id is None or progress is None or progress < 0:
             return
         message = params.get("message")
         self._tell(
@@ -60,4 +62,6 @@ class ProgressRoutes:
 
 
 def _number(value: Any) -> float | None:
-    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+    if not isinstance(value, (int, float)) or isinstance(value, bool):
+        return None
+    return value if isinstance(value, int) or math.isfinite(value) else None

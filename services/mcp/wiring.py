@@ -19,6 +19,7 @@ from services.wire import JsonObject
 
 if TYPE_CHECKING:
     from services.mcp.manager import McpManager
+    from services.mcp.progress import McpProgress
     from services.mcp.registries import McpResource
 
 __all__ = ["SessionServers", "has_servers"]
@@ -65,6 +66,7 @@ class SessionServers:
         events: CoreEvents,
         version: str,
         policy_warnings: Callable[[str, Sequence[str]], Sequence[str]],
+        on_progress: Callable[[McpProgress], None],
     ) -> AsyncIterator[None]:
         """Start the servers and register what they offer; leaving ends them.
 
@@ -75,6 +77,7 @@ class SessionServers:
             events: people are told of troubles there.
             version: ours, as servers are told.
             policy_warnings: what is wrong with the policy's rules about a server's tools.
+            on_progress: told how far an executing call is.
 
         Raises:
             McpConfigError: a server's configuration has no meaning.
@@ -91,6 +94,7 @@ class SessionServers:
             tools=tools,
             version=version,
             policy_warnings=policy_warnings,
+            on_progress=on_progress,
         ) as manager:
             self.manager = manager
             tools.follow_servers(

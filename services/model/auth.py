@@ -75,14 +75,18 @@ def auth_type_from_environment(variables: Mapping[str, str]) -> AuthType | None:
     return None
 
 
-def auth_from_environment(variables: Mapping[str, str]) -> AuthConfig:
+def auth_from_environment(variables: Mapping[str, str], kind: AuthType | None = None) -> AuthConfig:
     """Read everything a request needs from `variables`.
+
+    Args:
+        variables: The environment.
+        kind: The way to sign in, where that is settled; else the variables decide.
 
     Raises:
         AuthError: Nothing is set, what is set is incomplete, or it names a way that upstream
             knows and this build does not.
     """
-    kind = auth_type_from_environment(variables)
+    kind = kind or auth_type_from_environment(variables)
     if kind is None:
         raise AuthError(f"No way to reach the API is set. {SUPPORTED}")
     if kind is AuthType.USE_VERTEX_AI:

@@ -207,6 +207,7 @@ class BaseLlmClient:
             on_persistent_429=fall_back if self._state.interactive else None,
             on_retry=on_retry,
             availability_context=context,
+            asks_after_abort=True,
         )
 
     def _select(self, key: ModelConfigKey) -> Selection:

@@ -96,6 +96,7 @@ async def retry_with_backoff(
     on_validation_required: ValidationHandler | None = None,
     on_retry: RetryObserver | None = None,
     availability_context: AvailabilityContextProvider | None = None,
+    asks_after_abort: bool = False,
 ) -> T:
     """Call `api_call` until it succeeds, is refused for good, or the attempts are used up.
 
@@ -116,6 +117,8 @@ async def retry_with_backoff(
         on_retry: Watches.
         availability_context: Asked anew before every decision, because a fallback changes the
             model: its limit goes before `max_attempts`, and a good answer clears its model.
+        asks_after_abort: Whether an aborted signal only ends waits, and the attempt that comes
+            next is made all the same: the call is left to find out, by raising `AbortError`.
 
     Returns:
         The first answer that is good enough.
@@ -126,7 +129,7 @@ async def retry_with_backoff(
         ModelError: What the last failure was classified as; any exception of `api_call` that is
             none of the taxonomy's business comes through unchanged.
     """
-    if signal.aborted:
+    if signal.aborted and not asks_after_abort:
         raise AbortError("Aborted")
     if isinstance(max_attempts, int) and max_attempts <= 0:
         raise RetryLimitError("maxAttempts must be a positive number.")
@@ -144,9 +147,10 @@ async def retry_with_backoff(
         on_validation_required=on_validation_required,
         on_retry=on_retry,
         availability_context=availability_context,
+        asks_after_abort=asks_after_abort,
     )
     while run.may_try():
-        if signal.aborted:
+        if signal.aborted and not asks_after_abort:
             raise AbortError("Aborted")
         run.attempt += 1
         try:
@@ -161,11 +165,11 @@ async def retry_with_backoff(
                 if context is not None:
                     context.mark_healthy()
                 return result
-            if signal.aborted:
+            if signal.aborted and not asks_after_abort:
                 raise AbortError("Aborted")
             await run.back_off(ModelError("Invalid content"))
             continue
-        if signal.aborted:
+        if signal.aborted and not asks_after_abort:
             raise AbortError("Aborted") from failure
         await run.judge(failure)
     raise RetryLimitError("Retry attempts exhausted")
@@ -188,6 +192,7 @@ class _Run:
     on_validation_required: ValidationHandler | None
     on_retry: RetryObserver | None
     availability_context: AvailabilityContextProvider | None
+    asks_after_abort: bool
     attempt: int = 0
     capacity_failures: int = 0
     """Never starts over: a fallback does not buy another round of silent retries."""
@@ -310,7 +315,8 @@ class _Run:
         try:
             await sleep_or_abort(self.clock, delay_ms, self.signal)
         except AbortError:
-            raise AbortError("Aborted") from None
+            if not self.asks_after_abort:
+                raise AbortError("Aborted") from None
         self.delay_ms = min(self.max_delay_ms, self.delay_ms * 2)
 
 

@@ -26,22 +26,26 @@ __all__ = ["Conseca"]
 
 logger = logging.getLogger(__name__)
 
-_MODEL: Final = "gemini-2.5-flash"
 _PLACEHOLDER: Final = re.compile(r"\{\{(\w+)\}\}", re.ASCII)
 _POLICY_KEYS: Final = ("permissions", "constraints", "rationale")
 
 
 class Conseca:
-    """One session's checker; the policy is made anew when the user has said something else."""
+    """One session's checker; the policy is made anew when the user has said something else.
+
+    `model` is the default flash model of the session.
+    """
 
     def __init__(
         self,
         *,
         enabled: bool,
+        model: str,
         generator: ContentGenerator,
         declarations: Callable[[], Sequence[JsonObject]],
     ) -> None:
         self._enabled = enabled
+        self._model = model
         self._generator = generator
         self._declarations = declarations
         self._policy: dict[str, JsonObject] | None = None
@@ -88,7 +92,7 @@ class Conseca:
         """The answer, if there is one that can be read."""
         text = _PLACEHOLDER.sub(lambda found: texts.get(found.group(1), found.group()), template)
         request = ModelRequest(
-            model=_MODEL,
+            model=self._model,
             contents=[{"role": "user", "parts": [{"text": text}]}],
             role=LlmRole.SUBAGENT,
             prompt_id=prompt_id,

@@ -31,7 +31,7 @@ from services.policy.updates import UnsafePattern, UpdatePolicy, rules_of_update
 from services.state import CoreEvents, SessionState, UserFeedback
 from services.wire import JsonObject
 
-__all__ = ["CheckerMustWait", "CheckerRunner", "PolicyCheck", "PolicyEngine"]
+__all__ = ["CheckerRunner", "PolicyCheck", "PolicyEngine"]
 
 _SHELL_TOOLS: Final = frozenset({"run_shell_command", "ShellTool"})
 _REMOTE_AGENT_PRIORITY: Final = 1.03 + 0.1
@@ -50,16 +50,8 @@ class PolicyCheck:
         return self.rule.deny_message if self.rule is not None else None
 
 
-class CheckerMustWait(Exception):
-    """`check` met a safety checker that takes its time; `decide` is the one to call."""
-
-
 class CheckerRunner(Protocol):
     """Runs safety checkers; see `services.policy.safety`."""
-
-    def waits(self, checker: CheckerSpec) -> bool:
-        """Whether running it can take more than an instant."""
-        ...
 
     async def run(self, tool_name: str, args: JsonObject | None, checker: CheckerSpec) -> Decision:
         """What the checker says; whatever goes wrong is a refusal."""
@@ -171,31 +163,7 @@ class PolicyEngine:
             subagent: who calls, if not the main agent.
         """
         call = self._call(name, args, server_name, annotations, subagent)
-        return await self._decide(name, call, heuristics=True, may_wait=True)
-
-    def check(
-        self,
-        name: str,
-        args: JsonObject | None,
-        *,
-        server_name: str | None = None,
-        annotations: Mapping[str, Any] | None = None,
-        subagent: str | None = None,
-    ) -> PolicyCheck:
-        """`decide`, where it takes no time: nothing is enabled that waits.
-
-        Raises:
-            CheckerMustWait: a checker that applies has to be waited for.
-        """
-        call = self._call(name, args, server_name, annotations, subagent)
-        steps = self._decide(name, call, heuristics=True, may_wait=False)
-        try:
-            steps.send(None)
-        except StopIteration as done:
-            check: PolicyCheck = done.value
-            return check
-        steps.close()
-        raise CheckerMustWait(name)
+        return await self._decide(name, call, heuristics=True)
 
     def statically_excluded(
         self, name: str, *, annotations: Mapping[str, Any] | None = None
@@ -260,10 +228,8 @@ class PolicyEngine:
             subagent=subagent,
         )
 
-    async def _decide(
-        self, name: str, call: PolicyCall, *, heuristics: bool, may_wait: bool
-    ) -> PolicyCheck:
-        found = await self._rule_decision(name, call, heuristics=heuristics, may_wait=may_wait)
+    async def _decide(self, name: str, call: PolicyCall, *, heuristics: bool) -> PolicyCheck:
+        found = await self._rule_decision(name, call, heuristics=heuristics)
         if found.decision is Decision.ALLOW:
             if asks_for_more_folders(call.args, self.workspace_root):
                 found = PolicyCheck(Decision.ASK_USER, found.rule)
@@ -275,8 +241,6 @@ class PolicyEngine:
         for checker in self.book.checkers:
             if not rule_matches(checker, call):
                 continue
-            if not may_wait and self._runner.waits(checker.checker):
-                raise CheckerMustWait(f"{name}: {checker.checker.name}")
             says = await self._runner.run(name, call.args, checker.checker)
             if says is not Decision.ALLOW:
                 found = PolicyCheck(says, found.rule)
@@ -284,9 +248,7 @@ class PolicyEngine:
                 break
         return found
 
-    async def _rule_decision(
-        self, name: str, call: PolicyCall, *, heuristics: bool, may_wait: bool
-    ) -> PolicyCheck:
+    async def _rule_decision(self, name: str, call: PolicyCall, *, heuristics: bool) -> PolicyCheck:
         """Steps 1 to 3: the first matching rule, and what a shell command makes of it."""
         rule = next((rule for rule in self._usable_rules() if rule_matches(rule, call)), None)
         if rule is None and call.mode == "yolo":
@@ -305,7 +267,7 @@ class PolicyEngine:
         async def recurse(part: str) -> tuple[Decision, PolicyRule | None]:
             args = {"command": part, **({} if folder is None else {"dir_path": folder})}
             inner = self._call(name, args, call.server_name, call.annotations, call.subagent)
-            found = await self._decide(name, inner, heuristics=False, may_wait=may_wait)
+            found = await self._decide(name, inner, heuristics=False)
             return found.decision, found.rule
 
         request = ShellRequest(command=command, decision=decision, rule=rule, check=recurse)

@@ -166,13 +166,6 @@ class SafetyCheckers:
         self._environment = environment or {}
         self._timeout_ms = timeout_ms
 
-    def waits(self, checker: CheckerSpec) -> bool:
-        """Whether running it can take more than an instant."""
-        if checker.external:
-            return checker.name in self._external
-        found = self._in_process.get(checker.name)
-        return found is not None and found.waits
-
     async def run(self, tool_name: str, args: JsonObject | None, checker: CheckerSpec) -> Decision:
         """What the checker says; whatever goes wrong is a refusal."""
         verdict = await self.verdict(tool_name, args, checker)

@@ -16,7 +16,7 @@ from services.recording.records import (
 )
 from services.wire import Content, Json, JsonObject, Part, js_trim
 
-__all__ = ["convert_session_to_client_history", "ensure_stable_tool_ids"]
+__all__ = ["convert_session_to_client_history", "ensure_stable_tool_ids", "lacks_tool_id"]
 
 _CALL, _RESPONSE = "functionCall", "functionResponse"
 
@@ -91,16 +91,22 @@ def _results(message: JsonObject) -> list[Part]:
     return parts
 
 
-def ensure_stable_tool_ids(history: Sequence[HistoryTurn]) -> list[HistoryTurn]:
+def ensure_stable_tool_ids(history: Sequence[HistoryTurn], start: int = 0) -> list[HistoryTurn]:
     """Give every function call and response an id; those of neighbours that match get the same.
 
     The ids are functions of the turns' ids. Turns that need none are the same objects.
+
+    Args:
+        history: the turns, oldest first.
+        start: how many of the first are known to need none.
     """
-    turns = [
-        (turn_id, _copied(content)) if _lacks_id(content) else (turn_id, content)
-        for turn_id, content in history
+    turns = list(history[:start])
+    turns += [
+        (turn_id, _copied(content)) if lacks_tool_id(content) else (turn_id, content)
+        for turn_id, content in history[start:]
     ]
-    for index, (turn_id, content) in enumerate(turns):
+    for index in range(start, len(turns)):
+        turn_id, content = turns[index]
         for position, part in enumerate(content.get("parts") or ()):
             call, answer = part.get(_CALL), part.get(_RESPONSE)
             if call is not None and not call.get("id"):
@@ -130,7 +136,8 @@ def _nameless_partner(
     return None
 
 
-def _lacks_id(content: Content) -> bool:
+def lacks_tool_id(content: Content) -> bool:
+    """Whether a function call or response of the content has no id."""
     return any(
         found is not None and not found.get("id")
         for part in content.get("parts") or ()

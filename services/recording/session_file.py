@@ -8,7 +8,6 @@ from __future__ import annotations
 import errno
 import logging
 import os
-import re
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
@@ -21,8 +20,6 @@ logger = logging.getLogger(__name__)
 
 # Upstream knows the first only; a used-up quota would end the turn there.
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
-_PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
-_HALF: Final = re.compile("[\ud800-\udfff]")
 
 
 def is_disk_full(error: OSError) -> bool:
@@ -32,16 +29,7 @@ def is_disk_full(error: OSError) -> bool:
 
 def json_line(record: JsonObject) -> bytes:
     """One line of a recording. Half a surrogate pair is escaped, so that it is read back."""
-    text = js_json(record)
-    try:
-        return text.encode() + b"\n"
-    except UnicodeEncodeError:
-        joined = _PAIR.sub(_join, text)
-        return _HALF.sub(lambda half: f"\\u{ord(half[0]):04x}", joined).encode() + b"\n"
-
-
-def _join(pair: re.Match[str]) -> str:
-    return pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le")
+    return js_json(record).encode() + b"\n"
 
 
 class SessionFile:
@@ -59,7 +47,16 @@ class SessionFile:
             OSError: it cannot be written, and not for want of space.
         """
         if not self.closed:
-            self._unless_full(lambda: self._append(json_line(record)))
+            self.append_lines([json_line(record)])
+
+    def append_lines(self, portions: Iterable[bytes]) -> None:
+        """Write lines that are put into words already, opening the file once; see `append`.
+
+        Raises:
+            OSError: they cannot be written, and not for want of space.
+        """
+        if not self.closed:
+            self._unless_full(lambda: self._append(portions))
 
     def replace(self, records: Iterable[JsonObject], now_ms: int) -> None:
         """Write the whole file anew; what could not be read of the old one stays beside it.
@@ -82,14 +79,14 @@ class SessionFile:
             self.closed = True
             self._on_full()
 
-    def _append(self, line: bytes) -> None:
+    def _append(self, portions: Iterable[bytes]) -> None:
         try:
             file = self.path.open("ab")
         except FileNotFoundError:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             file = self.path.open("ab")
         with file:
-            file.write(line)
+            file.writelines(portions)
 
     def _replace(self, content: bytes, now_ms: int) -> None:
         self.path.parent.mkdir(parents=True, exist_ok=True)

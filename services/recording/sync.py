@@ -18,6 +18,7 @@ def followed(
     positions: Mapping[str, int],
     history: Sequence[HistoryTurn],
     new_message: Callable[[str, Json, str], JsonObject],
+    ready: Sequence[JsonObject] = (),
 ) -> list[JsonObject] | None:
     """The messages as `history` wants them, or `None` where that is how they are.
 
@@ -29,32 +30,42 @@ def followed(
         positions: where in `messages` each id is.
         history: the turns, oldest first.
         new_message: makes a message of type, content and id.
+        ready: those of `messages` that the first turns of `history` are known to be. They have no
+            tool call records.
     """
     updated = False
-    result: list[JsonObject] = []
-    for turn_id, content in history:
-        parts = content.get("parts") or []
+    result = list(ready)
+    for turn_id, content in history[len(ready) :]:
         known = positions.get(turn_id)
+        parts = content.get("parts") or []
         if known is None:
             updated = True
             kind = "user" if content.get("role") == "user" else "gemini"
             result.append(new_message(kind, parts, turn_id))
             continue
         existing = messages[known]
+        if existing.get("content") is parts:
+            result.append(existing)
+            continue
         updated = updated or not _same_json(existing.get("content"), content.get("parts"))
         result.append({**existing, "content": parts})
-    updated = _sync_results(result, history) or updated
+    updated = _sync_results(result, history, len(ready)) or updated
     return result if updated or len(result) != len(messages) else None
 
 
-def _sync_results(messages: list[JsonObject], history: Sequence[HistoryTurn]) -> bool:
-    """Give each tool call record the parts of the turn that answered it; True if one changed."""
-    holders: dict[Json, tuple[JsonObject, int]] = {}
-    for message in messages:
+def _sync_results(messages: list[JsonObject], history: Sequence[HistoryTurn], start: int) -> bool:
+    """Give each tool call record the parts of the turn that answered it; True if one changed.
+
+    Records are looked for from `start` on.
+    """
+    holders: dict[Json, tuple[int, int]] = {}
+    for place, message in enumerate(messages[start:], start):
         calls = message.get("toolCalls") if message.get("type") == "gemini" else None
         for position, record in enumerate(calls if isinstance(calls, list) else ()):
             if isinstance(record, dict) and isinstance(record.get("id"), str):
-                holders.setdefault(record["id"], (message, position))
+                holders.setdefault(record["id"], (place, position))
+    if not holders:
+        return False
     updated = False
     for _, content in history:
         if content.get("role") != "user":
@@ -65,11 +76,12 @@ def _sync_results(messages: list[JsonObject], history: Sequence[HistoryTurn]) ->
             holder = holders.get(response.get("id")) if response else None
             if holder is None:
                 continue
-            message, position = holder
+            place, position = holder
+            message = messages[place]
             if not _same_json(message["toolCalls"][position].get("result"), parts):
                 calls = list(message["toolCalls"])
                 calls[position] = {**calls[position], "result": parts}
-                message["toolCalls"] = calls
+                messages[place] = {**message, "toolCalls": calls}
                 updated = True
     return updated
 

@@ -43,15 +43,30 @@ def remember_answer(
     state: SessionState,
     bus: MessageBus,
     workspace_root: Path,
+    workspace_policies: bool,
 ) -> None:
-    """Apply an "always" answer; any other changes nothing."""
+    """Apply an "always" answer; any other changes nothing.
+
+    Args:
+        tool: the tool that was asked about.
+        invocation: the call of it.
+        outcome: the answer.
+        details: what was shown.
+        state: whose approval mode an answer may change.
+        bus: whom the change of policy is told.
+        workspace_root: what paths in rules are relative to.
+        workspace_policies: whether the workspace may have policies of its own; answers that are to
+            be kept are kept there then, and otherwise with the user.
+    """
     before = state.approval_mode
     if outcome is _ALWAYS and tool.name in EDIT_TOOLS:
         state.set_approval_mode(ApprovalMode.AUTO_EDIT)
     if outcome not in _EVERY_ALWAYS:
         return
     modes = MODES_BY_PERMISSIVENESS[MODES_BY_PERMISSIVENESS.index(before) :]
-    scope = "user" if outcome is _AND_SAVE else None
+    scope = None
+    if outcome is _AND_SAVE:
+        scope = "workspace" if workspace_policies else "user"
     if details is not None and details.type == "mcp":
         server = details.fields["serverName"]
         bus.publish(

@@ -47,6 +47,8 @@ class ToolCallRequest:
     parent_call_id: str | None = None
     input_modified_by_hook: bool = False
     """`args` are a hook's; the model is told so together with the result."""
+    tails: int = 0
+    """How many calls went before it that hooks had replaced by the next."""
 
     @property
     def shown_name(self) -> str:

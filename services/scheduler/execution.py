@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from services.abort import AbortError, AbortSignal
@@ -19,7 +19,7 @@ from services.state import SessionState
 from services.tools.contract import LlmContent, ToolErrorType, ToolExecution, ToolResult
 from services.wire import Json, JsonObject, Part, js_json, js_length
 
-__all__ = ["Ending", "ToolExecutor"]
+__all__ = ["Ending", "RunCall", "ToolExecutor"]
 
 _USER_CANCELLED = "User cancelled tool execution."
 
@@ -34,6 +34,10 @@ class Ending:
     status: CallStatus
     response: ToolCallResponse
     tail: JsonObject | None = None
+
+
+RunCall = Callable[[ToolCall, AbortSignal], Awaitable[Ending]]
+"""Runs a call that is `executing` to its end; `ToolExecutor.run`, or something around it."""
 
 
 class ToolExecutor:

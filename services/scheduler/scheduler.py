@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, cast
 
 from services.abort import AbortController, AbortSignal
@@ -16,6 +16,7 @@ from services.clock import Clock
 from services.hooks.system import HookSystem
 from services.hooks.values import js_text
 from services.ids import IdSource
+from services.mcp.progress import McpProgress
 from services.message_bus import (
     MessageBus,
     ToolConfirmationRequest,
@@ -26,17 +27,26 @@ from services.scheduler.approvals import EDIT_TOOLS
 from services.scheduler.call_hooks import CallHooks
 from services.scheduler.calls import CallStatus, CompletedToolCall, ToolCallRequest
 from services.scheduler.confirmation import Confirmer
-from services.scheduler.execution import ToolExecutor
-from services.scheduler.states import CallStore, ToolCall
+from services.scheduler.execution import RunCall, ToolExecutor
+from services.scheduler.states import CallProgress, CallStore, ExecutingPatch, ToolCall
 from services.scheduler.truncation import OutputLimiter
 from services.scheduler.validation import Registry, Resolver, Validator
 from services.settings import Settings
 from services.state import CoreEvents, SessionState
 from services.wire import Json, JsonObject
 
-__all__ = ["ROOT_SCHEDULER_ID", "ScheduleRejected", "ToolScheduler", "is_parallelizable"]
+__all__ = [
+    "MAX_TAIL_CALLS",
+    "ROOT_SCHEDULER_ID",
+    "ScheduleRejected",
+    "ToolScheduler",
+    "is_parallelizable",
+]
 
 ROOT_SCHEDULER_ID: Final = "root"
+MAX_TAIL_CALLS: Final = 100
+"""Calls that hooks may have made in place of one, each in place of the one before it."""
+
 _TOPIC_TOOL: Final = "update_topic"
 _ALONE: Final = EDIT_TOOLS | {_TOPIC_TOOL}
 
@@ -81,6 +91,7 @@ class ToolScheduler:
         scheduler_id: str = ROOT_SCHEDULER_ID,
         limiter: OutputLimiter | None = None,
         hooks: HookSystem | None = None,
+        around: Callable[[RunCall], RunCall] | None = None,
     ) -> None:
         self.scheduler_id = scheduler_id
         self.settings = settings
@@ -88,7 +99,8 @@ class ToolScheduler:
         self._store = CallStore(bus, clock, scheduler_id)
         self._resolver = Resolver(registry, clock, scheduler_id)
         call_hooks = CallHooks(hooks, settings.mcp_servers)
-        self._executor = ToolExecutor(self._store, state, limiter, hooks=call_hooks)
+        run = ToolExecutor(self._store, state, limiter, hooks=call_hooks).run
+        self._run_call = run if around is None else around(run)
         self._validator = Validator(
             store=self._store,
             policy=policy,
@@ -104,6 +116,7 @@ class ToolScheduler:
             ),
             state=state,
             bus=bus,
+            settings=settings,
             hooks=call_hooks,
         )
         self._busy = False
@@ -130,6 +143,22 @@ class ToolScheduler:
             return await self._run_batch(list(requests), signal)
         finally:
             self._pass_turn()
+
+    def note_progress(self, told: McpProgress) -> None:
+        """Show how far an executing call is; of any other nothing is kept."""
+        call = self._store.get(told.call_id)
+        if call is None or call.status is not CallStatus.EXECUTING:
+            return
+        total = told.total if told.total is not None and told.total > 0 else None
+        progress = CallProgress(
+            done=told.progress,
+            total=total,
+            percent=None if total is None else min(100, told.progress / total * 100),
+            message=told.message,
+        )
+        self._store.transition(
+            told.call_id, CallStatus.EXECUTING, ExecutingPatch(progress=progress)
+        )
 
     def cancel_all(self) -> None:
         """Reject what is queued and cancel every call; a second time only after a new batch began.
@@ -242,8 +271,8 @@ class ToolScheduler:
             self._store.transition(call.call_id, CallStatus.CANCELLED, "Operation cancelled")
             return
         self._store.transition(call.call_id, CallStatus.EXECUTING)
-        ending = await self._executor.run(call, signal)
-        if ending.tail is None:
+        ending = await self._run_call(call, signal)
+        if ending.tail is None or call.request.tails >= MAX_TAIL_CALLS:
             self._store.transition(call.call_id, ending.status, ending.response)
         else:
             self._store.replace_by_tail(call.call_id, self._tail_call(call, ending.tail))
@@ -264,6 +293,7 @@ class ToolScheduler:
             original_request_args=request.args if asked is None else asked,
             is_client_initiated=request.is_client_initiated,
             prompt_id=request.prompt_id,
+            tails=request.tails + 1,
         )
         return self._resolver.resolve(following, call.approval_mode)
 

@@ -28,7 +28,15 @@ from services.tools.contract import (
 )
 from services.wire import Json, JsonObject, js_length
 
-__all__ = ["TRANSITIONS", "Approval", "CallStore", "ExecutingPatch", "ToolCall", "TransitionError"]
+__all__ = [
+    "TRANSITIONS",
+    "Approval",
+    "CallProgress",
+    "CallStore",
+    "ExecutingPatch",
+    "ToolCall",
+    "TransitionError",
+]
 
 _V, _S, _X = CallStatus.VALIDATING, CallStatus.SCHEDULED, CallStatus.EXECUTING
 _A = CallStatus.AWAITING_APPROVAL
@@ -64,6 +72,17 @@ class ExecutingPatch:
 
     live_output: Json | None = None
     process_id: int | None = None
+    progress: CallProgress | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallProgress:
+    """How far a call is, as its server says; what a later notice leaves out stays as it was."""
+
+    done: float
+    total: float | None = None
+    percent: float | None = None
+    message: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +101,7 @@ class ToolCall:
     correlation_id: str | None = None
     live_output: Json | None = None
     process_id: int | None = None
+    progress: CallProgress | None = None
     response: ToolCallResponse | None = None
     duration_ms: int | None = None
 
@@ -271,6 +291,7 @@ class CallStore:
             correlation_id=None,
             live_output=None,
             process_id=None,
+            progress=None,
         )
 
     def _scheduled(self, call: ToolCall, _data: Any) -> ToolCall:
@@ -290,6 +311,7 @@ class CallStore:
             self._bare(call, _X),
             live_output=call.live_output if known.live_output is None else known.live_output,
             process_id=process_id,
+            progress=_further(call.progress, known.progress),
         )
 
     def _ended(self, call: ToolCall, status: CallStatus, response: ToolCallResponse) -> ToolCall:
@@ -350,6 +372,17 @@ def _check(call: ToolCall, status: CallStatus, data: object) -> None:
             "Invalid state transition: cannot transition to "
             f"{status} without tool/invocation {where}"
         )
+
+
+def _further(before: CallProgress | None, now: CallProgress | None) -> CallProgress | None:
+    if before is None or now is None:
+        return now or before
+    return CallProgress(
+        done=now.done,
+        total=before.total if now.total is None else now.total,
+        percent=before.percent if now.percent is None else now.percent,
+        message=before.message if now.message is None else now.message,
+    )
 
 
 def _pending_edit(details: ConfirmationDetails | None) -> Json | None:

@@ -23,6 +23,7 @@ from services.scheduler.calls import CallStatus, ToolCallRequest
 from services.scheduler.confirmation import Confirmation, Confirmer
 from services.scheduler.responses import error_response
 from services.scheduler.states import CallStore, ToolCall
+from services.settings import Settings
 from services.state import ApprovalMode, SessionState
 from services.tools.contract import ConfirmationOutcome, ServerTool, Tool, ToolErrorType
 
@@ -112,6 +113,7 @@ class Validator:
         confirmer: Confirmer,
         state: SessionState,
         bus: MessageBus,
+        settings: Settings,
         hooks: CallHooks | None = None,
     ) -> None:
         self._store = store
@@ -119,6 +121,9 @@ class Validator:
         self._confirmer = confirmer
         self._state = state
         self._bus = bus
+        self._workspace_policies = (
+            settings.folder_trusted and settings.workspace_policies_dir is not None
+        )
         self._hooks = hooks or CallHooks(None, {})
 
     async def validate(self, call: ToolCall, signal: AbortSignal, prompts: AbortSignal) -> None:
@@ -150,7 +155,7 @@ class Validator:
         """Put the call to policy, and to a person where policy or a hook wants that."""
         if call.tool is None or call.invocation is None:
             raise ValueError(f"Tool call {call.call_id} has no tool")
-        check = self._check(call, call.tool)
+        check = await self._check(call, call.tool)
         if check.decision is Decision.DENY and not verdict.asks:
             why = f" {check.deny_message}" if check.deny_message else ""
             message = f"Tool execution denied by policy.{why}"
@@ -176,6 +181,7 @@ class Validator:
                 state=self._state,
                 bus=self._bus,
                 workspace_root=self._policy.workspace_root,
+                workspace_policies=self._workspace_policies,
             )
         if result.outcome is ConfirmationOutcome.CANCEL:
             self._store.transition(call.call_id, CallStatus.CANCELLED, "User denied execution.")
@@ -183,11 +189,11 @@ class Validator:
             return
         self._store.transition(call.call_id, CallStatus.SCHEDULED)
 
-    def _check(self, call: ToolCall, tool: Tool) -> PolicyCheck:
+    async def _check(self, call: ToolCall, tool: Tool) -> PolicyCheck:
         """The policy's word, with what the client asked for itself taken as confirmed."""
         request = call.request
         server = tool if isinstance(tool, ServerTool) else None
-        check = self._policy.check(
+        check = await self._policy.decide(
             request.name,
             request.args,
             server_name=server.server_name if server else None,
@@ -220,7 +226,8 @@ def tool_suggestion(unknown: str, names: Iterable[str]) -> str:
 
 
 def _distance(left: str, right: str) -> int:
-    """Levenshtein's distance."""
+    """Levenshtein's distance, in UTF-16 code units."""
+    left, right = _units(left), _units(right)
     row = list(range(len(right) + 1))
     for index, one in enumerate(left, start=1):
         diagonal, row[0] = row[0], index
@@ -229,3 +236,11 @@ def _distance(left: str, right: str) -> int:
             diagonal = row[column]
             row[column] = min(kept, row[column] + 1, row[column - 1] + 1)
     return row[-1]
+
+
+def _units(text: str) -> str:
+    """`text` with both halves of each surrogate pair as characters of their own."""
+    if text.isascii():
+        return text
+    raw = text.encode("utf-16-le", "surrogatepass")
+    return "".join(map(chr, memoryview(raw).cast("H")))

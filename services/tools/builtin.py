@@ -1,8 +1,8 @@
 """The built-in tools, registered in upstream's order.
 
 Source: core `Config.createToolRegistry`, and the end of `Config.initialize` for skills. Plan mode's
-tools, the tracker and subagents are not built yet; `read_many_files` and `get_internal_docs` are
-for others than the main model.
+tools and subagents are not built yet, only announced; the tracker is not built either;
+`read_many_files` and `get_internal_docs` are for others than the main model.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Protocol, TypeVar
 
 from services.model.names import is_gemini2_model, is_preview_model
+from services.state import ApprovalMode
 from services.tools.activate_skill import ActivateSkillTool
 from services.tools.ask_user import AskUserTool
 from services.tools.background_tools import ListBackgroundProcessesTool, ReadBackgroundOutputTool
@@ -70,8 +71,23 @@ def build_registry(host: ToolHost, servers: ServerResources[R] | None = None) ->
     registry.register(AskUserTool(host))
     if settings.use_write_todos and is_gemini2_model(model) and not is_preview_model(model):
         registry.register(WriteTodosTool(host))
+    if settings.plan_enabled:
+        _announce_plan_mode(registry)
+    registry.announce("invoke_agent", enabled_as=("invoke_agent", "AgentTool"))
     register_skills(registry, host)
     return registry
+
+
+def _announce_plan_mode(registry: ToolRegistry) -> None:
+    planning = frozenset({ApprovalMode.PLAN})
+    registry.announce(
+        "exit_plan_mode", enabled_as=("exit_plan_mode", "ExitPlanModeTool"), modes=planning
+    )
+    registry.announce(
+        "enter_plan_mode",
+        enabled_as=("enter_plan_mode", "EnterPlanModeTool"),
+        modes=frozenset(ApprovalMode) - planning,
+    )
 
 
 def register_skills(registry: ToolRegistry, host: ToolHost) -> None:

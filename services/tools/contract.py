@@ -76,6 +76,7 @@ class ToolErrorType(StrEnum):
     EDIT_NO_OCCURRENCE_FOUND = "edit_no_occurrence_found"
     EDIT_EXPECTED_OCCURRENCE_MISMATCH = "edit_expected_occurrence_mismatch"
     EDIT_NO_CHANGE = "edit_no_change"
+    EDIT_NO_CHANGE_LLM_JUDGEMENT = "edit_no_change_llm_judgement"
     GLOB_EXECUTION_ERROR = "glob_execution_error"
     GREP_EXECUTION_ERROR = "grep_execution_error"
     LS_EXECUTION_ERROR = "ls_execution_error"

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from services.node_errors import error_code, node_error_message
+from services.paths import is_text
 from services.tools.collation import collation_key
 
 __all__ = ["folder_tree"]
@@ -70,7 +71,8 @@ def _read(path: Path) -> _Folder | None:
             continue
         try:
             with os.scandir(place) as scan:
-                entries = sorted(scan, key=lambda entry: collation_key(entry.name))
+                named = [entry for entry in scan if is_text(entry.name)]
+                entries = sorted(named, key=lambda entry: collation_key(entry.name))
         except OSError as error:
             if error_code(error) not in _UNREADABLE:
                 raise

@@ -133,8 +133,17 @@ class _Glob(Invocation):
 
     def _search(self, folders: Sequence[Path]) -> ToolResult:
         pattern: str = self.params["pattern"]
-        found = [path for folder in folders for path in self._in_folder(folder)]
         root = self.host.workspace.root
+        inside = tuple(
+            f"{folder}/".replace("//", "/") for folder in (*folders, *self.host.workspace.folders)
+        )
+        # Patterns with `..`, or from `/`, lead out; upstream lists what is there.
+        found = [
+            path
+            for folder in folders
+            for path in self._in_folder(folder)
+            if path.startswith(inside)
+        ]
         visible, ignored = FileDiscovery(root).visible(
             [relative_path(root, path) for path in found],
             respect_git=self.params.get("respect_git_ignore", True),

@@ -13,6 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
+from services.paths import is_text
 from services.tools.collation import collation_key
 
 __all__ = ["EXCLUDED_FOLDERS", "expand_braces", "find_files", "path_pattern", "walk_files"]
@@ -66,7 +67,7 @@ def walk_files(root: Path) -> Iterator[str]:
     """
     try:
         with os.scandir(root) as scan:
-            entries = list(scan)
+            entries = [entry for entry in scan if is_text(entry.name)]
     except OSError:
         return
     folders = {entry.name for entry in entries if _enterable(entry)}
@@ -124,7 +125,8 @@ def _enterable(entry: os.DirEntry[str]) -> bool:
 def _entries(folder: str) -> list[os.DirEntry[str]]:
     try:
         with os.scandir(folder) as scan:
-            return sorted(scan, key=lambda entry: collation_key(entry.name))
+            named = [entry for entry in scan if is_text(entry.name)]
+            return sorted(named, key=lambda entry: collation_key(entry.name))
     except OSError:
         return []
 

@@ -19,6 +19,8 @@ from services.settings import Settings
 from services.skills.manager import SkillManager
 from services.state import ApprovalMode, SessionState
 from services.tools.background import BackgroundHistory
+from services.tools.edit_correction import EditCorrector
+from services.tools.project_memory import ProjectMemory
 from services.tools.web_access import WebAccess
 from services.workspace import Workspace
 
@@ -56,16 +58,20 @@ class ToolHost:
     background_history: BackgroundHistory = field(default_factory=BackgroundHistory)
     """What was sent to the background in this session, running or not."""
     skills: SkillManager = field(default_factory=SkillManager)
+    memory: ProjectMemory | None = None
+    """What `GEMINI.md` files say of the paths that tools come to; `None`: nothing."""
+    corrector: EditCorrector | None = None
+    """Who mends failed edits; `None` where edits stand or fall as they are."""
     web: WebAccess | None = None
     """How web tools reach the model and the network; `None` where there is neither."""
 
     @property
     def plans(self) -> Path:
-        """Where plan mode may write: `<project temp>/<session id>/plans`.
+        """Where plan mode may write: `<project temp>/<first session id>/plans`.
 
-        Source: core `config/storage.ts`, `getPlansDir`.
+        Source: core `config/storage.ts`, `getPlansDir`; `config/config.ts`, `rotateSessionId`.
         """
-        return self.workspace.project_temp / self.state.session_id / "plans"
+        return self.workspace.project_temp / self.state.first_session_id / "plans"
 
     @property
     def plan_mode(self) -> bool:

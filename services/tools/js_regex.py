@@ -18,6 +18,8 @@ _REASONS: Final = (
     ("min repeat greater than max repeat", "numbers out of order in {} quantifier"),
     ("unknown extension", "Invalid group"),
     ("bad character in group name", "Invalid capture group name"),
+    ("unterminated name", "Invalid capture group name"),
+    ("missing group name", "Invalid capture group name"),
     ("redefinition of group name", "Duplicate capture group name"),
     ("look-behind requires fixed-width pattern", "Invalid group"),
 )

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 from agent_protocol.events import ToolDisplay
 from services.argument_patterns import parameter_pattern
 from services.node_errors import node_error_message
-from services.paths import InvalidPath
+from services.paths import InvalidPath, is_text
 from services.tools.base import DeclarativeTool, Invocation, failed
 from services.tools.collation import collation_key
 from services.tools.contract import (
@@ -29,6 +29,7 @@ from services.tools.contract import (
 )
 from services.tools.ignore import FileDiscovery
 from services.tools.paths import absolute, access_error, make_relative, relative_path
+from services.tools.project_memory import with_memory
 from services.tools.short_paths import shorten_path
 from services.wire import JsonObject
 
@@ -120,7 +121,7 @@ class _ListDirectory(Invocation):
                     display="Error: Path is not a directory.",
                 )
             syscall = "scandir"
-            names = os.listdir(folder)  # noqa: PTH208 - names, not paths
+            names = list(filter(is_text, os.listdir(folder)))  # noqa: PTH208 - names, not paths
         except OSError as error:
             return failed(
                 f"Error listing directory: {node_error_message(error, syscall, folder)}",
@@ -146,8 +147,9 @@ class _ListDirectory(Invocation):
         note = f"({ignored} ignored)" if ignored else ""
         summary = f"Found {len(entries)} item(s)." + (f" {note}" if note else "")
         lines = "\n".join(entry.line for entry in entries)
+        listing = f"Directory listing for {folder}:\n{lines}" + (f"\n\n{note}" * bool(note))
         return ToolResult(
-            llm_content=f"Directory listing for {folder}:\n{lines}" + (f"\n\n{note}" * bool(note)),
+            llm_content=with_memory(self.host.memory, listing, Path(folder)),
             return_display={
                 "summary": summary,
                 "files": [

@@ -9,10 +9,11 @@ from __future__ import annotations
 import os
 import os.path
 import re
+import stat
 from pathlib import Path
 from typing import Final
 
-from services.paths import real_path
+from services.paths import InvalidPath, real_path
 from services.wire import js_length, js_slice
 from services.workspace import Workspace
 
@@ -34,14 +35,19 @@ _SHORT_NAMES: Final = (
     re.compile(r"(node_m|no[0-9a-f]{4})~\d+"),
     re.compile(r"(gha-cr|gh[0-9a-f]{4})~\d+\.json?"),
 )
+_HALVES: Final = re.compile("[\\ud800-\\udfff]")
 _MAX_PATH: Final = 4096
 _MAX_COMPONENT: Final = 255
 _SUSPICIOUS_LENGTH: Final = 20
 
 
 def absolute(base: Path, path: str) -> str:
-    """`path` seen from `base`: absolute, `.` and `..` folded, links not followed."""
-    return os.path.normpath(os.path.join(base, path))  # noqa: PTH118 - folds `..`, as Path does not
+    """`path` seen from `base`: absolute, `.` and `..` folded, links not followed.
+
+    Half a surrogate pair, which no file system takes, becomes a replacement character.
+    """
+    whole = _HALVES.sub("\ufffd", path)
+    return os.path.normpath(os.path.join(base, whole))  # noqa: PTH118 - folds `..`, as Path does not
 
 
 def exists(path: str | Path) -> bool:
@@ -89,23 +95,36 @@ def access_error(workspace: Workspace, path: str | Path) -> str | None:
     text = str(path)
     if (fault := _malformed(text)) is not None:
         return f"Invalid path: {fault}"
-    resolved = real_path(text)
+    try:
+        resolved = real_path(text)
+    except (InvalidPath, OSError) as error:
+        return str(error)
+    stream = f"Path is a pipe, a socket or a device: {text}" if _is_stream(resolved) else None
     temp = workspace.project_temp
     inbox = temp / "memory" / ".inbox"
     if not (_within(real_path(inbox), resolved) or _within(inbox, Path(os.path.normpath(text)))):
         for folder in workspace.folders:
             root = real_path(folder)
             if _within(root, resolved) and not _blocked(relative_path(root, resolved)):
-                return None
+                return stream
         if _within(real_path(temp), resolved):
-            return None
+            return stream
         if resolved == real_path(workspace.home / ".gemini" / "GEMINI.md"):
-            return None
+            return stream
     folders = ", ".join(map(str, workspace.folders))
     return (
         f'Path not in workspace: Attempted path "{text}" resolves outside the allowed workspace '
         f"directories: {folders} or the project temp directory: {temp}"
     )
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether reading or writing `path` could wait for ever; upstream's tools do."""
+    try:
+        mode = path.stat().st_mode
+    except (OSError, ValueError):
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def _within(folder: Path, path: Path) -> bool:

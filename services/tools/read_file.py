@@ -8,7 +8,7 @@ from __future__ import annotations
 import base64
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -38,6 +38,7 @@ from services.tools.paths import (
     relative_path,
     strip_reference_prefix,
 )
+from services.tools.project_memory import with_memory
 from services.tools.short_paths import shorten_path
 from services.tools.texts import js_fixed
 from services.wire import JsonObject, js_length, js_slice, js_trim
@@ -151,7 +152,7 @@ class _ReadFile(Invocation):
                 fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
             )
         try:
-            return self._refusal() or self._read()
+            result = self._refusal() or self._read()
         except OSError as error:
             why = node_error_message(error, "open", self._path)
             shown = f"Error reading file {self._relative}: {why}"
@@ -161,6 +162,10 @@ class _ReadFile(Invocation):
                 display=shown,
                 llm=shown,
             )
+        if result.error is not None:
+            return result
+        told = with_memory(self.host.memory, result.llm_content, self._path)
+        return replace(result, llm_content=told)
 
     @property
     def _relative(self) -> str:

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, Protocol
 
 from services.settings import Settings
 from services.state import ApprovalMode, SessionState
 from services.tools.contract import ServerTool, Tool
 from services.wire import JsonObject
 
-__all__ = ["ALIASES", "ToolRegistry", "names_of"]
+__all__ = ["ALIASES", "AnnouncedTool", "Named", "ToolRegistry", "names_of"]
 
 logger = logging.getLogger(__name__)
 
@@ -33,7 +34,27 @@ def names_of(name: str) -> frozenset[str]:
     return frozenset({name, current, *old})
 
 
-def _never(_: Tool) -> bool:
+class Named(Protocol):
+    """What a policy excludes: a tool, here or still to come."""
+
+    @property
+    def name(self) -> str:
+        """The name that the model calls it by."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnnouncedTool:
+    """A tool that a later phase builds."""
+
+    name: str
+    listed_as: tuple[str, ...]
+    """The names by which `core_tools` and `exclude_tools` speak of it."""
+    modes: frozenset[ApprovalMode]
+    after: str | None
+    """The tool that it is listed after."""
+
+
+def _never(_: Named) -> bool:
     return False
 
 
@@ -66,7 +87,8 @@ class ToolRegistry:
         self._state = state
         self._plans_folder = plans_folder
         self._tools: dict[str, Tool] = {}
-        self._excluded: Callable[[Tool], bool] = _never
+        self._announced: dict[str, AnnouncedTool] = {}
+        self._excluded: Callable[[Named], bool] = _never
         self._changes = 0
         self._has_resources: Callable[[], bool] = lambda: False
         self._settled: Callable[[], Awaitable[None]] = _settled
@@ -89,12 +111,35 @@ class ToolRegistry:
         self._tools[tool.name] = tool
         self._changes += 1
 
+    def announce(
+        self,
+        name: str,
+        *,
+        enabled_as: tuple[str, ...],
+        modes: frozenset[ApprovalMode] = frozenset(ApprovalMode),
+    ) -> None:
+        """Reserve the place of a tool that a later phase builds.
+
+        It is neither declared nor found. Its name counts where names are compared with one that
+        the model made up, so that those suggestions stay what they are when it is built.
+
+        Args:
+            name: the tool's name.
+            enabled_as: the names by which `core_tools` lists it.
+            modes: the approval modes in which it is active.
+        """
+        if self._listed(enabled_as):
+            after = next(reversed(self._tools), None)
+            self._announced[name] = AnnouncedTool(
+                name=name, listed_as=enabled_as, modes=modes, after=after
+            )
+
     def unregister(self, name: str) -> None:
         """Remove the tool called `name`, if there is one."""
         if self._tools.pop(name, None) is not None:
             self._changes += 1
 
-    def set_exclusion(self, excluded: Callable[[Tool], bool]) -> None:
+    def set_exclusion(self, excluded: Callable[[Named], bool]) -> None:
         """Let `excluded` decide which tools are denied whatever their arguments."""
         self._excluded = excluded
 
@@ -129,8 +174,18 @@ class ToolRegistry:
         return [tool for tool in self._tools.values() if self._active(tool)]
 
     def all_names(self) -> list[str]:
-        """The names of the active tools, in order of registration."""
-        return [tool.name for tool in self.active()]
+        """The names of the active tools, and of those announced, in order of registration."""
+        active = {tool.name for tool in self.active()}
+        names: list[str] = []
+        for place in (None, *self._tools):
+            if place in active:
+                names.append(place)
+            names += [
+                tool.name
+                for tool in self._announced.values()
+                if tool.after == place and self._to_be_active(tool)
+            ]
+        return names
 
     def declarations(self, model: str | None = None) -> list[JsonObject]:
         """What `model` is told of the active tools."""
@@ -164,6 +219,13 @@ class ToolRegistry:
             else {*names_of(tool.name), type(tool).__name__}
         )
         if names & set(self._settings.exclude_tools):
+            return False
+        return not self._excluded(tool)
+
+    def _to_be_active(self, tool: AnnouncedTool) -> bool:
+        if self._state.approval_mode not in tool.modes:
+            return False
+        if {tool.name, *tool.listed_as} & set(self._settings.exclude_tools):
             return False
         return not self._excluded(tool)
 

@@ -8,9 +8,10 @@ from __future__ import annotations
 import os.path
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Final
 
-from services.paths import InvalidPath, real_path
+from services.abort import AbortSignal
+from services.paths import InvalidPath, extension, real_path
 from services.tools.base import DeclarativeTool, failed
 from services.tools.contract import (
     ConfirmationDetails,
@@ -26,11 +27,20 @@ from services.tools.file_access import DeniedPath, find_by_suffix, writable_path
 from services.tools.file_edit import FileEdit
 from services.tools.host import ToolHost
 from services.tools.paths import access_error
+from services.tools.project_memory import with_memory
 from services.tools.text_files import TextFileError, read_if_there, write_text
 from services.tools.texts import detect_line_ending, omission_placeholders, to_crlf
-from services.wire import JsonObject, js_length, js_slice
+from services.tools.write_file import JSON_LIKE
+from services.wire import JsonObject, js_length, js_slice, js_trim
 
 __all__ = ["EditTool"]
+
+_NOTHING_TO_FIND: Final = (
+    "The 'old_string' parameter is required. The Edit tool performs localized search-and-replace. "
+    "If you are modifying a section of the file you have not viewed recently, call ReadFile on the "
+    "target line range to inspect the current code, then provide the exact matching lines in "
+    "'old_string'."
+)
 
 
 class EditTool(DeclarativeTool):
@@ -136,6 +146,10 @@ class _Refusal(Exception):
         self.type = type
 
 
+class _Mismatch(_Refusal):
+    """The text to replace is not in the file as it was asked for."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
     """The edit worked out: `before` is `None` for a file to be made."""
@@ -174,7 +188,7 @@ class _Edit(FileEdit):
         if failure := self._access_failure():
             return failure
         try:
-            plan = self._plan()
+            plan = await self._corrected_plan(execution.signal)
         except _Refusal as refusal:
             return failed(refusal.message, refusal.type, display=f"Error: {refusal.display}")
         except TextFileError as error:
@@ -194,6 +208,55 @@ class _Edit(FileEdit):
             )
         self._note_written()
         return self._report(plan, written)
+
+    async def _corrected_plan(self, signal: AbortSignal) -> _Plan:
+        """The edit, mended by a model where it fails on the file's text and that is wanted.
+
+        A question to the user, where there is one, is about the edit as it was asked for.
+
+        Raises:
+            _Refusal, TextFileError: as `_plan`; a fix that fails as well leaves the first refusal.
+        """
+        corrector = self.host.corrector
+        try:
+            return self._plan()
+        except _Mismatch as mismatch:
+            if corrector is None or extension(self._path.name).lower() in JSON_LIKE:
+                raise
+            first = mismatch
+        before = read_if_there(self._path) or ""
+        text = before.replace("\r\n", "\n")
+        if not js_trim(self.params["old_string"]):
+            raise _Refusal(
+                message=_NOTHING_TO_FIND,
+                display="Edit failed: 'old_string' cannot be empty.",
+                type=ToolErrorType.INVALID_TOOL_PARAMS,
+            ) from first
+        fix = await corrector.fixed_edit(
+            self.params, error=first.message, content=text, signal=signal
+        )
+        if fix is None:
+            raise first
+        if fix.get("noChangesRequired"):
+            raise _Refusal(
+                message=(
+                    "A secondary check by an LLM determined that no changes were necessary to "
+                    f"fulfill the instruction. Explanation: {fix.get('explanation', 'undefined')}. "
+                    f"Original error with the parameters given: {first.message}"
+                ),
+                display=("No changes required. The file already meets the specified conditions."),
+                type=ToolErrorType.EDIT_NO_CHANGE_LLM_JUDGEMENT,
+            ) from first
+        old, new = fix.get("search"), fix.get("replace")
+        if not isinstance(old, str) or not isinstance(new, str):
+            raise first
+        multiple = bool(self.params.get("allow_multiple"))
+        found = replace_text(text, old, new, allow_multiple=multiple)
+        try:
+            self._check(found, old, new, allow_multiple=multiple)
+        except _Mismatch:
+            raise first from None
+        return _Plan(before=text, replacement=found, ending=detect_line_ending(before))
 
     def _plan(self) -> _Plan:
         """Work the edit out.
@@ -226,13 +289,13 @@ class _Edit(FileEdit):
         text = before.replace("\r\n", "\n")
         multiple = bool(self.params.get("allow_multiple"))
         found = replace_text(text, old, new, allow_multiple=multiple)
-        self._check(found, allow_multiple=multiple)
+        self._check(found, old, new, allow_multiple=multiple)
         return _Plan(before=text, replacement=found, ending=detect_line_ending(before))
 
-    def _check(self, found: Replacement, *, allow_multiple: bool) -> None:
+    def _check(self, found: Replacement, old: str, new: str, *, allow_multiple: bool) -> None:
         path = self.params["file_path"]
         if found.occurrences == 0:
-            raise _Refusal(
+            raise _Mismatch(
                 message=(
                     f"Could not find an exact match for 'old_string' in '{path}'. If previous "
                     "edits modified the file or you are modifying lines outside your recent read "
@@ -244,7 +307,7 @@ class _Edit(FileEdit):
             )
         if found.occurrences != 1 and not allow_multiple:
             count = found.occurrences
-            raise _Refusal(
+            raise _Mismatch(
                 message=(
                     f"Failed to edit, Expected 1 occurrence but found {count} for old_string in "
                     f"file: {path}. If you intended to replace multiple occurrences, set "
@@ -254,9 +317,8 @@ class _Edit(FileEdit):
                 type=ToolErrorType.EDIT_EXPECTED_OCCURRENCE_MISMATCH,
             )
         same = "No changes to apply. The old_string and new_string are identical"
-        old, new = self.params["old_string"], self.params["new_string"]
         if old.replace("\r\n", "\n") == new.replace("\r\n", "\n"):
-            raise _Refusal(
+            raise _Mismatch(
                 message=f"{same} in file: {path}",
                 display=f"{same}.",
                 type=ToolErrorType.EDIT_NO_CHANGE,
@@ -284,7 +346,7 @@ class _Edit(FileEdit):
                 f"{self.params['new_string']}."
             )
         return ToolResult(
-            llm_content=" ".join(sentences),
+            llm_content=with_memory(self.host.memory, " ".join(sentences), self._path),
             return_display=shown,
             display=self._display(before, plan.after, summary),
         )

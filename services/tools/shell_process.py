@@ -29,6 +29,7 @@ __all__ = ["ShellProcess", "ShellStartError", "shell_environment"]
 _KILL_AFTER_S: Final = 0.2
 _GIVE_UP_AFTER_S: Final = 1.0
 """From the last signal on: a pipe held by something outside the group and its tree."""
+_REPORTED_LATER: Final = frozenset({"EACCES", "EAGAIN", "EMFILE", "ENFILE", "ENOENT"})
 _SNIFFED: Final = 4096
 _BINARY_SAMPLE: Final = 512
 _MAX_OUTPUT: Final = 16 * 1024 * 1024
@@ -146,7 +147,7 @@ class ShellProcess(asyncio.SubprocessProtocol):
         try:
             return await started_whole(spawn(), lambda process: process.kill_and_wait())
         except OSError as error:
-            raise ShellStartError(f"spawn {executable} {error_code(error)}") from error
+            raise ShellStartError(_start_failure(executable, error)) from error
 
     @property
     def pid(self) -> int:
@@ -268,6 +269,12 @@ class ShellProcess(asyncio.SubprocessProtocol):
         for pid in self._group:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)
+
+
+def _start_failure(executable: str, error: OSError) -> str:
+    """Node names the program only in the failures that it reports after the call has returned."""
+    code = error_code(error)
+    return f"spawn {executable} {code}" if code in _REPORTED_LATER else f"spawn {code}"
 
 
 def _descendants(pid: int) -> list[int]:

@@ -9,6 +9,7 @@ import re
 from pathlib import Path
 from typing import ClassVar, Final
 
+from services.abort import AbortSignal
 from services.paths import InvalidPath, extension
 from services.tools.base import DeclarativeTool, failed
 from services.tools.contract import (
@@ -20,9 +21,11 @@ from services.tools.contract import (
     ToolResult,
 )
 from services.tools.diffs import diff_context, diff_stat
+from services.tools.edit_correction import without_surplus_escapes
 from services.tools.file_access import DeniedPath, writable_path
 from services.tools.file_edit import FileEdit
 from services.tools.paths import access_error
+from services.tools.project_memory import with_memory
 from services.tools.text_files import TextFileError, read_if_there, write_text
 from services.tools.texts import detect_line_ending, omission_placeholders, to_crlf
 from services.wire import JsonObject
@@ -32,8 +35,6 @@ __all__ = ["JSON_LIKE", "WriteFileTool"]
 JSON_LIKE: Final = frozenset({".json", ".ipynb", ".jsonc", ".json5"})
 """Files whose backslashes mean what they say: no correction is tried on them."""
 
-_OVER_ESCAPED: Final = re.compile(r"\\+([ntr'\"`\\\n])")
-_ESCAPES: Final = {"n": "\n", "t": "\t", "r": "\r"}
 _WRITE_ERRORS: Final = {
     "EACCES": ("Permission denied writing to file: {}", ToolErrorType.PERMISSION_DENIED),
     "ENOSPC": ("No space left on device: {}", ToolErrorType.NO_SPACE_LEFT),
@@ -131,7 +132,7 @@ class _WriteFile(FileEdit):
         except TextFileError as error:
             message = f"Error checking existing file '{self._path}': {error} ({error.code})"
             return failed(message, ToolErrorType.FILE_WRITE_FAILURE, display=message)
-        content = self._content()
+        content = await self._mended(execution.signal)
         ending = (
             detect_line_ending(original)
             if original
@@ -167,7 +168,7 @@ class _WriteFile(FileEdit):
         patch = self._patch(before, content, "Original", "Written")
         summary = f"{stat['model_added_lines']} added, {stat['model_removed_lines']} removed"
         return ToolResult(
-            llm_content=" ".join(sentences),
+            llm_content=with_memory(self.host.memory, " ".join(sentences), self._path),
             return_display=self._change(before, content, stat, patch=patch, new=original is None),
             display=self._display(before, content, summary),
         )
@@ -177,7 +178,18 @@ class _WriteFile(FileEdit):
         content: str = self.params["content"]
         if extension(self._path.name).lower() in JSON_LIKE or not self._over_escapes:
             return content
-        return _OVER_ESCAPED.sub(lambda match: _ESCAPES.get(match[1], match[1]), content)
+        return without_surplus_escapes(content)
+
+    async def _mended(self, signal: AbortSignal) -> str:
+        """The content to write, mended by a model where that is wanted.
+
+        Raises:
+            AbortError: the signal was aborted.
+        """
+        corrector = self.host.corrector
+        if corrector is None or extension(self._path.name).lower() in JSON_LIKE:
+            return self._content()
+        return await corrector.unescaped(self.params["content"], signal)
 
     @property
     def _over_escapes(self) -> bool:

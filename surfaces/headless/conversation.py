@@ -5,10 +5,11 @@ Source: `packages/cli` `nonInteractiveCliAgentSession.ts`.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import aclosing
 
 from agent_protocol.agent import AgentProtocol, MessageSend
-from agent_protocol.content import TextPart
+from agent_protocol.content import ContentPart, TextPart
 from agent_protocol.events import (
     AgentEnd,
     AgentEvent,
@@ -48,6 +49,7 @@ class Conversation:
         metrics: counts answers that are none.
         state: whose model such an answer counts for.
         raw_output: whether the model's terminal sequences are let through.
+        saw: told of every event, before it is shown.
     """
 
     def __init__(
@@ -58,24 +60,30 @@ class Conversation:
         metrics: SessionMetrics,
         state: SessionState,
         raw_output: bool = False,
+        saw: Callable[[AgentEvent], None] | None = None,
     ) -> None:
         self._presenter = presenter
         self._streams = streams
         self._metrics = metrics
         self._state = state
         self._raw_output = raw_output
+        self._saw = saw
 
-    async def run(self, agent: AgentProtocol, prompt: str) -> None:
-        """Send `prompt` and tell of its stream.
+    async def run(
+        self, agent: AgentProtocol, prompt: str, content: tuple[ContentPart, ...] | None = None
+    ) -> None:
+        """Send `prompt` and tell of its stream. `content` is sent in its place, where given.
 
         Raises:
             FatalError, ReportedError: the run failed; nothing was told of that yet.
             OutputClosed: nobody reads the output any more.
         """
         self._presenter.user(prompt)
-        message = MessageSend(content=(TextPart(text=prompt),), display_content=prompt)
+        message = MessageSend(content=content or (TextPart(text=prompt),), display_content=prompt)
         async with aclosing(AgentSession(agent).send_stream(message)) as events:
             async for event in events:
+                if self._saw is not None:
+                    self._saw(event)
                 if self._show(event):
                     return
 

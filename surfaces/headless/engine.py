@@ -5,9 +5,17 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager
 
 from runtimes.contract import ConversationCommands, Runtime, RuntimeUnavailable
-from runtimes.registry import Surface, UnknownRuntime, check_runtime, open_runtime, open_session
+from runtimes.registry import (
+    Surface,
+    UnknownRuntime,
+    check_runtime,
+    choose_session,
+    open_runtime,
+    open_session,
+)
 from services.bundle import Services
 from services.model.errors import FatalInputError
+from services.settings import Settings
 from surfaces.headless.machine import Machine
 from surfaces.headless.sessions import (
     LATEST,
@@ -18,7 +26,13 @@ from surfaces.headless.sessions import (
 )
 from surfaces.headless.streams import Streams
 
-__all__ = ["check_chosen_runtime", "open_engine", "resume_session", "session_to_resume"]
+__all__ = [
+    "check_chosen_runtime",
+    "chosen_runtime",
+    "open_engine",
+    "resume_session",
+    "session_to_resume",
+]
 
 
 def check_chosen_runtime(name: str) -> None:
@@ -33,6 +47,11 @@ def check_chosen_runtime(name: str) -> None:
         raise FatalInputError(f"{error}; choose one of them with --runtime") from error
     except RuntimeUnavailable as error:
         raise FatalInputError(str(error)) from error
+
+
+def chosen_runtime(name: str | None, settings: Settings) -> str:
+    """The name of the runtime that `open_engine` opens."""
+    return name or choose_session(Surface.NONINTERACTIVE, settings.adk).runtime
 
 
 def open_engine(name: str | None, services: Services) -> AbstractAsyncContextManager[Runtime]:

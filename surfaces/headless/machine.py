@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -12,14 +12,18 @@ from services.bundle import Services
 from services.clock import SystemClock
 from services.compose import ServicesSetup, open_services
 from services.environment import Environment
+from services.hooks.events import HookNotice
 from services.ids import RandomIds, RealProcessIds, SystemRandomSource
 from services.model.errors import FatalConfigError
 from services.model.generator import ContentGenerator
+from services.model.metering import ModelCallObserver
 from services.state import CoreEvents
+from services.telemetry.contract import Telemetry, TelemetryError
+from services.telemetry.opening import TelemetrySeams, open_telemetry
 from services.workspace import Workspace
 from surfaces.headless.options import Plan
 
-__all__ = ["Machine", "open_run_services"]
+__all__ = ["Machine", "open_run_services", "open_run_telemetry"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +62,9 @@ async def open_run_services(
     auth_type: str,
     generator: ContentGenerator,
     events: CoreEvents,
+    notify_hooks: Callable[[HookNotice], None],
+    metrics: ModelCallObserver,
+    telemetry: Telemetry | None,
 ) -> AsyncIterator[Services]:
     """The services of a run; leaving ends what its tools left running.
 
@@ -79,6 +86,9 @@ async def open_run_services(
         auth_type=auth_type,
         events=events,
         version=_version(),
+        notify_hooks=notify_hooks,
+        model_observers=(metrics,),
+        telemetry=telemetry,
     )
     async with AsyncExitStack() as stack:
         try:
@@ -86,6 +96,38 @@ async def open_run_services(
         except ValueError as error:
             raise FatalConfigError(f"the settings cannot be used: {error}") from error
         yield services
+
+
+@contextmanager
+def open_run_telemetry(
+    machine: Machine,
+    plan: Plan,
+    *,
+    session_id: str,
+    auth_type: str,
+    runtime: str,
+    warn: Callable[[str], None],
+) -> Iterator[Telemetry | None]:
+    """The telemetry of a run, where the plan has any; leaving exports what is left.
+
+    Raises:
+        FatalConfigError: it cannot be had as the plan wants it.
+    """
+    seams = TelemetrySeams(
+        clock=machine.clock,
+        ids=machine.ids,
+        session_id=session_id,
+        auth_type=auth_type,
+        warn=warn,
+        version=_version(),
+        runtime=runtime,
+    )
+    with ExitStack() as stack:
+        try:
+            telemetry = stack.enter_context(open_telemetry(plan.telemetry, seams))
+        except TelemetryError as error:
+            raise FatalConfigError(str(error)) from error
+        yield telemetry
 
 
 def _version() -> str:

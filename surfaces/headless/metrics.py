@@ -1,25 +1,21 @@
 """What a session used: requests, tokens, tool calls, changed lines.
 
-Source: core `telemetry/uiTelemetry.ts`, `core/loggingContentGenerator.ts`,
-`telemetry/tool-call-decision.ts`.
+Source: core `telemetry/uiTelemetry.ts`, `telemetry/tool-call-decision.ts`.
 """
 
 from __future__ import annotations
 
-from contextlib import aclosing
-from typing import Any, Final
+from typing import Final
 
-from services.abort import AbortError
-from services.clock import Clock
-from services.message_bus import MessageBus, ToolCallsUpdate
-from services.model.generator import ChunkStream, ContentGenerator, EmbedRequest, ModelRequest
+from services.message_bus import MessageBus
+from services.model.metering import CallEnd, ModelCall
 from services.scheduler.calls import CallStatus, CompletedToolCall
-from services.scheduler.states import ToolCall
+from services.scheduler.completions import on_completed_calls
 from services.tools.contract import ConfirmationOutcome
 from services.wire import JsonObject
 from surfaces.headless.failures import error_type
 
-__all__ = ["MeteredContentGenerator", "SessionMetrics"]
+__all__ = ["SessionMetrics"]
 
 _TOKENS: Final = (
     ("prompt", "promptTokenCount"),
@@ -39,7 +35,10 @@ _DECISIONS: Final = {
 
 
 class SessionMetrics:
-    """Counts, in the shape in which `-o json` shows them. Durations are milliseconds."""
+    """Counts, in the shape in which `-o json` shows them. Durations are milliseconds.
+
+    It observes the meter at the model seam (`services.model.metering.ModelCallObserver`).
+    """
 
     def __init__(self) -> None:
         self.models: JsonObject = {}
@@ -52,12 +51,10 @@ class SessionMetrics:
             "byName": {},
         }
         self.files: JsonObject = {"totalLinesAdded": 0, "totalLinesRemoved": 0}
-        self._seen: dict[int, object] = {}
-        """Requests of the calls that were counted, by identity: ids of calls come again."""
 
     def watch(self, bus: MessageBus) -> None:
         """Count the tool calls that `bus` tells of from now on."""
-        bus.subscribe(ToolCallsUpdate, self._update)
+        on_completed_calls(bus, self._count)
 
     def stats(self) -> JsonObject:
         """Everything, as `-o json` shows it."""
@@ -85,6 +82,20 @@ class SessionMetrics:
             "tool_calls": self.tools["totalCalls"],
             "models": models,
         }
+
+    def call_began(self, call: ModelCall) -> None:
+        """Nothing is counted yet."""
+
+    def call_received(self, call: ModelCall, response: JsonObject) -> None:
+        """Nothing is counted yet."""
+
+    def call_ended(self, call: ModelCall) -> None:
+        """Count a model call; one that was given up does not count."""
+        model, role = call.model or call.request.model, str(call.request.role)
+        if call.end is CallEnd.ANSWERED:
+            self.answered(model, role, call.duration_ms, call.usage)
+        elif call.error is not None:
+            self.failed(model, role, call.duration_ms, error_type(call.error))
 
     def answered(self, model: str, role: str, duration_ms: int, usage: JsonObject | None) -> None:
         """Count a model's answer."""
@@ -137,15 +148,6 @@ class SessionMetrics:
         )
         return model, of_role
 
-    def _update(self, update: ToolCallsUpdate) -> None:
-        for call in update.calls:
-            if not isinstance(call, ToolCall) or not call.status.terminal:
-                continue
-            # The request is the one thing that a call keeps from its end to its last notice.
-            if id(call.request) not in self._seen:
-                self._seen[id(call.request)] = call.request
-                self._count(call.completed())
-
     def _count(self, call: CompletedToolCall) -> None:
         success = call.status is CallStatus.SUCCESS
         duration = call.duration_ms or 0
@@ -167,74 +169,6 @@ class SessionMetrics:
             facts = _line_counts(call)
             self.files["totalLinesAdded"] += facts.get("model_added_lines") or 0
             self.files["totalLinesRemoved"] += facts.get("model_removed_lines") or 0
-
-
-class MeteredContentGenerator:
-    """Passes everything through and counts it. Embeddings and token counts are not counted.
-
-    Args:
-        inner: who answers.
-        metrics: where it is counted.
-        clock: what durations are taken from.
-    """
-
-    def __init__(self, inner: ContentGenerator, metrics: SessionMetrics, clock: Clock) -> None:
-        self._inner = inner
-        self._metrics = metrics
-        self._clock = clock
-
-    async def generate_content(self, request: ModelRequest) -> JsonObject:
-        """Ask, and count the answer."""
-        began = self._clock.now_ms()
-        try:
-            response = await self._inner.generate_content(request)
-        except Exception as error:
-            self._failed(request.model, request, began, error)
-            raise
-        model = response.get("modelVersion") or request.model
-        self._answered(model, request, began, response.get("usageMetadata"))
-        return response
-
-    async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
-        """Connect; the answer is counted when it has been read to its end."""
-        began = self._clock.now_ms()
-        try:
-            stream = await self._inner.generate_content_stream(request)
-        except Exception as error:
-            self._failed(request.model, request, began, error)
-            raise
-        return self._counted(stream, request, began)
-
-    async def _counted(self, stream: ChunkStream, request: ModelRequest, began: int) -> ChunkStream:
-        model: str | None = None
-        usage: JsonObject | None = None
-        try:
-            async with aclosing(stream):
-                async for chunk in stream:
-                    model = model if model is not None else chunk.get("modelVersion") or ""
-                    usage = chunk.get("usageMetadata") or usage
-                    yield chunk
-        except Exception as error:
-            self._failed(model or request.model, request, began, error)
-            raise
-        self._answered(model or request.model, request, began, usage)
-
-    async def count_tokens(self, request: ModelRequest) -> JsonObject:
-        """Pass through."""
-        return await self._inner.count_tokens(request)
-
-    async def embed_content(self, request: EmbedRequest) -> JsonObject:
-        """Pass through."""
-        return await self._inner.embed_content(request)
-
-    def _answered(self, model: str, request: ModelRequest, began: int, usage: Any) -> None:
-        took = self._clock.now_ms() - began
-        self._metrics.answered(model, str(request.role), took, usage)
-
-    def _failed(self, model: str, request: ModelRequest, began: int, error: Exception) -> None:
-        if not isinstance(error, AbortError):
-            took = self._clock.now_ms() - began
-            self._metrics.failed(model, str(request.role), took, error_type(error))
 
 
 def _line_counts(call: CompletedToolCall) -> JsonObject:

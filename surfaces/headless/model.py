@@ -25,9 +25,8 @@ from services.model.replay.responses import (
     ResponsesFormatError,
     read_responses,
 )
-from surfaces.headless.metrics import MeteredContentGenerator, SessionMetrics
 
-__all__ = ["ModelSource", "choose_model", "open_model"]
+__all__ = ["ModelSource", "auth_type_of", "choose_model", "open_model"]
 
 logger = logging.getLogger(__name__)
 
@@ -42,60 +41,107 @@ class ModelSource:
     record: Path | None = None
 
 
+def auth_type_of(variables: Mapping[str, str], selected: str | None) -> AuthType | None:
+    """The way to sign in: what the settings select, else what the variables ask for.
+
+    Source: `packages/cli` `validateNonInterActiveAuth.ts`.
+
+    Raises:
+        FatalAuthenticationError: the settings select what is no way to sign in.
+    """
+    if not selected:
+        return auth_type_from_environment(variables)
+    try:
+        return AuthType(selected)
+    except ValueError:
+        known = ", ".join(AuthType)
+        raise FatalAuthenticationError(
+            f"Invalid auth method selected: the settings file's security.auth.selectedType is "
+            f"{selected!r}; write one of {known}, or leave it out"
+        ) from None
+
+
 def choose_model(
-    variables: Mapping[str, str], *, fake: Path | None, record: Path | None
+    variables: Mapping[str, str],
+    *,
+    fake: Path | None,
+    record: Path | None,
+    selected: str | None = None,
 ) -> ModelSource:
     """Find out who answers, before anything is asked. Recorded answers need no key.
+
+    Args:
+        variables: The environment.
+        fake: A file of recorded answers.
+        record: Where answers are recorded.
+        selected: The settings' own way to sign in.
 
     Raises:
         FatalAuthenticationError: no way to sign in; says what to set.
         FatalInputError: a file cannot be read, or not be written.
     """
-    if record is not None and not record.parent.is_dir():
-        raise FatalInputError(
-            f"{record}: the folder {record.parent} is not there; make it, or name another file "
-            "with --record-responses"
-        )
-    if record is not None and record.is_dir():
-        raise FatalInputError(f"{record}: is a folder; name a file with --record-responses")
+    if record is not None:
+        _check_record(record)
+    kind = auth_type_of(variables, selected)
     if fake is not None:
-        kind = auth_type_from_environment(variables) or AuthType.USE_GEMINI
-        return ModelSource(auth_type=kind, fake=_fake(fake), record=record)
-    if auth_type_from_environment(variables) is None:
+        return ModelSource(auth_type=kind or AuthType.USE_GEMINI, fake=_fake(fake), record=record)
+    if kind is None:
         raise FatalAuthenticationError(
-            "Please set an Auth method: one of the following environment variables before "
-            "running: GEMINI_API_KEY, GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GEMINI_BASE_URL"
+            "Please set an Auth method in your settings (security.auth.selectedType) or specify "
+            "one of the following environment variables before running: GEMINI_API_KEY, "
+            "GOOGLE_GENAI_USE_VERTEXAI, GOOGLE_GEMINI_BASE_URL"
+        )
+    if kind is AuthType.USE_GEMINI and not variables.get("GEMINI_API_KEY"):
+        raise FatalAuthenticationError(
+            "When using Gemini API, you must specify the GEMINI_API_KEY environment variable.\n"
+            "Update your environment and try again (no reload needed if using .env)!"
         )
     try:
-        auth = auth_from_environment(variables)
+        auth = auth_from_environment(variables, kind)
     except AuthError as error:
         raise FatalAuthenticationError(str(error)) from error
     return ModelSource(auth_type=auth.type, auth=auth, record=record)
 
 
 @asynccontextmanager
-async def open_model(
-    source: ModelSource, metrics: SessionMetrics, clock: Clock
-) -> AsyncIterator[ContentGenerator]:
+async def open_model(source: ModelSource, clock: Clock) -> AsyncIterator[ContentGenerator]:
     """The generator of a run; leaving closes its connections."""
     if source.auth is None:
         assert source.fake is not None
-        yield _wrapped(source.fake, source, metrics, clock)
+        yield _recorded(source.fake, source)
         return
     from services.model.gemini import GeminiContentGenerator
 
     real = GeminiContentGenerator(source.auth, clock)
     try:
-        yield _wrapped(LoggingContentGenerator(real, logger), source, metrics, clock)
+        yield _recorded(LoggingContentGenerator(real, logger), source)
     finally:
         await real.aclose()
 
 
-def _wrapped(
-    inner: ContentGenerator, source: ModelSource, metrics: SessionMetrics, clock: Clock
-) -> ContentGenerator:
-    metered = MeteredContentGenerator(inner, metrics, clock)
-    return metered if source.record is None else RecordingContentGenerator(metered, source.record)
+def _recorded(inner: ContentGenerator, source: ModelSource) -> ContentGenerator:
+    return inner if source.record is None else RecordingContentGenerator(inner, source.record)
+
+
+def _check_record(file: Path) -> None:
+    """Find out whether answers can be recorded in `file`; leaves nothing behind."""
+    if not file.parent.is_dir():
+        raise FatalInputError(
+            f"{file}: the folder {file.parent} is not there; make it, or name another file "
+            "with --record-responses"
+        )
+    if file.is_dir():
+        raise FatalInputError(f"{file}: is a folder; name a file with --record-responses")
+    known = file.exists()
+    try:
+        file.open("ab").close()
+        if not known:
+            file.unlink()
+    except OSError as error:
+        raise FatalInputError(
+            f"{file}: cannot be written: {error.strerror}; name another file with "
+            "--record-responses"
+        ) from error
 
 
 def _fake(file: Path) -> FakeResponsesGenerator:

@@ -6,13 +6,15 @@ Source: `packages/cli` `config/config.ts`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from services.model.errors import FatalConfigError
 from services.settings import Settings
 from services.state import ApprovalMode
+from services.telemetry_settings import TelemetryOverrides, TelemetrySettings, resolved
+from services.wire import JsonObject
 from surfaces.headless.presenters import OutputFormat
 from surfaces.headless.settings_files import LoadedSettings, load_settings
 
@@ -44,6 +46,7 @@ class HeadlessOptions:
     record_responses: Path | None = None
     raw_output: bool = False
     accept_raw_output_risk: bool = False
+    telemetry: TelemetryOverrides = field(default_factory=TelemetryOverrides)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,9 +54,14 @@ class Plan:
     """What is settled before anything runs."""
 
     settings: Settings
+    document: JsonObject
+    """The settings file's own words, variables filled in."""
     output: OutputFormat
     model: str
     approval_mode: ApprovalMode
+    selected_auth: str | None
+    """The settings' own way to sign in."""
+    telemetry: TelemetrySettings
 
 
 def plan_run(
@@ -70,9 +78,12 @@ def plan_run(
     loaded = _load(options, root, home, variables)
     return Plan(
         settings=_without_questions(loaded.settings),
+        document=loaded.document,
         output=_output(options, loaded),
         model=_model(options, loaded, variables),
         approval_mode=_approval_mode(options, loaded),
+        selected_auth=loaded.text("security.auth.selectedType"),
+        telemetry=_telemetry(options, loaded, variables),
     )
 
 
@@ -108,6 +119,15 @@ def _output(options: HeadlessOptions, loaded: LoadedSettings) -> OutputFormat:
         raise FatalConfigError(
             f"the settings file's output.format is {asked!r}; write one of {known}"
         ) from None
+
+
+def _telemetry(
+    options: HeadlessOptions, loaded: LoadedSettings, variables: Mapping[str, str]
+) -> TelemetrySettings:
+    try:
+        return resolved(loaded.settings.telemetry, variables, options.telemetry)
+    except ValueError as error:
+        raise FatalConfigError(f"telemetry cannot be set up: {error}") from error
 
 
 def _model(options: HeadlessOptions, loaded: LoadedSettings, variables: Mapping[str, str]) -> str:

@@ -12,7 +12,7 @@ import logging
 from dataclasses import dataclass
 from typing import Final, TextIO
 
-from services.model.auth import AuthType, auth_type_from_environment
+from services.model.auth import AuthType
 from services.model.errors import (
     FatalAuthenticationError,
     FatalCancellationError,
@@ -23,20 +23,24 @@ from services.state import ApprovalMode, CoreEvent, CoreEvents, UserFeedback
 from surfaces.headless.conversation import Conversation
 from surfaces.headless.engine import (
     check_chosen_runtime,
+    chosen_runtime,
     open_engine,
     resume_session,
     session_to_resume,
 )
 from surfaces.headless.failures import CANCELLED, ReportedError
 from surfaces.headless.interruption import Interruption
-from surfaces.headless.machine import Machine, open_run_services
+from surfaces.headless.machine import Machine, open_run_services, open_run_telemetry
+from surfaces.headless.mentions import with_mentioned_files
 from surfaces.headless.metrics import SessionMetrics
-from surfaces.headless.model import ModelSource, choose_model, open_model
+from surfaces.headless.model import ModelSource, auth_type_of, choose_model, open_model
 from surfaces.headless.options import HeadlessOptions, Plan, plan_run
 from surfaces.headless.piped_input import read_piped_input, with_piped_input
 from surfaces.headless.presenters import OutputFormat, Presenter, Showing, make_presenter
+from surfaces.headless.session_hooks import ending_session, show_hook_message, started_with
 from surfaces.headless.sessions import RecordedSession
 from surfaces.headless.streams import OutputClosed, Streams
+from surfaces.headless.witness import RunFacts, RunWitness
 
 __all__ = ["run_headless"]
 
@@ -66,10 +70,20 @@ class _Run:
     streams: Streams
     metrics: SessionMetrics
     presenter: Presenter
+    witness: RunWitness | None
+
+
+class _NoInput(FatalInputError):
+    """Nothing was asked; told alike in every output format."""
 
 
 def run_headless(
-    options: HeadlessOptions, *, stdin: TextIO | None, out: TextIO, err: TextIO
+    options: HeadlessOptions,
+    *,
+    stdin: TextIO | None,
+    out: TextIO,
+    err: TextIO,
+    witness: RunWitness | None = None,
 ) -> int:
     """Do what `options` ask for, in the current folder; returns the exit code.
 
@@ -81,12 +95,8 @@ def run_headless(
     streams = Streams(out, err)
     machine = Machine.here()
     try:
-        run = _settle(options, machine, streams)
-        prompt = with_piped_input(read_piped_input(stdin) if stdin else "", options.prompt)
-        if not prompt:
-            streams.tell(NO_INPUT)
-            return FatalInputError(NO_INPUT).exit_code
-        return _finished(run, prompt)
+        run = _settle(options, machine, streams, witness)
+        return _finished(run, stdin)
     except FatalError as error:
         streams.tell(f"\x1b[31m{error}\x1b[0m" if machine.coloured else str(error))
         return error.exit_code
@@ -94,7 +104,9 @@ def run_headless(
         return 0
 
 
-def _settle(options: HeadlessOptions, machine: Machine, streams: Streams) -> _Run:
+def _settle(
+    options: HeadlessOptions, machine: Machine, streams: Streams, witness: RunWitness | None
+) -> _Run:
     """Everything that can be found wrong before there is a prompt.
 
     Raises:
@@ -113,7 +125,7 @@ def _settle(options: HeadlessOptions, machine: Machine, streams: Streams) -> _Ru
         session_id=session_id,
         metrics=metrics,
         clock=clock,
-        auth_type=auth_type_from_environment(variables) or AuthType.USE_GEMINI,
+        auth_type=auth_type_of(variables, plan.selected_auth) or AuthType.USE_GEMINI,
         colour=machine.coloured,
     )
     return _Run(
@@ -125,10 +137,11 @@ def _settle(options: HeadlessOptions, machine: Machine, streams: Streams) -> _Ru
         streams=streams,
         metrics=metrics,
         presenter=make_presenter(plan.output, showing),
+        witness=witness,
     )
 
 
-def _finished(run: _Run, prompt: str) -> int:
+def _finished(run: _Run, stdin: TextIO | None) -> int:
     """Hold the conversation; returns the exit code.
 
     Raises:
@@ -141,6 +154,7 @@ def _finished(run: _Run, prompt: str) -> int:
             run.machine.environment.variables,
             fake=options.fake_responses,
             record=options.record_responses,
+            selected=run.plan.selected_auth,
         )
     except FatalAuthenticationError as error:
         if run.plan.output is OutputFormat.JSON:
@@ -148,13 +162,26 @@ def _finished(run: _Run, prompt: str) -> int:
         else:
             run.streams.tell(str(error))
         return error.exit_code
+    if run.witness is not None:
+        run.witness.begins(
+            RunFacts(
+                plan=run.plan,
+                source=source,
+                workspace=run.machine.workspace,
+                resumed=run.resumed.file if run.resumed is not None else None,
+            )
+        )
     _warn(run)
+    prompt = with_piped_input(read_piped_input(stdin) if stdin else "", options.prompt)
     interruption = Interruption(run.streams)
     try:
         asyncio.run(_converse(run, source, prompt, interruption))
         return 0
     except OutputClosed:
         raise
+    except _NoInput as error:
+        run.streams.tell(str(error))
+        return error.exit_code
     except (asyncio.CancelledError, KeyboardInterrupt):
         return 0 if interruption.terminated else _failed(run, FatalCancellationError(CANCELLED))
     except Exception as error:
@@ -173,28 +200,51 @@ async def _converse(
 ) -> None:
     """The session from its services to its end.
 
-    A session's own hooks belong here: SessionStart, whose words come before the prompt, once the
-    engine is open; SessionEnd when it is about to be left.
+    Raises:
+        _NoInput: nobody asked anything, hooks included.
     """
+    witness = run.witness
     events = CoreEvents()
     events.subscribe(lambda event: _feedback(run.streams, event))
-    with interruption.installed():
+    with (
+        interruption.installed(),
+        open_run_telemetry(
+            run.machine,
+            run.plan,
+            session_id=run.session_id,
+            auth_type=source.auth_type,
+            runtime=chosen_runtime(run.options.runtime, run.plan.settings),
+            warn=run.streams.tell,
+        ) as telemetry,
+    ):
         async with (
-            open_model(source, run.metrics, run.machine.clock) as generator,
+            open_model(source, run.machine.clock) as model,
             open_run_services(
                 run.machine,
                 run.plan,
                 session_id=run.session_id,
                 auth_type=source.auth_type,
-                generator=generator,
+                generator=model if witness is None else witness.model(model),
                 events=events,
+                notify_hooks=lambda notice: show_hook_message(run.streams, notice),
+                metrics=run.metrics,
+                telemetry=telemetry,
             ) as services,
             open_engine(run.options.runtime, services) as runtime,
+            ending_session(services.hooks),
         ):
             run.metrics.watch(services.bus)
+            prompt = await started_with(
+                prompt, services.hooks, run.streams, resumed=run.resumed is not None
+            )
+            if not prompt:
+                raise _NoInput(NO_INPUT)
             if run.resumed is not None:
                 await resume_session(runtime, run.resumed)
             run.presenter.begin(services.state.model)
+            content = await with_mentioned_files(prompt, services)
+            if witness is not None:
+                witness.sends(prompt, content)
             agent = runtime.agent()
             interruption.watch(agent)
             conversation = Conversation(
@@ -203,8 +253,9 @@ async def _converse(
                 metrics=run.metrics,
                 state=services.state,
                 raw_output=run.options.raw_output or run.options.accept_raw_output_risk,
+                saw=None if witness is None else witness.saw,
             )
-            await conversation.run(agent, prompt)
+            await conversation.run(agent, prompt, content)
             await runtime.settled()
 
 

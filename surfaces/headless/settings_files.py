@@ -21,6 +21,8 @@ __all__ = ["LoadedSettings", "load_settings"]
 
 _VARIABLE: Final = re.compile(r"\$(?:(\w+)|\{([^}]+?)(?::-([^}]*))?\})")
 _TOKEN: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*[\s\S]*?\*/')
+_BLANKS: Final = re.compile(r"\s*")
+_DECODER: Final = json.JSONDecoder()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +88,7 @@ def _read(file: Path, *, required: bool) -> str | None:
 
 
 def _parse(file: Path, text: str) -> JsonObject:
-    # Comments become blanks, so that places in the text stay what they are.
-    plain = _TOKEN.sub(lambda found: _blank(found.group()), text)
+    plain = _without_comments(text)
     if not plain.strip():
         return {}
     try:
@@ -104,6 +105,11 @@ def _parse(file: Path, text: str) -> JsonObject:
             f'{file}, line 1: an object expected; write {{"model": {{"name": "auto"}}}} or the like'
         )
     return document
+
+
+def _without_comments(text: str) -> str:
+    """Comments become blanks, so that places in the text stay what they are."""
+    return _TOKEN.sub(lambda found: _blank(found.group()), text)
 
 
 def _blank(token: str) -> str:
@@ -137,11 +143,34 @@ def _merged(below: JsonObject, above: JsonObject) -> JsonObject:
 
 
 def _line_of(text: str, key: str) -> int:
-    """The line of a setting: where its key's parts follow each other; as far as they do."""
-    position = 0
-    for part in re.findall(r"[^.\[\]]+", key):
-        found = re.compile(rf'"{re.escape(part)}"\s*:').search(text, position)
-        if found is None:
-            break
-        position = found.start()
-    return text.count("\n", 0, position) + 1
+    """The line of a setting in a document that parses; of what holds it, where it is missing."""
+    plain = _without_comments(text)
+    path = re.findall(r"[^.\[\]]+", key)
+    return plain.count("\n", 0, _place_of(plain, _after_blanks(plain, 0), path)) + 1
+
+
+def _place_of(text: str, start: int, path: Sequence[str]) -> int:
+    """Where the value at `start` has the member that `path` leads to."""
+    if not path or text[start] not in "{[":
+        return start
+    position, index = _after_blanks(text, start + 1), 0
+    while text[position] not in "}]":
+        place, name = position, str(index)
+        if text[start] == "{":
+            name, position = _DECODER.raw_decode(text, position)
+            # Past the colon.
+            position = _after_blanks(text, _after_blanks(text, position) + 1)
+        if name == path[0]:
+            inner = _place_of(text, position, path[1:])
+            return place if inner == position else inner
+        _, position = _DECODER.raw_decode(text, position)
+        position = _after_blanks(text, position)
+        if text[position] == ",":
+            position = _after_blanks(text, position + 1)
+        index += 1
+    return start
+
+
+def _after_blanks(text: str, position: int) -> int:
+    found = _BLANKS.match(text, position)
+    return position if found is None else found.end()

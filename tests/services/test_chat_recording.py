@@ -8,6 +8,7 @@ from agent_protocol.events import ToolDisplay
 from services.chat_recording import DISK_FULL, ChatRecording
 from services.clock import VirtualClock
 from services.ids import CountingIds
+from services.recording import rewriting
 from services.recording.loading import load_conversation_record
 from services.recording.records import ResumedSession
 from services.scheduler.calls import (
@@ -17,7 +18,7 @@ from services.scheduler.calls import (
     ToolCallResponse,
 )
 from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
-from services.wire import JsonObject
+from services.wire import JsonObject, js_json
 from services.workspace import Workspace
 
 
@@ -306,6 +307,54 @@ def test_a_history_that_replaces_the_old_one_is_recorded_turn_by_turn(recorder: 
         (history[1][0], "gemini"),
     ]
     assert [m["id"] for m in recorder.lines()[-1]["$set"]["messages"]] == [t for t, _ in history]
+
+
+def test_a_history_recorded_again_has_the_lines_of_its_messages_one_by_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(rewriting, "_PORTION", 3)
+    monkeypatch.setattr(rewriting, "_KEPT_UP_TO", 60)
+    kept: list[JsonObject] = [
+        {"role": "user", "parts": [{"text": 'a \u00e9 \U0001f600 \ud83d " \n'}]},
+        {"role": "model", "parts": [{"functionCall": {"name": "t", "args": {"2": 1.0, "1": {}}}}]},
+        {"role": "user", "parts": [{"functionResponse": {"name": "t", "response": {"x": 1e21}}}]},
+        {"role": "model"},
+        {"role": "user", "parts": []},
+        {"parts": [{"text": "nobody's"}]},
+        {"role": "model", "parts": [{"text": "b"}]},
+    ]
+    changed: list[JsonObject] = [*kept[:4], {"role": "user", "parts": [{"text": "c"}]}, *kept[5:]]
+    one, other = (Recorder(tmp_path / name) for name in ("one", "other"))
+
+    for contents in (kept, changed, [], kept[:2], kept):
+        for recorder in (one, other):
+            recorder.recording.record_message(type="info", content="before")
+            recorder.recording.record_thought("s", "d")
+            recorder.recording.record_tokens({"promptTokenCount": 2})
+        history = one.recording.record_history(contents)
+        expected = [other.recording.record_content(content) for content in contents]
+        assert history == expected
+        if contents is changed:
+            for recorder in (one, other):
+                recorder.recording.record_tokens({"promptTokenCount": 3})
+        # A turn that got another content and one with another id, as stable call ids make them.
+        for index in (1, 3):
+            if index < len(contents):
+                turn_id, content = history[index]
+                history[index] = (f"{turn_id}{index // 3}", {**content, "parts": [{"x": 1}]})
+        one.recording.update_messages_from_history(history)
+        messages = [*other.recording.messages]
+        other.recording.update_messages_from_history(history)
+        assert one.recording.messages == other.recording.messages != messages
+
+    assert one.recording.path is not None
+    assert other.recording.path is not None
+    one_lines, other_lines = (
+        recorder.recording.path.read_bytes().splitlines()[1:] for recorder in (one, other)
+    )
+    assert one_lines == other_lines
+    for line in one_lines:
+        assert js_json(json.loads(line)).encode() == line
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,16 @@ def test_an_id_depends_on_its_scope_and_place_only() -> None:
     assert one.uuid("message") != one.uuid("message")
 
 
+def test_counted_ids_are_those_of_earlier_recordings() -> None:
+    ids = CountingIds("s")
+
+    assert [ids.uuid("message") for _ in range(3)] == [
+        "65ebcf34-2e29-443a-9d39-b9a921a06a54",
+        "00e664aa-b6dc-4014-be55-043ab66a60b0",
+        "ece9a5c0-d9be-4760-941b-54e81dd3381c",
+    ]
+
+
 def test_counted_ids_have_the_form_of_version_4() -> None:
     text = CountingIds().uuid("x")
 

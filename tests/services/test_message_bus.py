@@ -18,15 +18,31 @@ from services.message_bus import (
     ToolPolicyRejection,
     UpdatePolicy,
 )
-from services.policy.engine import PolicyEngine
-from services.policy.rules import Decision, PolicyRule
+from services.policy.rules import CheckerRule, CheckerSpec, Decision, PolicyRule
 from services.state import ApprovalMode, CoreEvents, SessionState
+from services.wire import JsonObject
+from tests.services.policy.instant import InstantEngine
 
 UPDATE = ToolCallsUpdate(calls=(), scheduler_id="root")
 
 
+class SlowChecker:
+    """The runner of one safety checker, which takes a second to allow."""
+
+    def __init__(self, clock: VirtualClock) -> None:
+        self._clock = clock
+
+    async def run(self, tool_name: str, args: JsonObject | None, checker: CheckerSpec) -> Decision:
+        await self._clock.sleep(1000)
+        return Decision.ALLOW
+
+
 @pytest.fixture
-def policy() -> PolicyEngine:
+def policy() -> InstantEngine:
+    return new_policy()
+
+
+def new_policy(**more: Any) -> InstantEngine:
     state = SessionState(
         session_id="s",
         model="m",
@@ -40,11 +56,11 @@ def policy() -> PolicyEngine:
         PolicyRule(tool_name="scoped", decision=Decision.DENY, subagent="a/b"),
         PolicyRule(tool_name="scoped", decision=Decision.ALLOW),
     ]
-    return PolicyEngine(rules, state=state, interactive=True, workspace_root=Path("/ws"))
+    return InstantEngine(rules, state=state, interactive=True, workspace_root=Path("/ws"), **more)
 
 
 @pytest.fixture
-def bus(policy: PolicyEngine) -> MessageBus:
+def bus(policy: InstantEngine) -> MessageBus:
     return MessageBus(policy)
 
 
@@ -105,7 +121,7 @@ def test_a_failing_listener_stops_neither_the_publisher_nor_the_others(bus: Mess
 def test_a_request_without_an_id_is_invalid(bus: MessageBus) -> None:
     failures = heard(bus, BusFailure)
 
-    bus.publish(ToolConfirmationRequest(tool_name="good", args={}, correlation_id=""))
+    asyncio.run(bus.ask(ToolConfirmationRequest(tool_name="good", args={}, correlation_id="")))
 
     assert str(failures[0].error).startswith("Invalid message structure: ")
 
@@ -119,7 +135,7 @@ def test_the_policy_answers_requests(
 ) -> None:
     answers = heard(bus, ToolPolicyRejection, ToolConfirmationResponse)
 
-    bus.publish(request(tool))
+    asyncio.run(bus.ask(request(tool)))
 
     rejection = [ToolPolicyRejection(tool_name="bad", args={})] if tool == "bad" else []
     assert answers == [
@@ -135,7 +151,7 @@ def test_only_what_must_be_asked_is_forwarded(bus: MessageBus) -> None:
     answers = heard(bus, ToolConfirmationResponse)
 
     for tool in ("good", "bad", "other"):
-        bus.publish(request(tool))
+        asyncio.run(bus.ask(request(tool)))
 
     assert asked == [request("other")]
     assert [answer.confirmed for answer in answers] == [True, False]
@@ -145,8 +161,8 @@ def test_a_forced_decision_wins_on_the_sessions_own_bus_only(bus: MessageBus) ->
     answers = heard(bus, ToolConfirmationResponse)
     forced = request("bad", forced_decision=Decision.ALLOW)
 
-    bus.publish(forced)
-    bus.derive("agent").publish(forced)
+    asyncio.run(bus.ask(forced))
+    asyncio.run(bus.derive("agent").ask(forced))
 
     assert [answer.confirmed for answer in answers] == [True, False]
 
@@ -154,8 +170,8 @@ def test_a_forced_decision_wins_on_the_sessions_own_bus_only(bus: MessageBus) ->
 def test_a_derived_bus_names_its_subagent(bus: MessageBus) -> None:
     answers = heard(bus, ToolConfirmationResponse)
 
-    bus.derive("a").publish(request("scoped"))
-    bus.derive("a").derive("b").publish(request("scoped"))
+    asyncio.run(bus.derive("a").ask(request("scoped")))
+    asyncio.run(bus.derive("a").derive("b").ask(request("scoped")))
 
     assert [answer.confirmed for answer in answers] == [True, False]
 
@@ -172,7 +188,7 @@ def test_a_derived_bus_shares_its_subscribers(bus: MessageBus) -> None:
 
 
 def test_a_policy_update_holds_before_anybody_hears_of_it(
-    bus: MessageBus, policy: PolicyEngine
+    bus: MessageBus, policy: InstantEngine
 ) -> None:
     seen: list[Decision] = []
     bus.subscribe(UpdatePolicy, lambda _: seen.append(policy.check("other", {}).decision))
@@ -203,6 +219,25 @@ def test_a_request_gets_the_response_with_its_id(bus: MessageBus) -> None:
 
     with asyncio.Runner(loop_factory=virtual_loop) as runner:
         runner.run(main())
+
+
+@pytest.mark.parametrize("timeout_ms", [999, 1001])
+def test_a_request_waits_for_safety_checkers_as_long_as_for_an_answer(timeout_ms: int) -> None:
+    async def main() -> bool:
+        clock = VirtualClock()
+        slow = CheckerRule(tool_name="*", checker=CheckerSpec(name="slow"))
+        bus = MessageBus(new_policy(checkers=[slow], runner=SlowChecker(clock)))
+        signal = AbortController().signal
+        try:
+            answer = await bus.request(
+                request("good"), clock=clock, signal=signal, timeout_ms=timeout_ms
+            )
+        except RequestTimeout:
+            return False
+        return answer.confirmed
+
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
+        assert runner.run(main()) is (timeout_ms > 1000)
 
 
 def test_a_request_that_nobody_answers_ends(bus: MessageBus) -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import json
 import random
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -233,6 +234,41 @@ def test_due_says_of_every_history_what_masking_finds(tmp_path: Path, coalesced:
             assert masking.due(live, coalesced=coalesced) is enough
             found += enough
     assert found > 50
+
+
+@pytest.mark.parametrize("coalesced", [True, False])
+def test_asking_first_changes_nothing_of_what_is_masked(tmp_path: Path, coalesced: bool) -> None:
+    rng = random.Random(7)
+    changed = 0
+    for number in range(100):
+        settings = Settings(
+            masking_protection_tokens=rng.choice([0, 300, 800]),
+            masking_min_prunable_tokens=rng.choice([1, 100]),
+            masking_protect_latest_turn=rng.random() < 0.5,
+        )
+        masking = service(tmp_path / f"one{number}", settings)
+        fresh = service(tmp_path / f"one{number}", settings)
+        live: list[Content] = []
+        for content in random_history(rng):
+            live.append(content)
+            shown = coalesce(strip_thoughts(live)) if coalesced else list(live)
+            if not masking.due(live, coalesced=coalesced):
+                continue
+            found = masking.mask(shown, live=live)
+            other = fresh.mask(shown)
+            assert (found.masked_count, found.tokens_saved, found.prunable_tokens) == (
+                other.masked_count,
+                other.tokens_saved,
+                other.prunable_tokens,
+            )
+            assert without_files(found.history) == without_files(other.history)
+            live = list(found.history)
+            changed += found.masked_count
+    assert changed > 25
+
+
+def without_files(history: Sequence[Content]) -> str:
+    return re.sub(r"available at: .*?\\n", "", json.dumps(history))
 
 
 class Counted(dict[str, Any]):

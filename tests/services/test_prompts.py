@@ -34,7 +34,7 @@ def test_the_context_is_framed_and_names_date_platform_and_files(tmp_path: Path)
     assert text.endswith("</session_context>")
     assert "Thursday, January 1, 2026" in text
     assert "linux" in text
-    assert "src/\nsrc/a.py" in text
+    assert "└───src/\n    └───a.py" in text
 
 
 def test_large_folders_are_cut_and_skipped_ones_not_entered(tmp_path: Path) -> None:
@@ -47,16 +47,28 @@ def test_large_folders_are_cut_and_skipped_ones_not_entered(tmp_path: Path) -> N
     assert "f150" in text
     assert "f250" not in text
     assert "node_modules/x" not in text
-    assert "…" in text
+    assert "└───node_modules" not in text
+    assert "└───..." in text
 
 
-def test_links_are_named_and_not_followed(tmp_path: Path) -> None:
+def test_links_are_left_out(tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path)
 
     text = prompts(tmp_path)[0].session_context()["parts"][0]["text"]
 
-    assert "loop\n" in text
-    assert "loop/loop" not in text
+    assert "loop" not in text.replace(str(tmp_path), "")
+
+
+def test_the_context_is_as_long_as_upstreams(tmp_path: Path) -> None:
+    (tmp_path / "a").touch()
+    made, _ = prompts(tmp_path)
+
+    text = made.session_context()["parts"][0]["text"]
+
+    workspace = Workspace.at(tmp_path, tmp_path / "home")
+    told = ("Thursday, January 1, 2026", "linux", str(workspace.project_temp), "└───a")
+    said = sum(map(len, told)) + 2 * len(str(workspace.root))
+    assert len(text) - said == 340
 
 
 def test_the_instruction_follows_mode_and_company(tmp_path: Path) -> None:

@@ -6,17 +6,25 @@ from services.state import (
     CoreEvent,
     CoreEvents,
     ModelChanged,
+    PrivilegedModeRefused,
     SessionState,
     UserFeedback,
 )
 
 
-def state(mode: ApprovalMode = ApprovalMode.DEFAULT) -> tuple[SessionState, list[CoreEvent]]:
+def state(
+    mode: ApprovalMode = ApprovalMode.DEFAULT, *, folder_trusted: bool = True
+) -> tuple[SessionState, list[CoreEvent]]:
     events = CoreEvents()
     told: list[CoreEvent] = []
     events.subscribe(told.append)
     made = SessionState(
-        session_id="s", model="m", approval_mode=mode, interactive=False, events=events
+        session_id="s",
+        model="m",
+        approval_mode=mode,
+        interactive=False,
+        events=events,
+        folder_trusted=folder_trusted,
     )
     made.sequence_model = "sticky"
     return made, told
@@ -67,6 +75,29 @@ def test_entering_or_leaving_plan_or_yolo_clears_the_sticky_model(
 
     assert session.sequence_model == sticky
     assert told == [ApprovalModeChanged(mode=after)]
+
+
+@pytest.mark.parametrize("mode", [ApprovalMode.AUTO_EDIT, ApprovalMode.YOLO])
+def test_a_folder_that_is_not_trusted_refuses_privileged_modes(mode: ApprovalMode) -> None:
+    session, told = state(ApprovalMode.YOLO, folder_trusted=False)
+
+    with pytest.raises(
+        PrivilegedModeRefused,
+        match=r"^Cannot enable privileged approval modes in an untrusted folder\.$",
+    ):
+        session.set_approval_mode(mode)
+
+    assert (session.approval_mode, session.sequence_model) == (ApprovalMode.YOLO, "sticky")
+    assert told == []
+
+
+def test_a_folder_that_is_not_trusted_may_be_looked_at_and_planned_for() -> None:
+    session, _ = state(folder_trusted=False)
+
+    session.set_approval_mode(ApprovalMode.PLAN)
+    session.set_approval_mode(ApprovalMode.DEFAULT)
+
+    assert session.approval_mode is ApprovalMode.DEFAULT
 
 
 def test_a_listener_that_fails_does_not_silence_the_others() -> None:

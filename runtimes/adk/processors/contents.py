@@ -41,9 +41,8 @@ class ContentsProcessor(BaseLlmRequestProcessor):
         conversation.match_configured_model()
         view = conversation.view
         made_of = conversation.generation, view.strips_thoughts
-        if made_of != self._made_of:
-            self._made_of, self._history = made_of, TypedHistory()
-        history = self._history.follow(view.curated())
+        replaced, self._made_of = made_of != self._made_of, made_of
+        history = self._history.follow(view.curated(), replaced=replaced)
         pending = self._sessions.pending(session)
         contents = history if pending is None else [*history, pending]
         llm_request.contents = RequestContents(contents)

@@ -83,12 +83,12 @@ export class Model {
       insideCall: this.#toolCall(),
       ...this.#lineages.difference(`${role} ${this.#toolCall() ?? ''}`, contents),
       config,
+      aborted: abortSignal?.aborted ?? false,
       changed: this.#changed({ tools, systemInstruction }),
     });
     const cancel = () => this.#channel.tell({ t: 'cancel', id });
     const answered = this.#answered(id);
-    if (abortSignal?.aborted) cancel();
-    else abortSignal?.addEventListener('abort', cancel, { once: true });
+    abortSignal?.addEventListener('abort', cancel, { once: true });
     this.#perform(reply);
     return [id, await answered];
   }

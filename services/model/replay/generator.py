@@ -121,16 +121,19 @@ class ReplayedContentGenerator:
     ) -> tuple[int, ModelStep]:
         """Find the step and go through what happens before the first byte."""
         signal = request.signal
-        signal.raise_if_aborted()
+        aborted = signal.aborted  # asked for in vain: seen, and no step is used up
         observed = ObservedRequest(index=self._requests, method=method, request=request)
         self._requests += 1
         self._clock.advance(1)
         if self._on_request is not None:
             self._on_request(observed)
+        if aborted:
+            raise AbortError
         step = self._queue.take(observed)
         if isinstance(step, Miss):
+            refusal = self._unmatched(observed, step)
             signal.raise_if_aborted()
-            raise self._unmatched(observed, step)
+            raise refusal
         if step.delay_ms > 0:
             await sleep_or_abort(self._clock, step.delay_ms, signal)
         else:

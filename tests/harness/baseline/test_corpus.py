@@ -57,7 +57,7 @@ def test_a_real_environment_text_that_changed_is_a_divergence() -> None:
     assert first["parts"][0]["text"].startswith("<session_context> sha256:")
     raw = observed(CHOSEN[0])
     text = raw.transcript[0]["parts"][0]["text"]
-    changed = {**raw.transcript[0], "parts": [{"text": text.replace("Today", "Now")}]}
+    changed = {**raw.transcript[0], "parts": [{"text": f"{text} and more"}]}
     changed["parts"] += raw.transcript[0]["parts"][1:]
     other = projected(replace(raw, transcript=[changed, *raw.transcript[1:]]))
 

@@ -10,6 +10,7 @@ from harness.parity.compare import compare_observations
 from harness.parity.divergence import ChannelName
 from harness.parity.projection import RULES, project
 from harness.replay.observation import Observation
+from services.ids import CountingIds
 from tests.harness.samples import CALL, TIME, observation
 
 LATER = "2026-01-01T00:00:05.000Z"
@@ -152,6 +153,18 @@ def test_random_suffixes_hides_the_suffix_and_not_the_file() -> None:
     hidden = outcome(wrote("shell_c1_a8f3k2.txt"), wrote("shell_c1_zz11.txt"))
     assert hidden == ([], {"random_suffixes": 1})
     assert outcome(wrote("shell_c1_a8.txt"), wrote("shell_c2_a8.txt"))[0] == ["content[0].text"]
+
+
+def test_random_suffixes_hides_a_later_session_and_not_the_first() -> None:
+    seen = observation()
+
+    def wrote(session: str) -> Observation:
+        text = f"saved to <HOME>/tool-outputs/session-{session}/shell_c1_a8.txt"
+        return with_event(seen, 3, content=[{"type": "text", "text": text}])
+
+    first = CountingIds().uuid("session")
+    assert outcome(wrote(UUIDS[0]), wrote(UUIDS[1])) == ([], {"random_suffixes": 1})
+    assert outcome(wrote(first), wrote(UUIDS[1]))[0] == ["content[0].text"]
 
 
 def test_whole_numbers_are_one_kind_and_fractions_are_not() -> None:

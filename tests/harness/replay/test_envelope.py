@@ -39,3 +39,11 @@ def test_every_run_gets_folders_of_its_own_with_names_of_one_length() -> None:
         root = one.workspace.root
 
     assert not root.exists()
+
+
+def test_files_of_a_run_are_of_different_ages_in_the_order_of_the_cassette(tmp_path):
+    names = ["c.txt", "a.txt", "sub/b.txt"]
+    write_files(tmp_path, dict.fromkeys(names, "x"))
+    (tmp_path / "later.txt").write_text("x")
+    ages = [(tmp_path / name).stat().st_mtime_ns for name in [*names, "later.txt"]]
+    assert ages == sorted(set(ages))

@@ -44,7 +44,7 @@ class Bench:
                 conversation=self.conversation,
                 pending=lambda: self.pending,
                 link=self.link,
-                tools=Toolbox(services),
+                tools=Toolbox(self.conversation.declarations),
                 instruction=self.instruction,
             )
         )

@@ -106,3 +106,13 @@ def test_typed_history_follows_truncation_and_change():
     assert [wire_of(content) for content in history.follow([a, changed])] == [a, changed]
     assert [wire_of(content) for content in history.follow([])] == []
     assert [wire_of(content) for content in history.follow([c])] == [c]
+
+
+def test_typed_history_keeps_what_a_replaced_one_begins_with_too():
+    history = TypedHistory()
+    a, b, c = turn("a"), turn("b", "model"), turn("c")
+    before = list(history.follow([a, b, c]))
+    changed = turn("b2", "model")
+    after = history.follow([a, changed, c], replaced=True)
+    assert [wire_of(content) for content in after] == [a, changed, c]
+    assert after[0] is before[0]

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events.event import Event
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 
 from agent_protocol.agent import MessageSend
 from agent_protocol.content import MediaPart, TextPart
-from runtimes.adk.notes import wire_of
+from runtimes.adk.conversation import Conversation
+from runtimes.adk.notes import WireContent, wire_of
 from runtimes.adk.processors.contents import ContentsProcessor
 from runtimes.adk.processors.limits import LIMIT_PLUGINS
+from runtimes.adk.processors.masking import ToolOutputMaskingProcessor
 from runtimes.adk.processors.tools import ToolsProcessor
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import Toolbox, to_adk_tool
 from services.model.errors import ApiError
 from services.state import ApprovalMode
+from services.tools.declaring import ToolDeclarations
 
 
 def test_limits_stand_for_the_three_limit_plugins():
@@ -108,7 +114,7 @@ def test_thoughts_follow_the_configured_models_family(kit):
 
 async def test_toolbox_declares_anew_only_when_something_changed(kit):
     async with kit.services() as played:
-        box = Toolbox(played.services)
+        box = Toolbox(ToolDeclarations(played.services.tools, played.services.state))
         first = box.declared("gemini-2.5-flash")
         assert box.declared("gemini-2.5-flash") is first
         assert box.declared("gemini-2.5-pro") is not first
@@ -192,6 +198,49 @@ def test_masked_outputs_stay_masked_in_history_request_and_recording(kit):
         line["$set"]["messages"] for line in played.lines if "messages" in str(line)[:30]
     ]
     assert "<tool_output_masked>" in str(checkpoints[-1])
+
+
+def test_masked_response_is_written_to_the_live_event_that_still_holds_it(kit):
+    def answer(output):
+        response = {"id": "f__1", "name": "f", "response": {"output": output}}
+        return {"role": "user", "parts": [{"functionResponse": response}]}
+
+    def output(event):
+        return wire_of(event.content)["parts"][0]["functionResponse"]["response"]["output"]
+
+    long, pending = answer("x" * 40_000), answer("y" * 40_000)
+    asked = {"role": "model", "parts": [kit.call("f", {}, id="f__1")]}
+    said = {"role": "model", "parts": [{"text": "well"}]}
+
+    async def go():
+        async with kit.services(
+            masking_protection_tokens=100,
+            masking_min_prunable_tokens=100,
+            masking_protect_latest_turn=False,
+        ) as played:
+            conversation = Conversation(played.services)
+            conversation.start()
+            for content in (asked, long, said):
+                conversation.add_history(content)
+            sessions = GcliSessionService(played.services.clock)
+            session = sessions.open(app_name="app", user_id="u", session_id="s")
+            sessions.attach(session, conversation)
+            for content in (long, pending):
+                session.events.append(
+                    Event(author="user", invocation_id="i", content=WireContent.of(content))
+                )
+            context = SimpleNamespace(session=session)
+            async for _ in ToolOutputMaskingProcessor(sessions).run_async(context, None):
+                pass
+            return session, conversation.shown_history()
+
+    session, history = kit.in_loop(go)
+    masked = history[2]["parts"][0]["functionResponse"]["response"]["output"]
+    assert masked.startswith("<tool_output_masked>")
+    assert output(session.events[0]) == masked
+    assert wire_of(session.events[1].content) is pending
+    adks_own = session.events[0].content.parts[0].function_response.response
+    assert adks_own == {"output": masked}
 
 
 def test_long_history_is_summarised_before_the_request_and_measured_after_it(kit):

@@ -67,8 +67,11 @@ def wait_for_the_end() -> None:
 class Driver:
     """One session after another. `stream` is what a send makes happen."""
 
-    def __init__(self, stream: Callable[["Driver"], None], **closed: Any) -> None:
+    def __init__(
+        self, stream: Callable[["Driver"], None], *, refuses: str = "", **closed: Any
+    ) -> None:
         self.stream = stream
+        self.refuses = refuses
         self.closed = {"dirty": [], "memory": 1 << 20, **closed}
         self.sessions = 0
         self.received = 0
@@ -97,6 +100,10 @@ class Driver:
 
     def perform(self, command: Message) -> None:
         self.sessions += command["t"] == "open"
+        if command["t"] == self.refuses:
+            told = {"name": "TypeError", "message": "I will not"}
+            say({"t": "failed", "id": command["id"], **told})
+            return
         values: dict[str, Any] = {"send": "s1", "transcript": [], "close": self.closed}
         if "id" in command and command["t"] != "answer":
             say({"t": "done", "id": command["id"], "value": values.get(command["t"])})
@@ -195,6 +202,7 @@ BEHAVIOURS: dict[str, Callable[[], None]] = {
     "in_a_long_line": lambda: Driver(in_a_long_line).serve(),
     "dirty": lambda: Driver(whole_stream, dirty=["tool web_fetch"]).serve(),
     "grown": lambda: Driver(whole_stream, memory=2 << 30).serve(),
+    "refuses_an_agent": lambda: Driver(whole_stream, refuses="agent").serve(),
     "exits_at_once": exits_at_once,
     "never_ready": wait_for_the_end,
     "silent": Driver(straying()).serve,

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
+from runtimes.contract import CommandFailed
 from runtimes.upstream.connection import Connection
-from runtimes.upstream.failure import CommandFailed, DriverBroken
+from runtimes.upstream.failure import DriverBroken
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock, virtual_loop
 
 Message = dict[str, Any]
@@ -122,6 +123,24 @@ def test_what_the_core_refuses_is_raised_in_its_words(pipes: Pipes) -> None:
         with pytest.raises(CommandFailed, match="rewind: there is nothing") as failed:
             await result
         assert (failed.value.name, failed.value.message) == ("TypeError", "there is nothing")
+
+    talk(pipes, scene)
+
+
+def test_an_order_that_the_core_refuses_breaks_the_session(pipes: Pipes) -> None:
+    async def scene(connection: Connection, clock: VirtualClock) -> None:
+        connection.order("hint", text="left", source="user_steering")
+        pipes.say({"t": "done", "id": pipes.heard()["id"]})
+        await turns()
+        assert not connection.broken.done()
+
+        connection.order("setModel", model="m")
+        told = {"name": "TypeError", "message": "I will not"}
+        pipes.say({"t": "failed", "id": pipes.heard()["id"], **told})
+
+        assert str(await connection.broken) == (
+            "the core refused what it never should: setModel: I will not; its last words: the tail"
+        )
 
     talk(pipes, scene)
 

@@ -52,6 +52,7 @@ def test_the_stand_in_plays_a_whole_session(monkeypatch: pytest.MonkeyPatch) -> 
         ("event_of_nobody", "no event of the contract: "),
         ("dies_after_its_request", "was killed by SIGKILL"),
         ("dies_in_its_call", "was killed by SIGKILL"),
+        ("refuses_an_agent", "the core refused what it never should: agent: I will not"),
     ],
 )
 def test_a_broken_driver_is_a_replay_failure(

@@ -37,6 +37,15 @@ async def test_both_streams_and_the_exit_code_come_back(tmp_path: Path) -> None:
     )
 
 
+async def test_the_shell_speaks_under_its_bare_name(tmp_path: Path) -> None:
+    outcome = await run("no_such_hook", tmp_path)
+
+    assert (outcome.exit_code, outcome.stderr) == (
+        127,
+        "bash: line 1: no_such_hook: command not found\n",
+    )
+
+
 async def test_a_signal_leaves_no_exit_code(tmp_path: Path) -> None:
     outcome = await run("echo out; kill -9 $$", tmp_path)
 

@@ -5,7 +5,6 @@ import pytest
 
 from services.abort import AbortController
 from services.loop_detection.detector import (
-    ChunkVerdict,
     LoopDetector,
     LoopType,
     LoopVerdict,
@@ -143,48 +142,6 @@ def test_switched_off_for_the_session_what_was_found_is_forgotten(detector: Loop
     assert detector.current() == NO_LOOP
     detector.reset("another")
     assert call(detector, 9) == NO_LOOP
-
-
-def chunk(*parts: dict[str, Any]) -> dict[str, Any]:
-    return {"candidates": [{"content": {"role": "model", "parts": list(parts)}}]}
-
-
-def test_a_chunk_tells_how_far_it_went_well(detector: LoopDetector) -> None:
-    calls = [{"functionCall": {"name": READ[0], "args": READ[1]}} for _ in range(6)]
-
-    assert detector.add_chunk(chunk(*calls[:2])) is None
-    assert detector.add_chunk(chunk({"text": "So."}, *calls[2:])) == ChunkVerdict(
-        verdict=LoopVerdict(count=1, type=LoopType.TOOL_CALLS, detail=READ_DETAIL),
-        text_passed=True,
-        calls_passed=2,
-    )
-
-
-def test_a_chunk_of_text_does_not_pass_when_it_chants(detector: LoopDetector) -> None:
-    found = detector.add_chunk(
-        chunk({"text": SENTENCE * 20}, {"functionCall": {"name": "glob", "args": {}}})
-    )
-
-    assert found is not None
-    assert (found.verdict.type, found.text_passed, found.calls_passed) == (
-        LoopType.CONTENT,
-        False,
-        0,
-    )
-
-
-def test_thoughts_are_not_listened_to(detector: LoopDetector) -> None:
-    assert detector.add_chunk(chunk({"text": SENTENCE * 20, "thought": True})) is None
-    assert detector.add_chunk({}) is None
-
-
-def test_a_call_without_arguments_has_none(detector: LoopDetector) -> None:
-    for _ in range(4):
-        detector.add_chunk(chunk({"functionCall": {"name": "glob"}}))
-
-    found = detector.add_chunk(chunk({"functionCall": {"name": "glob"}}))
-    assert found is not None
-    assert found.verdict.detail == "Repeated tool call: glob with arguments {}"
 
 
 @pytest.mark.parametrize("detail", [None, ""])

@@ -369,6 +369,17 @@ def test_an_aborted_signal_lets_nothing_start() -> None:
     assert (str(outcome.error), outcome.calls) == ("Aborted", 0)
 
 
+def test_a_call_that_finds_out_itself_is_made_after_the_abort_too() -> None:
+    controller = AbortController()
+    controller.abort()
+    answered = run("fine", controller=controller, asks_after_abort=True)
+    waited = run(server_error(), AbortError(), abort_after=1200, asks_after_abort=True)
+
+    assert (answered.result, answered.calls) == ("fine", 1)
+    assert isinstance(waited.error, AbortError)
+    assert (waited.elapsed_ms, waited.calls) == (1200, 2)
+
+
 def test_a_wait_ends_with_the_abort() -> None:
     outcome = run(server_error(), abort_after=1200)
 

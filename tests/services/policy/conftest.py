@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 
 from services.policy.defaults import default_rules
-from services.policy.engine import PolicyEngine
 from services.policy.rules import PolicyRule
 from services.state import ApprovalMode, CoreEvents, SessionState
+from tests.services.policy.instant import InstantEngine
 
-MakeEngine = Callable[..., PolicyEngine]
+MakeEngine = Callable[..., InstantEngine]
 
 
 @pytest.fixture
@@ -24,7 +24,7 @@ def make_engine(tmp_path: Path) -> MakeEngine:
         mode: str = "default",
         interactive: bool = True,
         **more: Any,
-    ) -> PolicyEngine:
+    ) -> InstantEngine:
         state = SessionState(
             session_id="s",
             model="m",
@@ -34,7 +34,7 @@ def make_engine(tmp_path: Path) -> MakeEngine:
         )
         root = tmp_path / "ws"
         root.mkdir(exist_ok=True)
-        return PolicyEngine(
+        return InstantEngine(
             default_rules() if rules is None else rules,
             state=state,
             interactive=interactive,

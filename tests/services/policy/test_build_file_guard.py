@@ -4,13 +4,13 @@ from collections.abc import Callable
 
 import pytest
 
-from services.policy.engine import PolicyEngine
 from services.policy.rules import Decision
+from tests.services.policy.instant import InstantEngine
 
 
 @pytest.mark.parametrize(("interactive", "decision"), [(True, "ask_user"), (False, "deny")])
 def test_yolo_does_not_edit_build_files_silently(
-    make_engine: Callable[..., PolicyEngine], interactive: bool, decision: str
+    make_engine: Callable[..., InstantEngine], interactive: bool, decision: str
 ) -> None:
     engine = make_engine(mode="yolo", interactive=interactive)
 

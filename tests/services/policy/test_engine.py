@@ -5,13 +5,13 @@ from typing import Any
 
 import pytest
 
-from services.policy.engine import PolicyEngine
 from services.policy.patterns import compile_pattern
 from services.policy.rules import Decision, PolicyRule
 from services.policy.updates import UpdatePolicy
 from services.state import CoreEvents, UserFeedback
+from tests.services.policy.instant import InstantEngine
 
-MakeEngine = Callable[..., PolicyEngine]
+MakeEngine = Callable[..., InstantEngine]
 
 MODES = ("default", "autoEdit", "yolo", "plan")
 COLUMNS = [(mode, interactive) for interactive in (True, False) for mode in MODES]

@@ -5,12 +5,12 @@ from typing import Any
 
 import pytest
 
-from services.policy.engine import PolicyEngine
 from services.policy.rule_book import AGENT_RULE_SOURCE, RuleBook
 from services.policy.rules import CheckerRule, CheckerSpec, Decision, PolicyRule, Tier
 from services.policy.updates import UpdatePolicy
+from tests.services.policy.instant import InstantEngine
 
-MakeEngine = Callable[..., PolicyEngine]
+MakeEngine = Callable[..., InstantEngine]
 
 
 def rule(name: str, priority: float = 1.0, **more: Any) -> PolicyRule:

@@ -14,7 +14,6 @@ from services.model.generator import ContentGenerator, EmbedRequest, ModelReques
 from services.policy.allowed_paths import AllowedPaths
 from services.policy.conseca import Conseca
 from services.policy.defaults import default_checkers, default_rules
-from services.policy.engine import CheckerMustWait, PolicyEngine
 from services.policy.rules import CheckerRule, CheckerSpec, Decision, PolicyRule
 from services.policy.safety import (
     ConversationContext,
@@ -26,6 +25,7 @@ from services.policy.safety import (
 from services.state import ApprovalMode, CoreEvents, SessionState
 from services.wire import JsonObject
 from services.workspace import Workspace
+from tests.services.policy.instant import InstantEngine
 
 
 class Fixed:
@@ -99,7 +99,7 @@ def engine(
     *,
     mode: str = "default",
     allowed: list[PolicyRule] | None = None,
-) -> PolicyEngine:
+) -> InstantEngine:
     state = SessionState(
         session_id="s",
         model="m",
@@ -108,7 +108,7 @@ def engine(
         events=CoreEvents(),
     )
     everything = [PolicyRule(tool_name="*", decision=Decision.ALLOW, source="all")]
-    return PolicyEngine(
+    return InstantEngine(
         everything if allowed is None else allowed,
         checkers=rules,
         runner=checkers(workspace, in_process=in_process),
@@ -169,7 +169,9 @@ def test_auto_edit_writes_only_in_the_workspace(workspace: Workspace) -> None:
         workspace,
         {
             "allowed-path": AllowedPaths(),
-            "conseca": Conseca(enabled=False, generator=Generator(), declarations=list),
+            "conseca": Conseca(
+                enabled=False, model="flash", generator=Generator(), declarations=list
+            ),
         },
         default_checkers(),
         mode="autoEdit",
@@ -182,14 +184,6 @@ def test_auto_edit_writes_only_in_the_workspace(workspace: Workspace) -> None:
     ]
 
     assert decisions == [Decision.ALLOW, Decision.DENY, Decision.DENY, Decision.ASK_USER]
-
-
-def test_a_checker_that_waits_needs_decide(workspace: Workspace) -> None:
-    clock = VirtualClock()
-    found = engine(workspace, {"slow": Slow(clock, 0)}, [rule("slow")])
-
-    with pytest.raises(CheckerMustWait):
-        found.check("t", {})
 
 
 @pytest.mark.parametrize(("takes_ms", "decision"), [(29_999, "allow"), (30_001, "deny")])
@@ -339,7 +333,12 @@ POLICY = json.dumps(
 def ask_conseca(
     generator: ContentGenerator, *prompts: str, enabled: bool = True
 ) -> list[SafetyVerdict]:
-    checker = Conseca(enabled=enabled, generator=generator, declarations=lambda: [{"name": "t"}])
+    checker = Conseca(
+        enabled=enabled,
+        model="flash",
+        generator=generator,
+        declarations=lambda: [{"name": "t"}],
+    )
 
     async def ask() -> list[SafetyVerdict]:
         verdicts = []

@@ -4,11 +4,11 @@ from collections.abc import Callable
 
 import pytest
 
-from services.policy.engine import PolicyEngine
 from services.policy.patterns import compile_pattern
 from services.policy.rules import Decision, PolicyRule
+from tests.services.policy.instant import InstantEngine
 
-MakeEngine = Callable[..., PolicyEngine]
+MakeEngine = Callable[..., InstantEngine]
 SHELL = "run_shell_command"
 
 
@@ -32,7 +32,7 @@ DANGEROUS = [
 
 
 @pytest.fixture
-def workspace(make_engine: MakeEngine) -> PolicyEngine:
+def workspace(make_engine: MakeEngine) -> InstantEngine:
     engine = make_engine()
     (engine.workspace_root / "sub").mkdir()
     (engine.workspace_root / "a.txt").write_text("x")
@@ -42,13 +42,13 @@ def workspace(make_engine: MakeEngine) -> PolicyEngine:
 
 @pytest.mark.parametrize("command", SAFE)
 def test_reading_inside_the_workspace_needs_no_question(
-    workspace: PolicyEngine, command: str
+    workspace: InstantEngine, command: str
 ) -> None:
     assert workspace.check(SHELL, {"command": command}).decision is Decision.ALLOW
 
 
 @pytest.mark.parametrize("command", NOT_SAFE)
-def test_anything_else_is_asked_about(workspace: PolicyEngine, command: str) -> None:
+def test_anything_else_is_asked_about(workspace: InstantEngine, command: str) -> None:
     assert workspace.check(SHELL, {"command": command}).decision is Decision.ASK_USER
 
 

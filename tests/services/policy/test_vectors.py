@@ -10,7 +10,6 @@ import pytest
 
 from services.clock import SystemClock
 from services.policy.allowed_paths import AllowedPaths
-from services.policy.engine import PolicyEngine
 from services.policy.rules import Decision
 from services.policy.safety import (
     ConversationContext,
@@ -22,6 +21,7 @@ from services.policy.sources import load_policy_rules
 from services.settings import settings_from_parameters
 from services.state import ApprovalMode, CoreEvents, SessionState
 from services.workspace import Workspace
+from tests.services.policy.instant import InstantEngine
 
 VECTORS: Final = json.loads((Path(__file__).parent / "vectors.json").read_text())
 
@@ -35,7 +35,7 @@ class Silent:
         return SafetyVerdict(Decision.ALLOW)
 
 
-def engine(vector: dict[str, Any], folder: Path) -> PolicyEngine:
+def engine(vector: dict[str, Any], folder: Path) -> InstantEngine:
     workspace = Workspace.at(folder / "ws", folder / "home")
     policies = workspace.home / ".gemini/policies"
     for place in (workspace.root / "sub", policies):
@@ -52,7 +52,7 @@ def engine(vector: dict[str, Any], folder: Path) -> PolicyEngine:
         events=CoreEvents(),
     )
     loaded = load_policy_rules(settings, workspace=workspace)
-    return PolicyEngine(
+    return InstantEngine(
         loaded.rules,
         checkers=loaded.checkers,
         runner=SafetyCheckers(

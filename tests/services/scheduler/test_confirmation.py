@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from services.message_bus import ToolConfirmationRequest, ToolConfirmationResponse, UpdatePolicy
 from services.policy.updates import TOOLS_REQUIRING_NARROWING
 from services.scheduler.calls import CallStatus
+from services.settings import Settings
 from services.state import ApprovalMode, ApprovalModeChanged, UserFeedback
 from services.tools.contract import ConfirmationDetails, ConfirmationOutcome, ToolErrorType
 
@@ -248,6 +250,28 @@ async def test_an_always_answer_becomes_a_policy_update(
         [] if update is None else [UpdatePolicy(**{"tool_name": "t", "modes": MODES, **update})]
     )
     assert rig.policy_updates == wanted
+
+
+@pytest.mark.parametrize(
+    ("trusted", "policies", "scope"),
+    [
+        (True, "/ws/.gemini/policies", "workspace"),
+        (True, None, "user"),
+        (False, "/ws/.gemini/policies", "user"),
+    ],
+)
+async def test_an_answer_is_kept_with_the_workspace_where_that_may_have_policies(
+    tmp_path: Path, rig: Any, trusted: bool, policies: str | None, scope: str
+) -> None:
+    settings = Settings(folder_trusted=trusted, workspace_policies_dir=policies)
+    kept = type(rig)(tmp_path, settings=settings)
+    kept.tool("t")
+    kept.rule("t", "ask_user")
+    kept.answer("proceed_always_and_save")
+
+    await kept.run(kept.request("t"))
+
+    assert [update.persist_scope for update in kept.policy_updates] == [scope]
 
 
 async def test_an_always_answer_is_not_asked_for_again(rig: Any) -> None:

@@ -6,7 +6,9 @@ from typing import Any
 import pytest
 
 from services.abort import AbortError
+from services.mcp.progress import McpProgress
 from services.scheduler.calls import CallStatus
+from services.scheduler.states import CallProgress
 from services.tools.contract import ToolErrorType, ToolExecution, ToolFailure, ToolResult
 from services.wire import js_json
 
@@ -39,6 +41,36 @@ async def test_a_success_carries_all_the_tool_brought(rig: Any) -> None:
     assert (call.response.result_display, call.response.data) == ({"k": 1}, {"d": 2})
     assert (call.response.content_length, call.response.error) == (3, None)
     assert call.invocation is not None
+
+
+async def test_what_a_server_says_of_its_progress_is_shown_while_the_call_runs(rig: Any) -> None:
+    def note(call_id: str, progress: float, **more: Any) -> None:
+        rig.scheduler.note_progress(
+            McpProgress(
+                server_name="s", call_id=call_id, progress_token="x", progress=progress, **more
+            )
+        )
+
+    async def body(_params: object, _execution: ToolExecution) -> ToolResult:
+        note("t", 1, total=4, message="a quarter")
+        note("t", 2.5, total=0)
+        note("t", 9, total=4)
+        note("other", 3)
+        return ToolResult(llm_content="done", return_display="done")
+
+    rig.tool("t", body=body)
+
+    await rig.run(rig.request("t"))
+    note("t", 4)
+
+    shown = [update.calls[0].progress for update in rig.updates if update.calls]
+    assert [each for at, each in enumerate(shown) if each not in shown[:at]] == [
+        None,
+        CallProgress(done=1, total=4, percent=25, message="a quarter"),
+        CallProgress(done=2.5, total=4, percent=25, message="a quarter"),
+        CallProgress(done=9, total=4, percent=100, message="a quarter"),
+    ]
+    assert shown[-1] is None
 
 
 async def test_content_that_is_no_text_has_no_length(rig: Any) -> None:

@@ -272,9 +272,9 @@ async def test_dispose_leaves_the_bus(rig: Any) -> None:
     rig.bus.subscribe(ToolConfirmationRequest, asked.append)
     question = ToolConfirmationRequest(tool_name="t", args={}, correlation_id="c")
 
-    rig.bus.publish(question)
+    await rig.bus.ask(question)
     rig.scheduler.dispose()
-    rig.bus.publish(question)
+    await rig.bus.ask(question)
 
     assert asked == [question, question]
     assert [answer.requires_user_confirmation for answer in answers] == [True]

@@ -23,6 +23,7 @@ from services.tools.contract import ToolErrorType
         ),
         ("read_fil", ["glob", "read_file"], ' Did you mean one of: "read_file", "glob"?'),
         ("x", ["glob"], ' Did you mean "glob"?'),
+        ("c", ["😀", "b"], ' Did you mean one of: "b", "😀"?'),
         ("x", [], ""),
     ],
 )  # fmt: skip

@@ -22,13 +22,32 @@ ALL = [
     "write_todos",
     "activate_skill",
 ]
+LISTED = [*ALL[:-1], "enter_plan_mode", "invoke_agent", ALL[-1]]
+"""With those that are only announced."""
 
 
 def test_tools_are_registered_in_upstreams_order(bench):
-    assert bench.registry.all_names() == ALL
+    assert [tool.name for tool in bench.registry.active()] == ALL
     declared = bench.registry.declarations("gemini-2.5-pro")
     assert [declaration["name"] for declaration in declared] == ALL
     assert list(declared[0]) == ["name", "description", "parametersJsonSchema"]
+
+
+def test_tools_of_later_phases_are_named_and_nothing_else(bench):
+    registry = bench.registry
+    assert registry.all_names() == LISTED
+    bench.host.state.set_approval_mode(ApprovalMode.PLAN)
+    assert registry.all_names()[-3:] == ["exit_plan_mode", "invoke_agent", "activate_skill"]
+    assert registry.get("invoke_agent") is None
+    registry.set_exclusion(lambda tool: tool.name == "invoke_agent")
+    assert "invoke_agent" not in registry.all_names()
+
+
+def test_tools_of_later_phases_are_named_only_where_settings_allow_them(bench):
+    registry = bench.with_settings(core_tools=["AgentTool", "glob"]).registry
+    assert registry.all_names() == ["glob", "invoke_agent", "activate_skill"]
+    registry = bench.with_settings(exclude_tools=["EnterPlanModeTool"]).registry
+    assert "enter_plan_mode" not in registry.all_names()
 
 
 def test_the_topic_tool_needs_topic_narration(bench):
@@ -47,7 +66,9 @@ def test_tools_denied_by_policy_are_neither_listed_nor_found(bench):
     registry = bench.registry
     registry.set_exclusion(lambda tool: tool.name in ("write_file", "replace"))
     assert registry.get("write_file") is None
-    assert registry.all_names() == [name for name in ALL if name not in ("write_file", "replace")]
+    assert registry.all_names() == [
+        name for name in LISTED if name not in ("write_file", "replace")
+    ]
     assert len(registry.declarations()) == len(ALL) - 2
 
 
@@ -104,6 +125,13 @@ def test_without_skills_their_tool_stands_in_its_place_and_names_none(bench):
     assert "enum" not in declared["properties"]["name"]
 
 
+def test_without_plan_mode_its_tools_are_not_named(bench):
+    registry = bench.with_settings(plan_enabled=False).registry
+    assert set(bench.registry.all_names()) - set(registry.all_names()) == {"enter_plan_mode"}
+    bench.state.set_approval_mode(ApprovalMode.PLAN)
+    assert "exit_plan_mode" not in registry.all_names()
+
+
 def test_in_plan_mode_edit_tools_are_declared_for_plans(bench):
     registry = bench.registry
     ordinary = registry.get("write_file").declaration()["description"]
@@ -123,7 +151,7 @@ def test_a_second_tool_of_the_same_name_replaces_the_first_in_place(bench, caplo
     second = bench.registry.get("glob")
     registry.register(second)
     assert registry.get("glob") is second
-    assert registry.all_names() == ALL
+    assert registry.all_names() == LISTED
     assert 'Tool with name "glob" is already registered. Overwriting.' in caplog.text
     registry.unregister("glob")
     assert registry.get("glob") is None

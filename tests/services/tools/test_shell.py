@@ -89,6 +89,12 @@ async def test_a_folder_that_is_not_there_is_a_spawn_error(bench):
     result = await bench.run("run_shell_command", command="pwd", dir_path="nope")
     assert result.error.type is ToolErrorType.SHELL_EXECUTE_ERROR
     assert re.fullmatch(r"spawn \S*bash ENOENT", result.error.message)
+
+
+async def test_a_folder_that_is_a_file_is_a_spawn_error_without_the_shells_name(bench):
+    (bench.root / "a.txt").write_text("alpha")
+    result = await bench.run("run_shell_command", command="pwd", dir_path="a.txt")
+    assert result.error.message == "spawn ENOTDIR"
     assert inside(result) == f"Output: (empty)\nError: {result.error.message}\nExit Code: 1"
 
 

@@ -86,6 +86,8 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "GEMINI_CLI_TRUST_WORKSPACE",
         "CLOUD_SHELL",
         "GEMINI_CLI_USE_COMPUTE_ADC",
+        "GEMINI_TELEMETRY_ENABLED",
+        "GEMINI_TELEMETRY_OUTFILE",
     ):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("GEMINI_CLI_HOME", str(tmp_path / "home"))

@@ -1,0 +1,102 @@
+"""`parity record`: a cassette of a live run of `parity agent`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.commands.agent import headless_options, let_go_of_closed_output, run_options
+from harness.commands.options import check_writable_file
+from harness.errors import UsageError
+
+if TYPE_CHECKING:  # importing it costs what `parity --help` must not
+    from harness.live.recorder import Recorded
+
+__all__ = ["record"]
+
+_INTERRUPTED = 130
+
+
+@click.command()
+@click.option(
+    "--out",
+    required=True,
+    metavar="FILE",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The cassette to write, FAMILY/NAME.yaml; its folder and file name are its name.",
+)
+@click.option("--force", is_flag=True, help="Write over a cassette that is there already.")
+@click.option("--no-files", is_flag=True, help="Leave the workspace's files out.")
+@click.option(
+    "--note", default="", metavar="TEXT", help="One line about it.  [default: the prompt]"
+)
+@run_options
+@click.pass_context
+def record(
+    ctx: click.Context, /, out: Path, force: bool, no_files: bool, note: str, **given: Any
+) -> None:
+    """Run the agent like `parity agent`, and make a cassette of the run.
+
+    \b
+    parity record --out my/first.yaml -p 'what is in this folder?'
+    parity record --out my/edit.yaml -p 'fix the typo in a.txt' -y --runtime adk
+    parity run my/first.yaml
+
+    The cassette holds the files of the current folder as they were before, the settings, the
+    prompt, and every answer and error of the model as it came, piece by piece. What the model was
+    asked is beside it, in NAME.requests.jsonl, a line for each request.
+
+    Keys and tokens of the environment are struck out, and so are the paths of the folder and the
+    home; HTTP headers and files such as .env are left out. Read a cassette before you share it.
+
+    Ctrl-C ends the run; what was recorded so far is written.
+
+    Exit codes: those of `parity agent`; 2 where the cassette cannot be written.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from harness.live.recorder import Recorder
+    from harness.live.requests import requests_file
+    from services.clock import SystemClock
+    from services.environment import Environment
+    from surfaces.headless.program import run_headless
+
+    options = headless_options(given)
+    if out.suffix not in (".yaml", ".yml"):
+        raise UsageError(f"{out} is no name for a cassette", "name it FAMILY/NAME.yaml with --out")
+    for file in (out, requests_file(out)):
+        if file.exists() and not force:
+            raise UsageError(f"{file} is there already", "--force replaces it")
+        check_writable_file(file, "--out")
+    recorder = Recorder(
+        out,
+        runtime=options.runtime,
+        variables=Environment.of_this_machine().variables,
+        clock=SystemClock(),
+        with_files=not no_files,
+        note=note,
+    )
+    code = run_headless(options, stdin=sys.stdin, out=sys.stdout, err=sys.stderr, witness=recorder)
+    try:
+        recorded = recorder.write(interrupted=code == _INTERRUPTED)
+    finally:
+        let_go_of_closed_output()
+    _tell(recorded)
+    ctx.exit(code)
+
+
+def _tell(recorded: Recorded | None) -> None:
+    if recorded is None:
+        click.echo("parity: nothing was asked of a model, so no cassette was written", err=True)
+        return
+    for remark in recorded.remarks:
+        click.echo(f"parity: {remark}", err=True)
+    cut = ", up to the interruption" if recorded.interrupted else ""
+    trust = " --trust" if recorded.needs_trust else ""
+    click.echo(
+        f"parity: recorded {recorded.steps} answers and {recorded.files} files{cut}: "
+        f"{recorded.file} (requests: {recorded.requests.name})\n"
+        f"parity: replay it with `parity run {recorded.file}{trust}`",
+        err=True,
+    )

@@ -1,0 +1,1 @@
+"""Cassettes from live runs of the headless agent."""

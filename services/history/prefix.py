@@ -1,0 +1,42 @@
+"""Work on a history's contents that is done once for each, however often the history is another.
+
+Masking puts other contents in the place of a few of the newest. All before them stay the same
+objects, and whatever was found out about those still holds: contents are never changed in place.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from operator import is_
+from typing import Generic, TypeVar
+
+from services.wire import Content
+
+__all__ = ["PerContent", "shared_prefix"]
+
+T = TypeVar("T")
+
+
+def shared_prefix(old: Sequence[Content], new: Sequence[Content]) -> int:
+    """With how many of the same objects both begin."""
+    differs = bytes(map(is_, old, new)).find(0)
+    return min(len(old), len(new)) if differs < 0 else differs
+
+
+class PerContent(Generic[T]):
+    """A value for each content of a history, kept for those that the next one begins with too.
+
+    Holds on to the contents of the last history that it was asked about, and to no others.
+    """
+
+    def __init__(self, make: Callable[[Content], T]) -> None:
+        self._make = make
+        self._contents: list[Content] = []
+        self._values: list[T] = []
+
+    def of(self, contents: Sequence[Content]) -> Sequence[T]:
+        """The values of `contents`, in order; good until the next question."""
+        known = shared_prefix(self._contents, contents)
+        self._values[known:] = map(self._make, contents[known:])
+        self._contents = list(contents)
+        return self._values

@@ -1,0 +1,176 @@
+"""The one meter at the model seam: times every model call and tells observers of it.
+
+What they make of it (the counts of `-o json`, spans, metrics) is their own affair.
+Source: core `core/loggingContentGenerator.ts`, which takes the model from an answer's first chunk
+and the tokens from the last one that has any.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import aclosing
+from dataclasses import dataclass
+from enum import Enum, auto
+from typing import Protocol
+
+from services.abort import AbortError
+from services.clock import Clock
+from services.model.generator import ChunkStream, ContentGenerator, EmbedRequest, ModelRequest
+from services.wire import JsonObject
+
+__all__ = ["CallEnd", "MeteredContentGenerator", "ModelCall", "ModelCallObserver", "metered"]
+
+
+class CallEnd(Enum):
+    """How a model call ended."""
+
+    ANSWERED = auto()
+    FAILED = auto()
+    ABANDONED = auto()
+    """Aborted, cancelled, or nobody wanted the rest of the answer."""
+
+
+@dataclass(slots=True, kw_only=True, eq=False)
+class ModelCall:
+    """One model call, as far as it has come. Times are milliseconds since the Unix epoch."""
+
+    request: ModelRequest
+    streaming: bool
+    began_ms: int
+    first_ms: int | None = None
+    """When the answer, or the first chunk of it, was there."""
+    ended_ms: int | None = None
+    end: CallEnd | None = None
+    model: str | None = None
+    """The answer's `modelVersion`; empty where it has none."""
+    response_id: str | None = None
+    finish_reason: str | None = None
+    usage: JsonObject | None = None
+    """The answer's last `usageMetadata`."""
+    error: Exception | None = None
+    """What a failed call failed with."""
+
+    @property
+    def duration_ms(self) -> int:
+        """How long it took; 0 while it is under way."""
+        return 0 if self.ended_ms is None else self.ended_ms - self.began_ms
+
+
+class ModelCallObserver(Protocol):
+    """Whoever wants to know of model calls. Must not raise, and changes nothing."""
+
+    def call_began(self, call: ModelCall) -> None:
+        """The model is about to be asked."""
+        ...
+
+    def call_received(self, call: ModelCall, response: JsonObject) -> None:
+        """An answer came, or a chunk of one; `call` knows of it already."""
+        ...
+
+    def call_ended(self, call: ModelCall) -> None:
+        """Nothing follows. A stream that is never read does not come to its end."""
+        ...
+
+
+def metered(
+    inner: ContentGenerator, observers: Sequence[ModelCallObserver], clock: Clock
+) -> ContentGenerator:
+    """`inner`, with `observers` told of its calls; `inner` itself where there are none."""
+    return MeteredContentGenerator(inner, observers, clock) if observers else inner
+
+
+class MeteredContentGenerator:
+    """Passes everything through and tells of it. Embeddings and token counts are not measured.
+
+    Args:
+        inner: who answers.
+        observers: who is told, in their order.
+        clock: what times are taken from.
+    """
+
+    def __init__(
+        self, inner: ContentGenerator, observers: Sequence[ModelCallObserver], clock: Clock
+    ) -> None:
+        self._inner = inner
+        self._observers = tuple(observers)
+        self._clock = clock
+
+    async def generate_content(self, request: ModelRequest) -> JsonObject:
+        """Ask, and measure the answer."""
+        call = self._began(request, streaming=False)
+        try:
+            response = await self._inner.generate_content(request)
+        except BaseException as error:
+            self._ended(call, error)
+            _go_unseen(error)
+            raise
+        self._received(call, response)
+        self._ended(call)
+        return response
+
+    async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
+        """Connect; the call is over when its answer has been read to its end, or left."""
+        call = self._began(request, streaming=True)
+        try:
+            stream = await self._inner.generate_content_stream(request)
+        except BaseException as error:
+            self._ended(call, error)
+            _go_unseen(error)
+            raise
+        return self._measured(stream, call)
+
+    async def _measured(self, stream: ChunkStream, call: ModelCall) -> ChunkStream:
+        try:
+            async with aclosing(stream):
+                async for chunk in stream:
+                    self._received(call, chunk)
+                    yield chunk
+        except BaseException as error:
+            self._ended(call, error)
+            _go_unseen(error)
+            raise
+        self._ended(call)
+
+    async def count_tokens(self, request: ModelRequest) -> JsonObject:
+        """Pass through."""
+        return await self._inner.count_tokens(request)
+
+    async def embed_content(self, request: EmbedRequest) -> JsonObject:
+        """Pass through."""
+        return await self._inner.embed_content(request)
+
+    def _began(self, request: ModelRequest, *, streaming: bool) -> ModelCall:
+        call = ModelCall(request=request, streaming=streaming, began_ms=self._clock.now_ms())
+        for observer in self._observers:
+            observer.call_began(call)
+        return call
+
+    def _received(self, call: ModelCall, response: JsonObject) -> None:
+        if call.first_ms is None:
+            call.first_ms = self._clock.now_ms()
+        if call.model is None:
+            call.model = response.get("modelVersion") or ""
+        call.response_id = call.response_id or response.get("responseId")
+        call.usage = response.get("usageMetadata") or call.usage
+        candidates = response.get("candidates")
+        if candidates:
+            call.finish_reason = candidates[0].get("finishReason") or call.finish_reason
+        for observer in self._observers:
+            observer.call_received(call, response)
+
+    def _ended(self, call: ModelCall, error: BaseException | None = None) -> None:
+        call.ended_ms = self._clock.now_ms()
+        if error is None:
+            call.end = CallEnd.ANSWERED
+        elif isinstance(error, Exception) and not isinstance(error, AbortError):
+            call.end, call.error = CallEnd.FAILED, error
+        else:
+            call.end = CallEnd.ABANDONED
+        for observer in self._observers:
+            observer.call_ended(call)
+
+
+def _go_unseen(error: BaseException) -> None:
+    """Take the meter's own frame out of the traceback: clients may be shown it."""
+    own = error.__traceback__
+    error.__traceback__ = own.tb_next if own is not None else None

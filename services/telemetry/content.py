@@ -1,0 +1,70 @@
+"""What people, models and tools said, for those who switched that on: the conventions' messages.
+
+Long texts are cut, and media are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import takewhile
+from typing import Any, Final
+
+from services.wire import Content, JsonObject, Part, js_json
+
+__all__ = ["messages", "newest_contents", "shortened"]
+
+_MAX_LENGTH: Final = 10_000
+"""Characters. Source: core `telemetry/trace.ts`, `truncateForTelemetry`."""
+_ROLES: Final = {"model": "assistant", "function": "tool"}
+
+
+def shortened(value: Any) -> str:
+    """`value` as text, JSON unless it is one, and what is beyond the limit cut off."""
+    text = value if isinstance(value, str) else js_json(value)
+    if len(text) <= _MAX_LENGTH:
+        return text
+    return f"{text[:_MAX_LENGTH]}...[TRUNCATED: original length {len(text)}]"
+
+
+def messages(contents: Iterable[Content]) -> str:
+    """The contents as `gen_ai.input.messages` and `gen_ai.output.messages` want them."""
+    return shortened(
+        [
+            {
+                "role": _ROLES.get(content.get("role") or "user", content.get("role") or "user"),
+                "parts": [_message_part(part) for part in content.get("parts") or ()],
+            }
+            for content in contents
+        ]
+    )
+
+
+def newest_contents(contents: Sequence[Content]) -> list[Content]:
+    """What a request adds to the one before: everything since the model's last words.
+
+    The whole history in every span would grow with the square of a conversation.
+    """
+    newest = takewhile(lambda content: content.get("role") != "model", reversed(contents))
+    return list(newest)[::-1]
+
+
+def _message_part(part: Part) -> JsonObject:
+    if "functionCall" in part:
+        call = part["functionCall"]
+        return {
+            "type": "tool_call",
+            "id": call.get("id"),
+            "name": call.get("name"),
+            "arguments": call.get("args"),
+        }
+    if "functionResponse" in part:
+        answer = part["functionResponse"]
+        return {
+            "type": "tool_call_response",
+            "id": answer.get("id"),
+            "response": answer.get("response"),
+        }
+    if "text" in part:
+        return {"type": "reasoning" if part.get("thought") else "text", "content": part["text"]}
+    media = part.get("inlineData") or part.get("fileData") or {}
+    return {"type": "blob", "mime_type": media.get("mimeType")}

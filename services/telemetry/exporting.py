@@ -1,0 +1,98 @@
+"""Where spans and metrics go. What cannot be exported is lost, and said once; the run goes on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from io import FileIO
+from pathlib import Path
+from typing import Protocol
+
+from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricReader
+from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
+
+from services.clock import Clock
+from services.telemetry.contract import TelemetryError
+from services.telemetry.otlp_json import metrics_object, span_object
+from services.wire import JsonObject
+
+__all__ = ["Destination", "Outfile"]
+
+_NS_PER_MS = 1_000_000
+
+
+class Destination(Protocol):
+    """Takes what a session measures."""
+
+    @property
+    def spans(self) -> SpanProcessor:
+        """Who is given every span."""
+        ...
+
+    @property
+    def metrics(self) -> MetricReader:
+        """Who collects the metrics."""
+        ...
+
+    def finish(self) -> None:
+        """The session is over: write or send what is left, metrics included."""
+        ...
+
+
+class Outfile(SpanProcessor):
+    """A file of OTLP JSON lines: each span when it ends, all metrics at the session's end.
+
+    Args:
+        file: appended to.
+        clock: the metrics' times are the session's, not the machine's.
+        warn: told once when the file takes no more.
+
+    Raises:
+        TelemetryError: the file cannot be opened.
+    """
+
+    def __init__(self, file: Path, clock: Clock, warn: Callable[[str], None]) -> None:
+        self.metrics = InMemoryMetricReader()
+        self._file = file
+        self._clock = clock
+        self._warn = warn
+        self._began_ms = clock.now_ms()
+        try:
+            # Unbuffered: a run that is killed leaves what had ended by then, in whole lines.
+            self._stream: FileIO | None = file.open("ab", buffering=0)
+        except OSError as error:
+            raise TelemetryError(
+                f"{file}: cannot be written: {error.strerror}; name another file with "
+                "telemetry.outfile or --telemetry-outfile"
+            ) from error
+
+    @property
+    def spans(self) -> SpanProcessor:
+        """This."""
+        return self
+
+    def on_end(self, span: ReadableSpan) -> None:
+        """Write a span that has ended."""
+        self._write(span_object(span))
+
+    def finish(self) -> None:
+        """Write the metrics, and close the file."""
+        data = self.metrics.get_metrics_data()
+        if data is not None and data.resource_metrics:
+            began_ns, now_ns = self._began_ms * _NS_PER_MS, self._clock.now_ms() * _NS_PER_MS
+            self._write(metrics_object(data, began_ns=began_ns, now_ns=now_ns))
+        if self._stream is not None:
+            self._stream.close()
+            self._stream = None
+
+    def _write(self, told: JsonObject) -> None:
+        if self._stream is None:
+            return
+        line = f"{json.dumps(told, separators=(',', ':'))}\n".encode("ascii")
+        try:
+            while line:
+                line = line[self._stream.write(line) :]
+        except OSError as error:
+            self._stream.close()
+            self._stream = None
+            self._warn(f"Telemetry stopped: {self._file} cannot be written: {error.strerror}")

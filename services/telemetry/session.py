@@ -1,0 +1,74 @@
+"""`SessionTelemetry`: the parts of a session's telemetry, put together."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+from agent_protocol.agent import AgentProtocol
+from services.availability.switching import FallbackActivated
+from services.message_bus import MessageBus
+from services.scheduler.completions import on_completed_calls
+from services.scheduler.execution import RunCall
+from services.state import CoreEvent, CoreEvents, RetryAttempt
+from services.telemetry import names
+from services.telemetry.model_spans import ModelCallSpans
+from services.telemetry.recorder import Recorder, guarded
+from services.telemetry.tool_spans import ToolSpans
+from services.telemetry.turn_spans import MeasuredAgent
+
+__all__ = ["SessionTelemetry"]
+
+_ERROR_TYPE: Final = re.compile(r"[A-Za-z_][\w.]{0,63}")
+"""What can be the name of a kind of error. Notices of retries may carry a message instead."""
+
+
+class SessionTelemetry:
+    """The `Telemetry` of a session that is measured."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self.model_calls = ModelCallSpans(recorder)
+        self._recorder = recorder
+        self._tools = ToolSpans(recorder)
+
+    def watch(self, events: CoreEvents, bus: MessageBus) -> None:
+        """Take down retries, and the tool calls that end, from now on."""
+        events.subscribe(self._notice)
+        on_completed_calls(bus, self._tools.count)
+
+    @guarded
+    def fell_back(self, fallback: FallbackActivated) -> None:
+        """Note it in the turn, or in the tool, in which it happened, and count it."""
+        attributes: dict[str, Any] = {names.FALLBACK_MODEL: fallback.model}
+        if fallback.failed_model is not None:
+            attributes[names.FAILED_MODEL] = fallback.failed_model
+        self._recorder.event(names.FALLBACK_EVENT, attributes)
+        self._recorder.instruments.fallbacks.add(1, attributes)
+
+    def tools(self, run: RunCall) -> RunCall:
+        """`run`, measured."""
+        return self._tools.around(run)
+
+    def agent(self, agent: AgentProtocol) -> AgentProtocol:
+        """`agent`, its turns measured."""
+        return MeasuredAgent(agent, self._recorder)
+
+    @guarded
+    def _notice(self, event: CoreEvent) -> None:
+        if not isinstance(event, RetryAttempt):
+            return
+        known = _ERROR_TYPE.fullmatch(event.error) is not None
+        attributes: dict[str, Any] = {
+            names.REQUEST_MODEL: event.model,
+            names.ERROR_TYPE: event.error if known else names.OTHER_ERROR,
+        }
+        self._recorder.instruments.retries.add(1, attributes)
+        self._recorder.event(
+            names.RETRY_EVENT,
+            {
+                **attributes,
+                names.RETRY_ATTEMPT: event.attempt,
+                names.RETRY_MAX_ATTEMPTS: event.max_attempts,
+                names.RETRY_DELAY_MS: float(event.delay_ms),
+            },
+        )

@@ -1,0 +1,83 @@
+"""The `telemetry` settings, as values, and what the environment and the command line make of them.
+
+Source: core `telemetry/config.ts`; the settings file's `telemetry` block.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Final
+
+__all__ = ["OTLP_PROTOCOLS", "TARGETS", "TelemetryOverrides", "TelemetrySettings", "resolved"]
+
+TARGETS: Final = ("local", "gcp")
+OTLP_PROTOCOLS: Final = ("grpc", "http")
+_TRUE: Final = frozenset({"true", "1"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelemetrySettings:
+    """Whether a session is measured, and where that goes. Off unless somebody asks for it.
+
+    Unlike upstream, content is left out unless it is asked for, and OTLP goes over HTTP.
+    """
+
+    enabled: bool = False
+    target: str = "local"
+    """`local` or `gcp`; only the first is built in."""
+    otlp_endpoint: str = "http://localhost:4318"
+    """Where spans and metrics are sent when there is no file for them."""
+    otlp_protocol: str = "http"
+    """`grpc` or `http`; only the second is built in."""
+    log_prompts: bool = False
+    """Whether prompts, answers, and tools' arguments and results are recorded."""
+    outfile: str | None = None
+    """The file that spans and metrics are appended to, instead of being sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TelemetryOverrides:
+    """The command line's word; `None` leaves it to the environment and the settings."""
+
+    enabled: bool | None = None
+    outfile: str | None = None
+
+
+def resolved(
+    settings: TelemetrySettings, variables: Mapping[str, str], overrides: TelemetryOverrides
+) -> TelemetrySettings:
+    """`settings` as the environment changes them, and the command line above it.
+
+    Raises:
+        ValueError: a variable's value has no meaning; says which are known.
+    """
+    told = replace(
+        settings,
+        enabled=_flag(variables, "GEMINI_TELEMETRY_ENABLED", settings.enabled),
+        log_prompts=_flag(variables, "GEMINI_TELEMETRY_LOG_PROMPTS", settings.log_prompts),
+        target=_one_of(variables, "GEMINI_TELEMETRY_TARGET", TARGETS, settings.target),
+        otlp_protocol=_one_of(
+            variables, "GEMINI_TELEMETRY_OTLP_PROTOCOL", OTLP_PROTOCOLS, settings.otlp_protocol
+        ),
+        otlp_endpoint=variables.get("GEMINI_TELEMETRY_OTLP_ENDPOINT")
+        or variables.get("OTEL_EXPORTER_OTLP_ENDPOINT")
+        or settings.otlp_endpoint,
+        outfile=variables.get("GEMINI_TELEMETRY_OUTFILE") or settings.outfile,
+    )
+    return replace(
+        told,
+        enabled=told.enabled if overrides.enabled is None else overrides.enabled,
+        outfile=overrides.outfile or told.outfile,
+    )
+
+
+def _flag(variables: Mapping[str, str], name: str, otherwise: bool) -> bool:
+    return variables[name] in _TRUE if name in variables else otherwise
+
+
+def _one_of(variables: Mapping[str, str], name: str, known: tuple[str, ...], otherwise: str) -> str:
+    value = variables.get(name, otherwise)
+    if value not in known:
+        raise ValueError(f"{name} is {value!r}; write one of {', '.join(known)}")
+    return value

@@ -1,0 +1,147 @@
+"""`@path` in a prompt: the files that it names go along with it.
+
+A path that is nowhere is looked for by its name; one that is hidden by an ignore file, or that
+tools may not read, stays the text that it is. Resources of MCP servers and agents are not looked
+up here.
+
+Source: `packages/cli` `ui/hooks/atCommandProcessor.ts`.
+"""
+
+from __future__ import annotations
+
+import os.path
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from agent_protocol.content import ContentPart, TextPart
+from services.abort import AbortController
+from services.bundle import Services
+from services.presentation.content import parts_to_content
+from services.tools.base import DeclarativeTool
+from services.tools.contract import InvalidToolParams, Tool, ToolExecution
+from services.tools.ignore import FileDiscovery
+from services.tools.paths import access_error
+from services.tools.read_many_files import ReadManyFilesTool
+from services.wire import Json, JsonObject, Part, js_trim
+
+__all__ = ["with_mentioned_files"]
+
+_MENTION: Final = re.compile(
+    r'(?<!\\)@((?:"[^"]*"|\\.|[^ \t\n\r,;!?()\[\]{}.]|\.(?![ \t\n\r]|\Z))+)', re.DOTALL
+)
+_ESCAPED: Final = re.compile(r"\\(.)")
+_FINDER: Final = "glob"
+_FILE: Final = re.compile(r"--- (.*?) ---\n\n([\s\S]*?)\n\n")
+_HEADER: Final = "\n--- Content from referenced files ---"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Mentioned:
+    """A file or folder. `spec` is its path from the workspace, `/**` at its end for a folder."""
+
+    place: Path
+    spec: str
+    label: str
+
+
+async def with_mentioned_files(prompt: str, services: Services) -> tuple[ContentPart, ...]:
+    """What is sent for `prompt`: its text, then the files that it mentions."""
+    text, position = "", 0
+    files: list[_Mentioned] = []
+    for found in _MENTION.finditer(prompt):
+        name = _ESCAPED.sub(r"\1", found[1])
+        mentioned = await _resolved(name, services)
+        between = prompt[position : found.start()]
+        text += between if between.strip() else ""
+        text += " " if text and not text.endswith(" ") else ""
+        text += f"@{mentioned.spec if mentioned is not None else name}"
+        files += [mentioned] if mentioned is not None else []
+        position = found.end()
+    if not files:
+        return (TextPart(text=prompt),)
+    rest = prompt[position:]
+    parts: list[Part] = [{"text": js_trim(text + (rest if rest.strip() else ""))}]
+    contents = await _read(files, services)
+    if contents:
+        parts += [{"text": _HEADER}, *contents]
+    return parts_to_content(parts)
+
+
+async def _resolved(name: str, services: Services) -> _Mentioned | None:
+    workspace = services.workspace
+    if FileDiscovery(workspace.root).hides(name, respect_git=True, respect_gemini=True):
+        return None
+    for folder in workspace.folders:
+        # Joined as text: a path of its own is what it is, and links are not followed yet.
+        place = Path(os.path.normpath(folder / name))
+        if access_error(workspace, place) is None and place.exists():
+            return _mentioned(place, folder, name)
+    for folder in workspace.folders:
+        place_found = await _found_by_name(name, folder, services)
+        if place_found is not None:
+            return _mentioned(place_found, folder, name)
+    return None
+
+
+def _mentioned(place: Path, folder: Path, name: str) -> _Mentioned:
+    spec = os.path.relpath(place, folder)
+    label = spec if Path(name).is_absolute() else name
+    if place.is_dir():
+        spec = "**" if spec == "." else f"{spec}/**"
+    return _Mentioned(place=place, spec=spec, label=label)
+
+
+async def _found_by_name(name: str, folder: Path, services: Services) -> Path | None:
+    text = await _asked(
+        services.tools.get(_FINDER), {"pattern": f"**/*{name}*", "dir_path": str(folder)}
+    )
+    if not isinstance(text, str) or text.startswith(("No files found", "Error:")):
+        return None
+    lines = text.split("\n")
+    return Path(lines[1].strip()) if len(lines) > 1 and lines[1].strip() else None
+
+
+async def _read(files: Sequence[_Mentioned], services: Services) -> list[Part]:
+    include: list[Json] = [each.spec for each in files]
+    content = await _asked(_reader(services), {"include": include})
+    parts: list[Part] = []
+    for item in content if isinstance(content, list) else []:
+        found = _FILE.fullmatch(item) if isinstance(item, str) else None
+        if found is not None:
+            parts.append({"text": f"\nContent from @{_label(found[1], files, services)}:\n"})
+            parts.append({"text": js_trim(found[2])})
+        else:
+            parts.append({"text": item} if isinstance(item, str) else item)
+    return parts
+
+
+def _label(path: str, files: Sequence[_Mentioned], services: Services) -> str:
+    for each in files:
+        if path in (str(each.place), each.spec):
+            return each.label
+    for folder in services.workspace.folders:
+        if path.startswith(str(folder)):
+            return os.path.relpath(path, folder)
+    return path
+
+
+async def _asked(tool: Tool | None, params: JsonObject) -> Json:
+    """What a tool says, called by the client and not by the model; `None` without that tool."""
+    if tool is None:
+        return None
+    try:
+        invocation = tool.build(params)
+    except InvalidToolParams:
+        return None
+    execution = ToolExecution(call_id="client-read", signal=AbortController().signal)
+    return (await invocation.execute(execution)).llm_content
+
+
+def _reader(services: Services) -> Tool | None:
+    """The tool that reads many files, which models need not be offered for clients to have it."""
+    own = (tool for tool in services.tools.active() if isinstance(tool, DeclarativeTool))
+    any_tool = next(own, None)
+    return None if any_tool is None else ReadManyFilesTool(any_tool.host)

@@ -1,0 +1,57 @@
+"""The hooks of a session as a whole, and what hooks have to say to people.
+
+Source: `packages/cli` `gemini.tsx`. There `SessionEnd` is left out where a run fails whose output
+is JSON, because the program ends without its clean-up; here it runs at every end.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Final
+
+from services.hooks.events import HookEvent, HookNotice, HookSystemMessage
+from services.hooks.system import HookSystem
+from surfaces.headless.streams import Streams
+
+__all__ = ["ending_session", "show_hook_message", "started_with"]
+
+_STARTUP: Final = "startup"
+_RESUME: Final = "resume"
+_EXIT: Final = "exit"
+
+
+@asynccontextmanager
+async def ending_session(hooks: HookSystem | None) -> AsyncIterator[None]:
+    """A session: its hooks' warnings at the beginning, `SessionEnd` at its end, however it ends."""
+    if hooks is None:
+        yield
+        return
+    hooks.initialize()
+    try:
+        yield
+    finally:
+        await hooks.session_end(_EXIT)
+
+
+async def started_with(
+    prompt: str, hooks: HookSystem | None, streams: Streams, *, resumed: bool
+) -> str:
+    """Fire `SessionStart`; returns the prompt with the context that it adds, if any."""
+    if hooks is None:
+        return prompt
+    result = await hooks.session_start(_RESUME if resumed else _STARTUP)
+    if result is None:
+        return prompt
+    if result.system_message:
+        streams.tell(result.system_message)
+    if not result.additional_context:
+        return prompt
+    context = f"<hook_context>{result.additional_context}</hook_context>"
+    return f"{context}\n\n{prompt}" if prompt else context
+
+
+def show_hook_message(streams: Streams, notice: HookNotice) -> None:
+    """Tell people what a hook says to them. `SessionStart`'s words are told with its result."""
+    if isinstance(notice, HookSystemMessage) and notice.event_name != HookEvent.SESSION_START:
+        streams.tell(f"[HOOK] {notice.hook_name}: {notice.message}")

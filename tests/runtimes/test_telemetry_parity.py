@@ -1,0 +1,128 @@
+"""Telemetry shows nowhere in what a runtime does, and is the same in both."""
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from harness.cassette.format import Cassette
+from harness.cassette.load import load_cassette
+from harness.replay.runner import run_cassette
+from harness.replay.trace import trace_json
+from services.ids import CountingIds
+from services.telemetry.ids import SeamIdGenerator
+from services.telemetry_settings import TelemetrySettings
+
+CORPUS = Path(__file__).parents[2] / "cassettes"
+RUNTIMES = ("legacy", "adk")
+NAMES = (
+    "abort/at_tool_request",
+    "abort/during_batch",
+    "abort/in_429_wait",
+    "abort/mid_stream",
+    "compression/first_fails",
+    "errors/connect_then_midstream",
+    "errors/429_exhausted",
+    "fallback/capacity_twice",
+    "fallback/lite_in_tool_loop",
+    "invalid_stream/thinking_only_then_ok",
+    "loops/argument_forms",
+    "masking/once_only",
+    "mcp/dies_once",
+    "next_speaker/model_twice",
+    "resume/self_after_tools",
+    "routing/auto",
+    "text/text",
+    "tools/many_rounds",
+    "tools/parallel_mixed",
+    "tools/policy_denied",
+    "tools/search_retries",
+    "truncation/two_at_once",
+)
+
+
+def cassette(name: str) -> Cassette:
+    return load_cassette(CORPUS / f"{name}.yaml", CORPUS)
+
+
+def measured(name: str, runtime: str, file: Path, *, content: bool = False) -> str:
+    settings = TelemetrySettings(enabled=True, outfile=str(file), log_prompts=content)
+    return trace_json(run_cassette(cassette(name), runtime, telemetry=settings))
+
+
+@cache
+def unmeasured(name: str, runtime: str) -> str:
+    return trace_json(run_cassette(cassette(name), runtime))
+
+
+def read(file: Path) -> tuple[list[Any], list[Any]]:
+    # What was said names the run's own folders.
+    text = re.sub(r"parity-\w{8}", "parity-folder", file.read_text("ascii"))
+    lines = [json.loads(line) for line in text.splitlines()]
+    spans = [line["resourceSpans"][0]["scopeSpans"][0] for line in lines if "resourceSpans" in line]
+    metrics = [line["resourceMetrics"][0] for line in lines if "resourceMetrics" in line]
+    return [span for scope in spans for span in scope["spans"]], [
+        one["scopeMetrics"] for one in metrics
+    ]
+
+
+def in_order(spans: list[Any]) -> list[Any]:
+    """The spans as they began: a replay counts their ids, and files have them as they ended.
+
+    What ends at one and the same virtual moment may do so in any order: commands are real
+    processes, and an aborted answer is let go of before or after its turn's `agent_end`.
+    """
+    ids = SeamIdGenerator(CountingIds())
+    counted = [f"{ids.generate_span_id():016x}" for _ in spans]
+    return sorted(spans, key=lambda span: counted.index(span["spanId"]))
+
+
+@pytest.mark.parametrize("content", [False, True])
+@pytest.mark.parametrize("name", NAMES)
+def test_traces_are_the_same_on_or_off_and_spans_in_both_runtimes(
+    name: str, content: bool, tmp_path: Path
+) -> None:
+    seen = {}
+    for runtime in RUNTIMES:
+        file = tmp_path / f"{runtime}.jsonl"
+        assert measured(name, runtime, file, content=content) == unmeasured(name, runtime)
+        seen[runtime] = read(file)
+    legacy, adk = (seen[runtime] for runtime in RUNTIMES)
+    assert legacy[0]
+    assert in_order(legacy[0]) == in_order(adk[0])
+    assert legacy[1] == adk[1]
+    kinds = {span["name"].partition(" ")[0] for span in legacy[0]}
+    assert kinds <= {"invoke_agent", "generate_content", "execute_tool"}
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_two_runs_give_the_same_file(runtime: str, tmp_path: Path) -> None:
+    files = [tmp_path / "first", tmp_path / "second"]
+    for file in files:
+        measured("tools/parallel_mixed", runtime, file)
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_what_a_tool_asks_a_model_stands_under_the_tool(runtime: str, tmp_path: Path) -> None:
+    measured("tools/search_retries", runtime, tmp_path / "spans")
+    spans, _ = read(tmp_path / "spans")
+    (tool,) = (span for span in spans if span["name"] == "execute_tool google_web_search")
+    asked = [span for span in spans if span.get("parentSpanId") == tool["spanId"]]
+    assert {span["name"].partition(" ")[0] for span in asked} == {"generate_content"}
+    assert [event["name"] for event in tool["events"]] == ["gemini_cli.network_retry_attempt"] * (
+        len(asked) - 1
+    )
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_fallbacks_are_seen(runtime: str, tmp_path: Path) -> None:
+    measured("fallback/lite_in_tool_loop", runtime, tmp_path / "spans")
+    spans, (metrics,) = read(tmp_path / "spans")
+    events = [event["name"] for span in spans for event in span["events"]]
+    assert "gemini_cli.fallback" in events
+    names = {metric["name"] for metric in metrics[0]["metrics"]}
+    assert "gemini_cli.fallback.count" in names

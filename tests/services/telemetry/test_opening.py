@@ -1,0 +1,146 @@
+import importlib.util
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from opentelemetry import metrics, trace
+
+from services.availability.switching import FallbackActivated
+from services.telemetry.contract import TelemetryError
+from services.telemetry.opening import open_telemetry
+from services.telemetry_settings import TelemetrySettings
+
+FALLBACK = FallbackActivated(model="gemini-2.5-flash", failed_model="gemini-2.5-pro")
+OTLP = "opentelemetry.exporter"
+
+
+def test_switched_off_there_is_no_telemetry_and_no_file(rig: Any) -> None:
+    with open_telemetry(TelemetrySettings(outfile=str(rig.file)), rig.seams()) as telemetry:
+        assert telemetry is None
+    assert not rig.file.exists()
+
+
+def test_switched_off_nothing_of_opentelemetry_is_imported() -> None:
+    code = (
+        "import sys, services.compose, services.telemetry.opening, surfaces.headless.options;"
+        "print([name for name in sys.modules if name.startswith('opentelemetry.sdk')],"
+        "'services.telemetry.session' in sys.modules)"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout.strip() == "[] False"
+
+
+def test_the_global_providers_are_left_alone(rig: Any) -> None:
+    before = trace.get_tracer_provider(), metrics.get_meter_provider()
+    with rig.opened() as telemetry:
+        telemetry.fell_back(FALLBACK)
+        assert (trace.get_tracer_provider(), metrics.get_meter_provider()) == before
+        with trace.get_tracer("google.adk").start_as_current_span("somebody else's") as other:
+            assert not other.is_recording()
+    assert rig.spans() == []
+
+
+def test_ids_of_the_run_are_the_same_with_and_without(rig: Any) -> None:
+    from services.ids import CountingIds
+    from services.telemetry.ids import SeamIdGenerator
+
+    ids = SeamIdGenerator(rig.ids)
+    assert len({ids.generate_span_id() for _ in range(9)}) == 9
+    assert 0 < ids.generate_span_id() < 2**64
+    assert 0 < ids.generate_trace_id() < 2**128
+    assert [rig.ids.uuid(scope) for scope in ("stream", "message")] == [
+        CountingIds().uuid(scope) for scope in ("stream", "message")
+    ]
+
+
+def test_a_file_that_cannot_be_written_is_refused_at_once(rig: Any, tmp_path: Path) -> None:
+    settings = TelemetrySettings(enabled=True, outfile=str(tmp_path / "no" / "folder"))
+    with (
+        pytest.raises(TelemetryError, match=r"cannot be written.*telemetry\.outfile"),
+        open_telemetry(settings, rig.seams()),
+    ):
+        pass
+
+
+@pytest.mark.parametrize(
+    ("more", "told"),
+    [
+        ({"target": "gcp"}, "telemetry.target: gcp is not built in; write local"),
+        (
+            {"outfile": None, "otlp_protocol": "grpc"},
+            "telemetry.otlpProtocol: grpc is not built in; write http",
+        ),
+    ],
+)
+def test_what_is_not_built_in_is_refused(rig: Any, more: dict[str, Any], told: str) -> None:
+    with pytest.raises(TelemetryError, match=told), rig.opened(**more):
+        pass
+
+
+@pytest.mark.skipif(
+    importlib.util.find_spec(OTLP) is not None, reason="the extra `otlp` is installed here"
+)
+def test_sending_without_the_extra_says_what_to_install(rig: Any) -> None:
+    with pytest.raises(TelemetryError, match=r"install parity\[otlp\]"), rig.opened(outfile=None):
+        pass
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full: only Linux has one")
+def test_a_full_disk_is_told_once_and_stops_nothing(
+    rig: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    with rig.opened(outfile="/dev/full") as telemetry:
+        for _ in range(3):
+            with_span(telemetry)
+    assert caplog.records == []
+    assert rig.warnings == [
+        "Telemetry stopped: /dev/full cannot be written: No space left on device"
+    ]
+
+
+def test_runs_are_appended(rig: Any) -> None:
+    for _ in range(2):
+        with rig.opened() as telemetry:
+            with_span(telemetry)
+    assert len(rig.spans()) == 2
+
+
+def test_the_resource_says_who_measured_what(rig: Any) -> None:
+    with rig.opened() as telemetry:
+        with_span(telemetry)
+    resource = rig.lines()[0]["resourceSpans"][0]["resource"]
+    assert {one["key"]: one["value"]["stringValue"] for one in resource["attributes"]} == {
+        "service.name": "parity",
+        "service.version": "unknown",
+        "parity.runtime": "legacy",
+    }
+
+
+def test_what_is_under_way_at_the_end_is_ended_as_cancelled(rig: Any) -> None:
+    def broken_off() -> None:
+        with rig.opened() as telemetry:
+            with_span(telemetry)
+            rig.clock.advance(7)
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        broken_off()
+    (span,) = rig.spans()
+    assert span["attributes"]["error.type"] == "cancelled"
+    assert int(span["endTimeUnixNano"]) - int(span["startTimeUnixNano"]) == 7_000_000
+
+
+def with_span(telemetry: Any) -> None:
+    """Begin a model call."""
+    from services.abort import AbortController
+    from services.clock import VIRTUAL_EPOCH_MS
+    from services.model.generator import LlmRole, ModelRequest
+    from services.model.metering import ModelCall
+
+    request = ModelRequest(
+        model="m", contents=[], role=LlmRole.MAIN, prompt_id="p", signal=AbortController().signal
+    )
+    call = ModelCall(request=request, streaming=False, began_ms=VIRTUAL_EPOCH_MS)
+    telemetry.model_calls.call_began(call)
