@@ -11,9 +11,10 @@ from typing import Final
 
 from services.clock import Clock
 from services.environment import Environment
-from services.folder_tree import folder_tree
 from services.ids import stable_id
 from services.state import ApprovalMode, SessionState
+from services.tools.folder_tree import FolderTree, folder_tree
+from services.tools.ignore import FileDiscovery
 from services.tools.project_memory import ProjectMemory
 from services.wire import Content
 from services.workspace import Workspace
@@ -113,7 +114,7 @@ class Prompts:
 
         Its id is `ENVIRONMENT_CONTEXT_ID`.
         """
-        tree = folder_tree(self._workspace.root)
+        tree = self._workspace_tree()
         text = _CONTEXT.format(
             today=self._environment.long_date(self._clock.now_ms()),
             platform=self._environment.platform,
@@ -124,6 +125,14 @@ class Prompts:
             told=self._project_context(),
         )
         return {"role": "user", "parts": [{"text": text}]}
+
+    def _workspace_tree(self) -> FolderTree:
+        root = self._workspace.root
+        try:
+            return folder_tree(root, hides=FileDiscovery(root).hides)
+        except OSError:
+            # A conversation can be had without: the tools will say what is wrong with the folder.
+            return FolderTree(lines=(), cut=False)
 
     def _project_context(self) -> str:
         """What project and servers say is read with the first turn, not in the system instruction.

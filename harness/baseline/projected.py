@@ -13,7 +13,7 @@ then carry the same hashes or different ones. What it replaces, and why:
   baseline made on one system can be compared on another; that a runtime tells the model another
   system is the one change of this text that a baseline does not show. (Source: the published
   core's `utils/environmentContext.js`, our `services/prompts.py`.)
-- Any text of more than 64 Ki characters: its beginning, its length and its SHA-256. A run that
+- Any text of more than 8 Ki characters: its beginning, its length and its SHA-256. A run that
   overflows the context window on purpose carries a megabyte through every channel. (No id that a
   projection rule would hide stands in so long a text: tool outputs are cut long before.)
 - Stack traces in events (`_meta.stack`): `<stack>`. They name files of the machine; that one is

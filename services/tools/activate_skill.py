@@ -17,7 +17,7 @@ from services.tools.contract import (
     ToolKind,
     ToolResult,
 )
-from services.tools.folder_tree import folder_tree
+from services.tools.folder_tree import described_folder
 from services.tools.host import ToolHost
 from services.wire import JsonObject
 
@@ -122,5 +122,5 @@ class _ActivateSkill(Invocation):
     def _resources(self, skill: Skill) -> str:
         """The drawing that is shown to whoever is asked, and then given to the model."""
         if self._tree is None:
-            self._tree = folder_tree(skill.folder)
+            self._tree = described_folder(skill.folder)
         return self._tree

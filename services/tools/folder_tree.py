@@ -1,121 +1,159 @@
-"""A folder drawn as a tree, for the model: at most 200 entries, breadth first.
+"""What a folder holds, drawn as a tree: in the first turn of a conversation, and of a skill.
 
-Source: core `utils/getFolderStructure.ts`, with its default options.
+Hidden and skipped folders are named, not entered. Names that are no text are passed over, and so
+are links: a project that links to itself would have no end. The shape of the drawing counts,
+because its size is part of what a prompt is estimated to cost.
+
+Source: core `utils/getFolderStructure.ts`.
 """
 
 from __future__ import annotations
 
 import os
-from collections import deque
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from typing import Final, Protocol
 
 from services.node_errors import error_code, node_error_message
 from services.paths import is_text
 from services.tools.collation import collation_key
 
-__all__ = ["folder_tree"]
+__all__ = ["MAX_ITEMS", "FolderTree", "Hides", "described_folder", "folder_tree"]
 
-_MAX_ITEMS: Final = 200
-_SKIPPED: Final = frozenset({"node_modules", ".git", "dist", "__pycache__"})
+MAX_ITEMS: Final = 200
+"""Files and folders that are shown."""
+
+_SKIPPED: Final = frozenset({".git", "__pycache__", "dist", "node_modules"})
 _MORE: Final = "..."
 _UNREADABLE: Final = frozenset({"EACCES", "ENOENT", "EPERM"})
 
 
+class Hides(Protocol):
+    """Whether a path is passed over."""
+
+    def __call__(self, path: str, *, is_directory: bool = False) -> bool:
+        """`path` is absolute."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FolderTree:
+    """One drawing: its lines, and whether anything is left out of it."""
+
+    lines: tuple[str, ...]
+    cut: bool
+
+
 @dataclass(slots=True)
 class _Folder:
-    name: str
+    path: Path
     files: list[str] = field(default_factory=list)
     folders: list[_Folder] = field(default_factory=list)
+    skipped: bool = False
     more_files: bool = False
     more_folders: bool = False
-    skipped: bool = False
 
     @property
-    def is_cut(self) -> bool:
-        return (
-            self.more_files
-            or self.more_folders
-            or self.skipped
-            or any(folder.is_cut for folder in self.folders)
-        )
+    def cut(self) -> bool:
+        left_out = self.skipped or self.more_files or self.more_folders
+        return left_out or any(folder.cut for folder in self.folders)
 
 
-def folder_tree(folder: Path) -> str:
+def folder_tree(root: Path, *, hides: Hides | None = None) -> FolderTree:
+    """Draw `root`: breadth first up to `MAX_ITEMS`, files before folders, by name.
+
+    Args:
+        root: The folder. Folders below it that may not be read are drawn empty.
+        hides: Which paths are passed over; `FileDiscovery.hides` for what a project ignores.
+
+    Raises:
+        FileNotFoundError: `root` is not there.
+        OSError: something is wrong that is no matter of permissions.
+    """
+    top = _read(root, hides or _hides_nothing)
+    lines: list[str] = []
+    _draw(top, "", lines)
+    return FolderTree(lines=tuple(lines), cut=top.cut)
+
+
+def described_folder(folder: Path) -> str:
     """`folder` as a drawing under one line that says how it was limited; or what went wrong."""
     try:
-        root = _read(folder)
+        tree = folder_tree(folder)
+    except FileNotFoundError:
+        return f'Error: Could not read directory "{folder}". Check path and permissions.'
     except OSError as error:
         why = node_error_message(error, "scandir", error.filename or folder)
         return f'Error processing directory "{folder}": {why}'
-    if root is None:
-        return f'Error: Could not read directory "{folder}". Check path and permissions.'
-    summary = f"Showing up to {_MAX_ITEMS} items (files + folders)."
-    if root.is_cut:
+    summary = f"Showing up to {MAX_ITEMS} items (files + folders)."
+    if tree.cut:
         summary += (
-            f" Folders or files indicated with {_MORE} contain more items not shown, were ignored, "
-            f"or the display limit ({_MAX_ITEMS} items) was reached."
+            " Folders or files indicated with ... contain more items not shown, were ignored, "
+            f"or the display limit ({MAX_ITEMS} items) was reached."
         )
-    lines = "\n".join(_inside(root, ""))
+    lines = "\n".join(tree.lines)
     return f"{summary}\n\n{folder}{os.sep}\n{lines}"
 
 
-def _read(path: Path) -> _Folder | None:
-    root = _Folder(path.name)
-    queue = deque([(root, path)])
-    count = 0
-    while queue:
-        folder, place = queue.popleft()
-        if count >= _MAX_ITEMS:
-            continue
-        try:
-            with os.scandir(place) as scan:
-                named = [entry for entry in scan if is_text(entry.name)]
-                entries = sorted(named, key=lambda entry: collation_key(entry.name))
-        except OSError as error:
-            if error_code(error) not in _UNREADABLE:
-                raise
-            if place == path and error_code(error) == "ENOENT":
-                return None
-            continue
+def _hides_nothing(path: str, *, is_directory: bool = False) -> bool:
+    return False
+
+
+def _read(root: Path, hides: Hides) -> _Folder:
+    top = _Folder(root)
+    queue = [top]
+    room = MAX_ITEMS
+    for folder in queue:
+        if room <= 0:
+            break
+        entries = _entries(folder.path, root)
         for entry in entries:
             if not entry.is_file(follow_symlinks=False):
                 continue
-            if count >= _MAX_ITEMS:
+            if room <= 0:
                 folder.more_files = True
                 break
-            folder.files.append(entry.name)
-            count += 1
+            if not hides(entry.path):
+                folder.files.append(entry.name)
+                room -= 1
         for entry in entries:
             if not entry.is_dir(follow_symlinks=False):
                 continue
-            if count >= _MAX_ITEMS:
+            if room <= 0:
                 folder.more_folders = True
                 break
-            below = _Folder(entry.name, skipped=entry.name in _SKIPPED)
-            folder.folders.append(below)
-            count += 1
-            if not below.skipped:
-                queue.append((below, place / entry.name))
-    return root
+            hidden = entry.name in _SKIPPED or hides(entry.path, is_directory=True)
+            child = _Folder(Path(entry.path), skipped=hidden)
+            folder.folders.append(child)
+            room -= 1
+            if not hidden:
+                queue.append(child)
+    return top
 
 
-def _inside(folder: _Folder, indent: str) -> list[str]:
-    """The lines of what is in `folder`."""
+def _entries(folder: Path, root: Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as scan:
+            named = [entry for entry in scan if is_text(entry.name)]
+    except OSError as error:
+        gone = folder == root and isinstance(error, FileNotFoundError)
+        if gone or error_code(error) not in _UNREADABLE:
+            raise
+        return []
+    return sorted(named, key=lambda entry: collation_key(entry.name))
+
+
+def _draw(folder: _Folder, indent: str, lines: list[str]) -> None:
     names = [*folder.files, *([_MORE] if folder.more_files else [])]
-    lines = [f"{indent}├───{name}" for name in names]
-    if lines and not folder.folders and not folder.more_folders:
-        # With more files to come it is the dots that close the branch, never the last file; but
-        # the last file's own line closes it too when it is the last of those that are shown.
-        lines[-1] = f"{indent}└───{names[-1]}"
-        if folder.more_files and folder.files:
-            lines[-2] = f"{indent}└───{names[-2]}"
-    for below in folder.folders:
-        last = below is folder.folders[-1] and not folder.more_folders
-        dots = _MORE if below.skipped else ""
-        lines.append(f"{indent}{'└───' if last else '├───'}{below.name}{os.sep}{dots}")
-        lines += _inside(below, indent + ("    " if last else "│   "))
+    rows: list[tuple[str, _Folder | None]] = [(name, None) for name in names]
+    rows += [(f"{child.path.name}/", child) for child in folder.folders]
     if folder.more_folders:
-        lines.append(f"{indent}└───{_MORE}")
-    return lines
+        rows.append((_MORE, None))
+    # Where only files are left out, the last one that is shown looks like the end as well.
+    ends = {len(rows), len(folder.files) if len(rows) == len(names) else 0}
+    for number, (name, child) in enumerate(rows, 1):
+        last = number in ends
+        more = _MORE if child is not None and child.skipped else ""
+        lines.append(f"{indent}{'└───' if last else '├───'}{name}{more}")
+        if child is not None:
+            _draw(child, indent + ("    " if last else "│   "), lines)

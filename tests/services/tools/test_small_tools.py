@@ -8,7 +8,7 @@ import pytest
 
 from services.tools.ask_user import AskUserInvocation
 from services.tools.contract import ConfirmationOutcome, ToolErrorType, ToolExecution
-from services.tools.folder_tree import folder_tree
+from services.tools.folder_tree import described_folder
 from services.tools.internal_docs import GetInternalDocsTool
 
 
@@ -118,7 +118,7 @@ class TestSkills:
         call = skilled.build("activate_skill", name="tests")
         assert call.description() == '"tests": How we test'
         result = await skilled.execute(call)
-        tree = folder_tree(folder)
+        tree = described_folder(folder)
         assert result.llm_content == (
             '<activated_skill name="tests">\n  <instructions>\n    First.\n  </instructions>\n\n'
             f"  <available_resources>\n    {tree}\n  </available_resources>\n</activated_skill>"
@@ -172,7 +172,7 @@ class TestFolderTree:
         for path in ("b.txt", "a.txt", "d/x", "d/e/y", "node_modules/z", "c/w"):
             (tmp_path / path).parent.mkdir(parents=True, exist_ok=True)
             (tmp_path / path).touch()
-        assert folder_tree(tmp_path) == (
+        assert described_folder(tmp_path) == (
             "Showing up to 200 items (files + folders). Folders or files indicated with ... "
             "contain more items not shown, were ignored, or the display limit (200 items) was "
             f"reached.\n\n{tmp_path}/\n"
@@ -183,11 +183,11 @@ class TestFolderTree:
     def test_at_most_200_entries_are_drawn(self, tmp_path):
         for number in range(201):
             (tmp_path / f"{number:03}").touch()
-        lines = folder_tree(tmp_path).split("\n")
+        lines = described_folder(tmp_path).split("\n")
         assert lines[-3:] == ["├───198", "└───199", "└───..."]
 
     def test_a_folder_that_is_not_there_is_said(self, tmp_path):
-        assert folder_tree(tmp_path / "no") == (
+        assert described_folder(tmp_path / "no") == (
             f'Error: Could not read directory "{tmp_path}/no". Check path and permissions.'
         )
 
