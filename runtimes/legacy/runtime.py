@@ -10,6 +10,7 @@ from typing import Final
 from agent_protocol.agent import AgentProtocol
 from runtimes.contract import Runtime
 from runtimes.legacy.agent import LegacyAgentProtocol
+from runtimes.legacy.chats import Chats
 from runtimes.legacy.client import GeminiClient
 from services.abort import AbortController
 from services.background import BackgroundTasks, background_tasks
@@ -28,7 +29,8 @@ class LegacyRuntime(Runtime):
     def __init__(self, services: Services, tasks: BackgroundTasks) -> None:
         self._services = services
         self._tasks = tasks
-        self._client = GeminiClient(services)
+        self._chats = Chats(services)
+        self._client = GeminiClient(services, self._chats)
         self._agents: list[LegacyAgentProtocol] = []
 
     def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
@@ -40,17 +42,17 @@ class LegacyRuntime(Runtime):
 
     def transcript(self) -> list[Content]:
         """The model-facing history, oldest first."""
-        return self._client.transcript()
+        return self._chats.current.shown_history()
 
     async def reset(self) -> None:
         """Start the conversation anew."""
-        self._client.reset_chat()
+        self._chats.reset()
 
     async def compress(self) -> None:
         """Summarise the history now."""
         services = self._services
         prompt_id = f"compress-{services.clock.now_ms()}"
-        await self._client.compress(prompt_id, AbortController().signal, force=True)
+        await self._chats.compress(prompt_id, AbortController().signal, force=True)
 
     async def resume(self, recording: Path | None) -> None:
         """Go on from a chat recording; from this conversation's own where none is given.
@@ -58,11 +60,11 @@ class LegacyRuntime(Runtime):
         Raises:
             ValueError: it is not a chat recording.
         """
-        self._client.resume_chat(recording)
+        self._chats.resume(recording)
 
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's own, from 0."""
-        self._client.rewind_chat(to)
+        self._chats.rewind(to)
 
     def hint(self, text: str, source: str) -> None:
         """A hint; the main agent is never told of one. Source: core `legacy-agent-session.ts`."""

@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
 
-from runtimes.legacy.chat import ChatBlocked, ChatRetry, ChatStopped, GeminiChat
+from runtimes.legacy.chat import GeminiChat
+from runtimes.legacy.chat_stream import ChatBlocked, ChatRetry, ChatStopped
 from runtimes.legacy.events import (
     AgentExecutionBlocked,
     AgentExecutionStopped,
