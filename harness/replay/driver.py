@@ -116,12 +116,14 @@ class Driver:
         for moment in fired:
             self._waiting.remove(moment)
             if moment.delay_ms > 0:
-                self._group.create_task(self._later(moment))
+                # A task begins a little later, when time may have moved on.
+                due_ms = self._clock.now_ms() + moment.delay_ms
+                self._group.create_task(self._later(moment, due_ms))
             else:
                 self._do(moment.do)
 
-    async def _later(self, moment: During) -> None:
-        """Act after the delay: virtual time, or real time where something real holds that up.
+    async def _later(self, moment: During, due_ms: float) -> None:
+        """Act when it is due: by virtual time, or by real time where something real holds that up.
 
         Without the second a command could never be interrupted while it runs: virtual time, and
         with it the delay, would stand still until the command has ended by itself.
@@ -129,7 +131,7 @@ class Driver:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         patience_ms = max(moment.delay_ms, _LONG_REAL_WORK_MS)
-        elapsed = self._group.create_task(self._clock.sleep(moment.delay_ms))
+        elapsed = self._group.create_task(self._clock.sleep(max(due_ms - self._clock.now_ms(), 0)))
         while not elapsed.done():
             await asyncio.wait([elapsed], timeout=_POLL_S)
             if min(self._clock.held_for_ms, (loop.time() - begun) * 1000) >= patience_ms:

@@ -22,6 +22,7 @@ from services.telemetry.contract import Telemetry, TelemetryError
 from services.telemetry.opening import TelemetrySeams, open_telemetry
 from services.workspace import Workspace
 from surfaces.headless.options import Plan
+from surfaces.headless.streams import Streams
 
 __all__ = ["Machine", "open_run_services", "open_run_telemetry"]
 
@@ -47,10 +48,9 @@ class Machine:
             workspace=Workspace.at(Path.cwd(), Path(home) if home else Path.home()),
         )
 
-    @property
-    def coloured(self) -> bool:
-        """Whether words for people may be in colour."""
-        return not self.environment.variables.get("NO_COLOR")
+    def colours(self, streams: Streams) -> bool:
+        """Whether words for people may be in colour: on a terminal, unless they do not want it."""
+        return streams.told_on_a_terminal and not self.environment.variables.get("NO_COLOR")
 
 
 @asynccontextmanager

@@ -98,7 +98,7 @@ def run_headless(
         run = _settle(options, machine, streams, witness)
         return _finished(run, stdin)
     except FatalError as error:
-        streams.tell(f"\x1b[31m{error}\x1b[0m" if machine.coloured else str(error))
+        streams.tell(f"\x1b[31m{error}\x1b[0m" if machine.colours(streams) else str(error))
         return error.exit_code
     except OutputClosed:
         return 0
@@ -126,7 +126,7 @@ def _settle(
         metrics=metrics,
         clock=clock,
         auth_type=auth_type_of(variables, plan.selected_auth) or AuthType.USE_GEMINI,
-        colour=machine.coloured,
+        colour=machine.colours(streams),
     )
     return _Run(
         options=options,

@@ -38,6 +38,14 @@ class Streams:
         self._err = err
         self._at_start = True
 
+    @property
+    def told_on_a_terminal(self) -> bool:
+        """Whether somebody reads standard error on a terminal."""
+        try:
+            return self._err.isatty()
+        except ValueError:
+            return False
+
     def write(self, text: str) -> None:
         """Write an answer.
 

@@ -9,6 +9,7 @@ import pytest
 from services.clock import SystemClock
 from services.model.errors import FatalConfigError
 from surfaces.headless import piped_input
+from surfaces.headless.machine import Machine
 from surfaces.headless.options import HeadlessOptions, plan_run
 from surfaces.headless.piped_input import read_piped_input
 from surfaces.headless.sessions import NoSessions, SessionNotFound, find_session
@@ -206,3 +207,23 @@ def test_closed_output_is_told_apart() -> None:
 
     with pytest.raises(OutputClosed):
         streams.write("x")
+
+
+class _OnTerminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize(
+    ("err", "unwanted", "colours"),
+    [
+        (_OnTerminal(), "", True),
+        (_OnTerminal(), "1", False),
+        (io.StringIO(), "", False),
+    ],
+)
+def test_colour_is_for_terminals_of_people_who_want_it(
+    monkeypatch: pytest.MonkeyPatch, err: io.StringIO, unwanted: str, colours: bool
+) -> None:
+    monkeypatch.setenv("NO_COLOR", unwanted)
+    assert Machine.here().colours(Streams(io.StringIO(), err)) is colours
