@@ -144,8 +144,8 @@ def _code(text: str) -> str:
     """`text`, which is not empty, on one line, as a code span that holds whatever backticks."""
     shown = printable(text)
     fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
-    # Markdown takes one space off either side again.
-    pad = " " if shown[0] in "` " or shown[-1] in "` " else ""
+    # Markdown takes one space off either side again, unless there is nothing but spaces.
+    pad = " " if shown.strip(" ") and (shown[0] in "` " or shown[-1] in "` ") else ""
     return f"{fence}{pad}{shown}{pad}{fence}"
 
 

@@ -146,6 +146,7 @@ PLAIN = generated_part([waiver(), LAST])
 
 
 @example("a | b\n--- | ---\n| x |", "``x`", "`")
+@example("0", " ", "0")
 @example("<!-- hidden", f"{END}\n{BEGIN}", END)
 @example("# no heading\n\n- no list\n\n```\n", " x ", " ")
 @example("*a* __b__ _c_ a_b ~~d~~ [e](f) ![g](h) <i> &amp; $j$ \\", "x" * 99, "x\x1b[0m")
