@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from agent_protocol.agent import MessageSend
@@ -21,8 +21,7 @@ from benchmarks.model import USAGE
 from harness.replay.envelope import open_envelope
 from runtimes.contract import Runtime
 from runtimes.registry import open_runtime
-from services.compose import ServicesSetup, open_services
-from services.environment import Environment
+from services.compose import open_services
 from services.model.generator import ChunkStream, EmbedRequest, LlmRole, ModelRequest
 from services.settings import settings_from_parameters
 from services.wire import JsonObject
@@ -221,16 +220,8 @@ async def open_busy(
     with open_envelope() as envelope:
         for number in range(FILES):
             (envelope.workspace.root / f"store_{number}.txt").write_text(large_file(number))
-        setup = ServicesSetup(
-            session_id=envelope.ids.uuid("session"),
-            model="gemini-2.5-flash",
-            workspace=envelope.workspace,
-            clock=envelope.clock,
-            ids=envelope.ids,
-            rng=envelope.rng,
-            process_ids=envelope.process_ids,
-            environment=Environment.for_replay(home=str(envelope.workspace.home)),
-            content_generator=model,
+        setup = replace(
+            envelope.setup("gemini-2.5-flash", model),
             settings=settings_from_parameters(equipment.parameters()),
         )
         async with (

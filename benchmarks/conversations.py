@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import replace
 
 from agent_protocol.agent import AgentProtocol, MessageSend
 from agent_protocol.content import TextPart
@@ -13,8 +14,7 @@ from benchmarks.model import Gate, InstantModel, Kind
 from harness.replay.envelope import open_envelope
 from runtimes.contract import Runtime
 from runtimes.registry import open_runtime
-from services.compose import ServicesSetup, open_services
-from services.environment import Environment
+from services.compose import open_services
 from services.settings import Settings
 
 __all__ = ["Conversation", "open_conversation"]
@@ -83,16 +83,8 @@ async def open_conversation(runtime_name: str, kind: Kind) -> AsyncIterator[Conv
     """
     gate = Gate() if kind == "tool" else None
     with open_envelope() as envelope:
-        setup = ServicesSetup(
-            session_id=envelope.ids.uuid("session"),
-            model="gemini-2.5-flash",
-            workspace=envelope.workspace,
-            clock=envelope.clock,
-            ids=envelope.ids,
-            rng=envelope.rng,
-            process_ids=envelope.process_ids,
-            environment=Environment.for_replay(home=str(envelope.workspace.home)),
-            content_generator=InstantModel(gate),
+        setup = replace(
+            envelope.setup("gemini-2.5-flash", InstantModel(gate)),
             # The model says the same every time, which is what loop detection is there to end.
             settings=Settings(disable_loop_detection=True),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from agent_protocol.agent import AgentProtocol, MessageSend
@@ -16,8 +16,7 @@ from runtimes.contract import Runtime
 from runtimes.registry import open_runtime
 from services.bundle import Services
 from services.clock import virtual_loop
-from services.compose import ServicesSetup, open_services
-from services.environment import Environment
+from services.compose import open_services
 from services.model.replay.generator import ReplayedContentGenerator
 from services.model.replay.steps import parse_steps
 from services.settings import Settings
@@ -84,18 +83,10 @@ async def stage(
             parse_steps(list(steps)),
             clock=envelope.clock,
         )
-        setup = ServicesSetup(
-            session_id=envelope.ids.uuid("session"),
-            model="gemini-2.5-flash",
+        setup = replace(
+            envelope.setup("gemini-2.5-flash", model),
             approval_mode=mode,
             settings=settings or Settings(),
-            workspace=envelope.workspace,
-            clock=envelope.clock,
-            ids=envelope.ids,
-            rng=envelope.rng,
-            process_ids=envelope.process_ids,
-            environment=Environment.for_replay(home=str(envelope.workspace.home)),
-            content_generator=model,
         )
         async with (
             open_services(setup) as services,

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Awaitable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final
@@ -112,10 +112,7 @@ class TapingContentGenerator:
     async def generate_content(self, request: ModelRequest) -> JsonObject:
         """Ask, and keep the answer."""
         step = self._tape.asked(StepMethod.GENERATE, request)
-        with _Keeping(step):
-            response = await self._inner.generate_content(request)
-        step.value = _kept(response)
-        return response
+        return await _whole(step, self._inner.generate_content(request))
 
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
         """Connect; each chunk is kept as it comes."""
@@ -140,18 +137,19 @@ class TapingContentGenerator:
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
         """Count, and keep the count."""
         step = self._tape.asked(StepMethod.COUNT_TOKENS, request)
-        with _Keeping(step):
-            response = await self._inner.count_tokens(request)
-        step.value = _kept(response)
-        return response
+        return await _whole(step, self._inner.count_tokens(request))
 
     async def embed_content(self, request: EmbedRequest) -> JsonObject:
         """Embed, and keep the vectors."""
         step = self._tape.asked(StepMethod.EMBED, request)
-        with _Keeping(step):
-            response = await self._inner.embed_content(request)
-        step.value = _kept(response)
-        return response
+        return await _whole(step, self._inner.embed_content(request))
+
+
+async def _whole(step: TapedStep, answer: Awaitable[JsonObject]) -> JsonObject:
+    with _Keeping(step):
+        response = await answer
+    step.value = _kept(response)
+    return response
 
 
 class _Keeping:

@@ -18,7 +18,10 @@ from typing import Final
 
 from harness.replay.observation import RunPaths
 from services.clock import VirtualClock
+from services.compose import ServicesSetup
+from services.environment import Environment
 from services.ids import CountingIds, CountingProcessIds, FixedRandom
+from services.model.generator import ContentGenerator
 from services.workspace import Workspace
 
 __all__ = ["Envelope", "FolderState", "folder_state", "open_envelope"]
@@ -37,6 +40,22 @@ class Envelope:
     ids: CountingIds
     rng: FixedRandom
     process_ids: CountingProcessIds
+
+    def setup(
+        self, model: str, generator: ContentGenerator, *, session_id: str | None = None
+    ) -> ServicesSetup:
+        """A session in this envelope, all defaults; `dataclasses.replace` gives it its settings."""
+        return ServicesSetup(
+            session_id=session_id or self.ids.uuid("session"),
+            model=model,
+            workspace=self.workspace,
+            clock=self.clock,
+            ids=self.ids,
+            rng=self.rng,
+            process_ids=self.process_ids,
+            environment=Environment.for_replay(home=str(self.workspace.home)),
+            content_generator=generator,
+        )
 
     def paths(self, cassettes: Path, others: Mapping[str, str] | None = None) -> RunPaths:
         """How this run's folders, and `others`, are written in what is observed."""

@@ -8,6 +8,7 @@ import logging
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
@@ -32,7 +33,6 @@ from runtimes.contract import (
 from runtimes.registry import open_runtime, runtime_factory, runtime_traits
 from services.clock import VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
-from services.environment import Environment
 from services.model.generator import ContentGenerator, ModelRequest
 from services.model.replay.generator import (
     ObservedRequest,
@@ -282,19 +282,11 @@ class _Run:
         return file
 
     def _setup(self) -> ServicesSetup:
-        envelope, session = self._envelope, self._cassette.session
-        return ServicesSetup(
-            session_id=self._session_id,
-            model=session.model,
+        session = self._cassette.session
+        return replace(
+            self._envelope.setup(session.model, self._generator, session_id=self._session_id),
             approval_mode=session.approval_mode,
             settings=settings_of(session),
-            workspace=envelope.workspace,
-            clock=envelope.clock,
-            ids=envelope.ids,
-            rng=envelope.rng,
-            process_ids=envelope.process_ids,
-            environment=Environment.for_replay(home=str(envelope.workspace.home)),
-            content_generator=self._generator,
             fallback_handler=fallback_handler(self._cassette.answers, self._witness),
             telemetry=self.telemetry,
         )

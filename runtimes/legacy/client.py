@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from runtimes.legacy import events as server
@@ -43,6 +43,20 @@ class _After:
     ended_with: server.ServerEvent | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class _Sending:
+    """What a request and all that follows it by itself have in common."""
+
+    signal: AbortSignal
+    prompt_id: str
+    display_content: list[Part] | None
+    turns: int
+    """How many turns may still follow each other without the user: recoveries from loops,
+    continuations, and what AfterAgent hooks ask for."""
+    call: ClientCall
+    """Filled with what came of it."""
+
+
 class GeminiClient:
     """One conversation's turn loop over its chats. Turn counts go on when a chat is replaced."""
 
@@ -63,25 +77,27 @@ class GeminiClient:
         """The model under which completed tool calls are recorded."""
         return self._services.state.sequence_model or self._services.state.model
 
-    async def send_message_stream(
+    def send_message_stream(
         self,
         parts: list[Part],
         signal: AbortSignal,
         prompt_id: str,
         *,
         display_content: list[Part] | None = None,
-        turns: int = MAX_TURNS,
-        call: ClientCall | None = None,
     ) -> AsyncGenerator[server.ServerEvent, None]:
         """Run one turn for `parts`, and what follows it by itself, and yield its events.
-
-        `turns` is how many turns may follow each other without the user: recoveries from loops,
-        continuations, and what AfterAgent hooks ask for. `call` is filled with what came of it.
 
         Raises:
             UnauthorizedError: the credentials were refused.
         """
-        services, call = self._services, call or ClientCall()
+        call = ClientCall()
+        return self._send(parts, _Sending(signal, prompt_id, display_content, MAX_TURNS, call))
+
+    async def _send(
+        self, parts: list[Part], sending: _Sending
+    ) -> AsyncGenerator[server.ServerEvent, None]:
+        services, call = self._services, sending.call
+        signal, prompt_id = sending.signal, sending.prompt_id
         services.availability.reset_turn()
         previous = services.state.last_prompt_id
         if prompt_id != previous:
@@ -96,11 +112,8 @@ class GeminiClient:
                 yield refusal
                 return
         continued = False
-        turns = min(turns, MAX_TURNS)
         try:
-            async with aclosing(
-                self._process_turn(parts, signal, prompt_id, display_content, turns, call)
-            ) as turn:
+            async with aclosing(self._process_turn(parts, sending)) as turn:
                 async for event in turn:
                     yield event
             if self._hooks is not None:
@@ -110,10 +123,8 @@ class GeminiClient:
                     if ended.context_cleared:
                         self._chats.reset()
                 if again is not None:
-                    continued = turns > 1
-                    async with aclosing(
-                        self._go_on(again, signal, prompt_id, display_content, turns, call)
-                    ) as more:
+                    continued = sending.turns > 1
+                    async with aclosing(self._go_on(again, sending)) as more:
                         async for event in more:
                             yield event
         except Exception as error:  # cancellation is an event, everything else the caller's
@@ -127,49 +138,29 @@ class GeminiClient:
                 )
 
     async def _go_on(
-        self,
-        parts: list[Part],
-        signal: AbortSignal,
-        prompt_id: str,
-        display_content: list[Part] | None,
-        turns: int,
-        call: ClientCall,
+        self, parts: list[Part], sending: _Sending
     ) -> AsyncGenerator[server.ServerEvent, None]:
         """Send what an AfterAgent hook asks for, if the turns are not used up."""
-        if turns <= 1 or self._hooks is None:
+        if sending.turns <= 1 or self._hooks is None:
             # The core has no bound here: a hook that always blocks never ends.
             yield server.MaxSessionTurns()
             return
-        self._hooks.resume_after_block(prompt_id)
-        async with aclosing(
-            self.send_message_stream(
-                parts,
-                signal,
-                prompt_id,
-                display_content=display_content,
-                turns=turns - 1,
-                call=call.continued(),
-            )
-        ) as more:
+        self._hooks.resume_after_block(sending.prompt_id)
+        next_one = replace(sending, turns=sending.turns - 1, call=sending.call.continued())
+        async with aclosing(self._send(parts, next_one)) as more:
             async for event in more:
                 yield event
 
     async def _process_turn(
-        self,
-        parts: list[Part],
-        signal: AbortSignal,
-        prompt_id: str,
-        display_content: list[Part] | None,
-        turns: int,
-        call: ClientCall,
+        self, parts: list[Part], sending: _Sending
     ) -> AsyncGenerator[server.ServerEvent, None]:
-        services = self._services
+        services, signal, prompt_id = self._services, sending.signal, sending.prompt_id
         self._session_turn_count += 1
         limit = services.settings.max_session_turns
         if 0 < limit < self._session_turn_count:
             yield server.MaxSessionTurns()
             return
-        if turns <= 0:
+        if sending.turns <= 0:
             return
         checked_model = self._chats.model_for_limits
         if not services.settings.context_management:
@@ -187,42 +178,26 @@ class GeminiClient:
         after = _After()
         verdict = await self._loops.turn_started(signal)
         if verdict.count:
-            self._take_loop(verdict, turns, after)
+            self._take_loop(verdict, sending.turns, after)
         else:
-            async with aclosing(
-                self._model_turn(parts, signal, prompt_id, display_content, turns, call, after)
-            ) as events:
+            async with aclosing(self._model_turn(parts, sending, after)) as events:
                 async for event in events:
                     yield event
         if after.ended_with is not None:
             yield after.ended_with
         elif after.follow_up is not None:
-            async with aclosing(
-                self.send_message_stream(
-                    after.follow_up,
-                    signal,
-                    prompt_id,
-                    display_content=display_content,
-                    turns=turns - 1,
-                    call=call,
-                )
-            ) as more:
+            next_one = replace(sending, turns=sending.turns - 1)
+            async with aclosing(self._send(after.follow_up, next_one)) as more:
                 async for event in more:
                     yield event
 
     async def _model_turn(
-        self,
-        parts: list[Part],
-        signal: AbortSignal,
-        prompt_id: str,
-        display_content: list[Part] | None,
-        turns: int,
-        call: ClientCall,
-        after: _After,
+        self, parts: list[Part], sending: _Sending, after: _After
     ) -> AsyncGenerator[server.ServerEvent, None]:
         """Choose the model, ask it, and watch its answer; `after` says how it goes on."""
         services, state = self._services, self._services.state
-        turn = call.turn = Turn(services, self.chat, prompt_id)
+        signal, prompt_id = sending.signal, sending.prompt_id
+        turn = sending.call.turn = Turn(services, self.chat, prompt_id)
         wanted = state.sequence_model or await self._route(parts, signal, prompt_id)
         key = ModelConfigKey(model=wanted, is_chat_model=True)
         model = services.availability.select(key, consume_attempt=False).model
@@ -231,12 +206,12 @@ class GeminiClient:
         state.sequence_model = model
         failed = False
         async with aclosing(
-            turn.run(key, parts, signal, display_content=display_content)
+            turn.run(key, parts, signal, display_content=sending.display_content)
         ) as events:
             async for event in events:
                 verdict = self._watched(event)
                 if verdict.count:
-                    self._take_loop(verdict, turns, after)
+                    self._take_loop(verdict, sending.turns, after)
                     if after.ended_with is not None:  # an abort by who hears it undoes the turn
                         yield after.ended_with
                         after.ended_with = None

@@ -4,12 +4,24 @@ from __future__ import annotations
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
+from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.sessions.session import Session
 
 from runtimes.adk.notes import Note, Stopped, WireContent
+from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
+from services.bundle import Services
 
-__all__ = ["leave", "note_event", "stop"]
+__all__ = ["EngineProcessor", "leave", "note_event", "stop"]
+
+
+class EngineProcessor(BaseLlmRequestProcessor):
+    """A request processor that looks at the run under way and at what it is part of."""
+
+    def __init__(self, services: Services, sessions: GcliSessionService, link: RunLink) -> None:
+        self._services = services
+        self._sessions = sessions
+        self._link = link
 
 
 def note_event(context: InvocationContext, note: Note, *, partial: bool = False) -> Event:

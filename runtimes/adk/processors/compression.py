@@ -6,30 +6,21 @@ from collections.abc import AsyncGenerator
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
-from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.notes import Compressed
-from runtimes.adk.processors.base import note_event
+from runtimes.adk.processors.base import EngineProcessor, note_event
 from runtimes.adk.replacing import compress, model_for_limits
-from runtimes.adk.run import RunLink
-from runtimes.adk.sessions import GcliSessionService
-from services.bundle import Services
 from services.compression.service import CompressionStatus
 from services.model.limits import token_limit
 
 __all__ = ["CompressionProcessor"]
 
 
-class CompressionProcessor(BaseLlmRequestProcessor):
+class CompressionProcessor(EngineProcessor):
     """Compresses what stands before the pending turn, and says how much room is left after it."""
 
     name = "compression"
-
-    def __init__(self, services: Services, sessions: GcliSessionService, link: RunLink) -> None:
-        self._services = services
-        self._sessions = sessions
-        self._link = link
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest

@@ -12,16 +12,13 @@ from typing import Final
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
-from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import Blocked, Stopped
-from runtimes.adk.processors.base import leave, note_event, stop
+from runtimes.adk.processors.base import EngineProcessor, leave, note_event, stop
 from runtimes.adk.prompt_calls import shown_reason
-from runtimes.adk.run import Run, RunLink, Step
-from runtimes.adk.sessions import GcliSessionService
-from services.bundle import Services
+from runtimes.adk.run import Run, Step
 from services.hooks.results import HookOutput
 from services.model.parts import part_list_to_string
 from services.wire import Part
@@ -34,15 +31,10 @@ LIMIT_PLUGINS: Final = ("MaxTurnsAdkPlugin", "TokenLimitAdkPlugin", "MaxTimeAdkP
 MAX_TURNS_EXCEEDED: Final = "MAX_TURNS_EXCEEDED"
 
 
-class LimitsProcessor(BaseLlmRequestProcessor):
+class LimitsProcessor(EngineProcessor):
     """Counts a model turn in, or ends the run."""
 
     name = "limits"
-
-    def __init__(self, services: Services, sessions: GcliSessionService, link: RunLink) -> None:
-        self._services = services
-        self._sessions = sessions
-        self._link = link
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest

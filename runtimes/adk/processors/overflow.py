@@ -6,28 +6,19 @@ from collections.abc import AsyncGenerator
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
-from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.notes import Stopped
-from runtimes.adk.processors.base import stop
-from runtimes.adk.run import RunLink
-from runtimes.adk.sessions import GcliSessionService
-from services.bundle import Services
+from runtimes.adk.processors.base import EngineProcessor, stop
 from services.model.tokens import request_token_count
 
 __all__ = ["OverflowProcessor"]
 
 
-class OverflowProcessor(BaseLlmRequestProcessor):
+class OverflowProcessor(EngineProcessor):
     """Compares the pending turn's size with what the last prompt left free."""
 
     name = "context_overflow"
-
-    def __init__(self, services: Services, sessions: GcliSessionService, link: RunLink) -> None:
-        self._services = services
-        self._sessions = sessions
-        self._link = link
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest

@@ -11,12 +11,11 @@ from typing import Final
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
-from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.models.llm_request import LlmRequest
 from google.genai import types
 
 from runtimes.adk.notes import ModelChosen
-from runtimes.adk.processors.base import note_event
+from runtimes.adk.processors.base import EngineProcessor, note_event
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
 from services.bundle import Services
@@ -31,7 +30,7 @@ _KNOWN: Final = frozenset(
 )
 
 
-class GcliRoutingProcessor(BaseLlmRequestProcessor):
+class GcliRoutingProcessor(EngineProcessor):
     """Settles the model, announces a new one, and rewrites the request for it.
 
     `Step.key` keeps what was routed to: the model layer resolves it again for every attempt.
@@ -40,9 +39,7 @@ class GcliRoutingProcessor(BaseLlmRequestProcessor):
     name = "gcli_routing"
 
     def __init__(self, services: Services, sessions: GcliSessionService, link: RunLink) -> None:
-        self._services = services
-        self._sessions = sessions
-        self._link = link
+        super().__init__(services, sessions, link)
         self._config: tuple[JsonObject, types.GenerateContentConfig] | None = None
 
     async def run_async(

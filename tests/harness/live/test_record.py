@@ -1,14 +1,11 @@
 """`parity record` against the stand-in for the API, and what becomes of the cassettes."""
 
-import asyncio
 import json
 import os
 import signal
 import subprocess
 import sys
-import threading
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +14,8 @@ from click.testing import CliRunner, Result
 
 from harness.cassette.load import load_cassette
 from harness.cli import parity
-from harness.http.standin import StandIn, open_standin
 from harness.replay.runner import run_cassette
+from tests.standin_thread import standin_thread
 
 REPOSITORY = Path(__file__).parents[3]
 KEY = "key-of-nobody-0123456789"
@@ -41,30 +38,6 @@ def call(name: str, **args: Any) -> dict[str, Any]:
     return chunk({"functionCall": {"name": name, "args": args, "id": "c1"}}, finish="STOP")
 
 
-@contextmanager
-def served(steps: list[Mapping[str, Any]]) -> Iterator[StandIn]:
-    """The stand-in on a loop of its own, because the command runs one of its own too."""
-    loop, ready = asyncio.new_event_loop(), threading.Event()
-    held: list[StandIn] = []
-    done = asyncio.Event()
-
-    async def serve() -> None:
-        async with open_standin(steps) as standin:
-            held.append(standin)
-            ready.set()
-            await done.wait()
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    ready.wait()
-    try:
-        yield held[0]
-    finally:
-        loop.call_soon_threadsafe(done.set)
-        thread.join()
-        loop.close()
-
-
 @pytest.fixture
 def ws(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "ws").mkdir()
@@ -84,7 +57,7 @@ Record = Callable[..., Result]
 @pytest.fixture
 def record(ws: Path, monkeypatch: pytest.MonkeyPatch) -> Record:
     def go(steps: list[Mapping[str, Any]], *options: str, out: str = "tapes/one.yaml") -> Result:
-        with served(steps) as standin:
+        with standin_thread(steps) as standin:
             monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", standin.base_url)
             asked = ["record", "--out", str(ws.parent / out), "-p", "hi", *options]
             if "-m" not in options:
@@ -300,7 +273,7 @@ def test_what_was_recorded_before_ctrl_c_is_written_and_replays(ws: Path, runtim
         {**hangs, "hang_at": 10_000},
     ]
     file = ws.parent / "tapes" / "one.yaml"
-    with served(steps) as standin:
+    with standin_thread(steps) as standin:
         child = subprocess.Popen(
             [
                 *(sys.executable, "-m", "harness.cli", "record", "--out", str(file)),

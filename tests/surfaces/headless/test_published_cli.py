@@ -5,14 +5,12 @@ less: times, session ids, and words of this product's own. The CLI's agent sessi
 because its older loop is not what `AgentProtocol` replaces; see `docs/headless.md`.
 """
 
-import asyncio
 import io
 import json
 import os
 import re
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -21,10 +19,10 @@ from typing import Any
 
 import pytest
 
-from harness.http.standin import open_standin
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.presenters import OutputFormat
 from surfaces.headless.program import run_headless
+from tests.standin_thread import standin_thread
 from tests.surfaces.headless.conftest import calls, chunk, says, write_answers
 
 VERSION = "0.61.0"
@@ -488,32 +486,11 @@ def _place(scenario: Scenario, place: Path) -> Iterator[dict[str, str]]:
     variables = {"GEMINI_CLI_HOME": str(place / "home"), "NO_COLOR": "1"}
     if not scenario.keyless:
         variables["GEMINI_API_KEY"] = "key-of-nobody"
-    with nullcontext() if scenario.served is None else _served(scenario.served) as address:
-        if address:
-            variables["GOOGLE_GEMINI_BASE_URL"] = address
+    served = nullcontext() if scenario.served is None else standin_thread(scenario.served)
+    with served as standin:
+        if standin is not None:
+            variables["GOOGLE_GEMINI_BASE_URL"] = standin.base_url
         yield variables
-
-
-@contextmanager
-def _served(steps: Sequence[Mapping[str, Any]]) -> Iterator[str]:
-    loop, ready, done = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
-    address: list[str] = []
-
-    async def serve() -> None:
-        async with open_standin(steps) as standin:
-            address.append(standin.base_url)
-            ready.set()
-            await done.wait()
-
-    thread = threading.Thread(target=loop.run_until_complete, args=(serve(),))
-    thread.start()
-    ready.wait()
-    try:
-        yield address[0]
-    finally:
-        loop.call_soon_threadsafe(done.set)
-        thread.join()
-        loop.close()
 
 
 def _our_outcome(
