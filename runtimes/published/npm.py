@@ -7,7 +7,9 @@ import re
 import signal
 import subprocess
 import sys
-from contextlib import suppress
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +32,7 @@ _FLAGS: Final = (
     "--no-update-notifier",
     "--loglevel=error",
 )
+_ENDING: Final = ("SIGINT", "SIGTERM", "SIGHUP")
 _OFFLINE: Final = frozenset(
     {
         "EAI_AGAIN",
@@ -59,11 +62,38 @@ def npm_install(npm: Path, node: Path, spec: str, folder: Path) -> None:
     command = [str(npm), "install", f"--prefix={folder}", *_FLAGS, f"{PACKAGE}@{spec}"]
     # npm starts `node` by name: the one that was checked must come first.
     path = os.pathsep.join(filter(None, [str(node.parent), os.environ.get("PATH")]))
+    with _running(command, folder, {**os.environ, "PATH": path}) as child:
+        _, said = child.communicate()
+    if child.returncode != 0:
+        raise _failure(spec, child.returncode, said.decode(errors="replace"))
+
+
+@contextmanager
+def _running(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str]
+) -> Iterator[subprocess.Popen[bytes]]:
+    child: subprocess.Popen[bytes] | None = None
     try:
-        child = subprocess.Popen(
+        # An interrupt that came while npm begins would leave behind what nobody knows of yet.
+        with _signals_held_back():
+            child = _begun(command, folder, environment)
+        yield child
+    finally:
+        if child is not None:
+            if child.poll() is None:
+                _end(child)
+            if child.stderr is not None:
+                child.stderr.close()
+
+
+def _begun(
+    command: Sequence[str], folder: Path, environment: Mapping[str, str]
+) -> subprocess.Popen[bytes]:
+    try:
+        return subprocess.Popen(
             command,
             cwd=folder,
-            env={**os.environ, "PATH": path},
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -71,16 +101,29 @@ def npm_install(npm: Path, node: Path, spec: str, folder: Path) -> None:
         )
     except OSError as error:
         raise UpstreamUnavailable(
-            f"{npm} cannot be run: {error.strerror}", "install npm again"
+            f"{command[0]} cannot be run: {error.strerror}", "install npm again"
         ) from error
-    with child:
-        try:
-            _, said = child.communicate()
-        except BaseException:
-            _end(child)
-            raise
-    if child.returncode != 0:
-        raise _failure(spec, child.returncode, said.decode(errors="replace"))
+
+
+@contextmanager
+def _signals_held_back() -> Iterator[None]:
+    """Let signals that Python code hears be heard when the block is left."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    heard: list[int] = []
+    numbers = [signal.Signals[name] for name in _ENDING if hasattr(signal, name)]
+    handlers = {number: signal.getsignal(number) for number in numbers}
+    held = {number: handler for number, handler in handlers.items() if callable(handler)}
+    for number in held:
+        signal.signal(number, lambda number, frame: heard.append(number))
+    try:
+        yield
+    finally:
+        for number, handler in held.items():
+            signal.signal(number, handler)
+        for late in heard:
+            signal.raise_signal(late)
 
 
 def _end(child: subprocess.Popen[bytes]) -> None:
