@@ -1,0 +1,1 @@
+"""Scenarios nobody wrote: a grammar, two ways to draw from it, and what becomes of a finding."""

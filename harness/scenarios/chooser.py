@@ -1,0 +1,67 @@
+"""`Chooser`: every decision of the grammar, made through one object.
+
+The grammar never meets Hypothesis: it asks for a whole number in a range, and that is all that is
+ever drawn. So a drawn scenario is a list of small numbers, which mutation and shrinking understand;
+0 is always the plainest choice, so a smaller list is a plainer scenario.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+__all__ = ["Chooser"]
+
+T = TypeVar("T")
+
+_PER_MILLE = 1000
+
+
+class Chooser:
+    """Makes choices, weighted by a profile. Options are written plainest first."""
+
+    def __init__(
+        self,
+        whole: Callable[[int, int], int],
+        weights: Mapping[str, Mapping[str, int]] | None = None,
+    ) -> None:
+        """Draw by `whole(low, high)`, both ends included.
+
+        `weights` replaces single weights: name of a choice → option → weight. An option of weight 0
+        is never taken.
+        """
+        self._whole = whole
+        self._weights = weights or {}
+
+    def whole(self, low: int, high: int) -> int:
+        """A whole number, `low` and `high` included; `low` is the plainest."""
+        return low if low == high else self._whole(low, high)
+
+    def among(self, options: Sequence[T]) -> T:
+        """One of `options`, all alike likely; the first is the plainest."""
+        return options[self.whole(0, len(options) - 1)]
+
+    def chance(self, name: str, per_mille: int) -> bool:
+        """True so often in a thousand; a profile may say otherwise under `chances`."""
+        wanted = self._weights.get("chances", {}).get(name, per_mille)
+        if wanted <= 0:
+            return False
+        return self.whole(0, _PER_MILLE - 1) >= _PER_MILLE - wanted
+
+    def times(self, name: str, most: int, per_mille: int) -> Iterator[int]:
+        """0, 1, 2 … while chance will have it, `most` times at most."""
+        for index in range(most):
+            if not self.chance(name, per_mille):
+                return
+            yield index
+
+    def option(self, name: str, options: Mapping[str, int]) -> str:
+        """One of the names in `options`, by weight; a profile may change the weights."""
+        changed = self._weights.get(name, {})
+        weights = {option: changed.get(option, weight) for option, weight in options.items()}
+        place = self.whole(0, sum(weights.values()) - 1)
+        for option, weight in weights.items():
+            place -= weight
+            if place < 0:
+                return option
+        raise AssertionError("the weights of a choice add up to what was drawn from")

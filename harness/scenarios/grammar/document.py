@@ -1,0 +1,122 @@
+"""A whole scenario: `scenario` draws one cassette document."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from harness.scenarios.chooser import Chooser
+from harness.scenarios.grammar.actions import between_sends, interruption, send
+from harness.scenarios.grammar.answers import answer, wants_tools
+from harness.scenarios.grammar.model_faults import fault
+from harness.scenarios.grammar.session_setup import answers_of_the_user, session
+from harness.scenarios.grammar.tool_calls import FILES
+from services.wire import Json, JsonObject
+
+__all__ = ["scenario"]
+
+_TAIL: Final = 12
+_UTILITIES: Final = 40
+
+
+def scenario(choose: Chooser, name: str, phase: str = "A") -> JsonObject:
+    """A cassette as JSON, under `name`.
+
+    The model's main steps follow the drawn conversation. A runtime that asks once more than was
+    drawn (a retry, a nudge) finds the steps of the next prompt, and at the end a stock of plain
+    answers: what is left over of all that is declared by whoever ran it.
+    """
+    found: JsonObject = {
+        "cassette": 1,
+        "name": name,
+        "phase": phase,
+        "provenance": {"kind": "generated"},
+        "session": session(choose),
+        "files": dict(FILES),
+        "match": "by_role",
+    }
+    answers = answers_of_the_user(choose)
+    if answers:
+        found["answers"] = answers
+    script: list[Json] = []
+    steps: list[Json] = []
+    for index in range(1 + sum(1 for _ in choose.times("send", 4, 550))):
+        before = between_sends(choose) if index else None
+        if before is not None:
+            script.append(before)
+        script.append(send(choose))
+        steps += _conversation(choose)
+    found["script"] = script
+    during = [interruption(choose) for _ in choose.times("interruption", 2, 120)]
+    if during:
+        found["during"] = during
+    found["model"] = [
+        *({**step, "role": "main"} for step in steps),
+        {"text": "Nothing more to say.", "role": "main", "repeat": _TAIL},
+        *_utilities(choose),
+    ]
+    return found
+
+
+def _conversation(choose: Chooser) -> list[JsonObject]:
+    """The main steps of one prompt: rounds of tools, then an answer; faults before any of them."""
+    steps: list[JsonObject] = []
+    for _ in choose.times("round", 6, 550):
+        steps += _faults(choose)
+        steps.append(answer(choose, tools=True))
+        steps += _again(choose, steps[-1])
+    steps += _faults(choose)
+    steps.append(answer(choose, tools=False))
+    return steps
+
+
+def _faults(choose: Chooser) -> list[JsonObject]:
+    return [fault(choose) for _ in choose.times("fault", 3, 120)]
+
+
+def _again(choose: Chooser, step: JsonObject) -> list[JsonObject]:
+    """A model that goes round in circles: the same answer over and over."""
+    if not wants_tools(step) or not choose.chance("circle", 40):
+        return []
+    return [step] * choose.among((2, 4, 6, 12))
+
+
+def _utilities(choose: Chooser) -> list[Json]:
+    """Answers to whoever else asks: the router, the next-speaker check, compression and so on."""
+    route = choose.among(("flash", "pro"))
+    speaker = choose.among(("user", "user", "model"))
+    stuck = choose.among((0.1, 0.95))
+    summary = choose.among(("<state_snapshot>all is well</state_snapshot>", "", "s" * 4000))
+    return [
+        {
+            "role": "utility_router",
+            "json": {"reasoning": "drawn", "model_choice": route},
+            "repeat": _UTILITIES,
+        },
+        {
+            "role": "utility_next_speaker",
+            "json": {"reasoning": "drawn", "next_speaker": speaker},
+            "repeat": 2,
+        },
+        {
+            "role": "utility_next_speaker",
+            "json": {"reasoning": "drawn", "next_speaker": "user"},
+            "repeat": _UTILITIES,
+        },
+        {
+            "role": "utility_loop_detector",
+            "json": {
+                "unproductive_state_analysis": "drawn",
+                "unproductive_state_confidence": stuck,
+            },
+            "repeat": _UTILITIES,
+        },
+        {"role": "utility_compressor", "generate": _says(summary), "repeat": _UTILITIES},
+        {"role": "utility_summarizer", "generate": _says("a summary"), "repeat": _UTILITIES},
+        {"role": "utility_edit_corrector", "json": {}, "repeat": _UTILITIES},
+        {"method": "countTokens", "count_tokens": {"totalTokens": 120}, "repeat": _UTILITIES},
+    ]
+
+
+def _says(text: str) -> JsonObject:
+    content = {"role": "model", "parts": [{"text": text}]}
+    return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}

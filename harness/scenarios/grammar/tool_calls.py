@@ -1,0 +1,163 @@
+"""Calls of tools, in a workspace whose files the grammar knows. All commands are harmless."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from harness.scenarios.chooser import Chooser
+from services.wire import Json, JsonObject
+
+__all__ = ["FILES", "function_call"]
+
+FILES: Final[JsonObject] = {
+    "a.txt": "alpha\nbeta\n",
+    "b.txt": "bravo\n",
+    "src/one.py": "def one():\n    return 1\n",
+    "big.txt": {"$lines": {"count": 700, "prefix": "big line ", "pad": 60}},
+    "mid.txt": {"$lines": {"count": 120, "prefix": "mid line "}},
+    "empty.txt": "",
+    "blob.bin": {"base64": "AAECAwQFBgcICQoLDA0ODw=="},
+}
+"""What every drawn workspace holds; shrinking drops what no call needs."""
+
+_PATHS: Final = ("a.txt", "b.txt", "big.txt", "mid.txt", "src/one.py", "empty.txt", "blob.bin")
+_WRONG_PATHS: Final = ("missing.txt", "../outside.txt", "src", "", "/etc/hostname")
+_COMMANDS: Final = (
+    "echo hello",
+    "cat a.txt",
+    "printf 'no newline'",
+    "true",
+    "false",
+    "exit 3",
+    "seq 1 40",
+    "seq 1 3000",
+    "echo out; echo err >&2",
+    "ls src",
+    "printf 'a\\000b\\377'",
+    "cat missing.txt",
+    "echo made > made.txt",
+)
+
+
+def function_call(choose: Chooser) -> JsonObject:
+    """A `functionCall` part's value: name, args, seldom an id of its own."""
+    kind = choose.option(
+        "tool",
+        {
+            "read_file": 24,
+            "list_directory": 8,
+            "run_shell_command": 12,
+            "write_file": 6,
+            "replace": 6,
+            "glob": 3,
+            "grep_search": 4,
+            "write_todos": 2,
+            "unknown": 3,
+            "invalid": 4,
+        },
+    )
+    call: JsonObject = _CALLS[kind](choose)
+    if choose.chance("call_id", 150):
+        call["id"] = choose.among(("call-1", "call-2", "c"))
+    return call
+
+
+def _read(choose: Chooser) -> JsonObject:
+    wrong = choose.chance("wrong_path", 100)
+    args: JsonObject = {"file_path": choose.among(_WRONG_PATHS if wrong else _PATHS)}
+    if choose.chance("line_range", 200):
+        args["start_line"] = choose.whole(1, 5)
+        args["end_line"] = args["start_line"] + choose.whole(0, 120)
+    return _call("read_file", args)
+
+
+def _list(choose: Chooser) -> JsonObject:
+    return _call("list_directory", {"dir_path": choose.among((".", "src", "missing", ".."))})
+
+
+def _shell(choose: Chooser) -> JsonObject:
+    args: JsonObject = {"command": choose.among(_COMMANDS)}
+    if choose.chance("described", 300):
+        args["description"] = "look at it"
+    return _call("run_shell_command", args)
+
+
+def _write(choose: Chooser) -> JsonObject:
+    path = choose.among(("new.txt", "a.txt", "src/two.py", "deep/er/file.txt", "../outside.txt"))
+    text = choose.among(("new\n", "", "caf\u00e9\r\n", "x" * 300))
+    return _call("write_file", {"file_path": path, "content": text})
+
+
+def _replace(choose: Chooser) -> JsonObject:
+    old, new = choose.among(
+        (
+            ("alpha", "ALPHA"),
+            ("beta", ""),
+            ("not there", "x"),
+            ("a", "b"),
+            ("", "x"),
+            ("one", "one"),
+        )
+    )
+    args: JsonObject = {
+        "file_path": choose.among(("a.txt", "b.txt", "src/one.py", "missing.txt")),
+        "instruction": "change it",
+        "old_string": old,
+        "new_string": new,
+    }
+    if choose.chance("allow_multiple", 200):
+        args["allow_multiple"] = True
+    return _call("replace", args)
+
+
+def _glob(choose: Chooser) -> JsonObject:
+    return _call("glob", {"pattern": choose.among(("*.txt", "**/*.py", "none.*", "[", "src/*"))})
+
+
+def _grep(choose: Chooser) -> JsonObject:
+    args: JsonObject = {"pattern": choose.among(("alpha", "line 1", "nothing here", "(", "^b"))}
+    if choose.chance("grep_scope", 200):
+        args["include_pattern"] = "*.txt"
+    return _call("grep_search", args)
+
+
+def _todos(choose: Chooser) -> JsonObject:
+    status = choose.among(("pending", "in_progress", "completed", "nonsense"))
+    return _call("write_todos", {"todos": [{"description": "do it", "status": status}]})
+
+
+def _unknown(choose: Chooser) -> JsonObject:
+    name = choose.among(("no_such_tool", "read_fil", "Read_File", "mcp_none_tool", ""))
+    return _call(name, {"x": 1})
+
+
+def _invalid(choose: Chooser) -> JsonObject:
+    bad: tuple[tuple[str, Json], ...] = (
+        ("read_file", {}),
+        ("read_file", {"file_path": 3}),
+        ("read_file", {"file_path": "a.txt", "start_line": 9, "end_line": 2}),
+        ("write_file", {"file_path": "n.txt"}),
+        ("run_shell_command", {"command": ""}),
+        ("replace", {"file_path": "a.txt", "old_string": "alpha"}),
+        ("glob", {"pattern": ""}),
+        ("list_directory", {"dir_path": ["."]}),
+    )
+    return _call(*choose.among(bad))
+
+
+def _call(name: str, args: Json) -> JsonObject:
+    return {"name": name, "args": args}
+
+
+_CALLS: Final = {
+    "read_file": _read,
+    "list_directory": _list,
+    "run_shell_command": _shell,
+    "write_file": _write,
+    "replace": _replace,
+    "glob": _glob,
+    "grep_search": _grep,
+    "write_todos": _todos,
+    "unknown": _unknown,
+    "invalid": _invalid,
+}
