@@ -148,7 +148,7 @@ _SETTINGS: Final[Mapping[str, tuple[int, Callable[[Chooser], Json]]]] = {
     "maxSessionTurns": (80, lambda choose: choose.among((2, 1, 0, 5))),
     "skipNextSpeakerCheck": (500, lambda choose: choose.among((True, False))),
     "disableLoopDetection": (100, lambda choose: True),
-    "compressionThreshold": (80, lambda choose: choose.among((0.5, 0.0001, 0.01))),
+    "compressionThreshold": (80, lambda choose: choose.among((0.5, 0.8, 0.05))),
     "truncateToolOutputThreshold": (200, lambda choose: choose.among((400, 4_000, 40))),
     "contextManagement": (150, _masking),
     "maxAttempts": (100, lambda choose: choose.among((3, 1, 2))),

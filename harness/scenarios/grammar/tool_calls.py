@@ -115,7 +115,9 @@ def _glob(choose: Chooser) -> JsonObject:
 
 
 def _grep(choose: Chooser) -> JsonObject:
-    args: JsonObject = {"pattern": choose.among(("alpha", "line 1", "nothing here", "(", "^b"))}
+    args: JsonObject = {
+        "pattern": choose.among(("alpha", "line 11", "nothing here", "(", "^bravo"))
+    }
     if choose.chance("grep_scope", 200):
         args["include_pattern"] = "*.txt"
     return _call("grep_search", args)
