@@ -76,7 +76,6 @@ def draw_block(
     `block` is the block's own seed (`block_seed`). `look_at` must not raise for a finding: it keeps
     it, and the drawing goes on.
     """
-
     sampled = way == "sample"
     source = _Source(block)
 
