@@ -15,7 +15,9 @@ from harness.versions import distributions
 
 __all__ = [
     "code_digest",
+    "core_baselines",
     "corpus_digest",
+    "default_baselines",
     "default_corpus",
     "default_waivers",
     "trusted_roots",
@@ -38,11 +40,30 @@ def default_corpus() -> Path:
     raise UsageError("there are no cassettes here", "name files or folders")
 
 
+def default_baselines() -> Path:
+    """What the published core was observed to do: `./baselines/upstream`, else the checkout's.
+
+    The first of them where there is none of the two.
+    """
+    places = (Path(), *_checkout())
+    folders = [place / "baselines" / "upstream" for place in places]
+    return next((folder for folder in folders if folder.is_dir()), folders[0])
+
+
 def default_waivers() -> Path | None:
     """`./parity_tests/waivers.toml`, else the checkout's, else none."""
     places = (Path("parity_tests"), *(root / "parity_tests" for root in _checkout()))
     files = (place / "waivers.toml" for place in places)
     return next((file for file in files if file.is_file()), None)
+
+
+def core_baselines() -> tuple[Path, ...]:
+    """Where baselines of the published core are looked for, be they there or not.
+
+    `./baselines/upstream`, then the bundled ones, then the checkout's.
+    """
+    own = Path("baselines", "upstream")
+    return (own, _HERE / own, *(root / own for root in _checkout()))
 
 
 def trusted_roots() -> tuple[Path, ...]:

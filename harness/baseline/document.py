@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from harness.canonical import canonical
 from harness.cassette.fields import Fields, text_of, whole_of
 from harness.cassette.problems import FormatProblem, kind_of
+from harness.provider.rules import RULES, ProviderFinding
 from harness.replay.observation import Observation, ObservedRequest, RunPaths
 from harness.replay.trace import retry_record
 from services.state import RetryAttempt
@@ -25,6 +27,7 @@ _KEYS: Final = (
     "events",
     "transcript",
     "requests",
+    "provider",
     "recording",
     "toolStates",
     "retries",
@@ -47,6 +50,7 @@ _REQUEST_KEYS: Final = (
     "sameAsPrevious",
     "newContents",
 )
+_PROVIDER_KEYS: Final = ("request", "rule", "path", "message")
 _RETRY_KEYS: Final = ("attempt", "maxAttempts", "delayMs", "error", "model")
 _TOKENS: Final = ("inputTokens", "outputTokens", "cachedTokens")
 
@@ -75,6 +79,17 @@ def to_document(seen: Observation) -> JsonObject:
         "events": list(seen.events),
         "transcript": list(seen.transcript),
         "requests": [_request(request) for request in seen.requests],
+        # Beside the requests and always there: a document without it was made before it was known.
+        "provider": [
+            {
+                "request": index,
+                "rule": finding.rule,
+                "path": finding.path,
+                "message": finding.message,
+            }
+            for index, request in enumerate(seen.requests)
+            for finding in request.provider
+        ],
         "recording": {path: list(lines) for path, lines in seen.recording.items()},
         # A list, not a mapping: in which order the calls appeared is compared.
         "toolStates": [
@@ -131,7 +146,7 @@ def from_document(
         versions=versions,
         events=_events(fields),
         transcript=_objects(fields, "transcript"),
-        requests=_requests(fields),
+        requests=_examined(fields, _requests(fields)),
         recording=_recording(fields),
         tool_states=_tool_states(fields),
         retries=_retries(fields),
@@ -216,6 +231,26 @@ def _observed(fields: Fields, chains: dict[tuple[str, str], list[bytes]]) -> Obs
         new_contents=tuple(contents),
         digest=chain[-1].hex(),
     )
+
+
+def _examined(fields: Fields, requests: list[ObservedRequest]) -> list[ObservedRequest]:
+    """The requests with what was found of the provider rules."""
+    found: dict[int, list[ProviderFinding]] = {}
+    for number, item in enumerate(fields.items("provider", required=True)):
+        entry = Fields(item, f"{fields.at('provider')}[{number}]", _PROVIDER_KEYS)
+        index, rule = whole_of(entry.need("request"), entry.at("request")), entry.text("rule")
+        if index >= len(requests):
+            problem = f"is {index}, but there are {len(requests)} requests"
+            raise FormatProblem(entry.at("request"), problem, "write a request's index")
+        if rule not in RULES:
+            mend = f"write one of {', '.join(RULES)}"
+            raise FormatProblem(entry.at("rule"), f"there is no rule {rule}", mend)
+        finding = ProviderFinding(rule=rule, path=entry.text("path"), message=entry.text("message"))
+        found.setdefault(index, []).append(finding)
+    return [
+        replace(request, provider=tuple(found[index])) if index in found else request
+        for index, request in enumerate(requests)
+    ]
 
 
 def _advance(chain: list[bytes], same: int, contents: Sequence[Content]) -> None:

@@ -40,8 +40,8 @@ __all__ = [
     "write_baseline",
 ]
 
-FORMAT: Final = 1
-"""Version of the files; goes up when a key changes its meaning or goes away."""
+FORMAT: Final = 2
+"""Version of the files; goes up when a key comes, goes, or changes its meaning. 2: `provider`."""
 
 _KEYS: Final = ("format", "name", "cassetteSha256", "runtime", "words", "versions", "observation")
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")

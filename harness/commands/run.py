@@ -187,9 +187,14 @@ def _journal(
 ) -> Journal | nullcontext[None]:
     if plan.journal is None:
         return nullcontext()
-    from harness.config import corpus_digest
+    from harness.config import core_baselines, corpus_digest
     from harness.report.journal import Journal, JournalHeader
 
+    kept = [
+        (f"{place} {file.name}", folder / f"{file.name}.json")
+        for place, folder in enumerate(core_baselines())
+        for file in files
+    ]
     header = JournalHeader(
         control=plan.control,
         candidate=plan.candidate,
@@ -198,7 +203,7 @@ def _journal(
         as_of=plan.as_of.isoformat(),
         repeat=plan.repeat,
         trust=plan.trust,
-        versions=built,
+        versions={**built, "baselines of the published core": corpus_digest(kept)[:12]},
     )
     return Journal(plan.journal, header, resume=plan.resume)
 
@@ -212,6 +217,7 @@ def _judge_all(
     bar: CaseProgress,
 ) -> None:
     from harness.baseline.sides import baseline_folder
+    from harness.config import core_baselines
     from harness.experiment.case import CaseTask, Skipped, judge
     from harness.experiment.pool import WorkerDied, completed
     from harness.parity.verdict import CaseResult
@@ -219,6 +225,7 @@ def _judge_all(
 
     sides = (plan.control, plan.candidate)
     trusts = _trusts(plan)
+    core = core_baselines()
     tasks = [
         CaseTask(
             backend=backend,
@@ -230,6 +237,7 @@ def _judge_all(
             repeat=plan.repeat,
             trusted=trusts(file.path),
             phase=plan.phase,
+            core=core,
         )
         for file in files
         if file.name not in tally.results

@@ -6,11 +6,12 @@ Nothing a case does may stop the others: what goes wrong becomes part of what is
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
 
+from harness.baseline.core import known_core_findings
 from harness.baseline.files import (
     Baseline,
     BaselineFormatError,
@@ -24,6 +25,7 @@ from harness.baseline.stale import staleness
 from harness.errors import CassetteError, HarnessError
 from harness.experiment.backend import Backend, LoadedCassette
 from harness.parity.compare import compare_repeated
+from harness.parity.provider import NOT_AT_HAND, CoreFindings
 from harness.parity.verdict import CaseResult
 from harness.replay.observation import Observation
 from harness.replay.trace import trace_json
@@ -61,6 +63,9 @@ class CaseTask:
     trusted: bool = False
     phase: str | None = None
     """Only if the cassette belongs to this phase."""
+    core: tuple[Path, ...] = ()
+    """Folders with baselines of the published core, which say what of the provider rules is
+    inherited where neither side is the core; without any it is counted and not asked."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,12 +141,21 @@ def judge(task: CaseTask) -> CaseResult | LoadProblem | Skipped:
             # Compared with hashes, a run needs them too.
             return [projected(seen) for seen in runs] if stored else runs
 
-        return compare_repeated(observed(task.control), observed(task.candidate), cassette)
+        controls, candidates = observed(task.control), observed(task.candidate)
+        core = _core(task, [*controls, *candidates])
+        return compare_repeated(controls, candidates, cassette, core=core)
 
     def undecided(reason: str) -> CaseResult:
         return CaseResult.undecided(task.name, reason)
 
     return _guarded(task, compared, undecided)
+
+
+def _core(task: CaseTask, runs: Sequence[Observation]) -> CoreFindings:
+    """What the published core commits, looked up only where somebody commits anything."""
+    if not any(request.provider for seen in runs for request in seen.requests):
+        return NOT_AT_HAND
+    return known_core_findings(task.core, task.name, task.file)
 
 
 def _stored(task: CaseTask, cassette: LoadedCassette) -> dict[str, Observation]:

@@ -141,9 +141,25 @@ class HttpReplayedGenerator:
         return index
 
     def _miss(self, call: str) -> str:
-        message = f"no exchange of the recording is left for request {self._requests - 1} ({call})"
+        """Note what was asked for in vain, and what stands in its place, if anything is left."""
+        asked = self._requests - 1
+        nearest = next(iter(self.unused_steps()), None)
+        reason = "every exchange is used"
+        differences: tuple[str, ...] = ()
+        if nearest is not None:
+            wire = _WIRE[self._recording.exchanges[nearest].method].partition("?")[0]
+            difference = f"method: the exchange answers {wire}, the request is {call}"
+            reason = f"the nearest is exchange {nearest}: {difference}"
+            differences = (difference,)
+        message = f"no exchange of the recording is left for request {asked} ({call}): {reason}"
         self.notes.append(
-            ReplayNote(kind="unmatched_request", request_index=self._requests - 1, message=message)
+            ReplayNote(
+                kind="unmatched_request",
+                request_index=asked,
+                message=message,
+                step_index=nearest,
+                differences=differences,
+            )
         )
         return message
 

@@ -67,6 +67,14 @@ def _request_label(item: JsonObject) -> str:
     return f"{item['method']}({item['role']}{thread})"
 
 
+def _provider(seen: Observation) -> list[JsonObject]:
+    return [
+        {"request": index, "rule": finding.rule, "path": finding.path}
+        for index, request in enumerate(seen.requests)
+        for finding in request.provider
+    ]
+
+
 def _event_label(item: JsonObject) -> str:
     kind = str(item.get("type"))
     return f"{kind}({item.get('role')})" if kind == "message" else kind
@@ -150,6 +158,7 @@ def _channel(
 
 CHANNELS: Final = (
     _channel(ChannelName.REQUESTS, _requests, _request_label, _requests_brief),
+    _channel(ChannelName.PROVIDER, _provider, lambda item: str(item["rule"])),
     _channel(ChannelName.RETRIES, _retries, _retry_label),
     _channel(ChannelName.TOOL_STATES, _tool_states, lambda item: "call"),
     _channel(ChannelName.WORKSPACE, _workspace, lambda item: str(item["path"])),

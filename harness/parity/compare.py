@@ -10,14 +10,22 @@ import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 
 from harness.canonical import canonical
 from harness.parity.channel_diff import channel_divergences
 from harness.parity.channels import CHANNELS, Channel
 from harness.parity.diff import differences
 from harness.parity.divergence import ChannelName, Divergence, Kind
+from harness.parity.listing import MAX_LISTED, listed
+from harness.parity.provider import (
+    NOT_AT_HAND,
+    CommittedFinding,
+    CoreFindings,
+    core_of,
+    provider_outcome,
+    unsettled_remarks,
+)
 from harness.parity.verdict import CaseResult, Noise, leftover_doubts
 from harness.parity.waivers import Waivers, settle
 from harness.replay.observation import Observation
@@ -31,9 +39,6 @@ __all__ = [
     "compare_repeated",
     "observation_digest",
 ]
-
-MAX_LISTED: Final = 100
-"""Divergences of one channel that are described; whether there are more is remembered."""
 
 
 class CaseFacts(Protocol):
@@ -60,28 +65,47 @@ class Comparison:
     """Channels that differ in more places than are described."""
     rules: Mapping[str, int]
     """Projection rule to the number of differences that it hid."""
+    inherited: tuple[CommittedFinding, ...] = ()
+    """Findings of the provider rules that the published core commits, too."""
+    unsettled: tuple[CommittedFinding, ...] = ()
+    """Those of both sides of which nobody knows whether it does."""
     digests: tuple[str, str]
     """Digest of everything observed on each side."""
 
 
 def compare(
-    control: Observation, candidate: Observation, cassette: CaseFacts, waivers: Waivers
+    control: Observation,
+    candidate: Observation,
+    cassette: CaseFacts,
+    waivers: Waivers,
+    *,
+    core: CoreFindings = NOT_AT_HAND,
 ) -> CaseResult:
     """Judge one run of each side, the waivers counted within this case alone."""
-    return settle([compare_repeated([control], [candidate], cassette)], waivers)[0][0]
+    judged = compare_repeated([control], [candidate], cassette, core=core)
+    return settle([judged], waivers)[0][0]
 
 
 def compare_repeated(
-    controls: Sequence[Observation], candidates: Sequence[Observation], cassette: CaseFacts
+    controls: Sequence[Observation],
+    candidates: Sequence[Observation],
+    cassette: CaseFacts,
+    *,
+    core: CoreFindings = NOT_AT_HAND,
 ) -> CaseResult:
     """Judge one or more runs of each side, before waivers (`settle` applies those to a whole run).
+
+    `core` is what the published core commits against the provider rules in this cassette; where it
+    is one of the sides itself, that side counts. Left alone, findings that both sides share are
+    counted (`CaseResult.unsettled`) and decide nothing.
 
     The first runs are compared with each other, the others with the first of their own side: a
     control that differs from itself leaves the case inconclusive, a candidate that does, where the
     control doesn't, is divergent.
     """
     control, candidate = controls[0], candidates[0]
-    comparison = compare_observations(control, candidate)
+    core = core_of(control, candidate) or core
+    comparison = compare_observations(control, candidate, core)
     divergences = comparison.divergences
     noise = _noise(controls, divergences)
     blockers = _blockers(controls, candidates)
@@ -95,10 +119,15 @@ def compare_repeated(
         cassette=cassette.name,
         blockers=tuple(blockers),
         doubts=leftover_doubts(*alike, cassette.unused),
-        remarks=_remarks(control, candidate),
+        remarks=(
+            *_remarks(control, candidate),
+            *unsettled_remarks(comparison.unsettled, core),
+        ),
         divergences=divergences,
         cut=comparison.cut,
         rules=comparison.rules,
+        inherited=comparison.inherited,
+        unsettled=comparison.unsettled,
         noise=noise,
         digests=comparison.digests,
         runtimes=(control.runtime, candidate.runtime),
@@ -157,26 +186,37 @@ def _remarks(control: Observation, candidate: Observation) -> tuple[str, ...]:
     return tuple(remarks)
 
 
-def compare_observations(control: Observation, candidate: Observation) -> Comparison:
-    """Compare every channel, and how the replay itself went."""
+def compare_observations(
+    control: Observation, candidate: Observation, core: CoreFindings = NOT_AT_HAND
+) -> Comparison:
+    """Compare every channel, and how the replay itself went.
+
+    `core` decides what of the channel `provider` is inherited, whichever runtimes these are.
+    """
     here, there = hashlib.sha256(), hashlib.sha256()
     fired: Counter[str] = Counter()
     found: list[Divergence] = list(_replay_divergences(control, candidate))
     cut: list[ChannelName] = []
+    provider = provider_outcome(control, candidate, core)
     for channel in CHANNELS:
         mine, theirs = _brief_text(channel, control), _brief_text(channel, candidate)
         here.update(mine.encode())
         there.update(theirs.encode())
-        if mine != theirs:
-            every = channel_divergences(channel, control, candidate, fired)
-            found.extend(islice(every, MAX_LISTED))
-            cut.extend([channel.name] if next(every, None) is not None else [])
+        if channel.name is ChannelName.PROVIDER or mine != theirs:
+            every: Iterator[Divergence] = iter(provider.divergences)
+            if channel.name is not ChannelName.PROVIDER:
+                every = channel_divergences(channel, control, candidate, fired)
+            told, more = listed(every)
+            found.extend(told)
+            cut.extend([channel.name] if more else [])
     here.update(canonical(_replay_facts(control)).encode())
     there.update(canonical(_replay_facts(candidate)).encode())
     return Comparison(
         divergences=tuple(found),
         cut=tuple(cut),
         rules=dict(sorted(fired.items())),
+        inherited=provider.inherited,
+        unsettled=provider.unsettled,
         digests=(here.hexdigest(), there.hexdigest()),
     )
 

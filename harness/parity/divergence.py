@@ -20,6 +20,7 @@ class ChannelName(StrEnum):
     """What is compared, one channel at a time."""
 
     REQUESTS = "requests"
+    PROVIDER = "provider"
     RETRIES = "retries"
     TOOL_STATES = "tool_states"
     WORKSPACE = "workspace"
@@ -42,6 +43,8 @@ class Kind(StrEnum):
     """Both have the item, at another place among its neighbours."""
     NONDETERMINISTIC = "nondeterministic"
     """The candidate differs from itself from run to run."""
+    UNINHERITED = "uninherited"
+    """Both sides have it, and the published core, which they replace, has not."""
     REPLAY = "replay"
     """The replay itself went differently: notes, left-over steps, how the run ended."""
 

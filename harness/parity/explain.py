@@ -7,13 +7,15 @@ from collections import Counter
 from typing import Final
 
 from harness.canonical import printable
-from harness.parity.divergence import ChannelName, Divergence, Kind
+from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
 from harness.parity.verdict import CaseResult
+from harness.provider.rules import RULES, Severity
 
 __all__ = ["explain", "first_cause"]
 
 _DID: Final = {
     ChannelName.REQUESTS: "asked the model",
+    ChannelName.PROVIDER: "asked what the API objects to",
     ChannelName.RETRIES: "reported",
     ChannelName.TOOL_STATES: "took a call through",
     ChannelName.WORKSPACE: "left in the workspace",
@@ -66,6 +68,8 @@ def _lines(result: CaseResult, control: str, candidate: str) -> list[str]:
 
 
 def _sentences(found: Divergence, control: str, candidate: str) -> list[str]:
+    if found.channel is ChannelName.PROVIDER and found.label in RULES:
+        return _objections(found, control, candidate)
     did = _DID[found.channel]
     width = max(len(control), len(candidate)) + 1
     values = [
@@ -86,8 +90,25 @@ def _sentences(found: Divergence, control: str, candidate: str) -> list[str]:
             return [f"{candidate} differs from itself from run to run:", *values]
         case Kind.REPLAY:
             return ["the replay went differently:", *values]
-        case Kind.CHANGED:
+        case Kind.CHANGED | Kind.UNINHERITED:
             return values
+
+
+def _objections(found: Divergence, control: str, candidate: str) -> list[str]:
+    """What the API has against a request, who asked it, and how we know."""
+    rule = RULES[found.label]
+    api = "refuses" if rule.severity is Severity.ERROR else "takes, though no client means it"
+    who = {
+        Kind.MISSING: f"{control} asked this, {candidate} did not",
+        Kind.EXTRA: f"{candidate} asked this, {control} did not",
+        Kind.UNINHERITED: f"{control} and {candidate} both asked this, the published core did not",
+    }.get(found.kind, f"{candidate} asks this in some runs")
+    value = found.candidate if found.control == ABSENT else found.control
+    return [
+        f"what the API {api}: {rule.says}",
+        f"{who}: {found.path} {_item(value)}",
+        f"evidence: {rule.evidence}",
+    ]
 
 
 def _item(value: object) -> str:

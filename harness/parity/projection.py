@@ -262,7 +262,17 @@ def project(channel: Channel, seen: Observation, rules: Sequence[Rule] = RULES) 
     return projected
 
 
-_OPENED = ("line", "$set", "messages", "content", "parts", "newContents", "toolCalls", "result")
+_OPENED = (
+    "line",
+    "$set",
+    "messages",
+    "content",
+    "parts",
+    "newContents",
+    "thoughts",
+    "toolCalls",
+    "result",
+)
 """Keys below which our own records nest; what a tool or a user wrote is never searched."""
 
 

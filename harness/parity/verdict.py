@@ -12,6 +12,7 @@ from enum import StrEnum
 from typing import Any
 
 from harness.parity.divergence import ChannelName, Divergence
+from harness.parity.provider import CommittedFinding
 from services.wire import JsonObject
 
 __all__ = ["CaseResult", "CaseVerdict", "Noise", "decide", "leftover_doubts"]
@@ -53,6 +54,10 @@ class CaseResult:
     """Channels that differ in more places than are described; no waiver covers what isn't."""
     rules: Mapping[str, int] = field(default_factory=dict)
     """Projection rule to the number of differences that it hid."""
+    inherited: tuple[CommittedFinding, ...] = ()
+    """What of the provider rules the published core breaks as well, at the same requests."""
+    unsettled: tuple[CommittedFinding, ...] = ()
+    """What both sides break of them while nobody knows whether the published core does."""
     noise: tuple[Noise, ...] = ()
     digests: tuple[str, str] = ("", "")
     """Digest of all that was observed of control and candidate."""
@@ -96,6 +101,8 @@ class CaseResult:
             ],
             "cut": [channel.value for channel in self.cut],
             "rules": dict(self.rules),
+            "inherited": [found.to_json() for found in self.inherited],
+            "unsettled": [found.to_json() for found in self.unsettled],
             "noise": [{"place": noise.place, "hides": noise.hides} for noise in self.noise],
             "digests": list(self.digests),
             "runtimes": list(self.runtimes),
@@ -123,6 +130,8 @@ class CaseResult:
             },
             cut=tuple(ChannelName(name) for name in value["cut"]),
             rules=value["rules"],
+            inherited=tuple(map(CommittedFinding.from_json, value["inherited"])),
+            unsettled=tuple(map(CommittedFinding.from_json, value["unsettled"])),
             noise=tuple(Noise(place=n["place"], hides=n["hides"]) for n in value["noise"]),
             digests=(control, candidate),
             runtimes=(control_runtime, candidate_runtime),

@@ -6,8 +6,9 @@ not found again at every turn after.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator, Set
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, Final
 
 from harness.provider.rules import ProviderFinding
@@ -19,11 +20,11 @@ from services.model.names import is_gemini3_model
 
 __all__ = ["ProviderCheck"]
 
-ToolsFit = Callable[[str, Any], bool]
-"""Whether declarations (`config.tools`) are those made for a model, given its name first."""
-
 _THINKS_BY_BUDGET: Final = ("gemini-2.5",)
 _NEVER_THINKS: Final = ("gemini-1", "gemini-2.0")
+_SEARCHES_BY_RETRIEVAL: Final = ("gemini-1",)
+_BEFORE_BOTH: Final = ("gemini-1", "gemini-2")
+_GROUNDING: Final = ("googleSearch", "urlContext")
 
 
 @dataclass(slots=True)
@@ -33,60 +34,83 @@ class _Lineage:
     conversation: Conversation = field(default_factory=Conversation)
     reported: dict[tuple[str, str], int] = field(default_factory=dict)
     """Rule and path to the index of the content at which it was reported."""
+    signed_since: int | None = None
+    """From which turn on signatures were looked for; `None` if the model does not ask for them."""
     of_config: frozenset[tuple[str, str]] = frozenset()
     """Rule and path of what was wrong with the last request's config."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Tools:
+    """One value of `config.tools`, read."""
+
+    value: Any
+    names: frozenset[str]
+    """Of the declared functions."""
+    builtin: frozenset[str]
+    """The API's own tools, by their keys: `googleSearch`."""
+    findings: tuple[ProviderFinding, ...]
+    """What is wrong with the declarations, whatever the model."""
 
 
 class ProviderCheck:
     """The rules applied to the requests of one run, in order. `examine` each."""
 
-    def __init__(self, *, tools_fit: ToolsFit | None = None) -> None:
-        """`tools_fit` settles `tools-of-another-model`; without it that rule is not applied."""
+    def __init__(self) -> None:
         self._lineages: dict[tuple[str, str], _Lineage] = {}
-        self._declarations: list[tuple[Any, tuple[ProviderFinding, ...]]] = []
-        self._tools_fit = tools_fit
+        self._tools: list[_Tools] = []
 
     def examine(self, request: ModelRequest) -> list[ProviderFinding]:
         """What is wrong with `request` and was not wrong with the one before it, in order."""
         lineage = self._lineages.setdefault((str(request.role), request.thread), _Lineage())
         conversation = lineage.conversation
         same = conversation.shared(request.contents)
-        lineage.reported = {key: at for key, at in lineage.reported.items() if at < same}
+        if same < conversation.length:
+            lineage.reported = {key: at for key, at in lineage.reported.items() if at < same}
         fresh = conversation.advance(request.contents, same)
         found: list[ProviderFinding] = []
-        for at, finding in _of_conversation(conversation, fresh, request):
+        tools = self._known(request.config.get("tools"))
+        for at, finding in chain(
+            _of_conversation(conversation, fresh, tools.names),
+            _of_signatures(lineage, fresh, request.model),
+        ):
             key = (finding.rule, finding.path)
             if key not in lineage.reported:
                 lineage.reported[key] = at
                 found.append(finding)
-        of_config = list(self._of_config(request, conversation.tokens))
+        of_config = list(_of_config(request, tools, conversation.tokens))
         found += [one for one in of_config if (one.rule, one.path) not in lineage.of_config]
         lineage.of_config = frozenset((one.rule, one.path) for one in of_config)
         return found
 
-    def _of_config(self, request: ModelRequest, tokens: int) -> Iterator[ProviderFinding]:
-        limit = token_limit(request.model)
-        if tokens > limit:
-            yield _found("request-too-large", "contents", f"are about {tokens} tokens of {limit}")
-        yield from _thinking(request.model, request.config.get("thinkingConfig"))
-        tools = request.config.get("tools")
-        yield from self._of_tools(tools)
-        if tools and self._tools_fit is not None and not self._tools_fit(request.model, tools):
-            yield _found(
-                "tools-of-another-model", "config.tools", f"are not those made for {request.model}"
-            )
+    def _known(self, value: Any) -> _Tools:
+        """What `config.tools` holds: read once for each value, of which a run has a few."""
+        for known in self._tools:
+            if known.value is value or known.value == value:
+                return known
+        tools = _Tools(
+            value=value,
+            names=frozenset(declared_names({"tools": value})),
+            builtin=frozenset(
+                key for tool in value or () for key in tool if key != "functionDeclarations"
+            ),
+            findings=tuple(declaration_findings(value)),
+        )
+        self._tools.append(tools)
+        return tools
 
-    def _of_tools(self, tools: Any) -> tuple[ProviderFinding, ...]:
-        for known, findings in self._declarations:
-            if known is tools or known == tools:
-                return findings
-        findings = tuple(declaration_findings(tools))
-        self._declarations.append((tools, findings))
-        return findings
+
+def _of_config(request: ModelRequest, tools: _Tools, tokens: int) -> Iterator[ProviderFinding]:
+    limit = token_limit(request.model)
+    if tokens > limit:
+        yield _found("request-too-large", "contents", f"are about {tokens} tokens of {limit}")
+    yield from _thinking(request.model, request.config.get("thinkingConfig"))
+    yield from tools.findings
+    yield from _own_tools(request.model, tools)
 
 
 def _of_conversation(
-    conversation: Conversation, fresh: int, request: ModelRequest
+    conversation: Conversation, fresh: int, declared: Set[str]
 ) -> Iterator[tuple[int, ProviderFinding]]:
     """Each finding with the index of the content from which on it holds."""
     turns = conversation.turns
@@ -95,7 +119,6 @@ def _of_conversation(
         return
     if turns[0].role == "model":
         yield 0, _found("first-not-user", "contents[0]", "is the model's")
-    declared = declared_names(request.config)
     for index in range(fresh, len(turns)):
         turn = turns[index]
         for finding in turn.findings:
@@ -109,9 +132,20 @@ def _of_conversation(
         yield from _answers(turns[index - 1] if index else None, turn)
     if turns[-1].calls:
         yield turns[-1].end - 1, _unanswered(turns[-1], [])
-    if is_gemini3_model(request.model):
-        for turn in conversation.unsigned_in_the_active_loop():
-            yield turn.end - 1, _found("call-unsigned", str(turn.unsigned), "carries no signature")
+
+
+def _of_signatures(
+    lineage: _Lineage, fresh: int, model: str
+) -> Iterator[tuple[int, ProviderFinding]]:
+    """Calls without signatures; a turn that was looked at before is not looked at again."""
+    if not is_gemini3_model(model):
+        lineage.signed_since = None
+        return
+    conversation, looked = lineage.conversation, lineage.signed_since
+    lineage.signed_since = loop = conversation.loop
+    first = loop if looked is None or loop < looked else max(loop, fresh)
+    for turn in conversation.unsigned_since(first):
+        yield turn.end - 1, _found("call-unsigned", str(turn.unsigned), "carries no signature")
 
 
 def _answers(before: Turn | None, turn: Turn) -> Iterator[tuple[int, ProviderFinding]]:
@@ -152,6 +186,17 @@ def _thinking(model: str, config: Any) -> Iterator[ProviderFinding]:
         yield _found(
             "config-of-another-model", path, "has a thinkingLevel and a thinkingBudget: one of them"
         )
+
+
+def _own_tools(model: str, tools: _Tools) -> Iterator[ProviderFinding]:
+    rule, path = "tools-of-another-model", "config.tools"
+    if "googleSearchRetrieval" in tools.builtin and not model.startswith(_SEARCHES_BY_RETRIEVAL):
+        yield _found(rule, path, f"search by googleSearchRetrieval, which {model} does not have")
+    if model.startswith(_BEFORE_BOTH) and tools.names:
+        for own in _GROUNDING:
+            if own in tools.builtin:
+                words = f"hold {own} beside functions, and {model} takes one of them"
+                yield _found(rule, path, words)
 
 
 def _found(rule: str, path: str, message: str) -> ProviderFinding:

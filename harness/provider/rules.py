@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from services.wire import JsonObject
 
@@ -62,6 +62,18 @@ class ProviderFinding:
             "message": self.message,
         }
 
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> ProviderFinding:
+        """The inverse of `to_json`; the severity follows from the rule.
+
+        Raises:
+            KeyError: a key is missing.
+            ValueError: there is no such rule.
+        """
+        if value["rule"] not in RULES:
+            raise ValueError(f"there is no provider rule {value['rule']!r}")
+        return cls(rule=value["rule"], path=value["path"], message=value["message"])
+
 
 def _catalogue(*rules: ProviderRule) -> Mapping[str, ProviderRule]:
     return {rule.id: rule for rule in rules}
@@ -100,7 +112,7 @@ RULES: Final = _catalogue(
         id="first-not-user",
         severity=Severity.ERROR,
         says="The conversation begins with the user.",
-        evidence=f"{_CALLING_DOCS}; all 702 accepted recorded requests do",
+        evidence=f"{_CALLING_DOCS}; all 697 accepted recorded requests do",
     ),
     ProviderRule(
         id="call-unsigned",
@@ -130,8 +142,10 @@ RULES: Final = _catalogue(
     ProviderRule(
         id="tools-of-another-model",
         severity=Severity.ERROR,
-        says="The declarations are the ones made for the addressed model.",
-        evidence="unproven: the API takes them; the model was not made for them",
+        says="The API's own tools are ones that the addressed model has, and stand beside "
+        "declarations of functions only where it takes both.",
+        evidence="documentation: Gemini API, Grounding with Google Search, URL context; "
+        "the recordings put Google Search beside functions on Gemini 3 only",
     ),
     ProviderRule(
         id="call-undeclared",

@@ -6,12 +6,13 @@ in it; one that was rewritten is read again from the place of the change.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.prefixes import shared_prefix
 from harness.provider.rules import ProviderFinding
-from harness.replay.request_log import shared_prefix
 from services.wire import Content, JsonObject
 
 __all__ = ["Conversation", "Turn", "declared_names"]
@@ -70,6 +71,11 @@ class Conversation:
         """Estimated size of all contents: four characters a token."""
         return self._size // 4
 
+    @property
+    def length(self) -> int:
+        """How many contents are known."""
+        return len(self._contents)
+
     def shared(self, contents: Sequence[Content]) -> int:
         """How many leading contents `contents` has in common with what is known."""
         return shared_prefix(self._contents, contents)
@@ -94,6 +100,7 @@ class Conversation:
             self._size += self._sizes[-1]
         for index in range(self.turns[-1].end if self.turns else 0, len(contents)):
             self._read(index, contents[index])
+        # The latest objects: what comes again comes as the same ones, which are quick to compare.
         self._contents = list(contents)
         for index in range(fresh, len(self.turns)):
             turn = self.turns[index]
@@ -103,14 +110,18 @@ class Conversation:
                 self._unsigned.append(index)
         return fresh
 
-    def unsigned_in_the_active_loop(self) -> list[Turn]:
-        """Model turns since the user's last request whose first call carries no signature."""
-        since = self._requests[-1] if self._requests else -1
-        return [self.turns[index] for index in self._unsigned if index > since]
+    @property
+    def loop(self) -> int:
+        """Index of the turn with which the active loop begins: after the user's last request."""
+        return self._requests[-1] + 1 if self._requests else 0
+
+    def unsigned_since(self, first: int) -> list[Turn]:
+        """Model turns from index `first` on whose first call carries no signature."""
+        return [self.turns[index] for index in self._unsigned[bisect_left(self._unsigned, first) :]]
 
     def _read(self, index: int, content: Content) -> None:
-        role = content.get("role", "user")
         path = f"contents[{index}]"
+        role = content.get("role", "user")
         previous = self.turns[-1] if self.turns else None
         if previous is not None and previous.role == role:
             turn = previous

@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from harness.provider.rules import ProviderFinding
 from services.state import RetryAttempt
 from services.wire import Content, JsonObject
 
@@ -92,6 +93,8 @@ class ObservedRequest:
     """What follows them, oldest first."""
     digest: str = ""
     """Running hash over all contents, paths replaced: equal digests mean equal contents."""
+    provider: tuple[ProviderFinding, ...] = ()
+    """What the real API would object to in it, and did not in the lineage's previous request."""
 
     @property
     def lineage(self) -> tuple[str, str]:

@@ -9,10 +9,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Sequence
-from itertools import count
 from typing import Any
 
 from harness.canonical import canonical, sha256_hex
+from harness.prefixes import shared_prefix
+from harness.provider.check import ProviderCheck
+from harness.provider.rules import ProviderFinding
 from harness.replay.observation import ObservedRequest, RunPaths
 from services.model.generator import ModelRequest
 from services.wire import Content, JsonObject
@@ -41,11 +43,15 @@ class _Lineage:
 
 
 class RequestLog:
-    """All model requests of one run, in order. `observe` each before it is answered."""
+    """All model requests of one run, in order. `observe` each before it is answered.
+
+    Each is read as the real API would, too; what that finds never changes an answer.
+    """
 
     def __init__(self, paths: RunPaths) -> None:
         self.requests: list[ObservedRequest] = []
         self._paths = paths
+        self._check = ProviderCheck()
         self._lineages: dict[tuple[str, str], _Lineage] = {}
         self._texts: dict[str, tuple[str, str]] = {}
         self._tools: list[tuple[Any, tuple[str, ...], str]] = []
@@ -70,9 +76,16 @@ class RequestLog:
             same_as_previous=same,
             new_contents=tuple(contents[same:]),
             digest=lineage.chain[-1].hex(),
+            provider=self._examined(method, request),
         )
         self.requests.append(observed)
         return observed
+
+    def _examined(self, method: str, request: ModelRequest) -> tuple[ProviderFinding, ...]:
+        # What is only counted need be no conversation: a part of one is counted as readily.
+        if not method.startswith("generateContent"):
+            return ()
+        return tuple(self._check.examine(request))
 
     def _instruction(self, value: object) -> tuple[str | None, str | None]:
         if value is None:
@@ -93,18 +106,6 @@ class RequestLog:
         digest = sha256_hex(self._paths.mask_json(canonical(tools)))
         self._tools.append((tools, names, digest))
         return names, digest
-
-
-def shared_prefix(before: Sequence[Content], now: Sequence[Content]) -> int:
-    """How many leading contents two conversations share.
-
-    Whole stretches are compared at once, where the same objects cost a pointer each; only a
-    conversation that was rewritten is searched for the place.
-    """
-    length = min(len(before), len(now))
-    if before[:length] == now[:length]:
-        return length
-    return next(index for index in count() if before[index] != now[index])
 
 
 def _declared_names(tools: Sequence[JsonObject]) -> list[str]:

@@ -103,4 +103,6 @@ def _request(request: ObservedRequest, contents: list[Content]) -> dict[str, Any
         written["thread"] = request.thread
     if request.system_digest is not None:
         written["systemInstruction"] = request.system_digest
+    if request.provider:
+        written["provider"] = [finding.to_json() for finding in request.provider]
     return written

@@ -41,6 +41,8 @@ def report_document(report: RunReport) -> JsonObject:
             for row in report.families
         ],
         "rules": dict(report.rules),
+        "inherited": dict(report.inherited),
+        "unsettled": dict(report.unsettled),
         "waivers": [
             {"id": w.id, "state": w.state, "count": w.count, "maxCount": w.max_count}
             for w in report.waivers

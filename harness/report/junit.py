@@ -44,6 +44,9 @@ def _suite(root: ET.Element, name: str, tests: int, failures: int, errors: int) 
 def _case(suite: ET.Element, case: CaseResult, report: RunReport) -> None:
     name = case.cassette.rpartition("/")[2]
     element = ET.SubElement(suite, "testcase", classname=_text(case.family), name=_text(name))
+    for kind, findings in (("inherited", case.inherited), ("unsettled", case.unsettled)):
+        if findings:
+            _property(element, f"provider.{kind}", str(len(findings)))
     if case.verdict is CaseVerdict.PARITY:
         return
     lines = explain(case, report.control, report.candidate)
@@ -52,6 +55,13 @@ def _case(suite: ET.Element, case: CaseResult, report: RunReport) -> None:
         element, tag, message=_text(lines[0] if lines else ""), type=case.verdict.value
     )
     outcome.text = _text("\n".join([*lines, report.reproduce(case)]))
+
+
+def _property(element: ET.Element, name: str, value: str) -> None:
+    """Put a fact under `element`, which readers show beside the outcome."""
+    holder = element.find("properties")
+    holder = ET.SubElement(element, "properties") if holder is None else holder
+    ET.SubElement(holder, "property", name=name, value=value)
 
 
 def _text(text: str) -> str:

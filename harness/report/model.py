@@ -92,7 +92,21 @@ class RunReport:
         total: Counter[str] = Counter()
         for case in self.cases:
             total.update(case.rules)
-        return dict(sorted(total.items(), key=lambda pair: (-pair[1], pair[0])))
+        return _most_first(total)
+
+    @property
+    def inherited(self) -> Mapping[str, int]:
+        """Provider rule to the findings that the published core commits too; most first."""
+        return _most_first(
+            Counter(found.finding.rule for case in self.cases for found in case.inherited)
+        )
+
+    @property
+    def unsettled(self) -> Mapping[str, int]:
+        """Provider rule to the findings of both sides that nothing could be held against."""
+        return _most_first(
+            Counter(found.finding.rule for case in self.cases for found in case.unsettled)
+        )
 
     @property
     def verdict(self) -> CaseVerdict:
@@ -116,6 +130,10 @@ class RunReport:
         where = [target] if target is not None else ["-k", case.cassette]
         sides = ["--control", self.control, "--candidate", self.candidate]
         return shlex.join(["parity", "run", *where, *sides, *self.options])
+
+
+def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
+    return dict(sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])))
 
 
 def exit_code(report: RunReport) -> ExitCode:

@@ -74,6 +74,7 @@ def show(report: RunReport, stream: TextIO) -> None:
     if report.rules:
         hidden = ", ".join(f"{name} {count}" for name, count in report.rules.items())
         console.print(f"differences hidden by projection rules: {hidden}", style="dim")
+    _show_provider(report, console)
     _show_waivers(report, console)
     for problem in report.problems:
         console.print(f"not loaded: {escape(printable(problem.message))}", style="red")
@@ -81,6 +82,17 @@ def show(report: RunReport, stream: TextIO) -> None:
     _show_inconclusive(report, console)
     _show_divergent(report, console)
     console.print(_verdict_line(report), style=f"bold {_STYLE[report.verdict]}")
+
+
+def _show_provider(report: RunReport, console: Console) -> None:
+    told = (
+        ("provider findings inherited from the published core", report.inherited),
+        ("provider findings of both sides, the published core not known", report.unsettled),
+    )
+    for words, counts in told:
+        if counts:
+            listed = ", ".join(f"{rule} {count}" for rule, count in counts.items())
+            console.print(f"{words}: {escape(listed)}", style="dim")
 
 
 def _show_waivers(report: RunReport, console: Console) -> None:

@@ -182,6 +182,10 @@ def run(cassette: LoadedCassette, runtime: str) -> Observation:
         return replace(seen, stalled=True)
     if "takes for ever" in text:
         return replace(seen, stalled=True, deadline_passed=True)
+    if "is objected to" in text:
+        log = RequestLog(seen.paths)
+        log.observe("generateContentStream", ask(conversation()[:2]))
+        return replace(seen, requests=log.requests)
     if "loses usage" in text and runtime == "adk":
         return replace(seen, events=[e for e in seen.events if e["type"] != "usage"])
     return seen

@@ -63,3 +63,9 @@ def test_the_corpus_digest_tells_names_and_contents(tmp_path: Path) -> None:
 def test_versions_name_our_code_by_digest() -> None:
     assert len(config.versions()["code"]) == 12
     assert config.versions() == config.versions()
+
+
+def test_baselines_of_the_core_are_looked_for_here_then_bundled_then_in_the_checkout() -> None:
+    own = Path("baselines", "upstream")
+
+    assert config.core_baselines() == (own, REPOSITORY / "harness" / own, REPOSITORY / own)

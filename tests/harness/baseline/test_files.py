@@ -21,7 +21,8 @@ from harness.cassette.document import MAX_BYTES
 from harness.errors import UsageError
 from harness.parity.compare import compare_observations, observation_digest
 from harness.replay.observation import Observation, ObservedRequest
-from tests.harness.samples import observation
+from harness.replay.request_log import RequestLog
+from tests.harness.samples import ask, conversation, observation, paths
 
 NAME = "tools/read"
 DIGEST = "ab" * 32
@@ -31,12 +32,27 @@ def made(base: str = "/tmp/run-a") -> Baseline:
     return Baseline.of(observation(base=base), NAME, DIGEST)
 
 
+def objected() -> Baseline:
+    """A run in whose second request the API has something against two places."""
+    log = RequestLog(paths())
+    tools = {"tools": [{"functionDeclarations": [{"name": "glob"}]}]}
+    contents = conversation()[:3]
+    contents[2] = {"role": "user", "parts": [*contents[2]["parts"], {"text": ""}]}
+    for count in (1, 3):
+        log.observe("generateContentStream", ask(contents[:count], config=tools))
+    return Baseline.of(replace(observation(), requests=log.requests), NAME, DIGEST)
+
+
 def document() -> Any:
     return json.loads(baseline_text(made()))
 
 
 def parsed(value: Any) -> Baseline:
     return parse_baseline(json.dumps(value), Path("b.json"), NAME)
+
+
+def objection(**changes: Any) -> dict[str, Any]:
+    return {"request": 0, "rule": "text-empty", "path": "contents[0]", "message": "m", **changes}
 
 
 def places(stored: Baseline) -> list[str]:
@@ -93,7 +109,7 @@ def test_no_path_of_the_machine_is_written() -> None:
 def test_each_item_has_a_line_of_its_own() -> None:
     lines = baseline_text(made()).splitlines()
 
-    assert lines[:3] == ["{", '"format": 1,', f'"name": "{NAME}",']
+    assert lines[:3] == ["{", '"format": 2,', f'"name": "{NAME}",']
     assert sum('"id": "s0-' in line for line in lines) == 7
     assert sum('"sameAsPrevious": ' in line for line in lines) == 2
     assert sum(line.startswith('{"$set"') for line in lines) == 1
@@ -105,6 +121,16 @@ def test_calls_keep_the_order_in_which_they_appeared() -> None:
     stored = parse_baseline(baseline_text(Baseline.of(seen, NAME, DIGEST)), Path("b"), NAME)
 
     assert list(stored.observation.tool_states) == ["z", "a"]
+
+
+def test_what_the_api_objects_to_is_kept_with_its_request() -> None:
+    stored = parse_baseline(baseline_text(objected()), Path("b"), NAME).observation
+
+    assert [[each.rule for each in request.provider] for request in stored.requests] == [
+        [],
+        ["call-undeclared", "text-empty"],
+    ]
+    assert stored.requests == objected().observation.requests
 
 
 def test_that_a_run_hung_is_kept() -> None:
@@ -121,9 +147,9 @@ def test_every_field_of_an_observation_has_its_place() -> None:
     shown = {"tool_states": "toolStates", "side_events": "sideEvents"}
     shown |= {"workspace_changes": "workspaceChanges", "unused_steps": "unusedSteps"}
     kept = {field.name for field in fields(Observation)} - elsewhere
-    assert {shown.get(name, name) for name in kept} == set(document()["observation"])
+    assert {shown.get(name, name) for name in kept} | {"provider"} == set(document()["observation"])
 
-    derived = {"digest", "system_instruction"}
+    derived = {"digest", "system_instruction", "provider"}
     asked = {field.name.replace("_", "") for field in fields(ObservedRequest)}
     written = {key.lower() for key in document()["observation"]["requests"][0]}
     assert asked - {name.replace("_", "") for name in derived} == written
@@ -174,8 +200,8 @@ def test_a_file_changed_by_hand_is_found_at_the_place(
     ("tamper", "words"),
     [
         (lambda d: d.pop("format"), "format: is missing"),
-        (lambda d: d.update(format=2), "format: is 2; this build reads 1; use the build that"),
-        (lambda d: d.update(format="1"), "format: is '1'; this build reads 1"),
+        (lambda d: d.update(format=1), "format: is 1; this build reads 2; use the build that"),
+        (lambda d: d.update(format="1"), "format: is '1'; this build reads 2"),
         (lambda d: d.update(name="tools/write"), "name: is 'tools/write', not 'tools/read'"),
         (lambda d: d.update(cassetteSha256="abc"), "cassetteSha256: is no SHA-256"),
         (lambda d: d.update(runtime=None), "runtime: must be text, not nothing"),
@@ -220,6 +246,19 @@ def test_a_file_changed_by_hand_is_found_at_the_place(
             "observation.workspaceChanges.f: must be text",
         ),
         (lambda d: d["observation"].update(unusedSteps=[-1]), "observation.unusedSteps[0]: must"),
+        (lambda d: d["observation"].pop("provider"), "observation.provider: is missing"),
+        (
+            lambda d: d["observation"]["provider"].append(objection(request=2)),
+            "observation.provider[0].request: is 2, but there are 2 requests",
+        ),
+        (
+            lambda d: d["observation"]["provider"].append(objection(rule="none-such")),
+            "observation.provider[0].rule: there is no rule none-such",
+        ),
+        (
+            lambda d: d["observation"]["provider"].append(objection(severity="error")),
+            "observation.provider[0].severity: unknown key",
+        ),
     ],
 )
 def test_a_malformed_file_is_told_by_file_key_and_mend(
@@ -274,13 +313,13 @@ def _paths(value: Any, here: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     [
         (b"", "is empty"),
         (b"not json", "not JSON"),
-        (b'{"format": 1', "not JSON"),
+        (b'{"format": 2', "not JSON"),
         (b"[1]", "must be a mapping, not a list"),
-        (b'{"format": 1, "format": 1}', "format: the same key is there twice"),
+        (b'{"format": 2, "format": 2}', "format: the same key is there twice"),
         (b'{"format": NaN}', "NaN"),
-        (b'{"format": ' + b"9" * 5000 + b"}", "is not JSON: "),
+        (b'{"format": ' + b"9" * 5000 + b"}", "is not a JSON number"),
         (b"\xff\xfe", "is not UTF-8"),
-        (b'{"format": 1, "name": ' + b"[" * 200_000, "nested deeper than 64"),
+        (b'{"format": 2, "name": ' + b"[" * 200_000, "nested deeper than 64"),
     ],
 )
 def test_a_file_that_is_no_document_is_told(tmp_path: Path, content: bytes, words: str) -> None:

@@ -54,7 +54,7 @@ def tamper(file: Path) -> None:
 def test_one_file_per_cassette_is_written(corpus: Path, kept: Path) -> None:
     assert sorted(files(kept)) == ["a/1.json", "a/2.json", "b/1.json"]
     document = json.loads((kept / "a" / "1.json").read_text())
-    assert [document[key] for key in ("format", "name", "runtime")] == [1, "a/1", "legacy"]
+    assert [document[key] for key in ("format", "name", "runtime")] == [2, "a/1", "legacy"]
 
 
 def test_the_last_line_says_how_many_and_where(tmp_path: Path, corpus: Path) -> None:
@@ -176,14 +176,14 @@ def test_nothing_is_run_for_a_case_without_a_baseline(tmp_path: Path, kept: Path
 
 
 def test_a_baseline_that_cannot_be_read_does_not_stop_the_others(corpus: Path, kept: Path) -> None:
-    (kept / "a" / "1.json").write_text('{"format": 2}')
+    (kept / "a" / "1.json").write_text('{"format": 1}')
     tamper(kept / "b" / "1.json")
 
     result = invoke("run", corpus, "--control", f"baseline:{kept}", "--candidate", "legacy")
 
     assert result.exit_code == 2
     file = kept / "a" / "1.json"
-    assert f"not loaded: baseline {file}: format: is 2; this build reads 1" in result.output
+    assert f"not loaded: baseline {file}: format: is 1; this build reads 2" in result.output
     assert "first divergence: b/1" in result.output
     assert "Traceback" not in result.output
 

@@ -182,6 +182,20 @@ def test_a_strangers_cassette_that_starts_processes_is_not_run(tmp_path: Path) -
     assert invoke("run", corpus, "--trust").exit_code == 0
 
 
+def test_what_the_api_refuses_and_nobody_settled_names_the_command_that_does(
+    tmp_path: Path,
+) -> None:
+    corpus = write_corpus(tmp_path / "in", a__1="is objected to")
+
+    result = invoke("run", corpus)
+
+    assert result.exit_code == 3
+    assert "of both sides, the published core not known: call-unanswered 1" in result.output
+    assert f"`parity baseline {corpus}/a/1.yaml --runtime upstream --out baselines/upstream`" in (
+        result.output
+    )
+
+
 def test_a_resumed_run_does_only_what_is_left(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus", a__1="plain", a__2="loses usage", a__3="plain")
     journal = tmp_path / "run.jsonl"
@@ -207,6 +221,22 @@ def test_a_resumed_run_with_another_candidate_is_refused(tmp_path: Path) -> None
 
     assert result.exit_code == 2
     assert "candidate was 'adk' and is 'legacy'" in result.output
+
+
+def test_a_resumed_run_with_other_baselines_of_the_core_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    corpus = write_corpus(tmp_path / "in", a__1="plain")
+    invoke("run", corpus, "--journal", tmp_path / "j")
+    kept = tmp_path / "baselines" / "upstream" / "a" / "1.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("{}")
+
+    result = invoke("run", corpus, "--journal", tmp_path / "j", "--resume")
+
+    assert result.exit_code == 2
+    assert "baselines of the published core was" in result.output
 
 
 def test_a_resumed_run_over_changed_cassettes_is_refused(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.baseline.files import Baseline, cassette_digest, write_baseline
 from harness.experiment.case import CaseTask, Observed, Skipped, TraceTask, judge, trace
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.model import LoadProblem
@@ -67,6 +68,30 @@ def test_a_loader_that_fails_is_told_from_the_file_it_failed_on(tmp_path: Path) 
 def test_a_case_of_another_phase_is_skipped(tmp_path: Path) -> None:
     assert judge(replace(task(tmp_path, "phase B"), phase="A")) == Skipped()
     assert judge(replace(task(tmp_path, "phase B"), phase="B")) != Skipped()
+
+
+def test_what_the_api_objects_to_is_held_against_baselines_of_the_core(tmp_path: Path) -> None:
+    asked = replace(task(tmp_path, "is objected to"), core=(tmp_path / "kept",))
+    unknown = judge(asked)
+    seen = replace(BACKEND.run(BACKEND.load(asked.file, asked.root), "legacy"), runtime="upstream")
+    write_baseline(asked.core[0], Baseline.of(seen, asked.name, cassette_digest(asked.file)))
+    known = judge(asked)
+    command = f"parity baseline {asked.file} --runtime upstream --out {tmp_path}/kept"
+
+    assert isinstance(unknown, CaseResult)
+    assert isinstance(known, CaseResult)
+    assert [each.finding.rule for each in unknown.unsettled] == ["call-unanswered"]
+    assert command in unknown.remarks[0]
+    assert known.verdict is CaseVerdict.PARITY
+    assert [each.finding.rule for each in known.inherited] == ["call-unanswered"]
+
+
+def test_a_task_without_such_folders_counts_what_the_api_objects_to(tmp_path: Path) -> None:
+    result = judge(task(tmp_path, "is objected to"))
+
+    assert isinstance(result, CaseResult)
+    assert result.verdict is CaseVerdict.PARITY
+    assert [each.finding.rule for each in result.unsettled] == ["call-unanswered"]
 
 
 def test_an_interrupt_goes_through(tmp_path: Path) -> None:

@@ -150,7 +150,22 @@ async def test_a_request_too_many_is_a_bad_request_and_a_note():
     with pytest.raises(ApiError):
         await generator.embed_content(embed)
     assert [note.request_index for note in generator.notes] == [1, 2, 3, 4]
-    assert "no exchange of the recording is left for request 1" in generator.notes[0].message
+    assert generator.notes[0].message == (
+        "no exchange of the recording is left for request 1 (streamGenerateContent): "
+        "every exchange is used"
+    )
+
+
+async def test_a_request_of_the_wrong_kind_is_told_from_the_exchange_in_its_place():
+    generator = open_http_generator(load_recording(OURS / "stream_text.yaml"), VirtualClock())
+    with pytest.raises(ApiError):
+        await generator.count_tokens(asked())
+    (note,) = generator.notes
+    assert note.step_index == 0
+    assert note.message.endswith(
+        "the nearest is exchange 0: method: the exchange answers streamGenerateContent, "
+        "the request is countTokens"
+    )
 
 
 async def test_what_was_not_asked_for_is_left_over():

@@ -87,6 +87,16 @@ def test_timestamps_hides_those_of_recorded_messages(key: str) -> None:
     assert outcome(seen, with_line(seen, {key: LATER})) == ([], {"timestamps": 1})
 
 
+def test_timestamps_hides_those_of_recorded_thoughts() -> None:
+    thought = {"subject": "Plan", "description": "read", "timestamp": TIME}
+    seen = with_line(observation(), {"thoughts": [thought]})
+
+    later = with_line(seen, {"thoughts": [{**thought, "timestamp": LATER}]})
+    assert outcome(seen, later) == ([], {"timestamps": 1})
+    other = with_line(seen, {"thoughts": [{**thought, "subject": "Look"}]})
+    assert outcome(seen, other)[0] == ["line.thoughts[0].subject"]
+
+
 def test_timestamps_hides_those_of_recorded_sessions_and_updates() -> None:
     seen = observation()
 

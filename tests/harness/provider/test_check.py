@@ -46,8 +46,8 @@ def request(*contents: Any, name: str = "gemini-2.5-flash", **config: Any) -> Mo
     )
 
 
-def found(asked: ModelRequest, **seams: Any) -> list[tuple[str, str]]:
-    return [(each.rule, each.path) for each in ProviderCheck(**seams).examine(asked)]
+def found(asked: ModelRequest) -> list[tuple[str, str]]:
+    return [(each.rule, each.path) for each in ProviderCheck().examine(asked)]
 
 
 def declared(**changes: Any) -> dict[str, Any]:
@@ -139,6 +139,16 @@ PLACE = "config.tools[0].functionDeclarations[0]"
             "config-of-another-model",
             "config.thinkingConfig",
         ),
+        (
+            request(user("x"), tools=[{"googleSearchRetrieval": {}}]),
+            "tools-of-another-model",
+            "config.tools",
+        ),
+        (
+            request(user("x"), tools=[{"functionDeclarations": [READ]}, {"googleSearch": {}}]),
+            "tools-of-another-model",
+            "config.tools",
+        ),
     ],
 )
 def test_what_the_api_would_refuse_is_an_error(asked: ModelRequest, rule: str, path: str) -> None:
@@ -194,6 +204,13 @@ def test_what_the_api_takes_but_nobody_means_is_a_warning(
         ),
         request(user("x"), name="gemini-3-pro-preview", thinkingConfig={"thinkingLevel": "LOW"}),
         request(user("x"), thinkingConfig={"thinkingBudget": 8192}),
+        request(user("x"), tools=[{"googleSearch": {}}]),
+        request(
+            user("x"),
+            name="gemini-3-flash-preview",
+            tools=[{"functionDeclarations": [READ]}, {"googleSearch": {}}],
+        ),
+        request(user("x"), tools=[{"functionDeclarations": [READ], "codeExecution": {}}]),
     ],
 )
 def test_what_the_api_takes_is_nothing(asked: ModelRequest) -> None:
@@ -203,14 +220,6 @@ def test_what_the_api_takes_is_nothing(asked: ModelRequest) -> None:
 def test_calls_of_neighbouring_contents_are_one_turns_calls() -> None:
     asked = request(user("x"), model(call()), model(call()), user(response()), user(response()))
     assert found(asked) == [("role-repeated", "contents[2]"), ("role-repeated", "contents[4]")]
-
-
-def test_tools_of_another_model_are_found_where_somebody_knows_which_they_are() -> None:
-    rule = "tools-of-another-model"
-    assert found(request(user("x")), tools_fit=lambda name, tools: False) == [
-        (rule, "config.tools")
-    ]
-    assert found(request(user("x")), tools_fit=lambda name, tools: True) == []
 
 
 def test_a_finding_is_told_at_the_first_request_that_has_it() -> None:
@@ -247,6 +256,55 @@ def test_roles_and_threads_are_conversations_of_their_own() -> None:
         thread="0/0",
     )
     assert [len(check.examine(each)) for each in (asked, other, asked, other)] == [1, 1, 0, 0]
+
+
+def unsigned(turns: int) -> list[dict[str, Any]]:
+    """A request of the user's, and so many calls answered since."""
+    return [user("x"), *([model(call()), user(response())] * turns)]
+
+
+def test_signatures_are_asked_for_once_a_model_that_wants_them_takes_over() -> None:
+    check = ProviderCheck()
+    asked = [
+        request(*unsigned(2)),
+        request(*unsigned(3), name="gemini-3-pro-preview"),
+        request(*unsigned(4), name="gemini-3-pro-preview"),
+    ]
+    assert [[each.path for each in check.examine(one)] for one in asked] == [
+        [],
+        ["contents[1].parts[0]", "contents[3].parts[0]", "contents[5].parts[0]"],
+        ["contents[7].parts[0]"],
+    ]
+
+
+def test_a_request_that_was_taken_back_reopens_the_loop_before_it() -> None:
+    check = ProviderCheck()
+    later = [*unsigned(1), model("y"), user("z")]
+    asked = [
+        request(*later, name="gemini-3-pro-preview"),
+        request(*later[:3], name="gemini-3-pro-preview"),
+    ]
+    assert [len(check.examine(one)) for one in asked] == [0, 1]
+
+
+class Read(dict[str, Any]):
+    """A content that counts how often somebody looks at its parts."""
+
+    count = 0
+
+    def get(self, key: str, default: Any = None) -> Any:
+        self.count += key == "parts"
+        return super().get(key, default)
+
+
+@pytest.mark.parametrize("name", ["gemini-2.5-flash", "gemini-3-pro-preview"])
+def test_what_was_read_is_not_read_again_at_every_request_after(name: str) -> None:
+    check = ProviderCheck()
+    contents = [Read(each) for each in unsigned(100)]
+    for turn in range(101):
+        check.examine(request(*contents[: 1 + 2 * turn], name=name))
+    # The last turn of a request is read once more with the next: it may go on there.
+    assert {content.count for content in contents} <= {1, 2}
 
 
 def test_every_rule_names_its_evidence() -> None:

@@ -1,5 +1,6 @@
 """What happens `during` a stream while a child process holds virtual time up."""
 
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -73,3 +74,17 @@ def test_a_path_beside_the_workspace_is_written_alike_in_every_run(tmp_path: Pat
 
     assert trace_json(first) == trace_json(second)
     assert 'Attempted path \\"<WS>/../q\\" resolves outside' in trace_json(first)
+
+
+def test_a_delay_counts_from_the_event_whatever_runs_before_its_task(tmp_path: Path) -> None:
+    seen = observe(
+        tmp_path,
+        during=[{"when": {"type": "tool_request"}, "delay_ms": 700, "do": "abort"}],
+        model=[answer(call("no_such_tool")), {"text": "too late", "delay_ms": 5_000}],
+    )
+
+    asked = next(event for event in seen.events if event["type"] == "tool_request")
+    ended = seen.events[-1]
+    waited = [datetime.fromisoformat(event["timestamp"]) for event in (asked, ended)]
+    assert ended["reason"] == "aborted"
+    assert waited[1] - waited[0] == timedelta(milliseconds=700)

@@ -111,3 +111,21 @@ def test_the_project_hash_is_replaced() -> None:
 
     assert where.mask_text(f"{digest} /tmp/ä/ws") == "<PROJECT_HASH> <WS>"
     assert where.mask_json('"/tmp/\\u00e4/ws"') == '"<WS>"'
+
+
+def test_each_request_is_read_as_the_api_would() -> None:
+    log, contents = RequestLog(paths()), conversation()
+    requests = [log.observe(STREAM, ask(contents[:count])) for count in (1, 2, 2)]
+
+    assert [[each.rule for each in request.provider] for request in requests] == [
+        [],
+        ["call-unanswered"],
+        [],
+    ]
+
+
+def test_what_is_only_counted_need_not_be_a_conversation() -> None:
+    log = RequestLog(paths())
+
+    assert log.observe("countTokens", ask(conversation()[2:])).provider == ()
+    assert log.observe(STREAM, ask(conversation()[2:])).provider != ()

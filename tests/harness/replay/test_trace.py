@@ -90,3 +90,16 @@ def test_half_characters_survive() -> None:
     seen = replace(observation(), transcript=[user("\ud800")])
 
     assert json.loads(trace_json(seen))["transcript"] == [user("\ud800")]
+
+
+def test_what_the_api_objects_to_stands_with_its_request() -> None:
+    log = RequestLog(paths())
+    log.observe("generateContentStream", ask(conversation()[:2]))
+    first, second = (
+        to_trace(replace(observation(), requests=requests))["requests"][0]
+        for requests in (log.requests, observation().requests)
+    )
+
+    assert [found["rule"] for found in first["provider"]] == ["call-unanswered"]
+    assert first["provider"][0]["severity"] == "error"
+    assert "provider" not in second

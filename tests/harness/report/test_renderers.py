@@ -7,8 +7,10 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from harness.parity.divergence import ChannelName, Divergence, Kind
+from harness.parity.provider import CommittedBy, CommittedFinding
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus
+from harness.provider.rules import ProviderFinding
 from harness.report.html import html_report
 from harness.report.json_report import json_report
 from harness.report.junit import junit_report
@@ -30,6 +32,14 @@ GOOD = CaseResult(cassette="text/plain", rules={"timestamps": 2})
 BAD = CaseResult(cassette="text/hello", divergences=(FOUND,), rules={"timestamps": 1})
 UNSURE = CaseResult.undecided("abort/wait", "legacy could not go on")
 PROBLEM = LoadProblem(file="x.yaml", message="x.yaml: model: is wrong; mend it")
+
+
+OBJECTION = CommittedFinding(
+    request=2,
+    finding=ProviderFinding(rule="text-empty", path="contents[0].parts[1]", message="<b>\x00"),
+    by=CommittedBy.BOTH,
+)
+OBJECTED = CaseResult(cassette="text/odd", inherited=(OBJECTION,) * 2, unsettled=(OBJECTION,))
 
 
 def report(*cases: CaseResult, **changes: object) -> RunReport:
@@ -206,3 +216,23 @@ def test_agreement_in_failure_is_remarked_on() -> None:
     text = shown(report(replace(GOOD, remarks=("both sides ended alike with: no",))))
 
     assert "remark: text/plain: both sides ended alike with: no" in text
+
+
+def test_what_the_api_objects_to_on_both_sides_is_counted_everywhere() -> None:
+    given = report(GOOD, OBJECTED)
+    page, document = html_report(given), json.loads(json_report(given))
+    properties = ET.fromstring(junit_report(given)).findall(".//property")
+
+    assert "provider findings inherited from the published core: text-empty 2" in shown(given)
+    assert "of both sides, the published core not known: text-empty 1" in shown(given)
+    assert (document["inherited"], document["unsettled"]) == ({"text-empty": 2}, {"text-empty": 1})
+    assert document["cases"][1]["inherited"][0]["path"] == "contents[0].parts[1]"
+    assert {each.get("name"): each.get("value") for each in properties} == {
+        "provider.inherited": "2",
+        "provider.unsettled": "1",
+    }
+    assert page.count("<td>text/odd</td>") == 3
+    assert "<b>" not in page
+    assert "\x00" not in page
+    assert "provider findings" not in shown(report(GOOD))
+    assert "objects to" not in html_report(report(GOOD))

@@ -1,0 +1,185 @@
+"""What becomes of findings of the provider rules: inherited, a difference, or not settled."""
+
+import json
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from harness.parity.compare import compare, compare_observations, compare_repeated
+from harness.parity.divergence import ChannelName, Kind
+from harness.parity.explain import explain
+from harness.parity.provider import CoreFindings, FindingKey
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.parity.waivers import Waivers
+from harness.provider.rules import RULES, ProviderFinding
+from harness.replay.observation import Observation
+from tests.harness.samples import Facts, observation
+
+ERROR = ProviderFinding(rule="call-unanswered", path="contents[1]", message="calls glob")
+WARNING = ProviderFinding(rule="text-empty", path="contents[0].parts[1]", message="has no text")
+AT = (1, ERROR.rule, ERROR.path)
+MEND = "observe that with `parity baseline x.yaml`"
+UNKNOWN = CoreFindings(mend=MEND)
+
+
+def core(*keys: FindingKey) -> CoreFindings:
+    return CoreFindings(keys=frozenset(keys))
+
+
+def run(runtime: str, *found: ProviderFinding) -> Observation:
+    """A run whose second request has `found`."""
+    seen = observation(runtime)
+    requests = list(seen.requests)
+    requests[1] = replace(requests[1], provider=found)
+    return replace(seen, requests=requests)
+
+
+def judged(control: Observation, candidate: Observation, known: CoreFindings) -> CaseResult:
+    return compare_repeated([control], [candidate], Facts(), core=known)
+
+
+def test_what_the_core_commits_at_the_same_request_is_inherited() -> None:
+    result = judged(run("legacy", ERROR), run("adk", ERROR), core(AT))
+
+    assert result.verdict is CaseVerdict.PARITY
+    assert [(each.request, each.finding, each.by) for each in result.inherited] == [
+        (1, ERROR, "both")
+    ]
+    assert (result.unsettled, result.remarks) == ((), ())
+
+
+@pytest.mark.parametrize(
+    "elsewhere",
+    [
+        (0, ERROR.rule, ERROR.path),
+        (1, "response-uncalled", ERROR.path),
+        (1, ERROR.rule, "contents[2]"),
+    ],
+)
+def test_what_the_core_commits_elsewhere_is_not_inherited(elsewhere: FindingKey) -> None:
+    result = judged(run("legacy", ERROR), run("adk", ERROR), core(elsewhere))
+
+    assert result.verdict is CaseVerdict.DIVERGENT
+    assert result.inherited == ()
+
+
+def test_what_both_commit_and_the_core_does_not_is_divergent_and_explained() -> None:
+    result = judged(run("legacy", ERROR), run("adk", ERROR), core())
+
+    (found,) = result.divergences
+    assert (found.channel, found.kind, found.label) == (
+        ChannelName.PROVIDER,
+        Kind.UNINHERITED,
+        ERROR.rule,
+    )
+    assert explain(result, "legacy", "adk") == [
+        "provider[1] call-unanswered: contents[1] (uninherited)",
+        f"what the API refuses: {RULES[ERROR.rule].says}",
+        "legacy and adk both asked this, the published core did not: contents[1] calls glob",
+        f"evidence: {RULES[ERROR.rule].evidence}",
+    ]
+
+
+@pytest.mark.parametrize("known", [core(), UNKNOWN, CoreFindings()])
+def test_what_one_side_commits_alone_is_divergent(known: CoreFindings) -> None:
+    here = judged(run("legacy", ERROR), run("adk"), known)
+    there = judged(run("legacy"), run("adk", WARNING), known)
+
+    assert [(each.channel, each.kind) for each in here.divergences] == [
+        (ChannelName.PROVIDER, Kind.MISSING)
+    ]
+    assert [(each.channel, each.kind) for each in there.divergences] == [
+        (ChannelName.PROVIDER, Kind.EXTRA)
+    ]
+    assert "adk asked this, legacy did not" in explain(there, "legacy", "adk")[2]
+    assert explain(there, "legacy", "adk")[1].startswith("what the API takes, though")
+
+
+def test_where_a_side_is_the_core_its_own_findings_count() -> None:
+    both = judged(run("upstream@0.61.0", ERROR), run("legacy", ERROR), core())
+    alone = judged(run("upstream", ERROR), run("legacy"), core())
+    added = judged(run("upstream"), run("legacy", ERROR), core(AT))
+
+    assert both.verdict is alone.verdict is CaseVerdict.PARITY
+    assert [each.by for each in (*both.inherited, *alone.inherited)] == ["both", "control"]
+    assert added.verdict is CaseVerdict.DIVERGENT
+
+
+def test_of_two_versions_of_the_core_the_control_decides() -> None:
+    result = judged(run("upstream"), run("upstream@0.60.0", ERROR), core())
+
+    assert result.verdict is CaseVerdict.DIVERGENT
+
+
+def test_a_run_of_the_core_that_decides_nothing_is_not_asked() -> None:
+    broken = replace(run("upstream"), broken=True, error="gone")
+
+    assert judged(broken, run("legacy", ERROR), core(AT)).inherited != ()
+
+
+def test_a_run_of_the_core_that_hung_is_an_observation_of_it() -> None:
+    hung = replace(run("upstream", ERROR), stalled=True)
+
+    assert judged(hung, run("legacy", ERROR), core()).inherited != ()
+
+
+def test_an_error_of_both_that_nobody_can_settle_is_a_remark_that_says_how() -> None:
+    result = judged(run("legacy", ERROR), run("adk", ERROR), UNKNOWN)
+
+    assert result.verdict is CaseVerdict.PARITY
+    (remark,) = result.remarks
+    assert remark.startswith(
+        "both sides ask what the API refuses (call-unanswered 1; first at requests[1] contents[1])"
+    )
+    assert remark.endswith(f"whether the published core does too is not known; {MEND}")
+    assert [each.finding for each in result.unsettled] == [ERROR]
+
+
+def test_a_warning_of_both_that_nobody_can_settle_is_counted() -> None:
+    result = judged(run("legacy", WARNING), run("adk", WARNING), UNKNOWN)
+
+    assert result.verdict is CaseVerdict.PARITY
+    assert result.remarks == ()
+    assert [each.finding for each in result.unsettled] == [WARNING]
+
+
+def test_where_the_core_is_not_at_hand_findings_of_both_are_counted_and_no_more() -> None:
+    result = compare(
+        run("legacy", ERROR), run("adk", ERROR), Facts(), Waivers(as_of=date(2026, 1, 1))
+    )
+
+    assert result.verdict is CaseVerdict.PARITY
+    assert (result.doubts, result.remarks) == ((), ())
+    assert [each.finding for each in result.unsettled] == [ERROR]
+
+
+def test_findings_are_part_of_what_was_observed() -> None:
+    plain, wrong = observation(), run("legacy", ERROR)
+
+    digests = compare_observations(plain, wrong).digests
+    assert digests[0] != digests[1]
+
+
+def test_a_control_that_is_not_always_objected_to_is_noise() -> None:
+    controls = [run("legacy", ERROR), run("legacy")]
+    result = compare_repeated(controls, [run("adk", ERROR)] * 2, Facts(), core=core(AT))
+
+    assert result.verdict is CaseVerdict.INCONCLUSIVE
+    assert [each.place for each in result.noise] == ["provider[1] call-unanswered: contents[1]"]
+
+
+def test_a_result_comes_back_from_the_journal_as_it_was() -> None:
+    inherited = judged(run("legacy", ERROR), run("adk", ERROR), core(AT))
+    unsettled = judged(run("legacy", WARNING), run("adk", WARNING), UNKNOWN)
+
+    for result in (inherited, unsettled):
+        assert CaseResult.from_json(json.loads(json.dumps(result.to_json()))) == result
+
+
+def test_a_rule_that_this_build_does_not_know_is_refused() -> None:
+    value = judged(run("legacy", ERROR), run("adk", ERROR), core(AT)).to_json()
+    value["inherited"][0]["rule"] = "none-such"
+
+    with pytest.raises(ValueError, match="there is no provider rule 'none-such'"):
+        CaseResult.from_json(value)
