@@ -19,6 +19,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "run": "harness.commands.run:run",
     "trace": "harness.commands.trace:trace",
     "baseline": "harness.commands.baseline:baseline",
+    "generate": "harness.commands.generate:generate",
     "list": "harness.commands.corpus:list_",
     "show": "harness.commands.corpus:show",
     "check": "harness.commands.corpus:check",
@@ -26,6 +27,9 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "upstream": "harness.commands.upstream:upstream",
     "agent": "harness.commands.agent:agent",
     "record": "harness.commands.record:record",
+    "faults": "harness.commands.faults:faults",
+    "shrink": "harness.commands.shrink:shrink",
+    "adopt": "harness.commands.adopt:adopt",
 }
 
 

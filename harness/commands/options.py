@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,6 +20,7 @@ if TYPE_CHECKING:  # importing these costs what `parity --help` must not
 
 __all__ = [
     "backend_of",
+    "check_fault",
     "check_runtimes",
     "check_sides",
     "check_writable_file",
@@ -132,6 +134,27 @@ def check_sides(backend: Backend, *sides: str) -> None:
             problem = f"{side!r}: there is no folder {str(folder)!r} of baselines"
             raise UsageError(problem, "make it with `parity baseline --runtime NAME --out DIR`")
     check_runtimes(backend, *(side for side in sides if folders[side] is None))
+
+
+def check_fault(name: str | None, *sides: str) -> None:
+    """Refuse a seeded fault that there is none of, or that neither side can have.
+
+    Raises:
+        UsageError: naming near ones, or the runtime that it is of.
+    """
+    if name is None:
+        return
+    from harness.faults.catalogue import faults
+
+    known = faults()
+    if name not in known:
+        near = get_close_matches(name, known, n=3)
+        mend = f"did you mean {', '.join(near)}?" if near else "see `parity faults --list`"
+        raise UsageError(f"unknown fault {name!r}", mend)
+    fault = known[name]
+    if not any(fault.breaks_side(side) for side in sides):
+        problem = f"the fault {name} is one of {fault.site}, which is neither side"
+        raise UsageError(problem, f"make {fault.site} one with --control or --candidate")
 
 
 def check_writable_file(file: Path | None, option: str) -> None:

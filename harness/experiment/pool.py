@@ -1,39 +1,50 @@
-"""Many tasks at once: results as they come, in this process or in preloaded worker processes."""
+"""Many tasks at once: results as they come, here or through any standard executor."""
 
 from __future__ import annotations
 
-import logging
-import multiprocessing
 import os
-import signal
-import threading
-from collections.abc import Callable, Collection, Generator, Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Executor, Future, ProcessPoolExecutor, wait
-from concurrent.futures.process import BrokenProcessPool
-from contextlib import contextmanager
-from multiprocessing import connection, forkserver
-from multiprocessing.context import ForkServerContext
-from typing import Final, TypeVar
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sized
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from functools import partial
+from typing import Generic, TypeVar
 
 from harness.experiment.backend import Backend
+from harness.experiment.processes import TERMINATED, worker_processes
 
-__all__ = ["WorkerDied", "completed"]
+__all__ = ["WorkerDied", "Workers", "completed", "process_workers", "worked"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
-
-_TERMINATED: Final = 128 + signal.SIGTERM
-_GRACE_S: Final = 5.0
-"""How long a worker may take to end its own children before it is killed."""
 
 
 class WorkerDied(Exception):
     """The process that worked on a task is gone: killed, or out of memory."""
 
 
+@dataclass(frozen=True, slots=True)
+class Workers:
+    """Where tasks are worked on: the seam for other machines, and for tests."""
+
+    open: Callable[[int], AbstractContextManager[Executor]]
+    """Opens an executor over so many workers, which have done nothing yet."""
+    deaths: tuple[type[BaseException], ...] = (BrokenExecutor,)
+    """What a future raises when its worker is gone."""
+
+
+def process_workers(
+    backend: Backend, runtimes: Collection[str], modules: Collection[str] = ()
+) -> Workers:
+    """Worker processes of this machine, with these runtimes and modules loaded."""
+    return Workers(
+        partial(worker_processes, backend=backend, runtimes=tuple(runtimes), modules=tuple(modules))
+    )
+
+
 def completed(
     function: Callable[[Task], Result],
-    tasks: Sequence[Task],
+    tasks: Iterable[Task],
     *,
     jobs: int,
     backend: Backend,
@@ -44,7 +55,7 @@ def completed(
 
     Args:
         function: Module-level, so that workers find it by name.
-        tasks: What to do. With one job they are done in order, in this process.
+        tasks: What to do. With one job, or one task, they are done in order, in this process.
         jobs: Worker processes.
         backend: What workers preload with.
         runtimes: The runtimes that they preload.
@@ -52,137 +63,104 @@ def completed(
 
     Closing the generator, or an exception in its consumer, ends workers and what they started.
     """
-    if jobs <= 1 or len(tasks) <= 1:
+    count = len(tasks) if isinstance(tasks, Sized) else jobs
+    if jobs <= 1 or count <= 1:
         for task in tasks:
             started(task)
             yield task, function(task)
         return
-    orphans: list[Task] = []
-    with _workers(min(jobs, len(tasks)), backend, runtimes) as executor:
-        for task, result in _through(executor, function, tasks, 2 * jobs, started):
-            if isinstance(result, WorkerDied):
-                orphans.append(task)
-            else:
-                yield task, result
-    # A dead worker takes the whole pool with it; alone, each task shows whether it was the cause.
-    for task in orphans:
-        with _workers(1, backend, runtimes) as executor:
-            yield from _through(executor, function, [task], 1, lambda task: None)
+    workers = process_workers(backend, runtimes)
+    yield from worked(function, tasks, min(jobs, count), workers, started=started)
 
 
-def _through(
-    executor: Executor,
+def worked(
     function: Callable[[Task], Result],
-    tasks: Sequence[Task],
-    at_once: int,
-    started: Callable[[Task], None],
-) -> Iterator[tuple[Task, Result | WorkerDied]]:
-    """Feed an executor, whichever it is, `at_once` tasks ahead."""
-    waiting = list(reversed(tasks))
-    running: dict[Future[Result], Task] = {}
-    while waiting or running:
-        while waiting and len(running) < at_once:
-            task = waiting.pop()
-            started(task)
-            try:
-                running[executor.submit(_leaving, function, task)] = task
-            except BrokenProcessPool as error:
-                yield task, WorkerDied(str(error))
-        done, _ = wait(running, return_when=FIRST_COMPLETED)
-        for future in done:
-            task = running.pop(future)
-            try:
-                yield task, future.result()
-            except BrokenProcessPool as error:
-                yield task, WorkerDied(str(error))
+    tasks: Iterable[Task],
+    jobs: int,
+    workers: Workers,
+    *,
+    ahead: int = 2,
+    started: Callable[[Task], None] = lambda task: None,
+) -> Generator[tuple[Task, Result | WorkerDied], None, None]:
+    """Yield each task with its result as soon as it is there, all of them done by `workers`.
 
+    A task whose worker died is done once more, alone in a fresh worker: whether it was the cause
+    shows then, and the tasks that died with it are not lost.
 
-@contextmanager
-def _workers(jobs: int, backend: Backend, runtimes: Collection[str]) -> Iterator[Executor]:
-    before = set(multiprocessing.active_children())
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(backend.modules(runtimes))
-    _start_server(context)
-    executor = ProcessPoolExecutor(
-        jobs,
-        mp_context=context,
-        initializer=_prepare,
-        initargs=(backend, tuple(runtimes)),
-    )
-    try:
-        with _terminated_like_interrupted():
-            yield executor
-    except BaseException:
-        _end(executor, set(multiprocessing.active_children()) - before)
-        raise
-    executor.shutdown()
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Let SIGTERM unwind this process too; by default it ends at once and leaves its workers."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, _leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _start_server(context: ForkServerContext) -> None:
-    """Start the server that workers are forked from; return when it has loaded everything.
-
-    It is deaf to Ctrl-C and to termination from its first instruction (being ignored is inherited
-    by a new program): it ends with this process, and without it nobody could tell when a worker
-    has ended. Waiting for it with a process that does nothing keeps real workers from starting when
-    nobody is there any more.
+    Args:
+        function: Module-level, so that workers find it by name.
+        tasks: What to do; the next is asked for when there is somebody to do it.
+        jobs: How many workers.
+        workers: Where they are.
+        ahead: How many tasks per worker are handed out at a time.
+        started: Told of each task when it is handed out.
     """
-    deaf = (signal.SIGINT, signal.SIGTERM)
-    heard = [signal.signal(number, signal.SIG_IGN) for number in deaf]
-    try:
-        forkserver.ensure_running()
-    finally:
-        for number, handler in zip(deaf, heard, strict=True):
-            signal.signal(number, handler)
-    first = context.Process(target=_nothing)
-    first.start()
-    first.join()
+    source = iter(tasks)
+    more = True
+    while more:
+        orphans: list[Task] = []
+        with workers.open(jobs) as executor:
+            feed = _Feed(executor, workers.deaths, function, source, jobs * ahead, started)
+            for task, result in feed.results():
+                if isinstance(result, WorkerDied):
+                    orphans.append(task)
+                else:
+                    yield task, result
+            more = feed.broken
+        for task in orphans:
+            with workers.open(1) as executor:
+                alone = _Feed(executor, workers.deaths, function, iter([task]), 1, lambda _: None)
+                yield from alone.results()
 
 
-def _nothing() -> None:
-    """What the server's first child does."""
+class _Feed(Generic[Task, Result]):
+    """Feeds one executor. `broken` says afterwards that it takes no more tasks."""
 
+    def __init__(
+        self,
+        executor: Executor,
+        deaths: tuple[type[BaseException], ...],
+        function: Callable[[Task], Result],
+        source: Iterator[Task],
+        at_once: int,
+        started: Callable[[Task], None],
+    ) -> None:
+        self.broken = False
+        self._executor = executor
+        self._deaths = deaths
+        self._function = function
+        self._source = source
+        self._at_once = at_once
+        self._started = started
+        self._running: dict[Future[Result], Task] = {}
 
-def _end(executor: ProcessPoolExecutor, workers: set[multiprocessing.process.BaseProcess]) -> None:
-    """Stop now: queued tasks are dropped, workers get to end their children, then are killed."""
-    executor.shutdown(wait=False, cancel_futures=True)
-    for worker in workers:
-        worker.terminate()
-    for worker in workers:
-        worker.join(_GRACE_S)
-        if worker.is_alive():
-            worker.kill()
-    # The executor's own thread must be over before the interpreter's end, which would trip over it.
-    executor.shutdown()
+    def results(self) -> Iterator[tuple[Task, Result | WorkerDied]]:
+        yield from self._hand_out()
+        while self._running:
+            done, _ = wait(self._running, return_when=FIRST_COMPLETED)
+            for future in done:
+                task = self._running.pop(future)
+                try:
+                    yield task, future.result()
+                except self._deaths as error:
+                    self.broken = self.broken or isinstance(error, BrokenExecutor)
+                    yield task, WorkerDied(str(error))
+            yield from self._hand_out()
 
-
-def _prepare(backend: Backend, runtimes: Collection[str]) -> None:
-    """Make a worker ready. The terminal's Ctrl-C is the parent's to handle; it sends SIGTERM."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _leave)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
-    logging.getLogger().addHandler(logging.NullHandler())
-    backend.preload(runtimes)
-
-
-def _end_with_parent() -> None:
-    """A worker would wait for ever for tasks of a parent that was killed."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        connection.wait([parent.sentinel])
-        os._exit(_TERMINATED)
+    def _hand_out(self) -> Iterator[tuple[Task, WorkerDied]]:
+        while not self.broken and len(self._running) < self._at_once:
+            try:
+                task = next(self._source)
+            except StopIteration:
+                return
+            self._started(task)
+            try:
+                future = self._executor.submit(_leaving, self._function, task)
+            except BrokenExecutor as error:
+                self.broken = True
+                yield task, WorkerDied(str(error))
+            else:
+                self._running[future] = task
 
 
 def _leaving(function: Callable[[Task], Result], task: Task) -> Result:
@@ -193,10 +171,4 @@ def _leaving(function: Callable[[Task], Result], task: Task) -> Result:
     try:
         return function(task)
     except SystemExit:
-        os._exit(_TERMINATED)
-
-
-def _leave(number: int, frame: object) -> None:
-    # Unwinds what runs, so that it ends the processes it started; once is enough.
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise SystemExit(128 + number)
+        os._exit(TERMINATED)

@@ -5,19 +5,32 @@ from __future__ import annotations
 import hashlib
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import Waivers
 from harness.scenarios.drawing import DrawnScenario, Way, block_seed, draw_block
+from harness.scenarios.judging import Judging, fault_named
 from harness.scenarios.profiles import PROFILES
-from harness.scenarios.trial import Trial, try_document
 from services.wire import JsonObject
 
-__all__ = ["BLOCK_EXAMPLES", "BlockDone", "BlockTask", "Finding", "run_block"]
+__all__ = [
+    "BLOCK_EXAMPLES",
+    "BlockDone",
+    "BlockTask",
+    "Finding",
+    "drawn_in",
+    "fault_named",
+    "run_block",
+]
 
 BLOCK_EXAMPLES = 25
 """Examples in a block: some seconds of work."""
+
+_BYTES_FROM = 12
+"""The first example from this one on that can be is run over a socket, too: one of each block."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +45,12 @@ class BlockTask:
     control: str
     candidate: str
     waivers: Waivers
+    fault: str | None = None
+    """The name of a seeded fault to put in."""
     muted: frozenset[str] = frozenset()
     """Fingerprints that are known: counted, not kept."""
+    only: int | None = None
+    """The one example to run, counted from 0; all are drawn nevertheless. `None` runs them all."""
 
     @property
     def name(self) -> str:
@@ -50,6 +67,35 @@ class Finding:
     document: JsonObject
     choices: tuple[int, ...]
     result: CaseResult
+    cuts: int | None = None
+    """Of one that only bytes show: the seed of where the event streams are cut."""
+
+    def to_json(self) -> JsonObject:
+        """As written to journals."""
+        return {
+            "fingerprint": self.fingerprint,
+            "block": self.block,
+            "document": self.document,
+            "choices": list(self.choices),
+            "result": self.result.to_json(),
+            "cuts": self.cuts,
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Finding:
+        """The inverse of `to_json`.
+
+        Raises:
+            KeyError, ValueError, TypeError: what was written is no finding.
+        """
+        return cls(
+            fingerprint=value["fingerprint"],
+            block=value["block"],
+            document=value["document"],
+            choices=tuple(value["choices"]),
+            result=CaseResult.from_json(value["result"]),
+            cuts=value["cuts"],
+        )
 
 
 @dataclass(slots=True, kw_only=True)
@@ -63,63 +109,148 @@ class BlockDone:
     """Of these, drawn before in this block and not run again: a search does that."""
     digest: str = ""
     """SHA-256 over the names of all drawn scenarios, in order: which examples these were."""
+    over_bytes: int = 0
+    """How many were run over a socket, too."""
     reached: Counter[str] = field(default_factory=Counter)
     """Behaviour to the number of scenarios that reached it."""
     findings: list[Finding] = field(default_factory=list)
     """The first of each fingerprint."""
     seen: Counter[str] = field(default_factory=Counter)
     """Fingerprint to how often it came up, muted ones included."""
+    unsettled: Counter[str] = field(default_factory=Counter)
+    """What a model could object to in both runtimes alike, and the published core is not at hand
+    to say whether it does the same: rule to the number of scenarios."""
+    lost: str = ""
+    """Why nothing, or not all, can be said of the block: its worker died of no single example."""
     draw_s: float = 0.0
+    """Processor seconds spent on drawing."""
     run_s: float = 0.0
     compare_s: float = 0.0
+
+    def to_json(self) -> JsonObject:
+        """As written to journals."""
+        return {
+            "number": self.number,
+            "examples": self.examples,
+            "repeated": self.repeated,
+            "digest": self.digest,
+            "overBytes": self.over_bytes,
+            "reached": dict(self.reached),
+            "findings": [finding.to_json() for finding in self.findings],
+            "seen": dict(self.seen),
+            "unsettled": dict(self.unsettled),
+            "lost": self.lost,
+            "drawS": round(self.draw_s, 4),
+            "runS": round(self.run_s, 4),
+            "compareS": round(self.compare_s, 4),
+        }
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> BlockDone:
+        """The inverse of `to_json`.
+
+        Raises:
+            KeyError, ValueError, TypeError: what was written is no block.
+        """
+        return cls(
+            number=value["number"],
+            examples=value["examples"],
+            repeated=value["repeated"],
+            digest=value["digest"],
+            over_bytes=value["overBytes"],
+            reached=Counter(value["reached"]),
+            findings=[Finding.from_json(each) for each in value["findings"]],
+            seen=Counter(value["seen"]),
+            unsettled=Counter(value["unsettled"]),
+            lost=value["lost"],
+            draw_s=value["drawS"],
+            run_s=value["runS"],
+            compare_s=value["compareS"],
+        )
+
+
+def drawn_in(task: BlockTask) -> list[DrawnScenario]:
+    """The scenarios of a block, without running any."""
+    drawn: list[DrawnScenario] = []
+    _draw(task, drawn.append)
+    return drawn
 
 
 def run_block(task: BlockTask) -> BlockDone:
     """Draw a block and put every scenario of it through both runtimes."""
-    profile = PROFILES[task.profile]
-    done = BlockDone(number=task.number)
-    names = hashlib.sha256()
-    tried: set[str] = set()
-    known = set(task.muted)
-
-    def look_at(drawn: DrawnScenario) -> None:
-        name = str(drawn.document["name"])
-        names.update(f"{name}\n".encode())
-        done.examples += 1
-        if name in tried:
-            done.repeated += task.way == "search"
-            if task.way == "search":
-                return
-        tried.add(name)
-        trial = try_document(drawn.document, task.control, task.candidate, task.waivers)
-        _note(done, task, drawn, trial, known)
-
+    work = _Work(task)
     begun = time.process_time()
-    seed = block_seed(task.seed, profile, task.number)
-    draw_block(task.way, profile, seed, task.examples, look_at)
+    _draw(task, work.look_at)
+    done = work.done
     done.draw_s = time.process_time() - begun - done.run_s - done.compare_s
-    done.digest = names.hexdigest()
+    done.digest = work.names.hexdigest()
     return done
 
 
-def _note(
-    done: BlockDone, task: BlockTask, drawn: DrawnScenario, trial: Trial, known: set[str]
-) -> None:
-    done.run_s += trial.run_s
-    done.compare_s += trial.compare_s
-    done.reached.update(trial.reached)
-    found = trial.fingerprint
-    if found is None:
-        return
-    done.seen[found] += 1
-    if found not in known:
-        known.add(found)
-        done.findings.append(
-            Finding(
-                fingerprint=found,
-                block=task.number,
-                document=trial.document,
-                choices=drawn.choices,
-                result=trial.result,
-            )
+def _draw(task: BlockTask, look_at: Callable[[DrawnScenario], None]) -> None:
+    profile = PROFILES[task.profile]
+    seed = block_seed(task.seed, profile, task.number)
+    draw_block(task.way, profile, seed, task.examples, look_at)
+
+
+class _Work:
+    """A block while it is worked on."""
+
+    def __init__(self, task: BlockTask) -> None:
+        self.done = BlockDone(number=task.number)
+        self.names = hashlib.sha256()
+        self._task = task
+        self._how = Judging(
+            control=task.control,
+            candidate=task.candidate,
+            waivers=task.waivers,
+            fault=task.fault,
         )
+        self._tried: set[str] = set()
+        self._known = set(task.muted)
+        self._bytes_left = True
+
+    def look_at(self, drawn: DrawnScenario) -> None:
+        """Take in one drawn scenario."""
+        name = str(drawn.document["name"])
+        self.names.update(f"{name}\n".encode())
+        index = self.done.examples
+        self.done.examples += 1
+        if self._task.way == "search" and name in self._tried:
+            self.done.repeated += 1
+            return
+        self._tried.add(name)
+        wanted = self._task.only in (None, index)
+        if wanted:
+            self._judge(drawn, self._how)
+        late = index >= _BYTES_FROM and self._bytes_left
+        if late and self._how.can_run_over_bytes(drawn.document):
+            self._bytes_left = False
+            if wanted:
+                self.done.over_bytes += 1
+                self._judge(drawn, replace(self._how, cuts=index))
+
+    def _judge(self, drawn: DrawnScenario, how: Judging) -> None:
+        done = self.done
+        trial = how.judge_or_say(drawn.document)
+        done.run_s += trial.run_s
+        done.compare_s += trial.compare_s
+        if how.cuts is None:
+            done.reached.update(trial.reached)
+            done.unsettled.update({each.finding.rule for each in trial.result.unsettled})
+        found = trial.fingerprint
+        if found is None:
+            return
+        done.seen[found] += 1
+        if found not in self._known:
+            self._known.add(found)
+            done.findings.append(
+                Finding(
+                    fingerprint=found,
+                    block=self._task.number,
+                    document=trial.document,
+                    choices=drawn.choices,
+                    result=trial.result,
+                    cuts=how.cuts,
+                )
+            )

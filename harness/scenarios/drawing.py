@@ -9,14 +9,19 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
-from hypothesis.internal.conjecture.providers import AVAILABLE_PROVIDERS, PrimitiveProvider
+from hypothesis.internal.conjecture.providers import (
+    AVAILABLE_PROVIDERS,
+    HypothesisProvider,
+    PrimitiveProvider,
+)
 from hypothesis.internal.intervalsets import IntervalSet
 
 from harness.scenarios.chooser import Chooser
@@ -74,10 +79,12 @@ def draw_block(
     """Draw `examples` scenarios of a block and hand each to `look_at`.
 
     `block` is the block's own seed (`block_seed`). `look_at` must not raise for a finding: it keeps
-    it, and the drawing goes on.
+    it, and the drawing goes on. What it does raise, the termination of a worker above all, ends the
+    drawing and comes out here.
     """
     sampled = way == "sample"
     source = _Source(block)
+    raised: list[BaseException] = []
 
     @seed(block)
     @settings(
@@ -93,14 +100,41 @@ def draw_block(
     @given(scenarios(profile))
     def run(drawn: DrawnScenario) -> None:
         if not sampled or source.asked:
-            look_at(drawn)
+            try:
+                look_at(drawn)
+            except BaseException as error:
+                # Hypothesis would take any other for a finding, keep it, and run it again.
+                raised.append(error)
+                raise KeyboardInterrupt from error
         source.asked = False
 
     token = _source.set(source)
     try:
-        run()
+        with _no_constants_of_the_code():
+            run()
+    except KeyboardInterrupt:
+        if raised:
+            raise raised[0] from None
+        raise
     finally:
         _source.reset(token)
+
+
+@contextmanager
+def _no_constants_of_the_code() -> Iterator[None]:
+    """Draw without the numbers that Hypothesis collects from the modules imported so far.
+
+    Which modules those are differs between a worker and a process of its own, and between one block
+    and the next: the same seed would not give the same examples.
+    """
+    kept = HypothesisProvider._maybe_draw_constant
+    HypothesisProvider._maybe_draw_constant = (  # type: ignore[method-assign]
+        lambda self, choice_type, constraints, *, p=0.05: None
+    )
+    try:
+        yield
+    finally:
+        HypothesisProvider._maybe_draw_constant = kept  # type: ignore[method-assign]
 
 
 def _named(document: JsonObject, profile: Profile) -> JsonObject:

@@ -60,13 +60,19 @@ PROFILES: Final = _profiles(
         about="large tool outputs that are truncated, masked and compressed away",
         weights={
             "chances": {
-                "set_contextManagement": 900,
+                "set_masking": 900,
                 "set_truncateToolOutputThreshold": 500,
                 "round": 800,
                 "fault": 30,
                 "interruption": 40,
             },
-            "tool": {"read_file": 40, "run_shell_command": 40, "unknown": 1, "invalid": 1},
+            "tool": {
+                "read_file": 40,
+                "run_shell_command": 30,
+                "sized": 30,
+                "unknown": 1,
+                "invalid": 1,
+            },
             "approval_mode": {"yolo": 100, "default": 1, "auto_edit": 1},
         },
     ),
@@ -74,8 +80,14 @@ PROFILES: Final = _profiles(
         name="loops",
         about="models that go round in circles",
         weights={
-            "chances": {"circle": 500, "round": 750, "set_disableLoopDetection": 20, "fault": 40},
-            "answer_text": {"long": 15},
+            "chances": {
+                "circle": 500,
+                "marathon": 60,
+                "round": 750,
+                "set_disableLoopDetection": 20,
+                "fault": 40,
+            },
+            "answer_text": {"long": 15, "around": 15},
         },
     ),
     Profile(
@@ -84,6 +96,51 @@ PROFILES: Final = _profiles(
         weights={
             "chances": {"interruption": 900, "send": 700, "slow_model": 300},
             "during": {"abort": 40},
+        },
+    ),
+    Profile(
+        name="approvals",
+        about="hooks, rules, modes and people who are asked",
+        weights={
+            "chances": {
+                "set_hooks": 700,
+                "another_hook": 500,
+                "set_policyRules": 500,
+                "set_tools": 200,
+                "interactive": 500,
+                "confirms": 800,
+                "round": 750,
+                "fault": 40,
+            },
+            "approval_mode": {"yolo": 10, "default": 50},
+            "tool": {"run_shell_command": 30, "write_file": 20, "replace": 15},
+        },
+    ),
+    Profile(
+        name="malformed",
+        about="answers that are not as they should be: odd chunks, odd calls, odd ends",
+        weights={
+            "chances": {
+                "nulls": 60,
+                "odd_chunk": 600,
+                "finish_apart": 300,
+                "round": 500,
+                "call_id": 400,
+            },
+            "finish": {"STOP": 20},
+            "fault": {"malformed": 20, "garbled": 10, "empty_stream": 10, "no_finish": 10},
+            "tool": {"unknown": 15, "invalid": 25},
+            "answer_text": {"odd": 20},
+            "usage_shape": {"whole": 15},
+        },
+    ),
+    Profile(
+        name="distillation",
+        about="long outputs distilled, as no other profile has it",
+        weights={
+            "chances": {"set_distillation": 900, "set_masking": 0, "round": 700, "fault": 30},
+            "tool": {"read_file": 10, "run_shell_command": 40, "sized": 40},
+            "approval_mode": {"yolo": 100, "default": 1, "auto_edit": 1},
         },
     ),
 )

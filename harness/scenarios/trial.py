@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.canonical import sha256_hex
 from harness.cassette.load import build_cassette
+from harness.faults.fault import Fault, in_force
 from harness.parity.compare import compare
+from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import Waivers
+from harness.provider.rules import RULES, Severity
 from harness.replay.observation import Observation
 from harness.replay.runner import run_cassette
 from services.wire import JsonObject
 
-__all__ = ["Trial", "behaviours_of", "fingerprint_of", "try_document"]
+__all__ = ["UNDECIDED", "Trial", "behaviours_of", "fingerprint_of", "try_document"]
+
+UNDECIDED = "undecided-"
+"""How the fingerprint of a case begins of which nothing can be said."""
 
 _ROOT = Path("generated")
 """Where a drawn cassette would lie: nothing of it is ever read or written."""
@@ -34,6 +42,10 @@ class Trial:
     """Processor time of the two runs, in seconds."""
     compare_s: float
     """Processor time of comparing them, in seconds."""
+    provider_errors: frozenset[str] = frozenset()
+    """Rules of the API that the control's run broke so that it would have been refused."""
+    misses: int = 0
+    """Requests of the control that no step answered."""
 
     @property
     def fingerprint(self) -> str | None:
@@ -42,26 +54,53 @@ class Trial:
 
 
 def fingerprint_of(result: CaseResult) -> str | None:
-    """The earliest open divergence's fingerprint, or the blocker; `None` where both agree."""
+    """What is wrong, in a few characters that can stand in a file's name; `None` for parity.
+
+    Of a divergence the fingerprint of its first cause. Where nothing could be decided, a digest of
+    the reason, numbers left out: the same reason at another place is the same.
+    """
     if result.verdict is CaseVerdict.PARITY:
         return None
-    if result.open:
-        return result.open[0].fingerprint
+    cause = first_cause(result)
+    if cause is not None and not result.blockers:
+        return cause.fingerprint
+    if result.cut and not result.blockers:
+        return f"cut-{result.cut[0]}"
     reasons = (*result.blockers, *result.doubts)
-    return f"undecided: {reasons[0] if reasons else 'no reason given'}"
+    reason = re.sub(r"\d+", "#", reasons[0]) if reasons else ""
+    return f"{UNDECIDED}{sha256_hex(reason)[:12]}"
 
 
 def try_document(
-    document: JsonObject, control: str, candidate: str, waivers: Waivers, *, deadline_s: float = 60
+    document: JsonObject,
+    control: str,
+    candidate: str,
+    waivers: Waivers,
+    *,
+    fault: Fault | None = None,
+    deadline_s: float = 60,
+    root: Path = _ROOT,
 ) -> Trial:
     """Run a cassette document in both runtimes and compare.
 
+    Args:
+        document: The cassette.
+        control: The runtime that is right.
+        candidate: The runtime that is judged.
+        waivers: The accepted differences.
+        fault: What to break, in the side that it concerns.
+        deadline_s: Real seconds after which a run is given up.
+        root: The folder under which the cassette lies, or would lie.
+
     Raises:
-        CassetteFormatError: the document is no cassette.
+        FormatProblem: the document is no cassette.
     """
-    cassette = build_cassette(document, _ROOT / f"{document['name']}.yaml", _ROOT)
+    cassette = build_cassette(document, root / f"{document['name']}.yaml", root)
     begun = time.process_time()
-    runs = [run_cassette(cassette, side, deadline_s=deadline_s) for side in (control, candidate)]
+    runs = []
+    for side in (control, candidate):
+        with in_force(fault, side):
+            runs.append(run_cassette(cassette, side, deadline_s=deadline_s))
     ran = time.process_time()
     declared = replace(cassette, unused=tuple(runs[0].unused_steps))
     result = compare(runs[0], runs[1], declared, waivers)
@@ -71,7 +110,14 @@ def try_document(
         reached=behaviours_of(runs),
         run_s=ran - begun,
         compare_s=time.process_time() - ran,
+        provider_errors=_refused(runs[0]),
+        misses=len(runs[0].notes),
     )
+
+
+def _refused(run: Observation) -> frozenset[str]:
+    found = {finding.rule for request in run.requests for finding in request.provider}
+    return frozenset(rule for rule in found if RULES[rule].severity is Severity.ERROR)
 
 
 def behaviours_of(runs: Sequence[Observation]) -> frozenset[str]:

@@ -2,26 +2,43 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from harness.scenarios.chooser import Chooser
+from harness.scenarios.grammar.session_setup import MODES
 from harness.scenarios.grammar.texts import prompt_text
 from services.wire import Json, JsonObject
 
 __all__ = ["between_sends", "interruption", "send"]
 
+_MODELS: Final = (
+    "gemini-2.5-pro",
+    "gemini-2.5-flash",
+    "gemini-3-pro-preview",
+    "auto-gemini-2.5",
+    "gemini-2.5-flash-lite",
+)
+_PIXEL: Final = "iVBORw0KGgo="
+
 
 def send(choose: Chooser) -> JsonObject:
     """One prompt."""
-    if choose.chance("rich_prompt", 60):
-        parts: list[Json] = [
-            {"type": "text", "text": prompt_text(choose)},
-            {"type": "text", "text": "second part"},
-        ]
-        return {"send": {"content": parts, "display_content": "shown instead"}}
-    return {"send": prompt_text(choose)}
+    kind = choose.option("prompt", {"text": 92, "parts": 3, "shown": 3, "media": 2})
+    if kind == "text":
+        return {"send": prompt_text(choose)}
+    parts: list[Json] = [{"type": "text", "text": prompt_text(choose)}]
+    if kind == "media":
+        parts.append({"type": "media", "data": _PIXEL, "mimeType": "image/png"})
+    else:
+        parts.append({"type": "text", "text": choose.among(("second part", ""))})
+    message: JsonObject = {"content": parts}
+    if kind == "shown":
+        message["display_content"] = "shown instead"
+    return {"send": message}
 
 
-def between_sends(choose: Chooser) -> JsonObject | None:
-    """What is done before the next prompt; mostly nothing."""
+def between_sends(choose: Chooser, sent: int) -> JsonObject | None:
+    """What is done before the next prompt; mostly nothing. `sent` prompts went before."""
     kind = choose.option(
         "between",
         {
@@ -31,21 +48,20 @@ def between_sends(choose: Chooser) -> JsonObject | None:
             "set_approval_mode": 4,
             "write_file": 3,
             "resume_self": 4,
+            "rewind": 4,
             "reset": 2,
         },
     )
-    actions: dict[str, JsonObject | None] = {
-        "nothing": None,
-        "compress": {"compress": True},
-        "write_file": {"write_file": {"path": "a.txt", "text": "changed outside\n"}},
-        "resume_self": {"resume_self": True},
-        "reset": {"reset": True},
-    }
     if kind == "set_model":
-        return {"set_model": {"model": choose.among(("gemini-2.5-pro", "gemini-2.5-flash"))}}
+        return {"set_model": {"model": choose.among(_MODELS)}}
     if kind == "set_approval_mode":
-        return {"set_approval_mode": {"mode": choose.among(("yolo", "default", "auto_edit"))}}
-    return actions[kind]
+        return {"set_approval_mode": {"mode": choose.among(MODES)}}
+    if kind == "write_file":
+        path = choose.among(("a.txt", "b.txt", "new.txt"))
+        return {"write_file": {"path": path, "text": "changed outside\n"}}
+    if kind == "rewind":
+        return {"rewind": {"to": choose.whole(0, sent - 1)}}
+    return None if kind == "nothing" else {kind: True}
 
 
 def interruption(choose: Chooser) -> JsonObject:
@@ -59,17 +75,31 @@ def interruption(choose: Chooser) -> JsonObject:
     elif kind == "chunk":
         when = {"chunk": f"{choose.whole(0, 4)}:{choose.whole(0, 2)}"}
     elif kind == "type":
-        when = {"type": choose.among(("tool_request", "tool_response", "message", "usage"))}
+        types = (
+            "tool_request",
+            "tool_response",
+            "message",
+            "usage",
+            "agent_start",
+            "session_update",
+            "tool_update",
+            "error",
+        )
+        when = {"type": choose.among(types)}
     else:
         when = {"tool": choose.among(("read_file", "run_shell_command", "write_file"))}
-    found: JsonObject = {"when": when, "do": _doing(choose)}
-    if choose.chance("delay", 400):
-        found["delay_ms"] = choose.among((1, 40, 700, 6_000))
+    # A prompt comes only where one is surely being answered: it is refused, and nothing else.
+    found: JsonObject = {"when": when, "do": _doing(choose, sends=kind in ("chunk", "tool"))}
+    if "send" not in found["do"] and choose.chance("delay", 400):
+        # More than the clock moves at each request: only waits that both sides know of pass them.
+        found["delay_ms"] = choose.among((40, 700, 6_000, 31_000))
     return found
 
 
-def _doing(choose: Chooser) -> Json:
+def _doing(choose: Chooser, *, sends: bool) -> Json:
+    if sends and choose.chance("send_meanwhile", 80):
+        return {"send": "one more thing"}
     kind = choose.option("during", {"abort": 20, "mode": 4})
     if kind == "mode":
-        return {"set_approval_mode": {"mode": choose.among(("yolo", "default"))}}
+        return {"set_approval_mode": {"mode": choose.among(MODES)}}
     return "abort"

@@ -7,6 +7,7 @@ from typing import Final
 from harness.scenarios.chooser import Chooser
 from harness.scenarios.grammar.actions import between_sends, interruption, send
 from harness.scenarios.grammar.answers import answer, wants_tools
+from harness.scenarios.grammar.chunks import chunk
 from harness.scenarios.grammar.model_faults import fault
 from harness.scenarios.grammar.session_setup import answers_of_the_user, session
 from harness.scenarios.grammar.tool_calls import FILES
@@ -25,12 +26,13 @@ def scenario(choose: Chooser, name: str, phase: str = "A") -> JsonObject:
     drawn (a retry, a nudge) finds the steps of the next prompt, and at the end a stock of plain
     answers: what is left over of all that is declared by whoever ran it.
     """
+    setup = session(choose)
     found: JsonObject = {
         "cassette": 1,
         "name": name,
         "phase": phase,
         "provenance": {"kind": "generated"},
-        "session": session(choose),
+        "session": setup,
         "files": dict(FILES),
         "match": "by_role",
     }
@@ -40,11 +42,11 @@ def scenario(choose: Chooser, name: str, phase: str = "A") -> JsonObject:
     script: list[Json] = []
     steps: list[Json] = []
     for index in range(1 + sum(1 for _ in choose.times("send", 4, 550))):
-        before = between_sends(choose) if index else None
+        before = between_sends(choose, index) if index else None
         if before is not None:
             script.append(before)
         script.append(send(choose))
-        steps += _conversation(choose)
+        steps += _conversation(choose, setup["model"])
     found["script"] = script
     during = [interruption(choose) for _ in choose.times("interruption", 2, 120)]
     if during:
@@ -57,15 +59,17 @@ def scenario(choose: Chooser, name: str, phase: str = "A") -> JsonObject:
     return found
 
 
-def _conversation(choose: Chooser) -> list[JsonObject]:
+def _conversation(choose: Chooser, model: str) -> list[JsonObject]:
     """The main steps of one prompt: rounds of tools, then an answer; faults before any of them."""
     steps: list[JsonObject] = []
+    if choose.chance("marathon", 4):
+        steps += _marathon(choose)
     for _ in choose.times("round", 6, 550):
         steps += _faults(choose)
-        steps.append(answer(choose, tools=True))
-        steps += _again(choose, steps[-1])
+        steps.append(answer(choose, model, tools=True))
+        steps += _again(choose, steps)
     steps += _faults(choose)
-    steps.append(answer(choose, tools=False))
+    steps.append(answer(choose, model, tools=False))
     return steps
 
 
@@ -73,11 +77,34 @@ def _faults(choose: Chooser) -> list[JsonObject]:
     return [fault(choose) for _ in choose.times("fault", 3, 120)]
 
 
-def _again(choose: Chooser, step: JsonObject) -> list[JsonObject]:
-    """A model that goes round in circles: the same answer over and over."""
-    if not wants_tools(step) or not choose.chance("circle", 40):
+def _again(choose: Chooser, steps: list[JsonObject]) -> list[JsonObject]:
+    """A model that goes round in circles: the last answers over and over."""
+    if not wants_tools(steps[-1]) or not choose.chance("circle", 40):
         return []
-    return [step] * choose.among((2, 4, 6, 12))
+    around = [step for step in steps[-choose.whole(1, 6) :] if wants_tools(step)]
+    return around * choose.among((2, 4, 6, 12, 3, 5))
+
+
+def _marathon(choose: Chooser) -> list[JsonObject]:
+    """Rounds that all differ, as many as it takes for the model to be asked whether it is stuck."""
+    return [
+        {
+            "stream": [
+                chunk(
+                    [
+                        {
+                            "functionCall": {
+                                "name": "read_file",
+                                "args": {"file_path": "a.txt", "start_line": 1, "end_line": line},
+                            }
+                        }
+                    ],
+                    "STOP",
+                )
+            ]
+        }
+        for line in range(1, 1 + choose.among((29, 30, 31, 45)))
+    ]
 
 
 def _utilities(choose: Chooser) -> list[Json]:
@@ -86,6 +113,13 @@ def _utilities(choose: Chooser) -> list[Json]:
     speaker = choose.among(("user", "user", "model"))
     stuck = choose.among((0.1, 0.95))
     summary = choose.among(("<state_snapshot>all is well</state_snapshot>", "", "s" * 4000))
+    mended = {
+        "search": "alpha",
+        "replace": "ALPHA",
+        "noChangesRequired": choose.among((True, False)),
+        "explanation": "drawn",
+    }
+    counted = choose.among((120, 0, 600_000))
     return [
         {
             "role": "utility_router",
@@ -112,9 +146,21 @@ def _utilities(choose: Chooser) -> list[Json]:
         },
         {"role": "utility_compressor", "generate": _says(summary), "repeat": _UTILITIES},
         {"role": "utility_summarizer", "generate": _says("a summary"), "repeat": _UTILITIES},
-        {"role": "utility_edit_corrector", "json": {}, "repeat": _UTILITIES},
-        {"method": "countTokens", "count_tokens": {"totalTokens": 120}, "repeat": _UTILITIES},
+        {"role": "utility_edit_corrector", "json": mended, "repeat": _UTILITIES},
+        {"role": "utility_tool", "generate": _found(choose), "repeat": _UTILITIES},
+        {"method": "countTokens", "count_tokens": {"totalTokens": counted}, "repeat": _UTILITIES},
     ]
+
+
+def _found(choose: Chooser) -> JsonObject:
+    """What a search of the web answers."""
+    found = _says(choose.among(("Alpha is a letter.", "")))
+    if choose.chance("sources", 500):
+        found["candidates"][0]["groundingMetadata"] = {
+            "groundingChunks": [{"web": {"uri": "https://example.org/a", "title": "A"}}],
+            "groundingSupports": [{"segment": {"endIndex": 5}, "groundingChunkIndices": [0]}],
+        }
+    return found
 
 
 def _says(text: str) -> JsonObject:

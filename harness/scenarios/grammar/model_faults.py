@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Final
 
 from harness.scenarios.chooser import Chooser
-from harness.scenarios.grammar.answers import chunk
+from harness.scenarios.grammar.chunks import chunk
 from services.wire import Json, JsonObject
 
 __all__ = ["fault"]
@@ -36,6 +36,8 @@ def fault(choose: Chooser) -> JsonObject:
             "empty_stream": 4,
             "no_finish": 3,
             "thoughts_only": 3,
+            "malformed": 2,
+            "garbled": 2,
         },
     )
     step: JsonObject = _FAULTS[kind](choose)
@@ -83,7 +85,12 @@ def _capacity(choose: Chooser) -> JsonObject:
     reason = {
         "@type": "type.googleapis.com/google.rpc.ErrorInfo",
         "reason": choose.among(
-            ("MODEL_CAPACITY_EXHAUSTED", "RATE_LIMIT_EXCEEDED", "QUOTA_EXHAUSTED")
+            (
+                "MODEL_CAPACITY_EXHAUSTED",
+                "RATE_LIMIT_EXCEEDED",
+                "QUOTA_EXHAUSTED",
+                "INSUFFICIENT_G1_CREDITS_BALANCE",
+            )
         ),
         "domain": "cloudcode-pa.googleapis.com",
         "metadata": {"model": "gemini-2.5-pro"},
@@ -93,7 +100,18 @@ def _capacity(choose: Chooser) -> JsonObject:
 
 
 def _reset(choose: Chooser) -> JsonObject:
-    code = choose.among(("ECONNRESET", "ETIMEDOUT", "ECONNREFUSED", "EPROTO"))
+    code = choose.among(
+        (
+            "ECONNRESET",
+            "ETIMEDOUT",
+            "ECONNREFUSED",
+            "EPROTO",
+            "ENOTFOUND",
+            "EPIPE",
+            "UND_ERR_SOCKET",
+            "ERR_SSL_WRONG_VERSION_NUMBER",
+        )
+    )
     if choose.chance("fetch_failed", 400):
         return {
             "error": {
@@ -103,6 +121,9 @@ def _reset(choose: Chooser) -> JsonObject:
             }
         }
     return {"error": _network(code)}
+
+
+_BREAKS: Final = ("ECONNRESET", "ETIMEDOUT", "UND_ERR_BODY_TIMEOUT", "EINVAL")
 
 
 def _network(code: str) -> JsonObject:
@@ -117,13 +138,30 @@ def _begun(choose: Chooser) -> list[Json]:
 
 
 def _reset_mid(choose: Chooser) -> JsonObject:
-    return {"stream": _begun(choose), "then_error": _network("ECONNRESET")}
+    return {"stream": _begun(choose), "then_error": _network(choose.among(_BREAKS))}
 
 
 def _error_mid(choose: Chooser) -> JsonObject:
     status = choose.among((500, 503, 429, 400))
     return {"stream": _begun(choose), "then_error": {"status": status, "message": "mid-stream"}}
 
+
+def _garbled(choose: Chooser) -> JsonObject:
+    """What the SDK raises where the body is no JSON: before anything came, or midway."""
+    error = {"name": "SyntaxError", "message": "Unexpected end of JSON input"}
+    if choose.chance("garbled_midway", 500):
+        return {"stream": _begun(choose), "then_error": error}
+    return {"error": error}
+
+
+_MALFORMED: Final[tuple[JsonObject, ...]] = (
+    {},
+    {"candidates": []},
+    {"candidates": [{"content": {"role": "model"}, "finishReason": "STOP"}]},
+    {"candidates": [{"content": {"role": "model", "parts": []}, "finishReason": "STOP"}]},
+    {"promptFeedback": {"blockReason": "SAFETY"}},
+    {"error": {"code": 500, "message": "in the body"}},
+)
 
 _FAULTS: Final[Mapping[str, Callable[[Chooser], JsonObject]]] = {
     "bare_429": lambda choose: _error(429, "no details"),
@@ -132,9 +170,9 @@ _FAULTS: Final[Mapping[str, Callable[[Chooser], JsonObject]]] = {
     "daily_quota": _daily,
     "minute_quota": _minute,
     "capacity": _capacity,
-    "server": lambda choose: _error(choose.among((500, 502, 504)), "internal"),
+    "server": lambda choose: _error(choose.among((500, 502, 504, 501, 529)), "internal"),
     "overloaded": lambda choose: _error(503, "overloaded", grpc="UNAVAILABLE"),
-    "refused": lambda choose: _error(choose.among((400, 401, 403)), "refused"),
+    "refused": lambda choose: _error(choose.among((400, 401, 403, 409, 413, 499)), "refused"),
     "not_found": lambda choose: _error(404, "models/x is not found", grpc="NOT_FOUND"),
     "reset": _reset,
     "reset_mid_stream": _reset_mid,
@@ -142,4 +180,6 @@ _FAULTS: Final[Mapping[str, Callable[[Chooser], JsonObject]]] = {
     "empty_stream": lambda choose: {"stream": []},
     "no_finish": lambda choose: {"stream": [chunk([{"text": "no end"}])]},
     "thoughts_only": lambda choose: {"stream": [chunk([{"text": "hm", "thought": True}], "STOP")]},
+    "malformed": lambda choose: {"stream": [choose.among(_MALFORMED)]},
+    "garbled": _garbled,
 }

@@ -31,7 +31,14 @@ _ODD: Final = (
     "tab\tand\r\nreturn",
     "   ",
     "0",
+    "\u200b\ufeff",
+    "\ud7ff\ue000 \uffff",
+    "```py\nnever closed",
+    "A repeated sentence, of just the length that counts. ",
 )
+_ROUND: Final = "This sentence comes again, all of it, and once more.  "
+"""As long as the pieces that loop detection compares, and some more: ten of them are a loop."""
+
 _PROMPTS: Final = (
     "go",
     "what is in a.txt?",
@@ -51,18 +58,28 @@ def prompt_text(choose: Chooser) -> str:
 
 def answer_text(choose: Chooser) -> str:
     """What a model says."""
-    kind = choose.option("answer_text", {"words": 20, "odd": 4, "long": 2})
+    kind = choose.option("answer_text", {"words": 20, "odd": 4, "long": 2, "around": 1})
     if kind == "odd":
         return choose.among(_ODD)
     if kind == "long":
-        return choose.among(_WORDS) * choose.whole(2, 60)
+        return choose.among((*_WORDS, *_ODD)) * choose.whole(2, 60)
+    if kind == "around":
+        return _ROUND * choose.whole(8, 12)
     return choose.among(_WORDS)
 
 
 def thought_text(choose: Chooser) -> str:
     """What a model thinks: with a bold subject, or without one."""
     return choose.among(
-        ("**Plan** read the file first", "just thinking", "**Only a subject**", "a **b** c **d** e")
+        (
+            "**Plan** read the file first",
+            "just thinking",
+            "**Only a subject**",
+            "a **b** c **d** e",
+            "**never closed",
+            "",
+            "****",
+        )
     )
 
 

@@ -1,0 +1,272 @@
+"""`parity adopt`: a finding becomes a cassette of the corpus."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from harness.commands.options import backend_of, trust_option
+from harness.errors import HarnessError, UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.experiment.backend import Backend
+    from harness.parity.waivers import Waivers
+    from harness.scenarios.trial import Trial
+    from services.wire import JsonObject
+
+__all__ = ["adopt"]
+
+_CORPUS: Final = Path("cassettes")
+_BASELINES: Final = Path("baselines") / "upstream"
+_SIDES: Final = ("legacy", "adk")
+
+
+class _NotAdopted(HarnessError):
+    """The runtimes do not agree on the finding."""
+
+    def __init__(self, problem: str, exit_code: int) -> None:
+        super().__init__(problem)
+        self.exit_code = exit_code
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What was asked for."""
+
+    found: Path
+    name: str | None
+    note: str | None
+    force: bool
+    no_upstream: bool
+    trust: bool
+    waivers_file: Path | None
+
+
+@click.command()
+@click.argument("found", type=click.Path(path_type=Path))
+@click.option(
+    "--as",
+    "name",
+    metavar="FAMILY/BEHAVIOUR",
+    help="What to call it, for what it shows.  [default: its own name]",
+)
+@click.option("--note", metavar="TEXT", help="One line about it.  [default: its own]")
+@click.option(
+    "--force",
+    is_flag=True,
+    help="Write over a cassette that is there; adopt although the runtimes differ on it.",
+)
+@click.option("--no-upstream", is_flag=True, help="Do not observe it in the published core.")
+@trust_option
+@click.option(
+    "--waivers",
+    "waivers_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Accepted differences; parity_tests/waivers.toml if there is one.",
+)
+@click.pass_context
+def adopt(ctx: click.Context, /, **asked: Any) -> None:
+    """Make a finding a cassette of the corpus in ./cassettes.
+
+    Secrets and paths of this machine are struck out; then it is run in legacy and adk, which must
+    agree on it by now, and observed in the published core where that is installed, as `parity
+    baseline` does, into baselines/upstream. FOUND is moved: it goes when all else is written, and
+    stays as it is if anything fails.
+
+    \b
+    parity adopt .parity/found/shrunk/2fa3272ca154.yaml --as text/usage_on_last_chunk
+    parity adopt found.yaml --as errors/reset_twice --note 'two resets, then an answer'
+    parity adopt found.yaml --as tools/odd_call --no-upstream
+
+    In the corpus it is trusted: one that starts processes is adopted only with --trust.
+
+    Exit codes: 0 adopted; 1 the runtimes differ on it; 2 wrong usage, or a file that cannot be
+    loaded or written; 3 nothing can be said of it; 130 interrupted. Only after 0 has anything
+    changed.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    _adopt(_Plan(**asked), backend_of(ctx))
+
+
+def _adopt(plan: _Plan, backend: Backend) -> None:
+    from harness.config import default_waivers
+    from harness.parity.waivers import load_waivers
+    from harness.scenarios.adoption import Place, corpus_name
+    from harness.scenarios.shrinking import tidied
+
+    if not _CORPUS.is_dir():
+        raise UsageError(f"there is no folder {_CORPUS} here", "go to the checkout's root")
+    document = _loaded(plan)
+    name = corpus_name(plan.name, str(document["name"]))
+    place = Place(_CORPUS, name)
+    _check_place(plan, place.file)
+    document = _clean(plan, document, name)
+    _check_trust(plan, document, place.file)
+    waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=datetime.now(UTC).date())
+    trial = _run(plan, document, waivers)
+    place.put(tidied(trial.document))
+    try:
+        upstream = _observe(plan, backend, place.file, name, waivers)
+        plan.found.unlink()
+    except OSError as error:
+        place.undo()
+        problem = f"{error.filename or plan.found}: {error.strerror}"
+        raise UsageError(problem, "make it writable; nothing was changed") from error
+    except BaseException:
+        place.undo()
+        raise
+    click.echo(f"adopted: {place.file}, from {plan.found}")
+    for line in (*_verdict(trial), *upstream, *_left_to_do(name)):
+        click.echo(line)
+
+
+def _loaded(plan: _Plan) -> JsonObject:
+    from harness.cassette.document import parse_document, read_text
+    from harness.cassette.find import find_cassettes
+    from harness.cassette.format import Cassette
+    from harness.http.case import load_case
+
+    if plan.found.is_dir():
+        raise UsageError(f"{plan.found} is a folder", "name one finding")
+    (file,) = find_cassettes([plan.found])
+    if not isinstance(load_case(file.path, file.root), Cassette):
+        problem = f"{plan.found} is recorded HTTP traffic"
+        raise UsageError(problem, "put it into cassettes/http by hand; see the README there")
+    document: JsonObject = parse_document(
+        read_text(plan.found), strict_json=plan.found.suffix == ".json"
+    )
+    return document
+
+
+def _check_place(plan: _Plan, file: Path) -> None:
+    if plan.found.resolve().is_relative_to(_CORPUS.resolve()):
+        raise UsageError(f"{plan.found} is in the corpus already", "name a finding elsewhere")
+    if not os.access(plan.found.parent, os.W_OK):
+        problem = f"{plan.found} cannot be moved: its folder is not writable"
+        raise UsageError(problem, "copy it to a folder that is")
+    if file.exists() and not plan.force:
+        raise UsageError(f"{file} is there already", "name it --as another, or give --force")
+
+
+def _clean(plan: _Plan, document: JsonObject, name: str) -> JsonObject:
+    from harness.live.secrets import Scrubber
+    from harness.scenarios.adoption import cleaned
+    from services.environment import Environment
+    from services.workspace import Workspace
+
+    variables = Environment.of_this_machine().variables
+    scrubber = Scrubber(variables, Workspace.at(Path(), Path.home()))
+    result = cleaned(document, name, scrubber, plan.note)
+    for remark in result.remarks:
+        click.echo(remark, err=True)
+    return result.document
+
+
+def _check_trust(plan: _Plan, document: JsonObject, file: Path) -> None:
+    from harness.cassette.load import build_cassette
+    from harness.cassette.problems import FormatProblem
+    from harness.cassette.trust import starts_processes
+
+    try:
+        reason = starts_processes(build_cassette(document, file.absolute(), _CORPUS.absolute()))
+    except FormatProblem as problem:
+        raise problem.in_file(plan.found) from problem
+    if reason is not None and not plan.trust:
+        raise UsageError(f"not run: {reason}", "read it, then give --trust")
+
+
+def _run(plan: _Plan, document: JsonObject, waivers: Waivers) -> Trial:
+    """Both runtimes on it.
+
+    Raises:
+        _NotAdopted: they do not agree.
+    """
+    from harness.parity.explain import explain
+    from harness.parity.verdict import CaseVerdict
+    from harness.scenarios.trial import try_document
+
+    trial = try_document(document, *_SIDES, waivers, root=_CORPUS.absolute())
+    verdict = trial.result.verdict
+    if verdict is not CaseVerdict.PARITY and not plan.force:
+        reasons = "\n".join(f"  {line}" for line in explain(trial.result, *_SIDES))
+        sides = " and ".join(_SIDES)
+        raise _NotAdopted(
+            f"not adopted: {sides} are {verdict.value} on it; mend that first, or give --force\n"
+            f"{reasons}",
+            1 if verdict is CaseVerdict.DIVERGENT else 3,
+        )
+    return trial
+
+
+def _observe(plan: _Plan, backend: Backend, file: Path, name: str, waivers: Waivers) -> list[str]:
+    """Keep what the published core does with it; what came of that, in lines."""
+    from harness.experiment.case import Baselined, BaselineTask, baseline
+
+    words = ["parity", "baseline", str(_CORPUS), "--runtime", "upstream"]
+    later = shlex.join([*words, "--out", str(_BASELINES), "-k", name])
+    if plan.no_upstream:
+        return [f"to do: observe the published core: {later}"]
+    problem, mend = backend.check("upstream") or ("", "")
+    if problem:
+        return [f"to do: {problem}; {mend}; then observe it: {later}"]
+    seen = baseline(
+        BaselineTask(
+            backend=backend,
+            name=name,
+            file=file,
+            root=_CORPUS.absolute(),
+            runtime="upstream",
+            out=_BASELINES,
+            trusted=True,
+        )
+    )
+    if not isinstance(seen, Baselined):
+        raise UsageError(f"not adopted: {seen.message}", "observe it later with --no-upstream")
+    if seen.doubt is not None:
+        return [f"to do: the published core was not observed: {seen.doubt}; later: {later}"]
+    return [f"observed: {_BASELINES / name}.json", *_against(backend, file, name, waivers)]
+
+
+def _against(backend: Backend, file: Path, name: str, waivers: Waivers) -> list[str]:
+    """Whether the published core does the same."""
+    from harness.experiment.case import CaseTask, judge
+    from harness.parity.explain import explain
+    from harness.parity.verdict import CaseResult
+    from harness.parity.waivers import settle
+
+    task = CaseTask(
+        backend=backend,
+        name=name,
+        file=file,
+        root=_CORPUS.absolute(),
+        control=f"baseline:{_BASELINES}",
+        candidate="legacy",
+        trusted=True,
+    )
+    result = judge(task)
+    if not isinstance(result, CaseResult):
+        return []
+    settled = settle([result], waivers)[0][0]
+    reasons = [f"  {line}" for line in explain(settled, "upstream", "legacy")]
+    return [f"upstream and legacy: {settled.verdict.value}", *reasons]
+
+
+def _verdict(trial: Trial) -> list[str]:
+    return [f"{' and '.join(_SIDES)}: {trial.result.verdict.value}"]
+
+
+def _left_to_do(name: str) -> list[str]:
+    from harness.scenarios.adoption import readme_count
+
+    family = name.partition("/")[0]
+    there, told = readme_count(_CORPUS, family)
+    if told == there:
+        return []
+    has = f"`{family}` has {there} cassette{'' if there == 1 else 's'} now"
+    what = f"the table says {told}" if told is not None else "the table has no row for it"
+    return [f"to do: {_CORPUS / 'README.md'}: {has}, {what}"]

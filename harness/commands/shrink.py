@@ -1,0 +1,301 @@
+"""`parity shrink`: the smallest cassette that still shows what a failing one shows."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.commands.durations import Duration, in_words
+from harness.commands.options import (
+    backend_of,
+    check_fault,
+    check_runtimes,
+    check_writable_folder,
+    trust_option,
+)
+from harness.commands.shrinkable import check_finding, head_of, judge_of, load_shrinkable
+from harness.errors import UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.cassette.format import Cassette
+    from harness.parity.waivers import Waivers
+    from harness.scenarios.shrinking import Shrunk
+    from harness.scenarios.shrinking.journal import ShrinkJournal
+    from harness.scenarios.trial import Trial
+    from services.wire import JsonObject
+
+__all__ = ["ShrinkSeams", "shrink"]
+
+_File = click.Path(path_type=Path, dir_okay=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShrinkSeams:
+    """What a test may exchange: `ctx.obj` of the command."""
+
+    clock: Callable[[], float] = time.perf_counter
+    """Real seconds; only differences matter."""
+    interrupts: Callable[[int], bool] = lambda tries: False
+    """Whether somebody presses Ctrl-C after so many tries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    """What was asked for."""
+
+    cassette: Path
+    control: str
+    candidate: str
+    fault: str | None
+    seconds: float
+    out: Path | None
+    found: Path | None
+    trust: bool
+    resume: bool
+    waivers_file: Path | None
+
+    @property
+    def root(self) -> Path:
+        """The folder from which the written cassette's name counts."""
+        from harness.scenarios.found import FOUND
+
+        place = (self.found or FOUND) if self.out is None else self.out.absolute().parents[1]
+        return place.absolute()
+
+    @property
+    def more(self) -> list[str]:
+        """What else the command line has to say to go on with this."""
+        words = [] if self.fault is None else ["--fault", self.fault]
+        words += [] if self.found is None else ["--found", str(self.found)]
+        words += [] if self.waivers_file is None else ["--waivers", str(self.waivers_file)]
+        return [*words, *(["--trust"] if self.trust else [])]
+
+
+@click.command()
+@click.argument("cassette", type=click.Path(path_type=Path))
+@click.option("--control", help="The runtime that is right.  [default: legacy]")
+@click.option("--candidate", help="The runtime that is judged.  [default: adk]")
+@click.option("--fault", metavar="NAME", help="Put this seeded fault in: it is what shows.")
+@click.option(
+    "--time",
+    "seconds",
+    type=Duration(),
+    metavar="TIME",
+    default="5m",
+    show_default=True,
+    help="How long it may take: 90s, 10m, 1h30m.",
+)
+@click.option(
+    "--out",
+    type=_File,
+    metavar="FILE",
+    help="Where to write it, FAMILY/NAME.yaml; its folder and file name are its name.",
+)
+@click.option(
+    "--found",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="The folder of findings to write it to instead.  [default: .parity/found]",
+)
+@trust_option
+@click.option("--resume", is_flag=True, help="Go on with a shrinking that was ended.")
+@click.option(
+    "--waivers",
+    "waivers_file",
+    type=_File,
+    help="Accepted differences; parity_tests/waivers.toml if there is one.",
+)
+@click.pass_context
+def shrink(
+    ctx: click.Context,
+    /,
+    cassette: Path,
+    control: str | None,
+    candidate: str | None,
+    fault: str | None,
+    **asked: Any,
+) -> None:
+    """Make a failing cassette as small as it can be.
+
+    Leaves out prompts, answers, parts, tools, settings and files, and makes plainer what is left,
+    as long as the runtimes still differ in the same way and the conversation stays one that the
+    model's API would take. CASSETTE itself is not changed. Of a kept finding, the runtimes and the
+    fault are those that its head names, unless others are given.
+
+    \b
+    parity shrink .parity/found/generated/everything_2fa3272ca154.yaml --trust
+    parity shrink cassettes/tools/batch.yaml --fault usage-dropped --time 1m
+    parity shrink failing.yaml --out cassettes/tools/smallest.yaml
+    parity shrink failing.yaml --resume
+
+    What was tried is kept in .parity/shrink until it ends, for --resume. Ctrl-C writes the smallest
+    so far. Recorded HTTP traffic (cassettes/http) cannot be shrunk; baselines cannot be a side.
+
+    Exit codes: 0 written, also where nothing smaller was found; 2 wrong usage, or a cassette that
+    cannot be loaded; 3 nothing to keep: the runtimes agree on it, or nothing can be said; 130
+    interrupted.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    known = head_of(cassette)
+    plan = _Plan(
+        cassette=cassette,
+        control=control or (known.control if known is not None else "legacy"),
+        candidate=candidate or (known.candidate if known is not None else "adk"),
+        fault=fault or (known.fault if known is not None else None),
+        **asked,
+    )
+    _check(plan)
+    check_fault(plan.fault, plan.control, plan.candidate)
+    check_runtimes(backend_of(ctx), plan.control, plan.candidate)
+    ctx.exit(_shrink(plan, ctx.obj if isinstance(ctx.obj, ShrinkSeams) else ShrinkSeams()))
+
+
+def _check(plan: _Plan) -> None:
+    if plan.out is not None and plan.found is not None:
+        raise UsageError("--out and --found are two places", "give one of them")
+    if plan.out is None:
+        check_writable_folder(plan.found, "--found")
+        return
+    if plan.out.suffix != ".yaml":
+        raise UsageError(f"{plan.out} is no name for a cassette", "name it FAMILY/NAME.yaml")
+    if plan.out.exists():
+        raise UsageError(f"{plan.out} is there already", "choose another file with --out")
+    check_writable_folder(plan.out.parent, "--out")
+
+
+def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
+    from harness.config import default_waivers
+    from harness.parity.waivers import load_waivers
+    from harness.scenarios.shrinking import size_of
+    from harness.scenarios.shrinking.sizes import content_digest
+
+    loaded, document = load_shrinkable(plan.cassette, trust=plan.trust, out=plan.root)
+    waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=datetime.now(UTC).date())
+    judge = judge_of(loaded, plan.control, plan.candidate, waivers, plan.fault)
+    trial = judge(document)
+    assert trial is not None, "it was loaded"
+    check_finding(trial.result, plan.control, plan.candidate)
+    click.echo(f"{loaded.name}: {size_of(trial.document)}", err=True)
+    with _journal(plan, document, trial, waivers) as journal:
+        if journal.remark is not None:
+            click.echo(f"remark: {journal.remark}", err=True)
+        made = _made_small(plan, seams, journal, judge, trial)
+        smaller = content_digest(made.best.document) != content_digest(trial.document)
+        file = _written(plan, loaded, made) if smaller or plan.out is not None else None
+        if made.shrunk is not None and made.shrunk.finished:
+            journal.ended()
+    _tell(plan, trial, made, file)
+    return 130 if made.shrunk is None else 0
+
+
+def _journal(plan: _Plan, document: JsonObject, trial: Trial, waivers: Waivers) -> ShrinkJournal:
+    from harness.config import code_digest
+    from harness.scenarios.shrinking.journal import SHRINKS, ShrinkHeader, ShrinkJournal
+    from harness.scenarios.shrinking.sizes import content_digest
+
+    header = ShrinkHeader(
+        cassette=content_digest(document),
+        fingerprint=str(trial.fingerprint),
+        control=plan.control,
+        candidate=plan.candidate,
+        fault=plan.fault,
+        waivers=waivers.digest,
+        code=code_digest(),
+    )
+    return ShrinkJournal(SHRINKS, header, resume=plan.resume)
+
+
+@dataclass(slots=True)
+class _Made:
+    """What came of it: `shrunk` is missing where it was interrupted."""
+
+    best: Trial
+    shrunk: Shrunk | None = None
+
+
+def _made_small(
+    plan: _Plan,
+    seams: ShrinkSeams,
+    journal: ShrinkJournal,
+    judge: Callable[[JsonObject], Trial | None],
+    trial: Trial,
+) -> _Made:
+    from harness.scenarios.shrinking import Progress, shrink
+    from harness.scenarios.shrinking.show import shrink_progress
+
+    made = _Made(best=trial)
+    end = seams.clock() + plan.seconds
+    with shrink_progress(sys.stderr) as show:
+
+        def told(progress: Progress) -> None:
+            if progress.best is not made.best:
+                made.best = progress.best
+                journal.kept(progress.best.document)
+            show(progress)
+            if seams.interrupts(progress.tries):
+                raise KeyboardInterrupt
+
+        try:
+            made.shrunk = shrink(
+                trial.document if journal.best is None else journal.best,
+                judge,
+                fingerprint=str(trial.fingerprint),
+                enough=lambda: seams.clock() >= end,
+                told=told,
+                tried=journal,
+            )
+            made.best = made.shrunk.trial
+        except KeyboardInterrupt:
+            click.echo("interrupted: the smallest so far is written", err=True)
+    return made
+
+
+def _written(plan: _Plan, loaded: Cassette, made: _Made) -> Path:
+    from harness.parity.explain import explain
+    from harness.scenarios.found import FOUND, FoundCassette, write_found
+    from harness.scenarios.shrinking import tidied
+
+    found = FoundCassette(
+        document=tidied(made.best.document),
+        fingerprint=str(made.best.fingerprint),
+        control=plan.control,
+        candidate=plan.candidate,
+        fault=plan.fault,
+        profile=None,
+        seed=None,
+        block=None,
+        kind="shrunk",
+        says="\n".join(explain(made.best.result, plan.control, plan.candidate)),
+        source=loaded.name,
+    )
+    if plan.out is None:
+        return write_found(plan.found or FOUND, found)
+    place = plan.out.absolute()
+    return write_found(place.parents[1], found, f"{place.parent.name}/{place.stem}")
+
+
+def _tell(plan: _Plan, trial: Trial, made: _Made, file: Path | None) -> None:
+    from harness.parity.explain import explain
+    from harness.scenarios.shrinking.show import shrunk_lines
+
+    for line in shrunk_lines(trial, made.best, made.shrunk, in_words(plan.seconds)):
+        click.echo(line)
+    for line in explain(made.best.result, plan.control, plan.candidate):
+        click.echo(f"  {line}")
+    sides = ["--control", plan.control, "--candidate", plan.candidate]
+    if file is not None:
+        click.echo(f"written: {file}")
+        trust = ["--trust"] if plan.trust else []
+        click.echo(f"replay:  {shlex.join(['parity', 'run', str(file), *sides, *trust])}")
+    if plan.fault is not None:
+        click.echo(f"seen only with the seeded fault {plan.fault} put in")
+    if made.shrunk is None or not made.shrunk.finished:
+        again = ["parity", "shrink", str(plan.cassette), *sides, *plan.more, "--resume"]
+        click.echo(f"go on:   {shlex.join(again)}")

@@ -1,0 +1,115 @@
+"""What `parity shrink` is given: a cassette that fails, and how it is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from harness.errors import HarnessError, UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.cassette.format import Cassette
+    from harness.parity.verdict import CaseResult
+    from harness.parity.waivers import Waivers
+    from harness.scenarios.found import KnownFinding
+    from harness.scenarios.trial import Trial
+    from services.wire import JsonObject
+
+__all__ = ["NothingToShrink", "check_finding", "head_of", "judge_of", "load_shrinkable"]
+
+_BESIDE: Final = "<CASSETTES>"
+
+
+class NothingToShrink(HarnessError):
+    """There is no finding to keep, or none that can be decided."""
+
+    exit_code = 3
+
+
+def head_of(file: Path) -> KnownFinding | None:
+    """What a kept finding says of itself; `None` where it is none, or cannot be read."""
+    from harness.scenarios.found import known_finding
+
+    try:
+        return known_finding(file) if file.is_file() else None
+    except OSError:
+        return None  # loading it will say why
+
+
+def load_shrinkable(file: Path, *, trust: bool, out: Path) -> tuple[Cassette, JsonObject]:
+    """A cassette, and its document as its file has it: macros stay short.
+
+    Args:
+        file: One file.
+        trust: Whether it may start processes, wherever it comes from.
+        out: The root that the shrunk cassette's name will count from.
+
+    Raises:
+        CassetteError: it cannot be loaded.
+        UsageError: it cannot be shrunk, or may not be run.
+    """
+    from harness.cassette.document import parse_document, read_text
+    from harness.cassette.find import find_cassettes
+    from harness.cassette.format import Cassette
+    from harness.cassette.trust import is_trusted, starts_processes
+    from harness.config import trusted_roots
+    from harness.http.case import load_case
+
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder", "name one cassette")
+    (found,) = find_cassettes([file])
+    loaded = load_case(found.path, found.root)
+    if not isinstance(loaded, Cassette):
+        problem = f"{file} is recorded HTTP traffic, which cannot be shrunk"
+        raise UsageError(problem, "name a cassette; see `parity list`")
+    reason = starts_processes(loaded)
+    if reason is not None and not trust and not is_trusted(file, trusted_roots()):
+        raise UsageError(f"not run: {reason}", "give --trust if you trust the cassette")
+    if _BESIDE in repr(loaded.document) and out.resolve() != loaded.root.resolve():
+        problem = f"{loaded.name} names files beside it by {_BESIDE}"
+        raise UsageError(problem, f"write it to {loaded.root}/FAMILY/NAME.yaml with --out")
+    text = read_text(file)
+    document: JsonObject = parse_document(text, strict_json=file.suffix == ".json")
+    return loaded, document
+
+
+def judge_of(
+    loaded: Cassette, control: str, candidate: str, waivers: Waivers, fault: str | None
+) -> Callable[[JsonObject], Trial | None]:
+    """Runs what is made of a cassette in both runtimes, under its root; a `Judge`."""
+    from harness.cassette.problems import FormatProblem
+    from harness.scenarios.block import fault_named
+    from harness.scenarios.trial import try_document
+
+    put_in = fault_named(fault)
+
+    def judge(document: JsonObject) -> Trial | None:
+        try:
+            return try_document(
+                document, control, candidate, waivers, fault=put_in, root=loaded.root
+            )
+        except FormatProblem:
+            return None
+
+    return judge
+
+
+def check_finding(result: CaseResult, control: str, candidate: str) -> None:
+    """Make sure that there is something to keep.
+
+    Raises:
+        NothingToShrink: the runtimes agree, or nothing can be said.
+    """
+    from harness.parity.explain import explain
+    from harness.parity.verdict import CaseVerdict
+
+    sides = f"{control} and {candidate}"
+    if result.verdict is CaseVerdict.PARITY:
+        raise NothingToShrink(
+            f"{result.cassette}: {sides} agree on it, so there is nothing to keep; "
+            "name the sides that differ with --control and --candidate"
+        )
+    if result.verdict is CaseVerdict.INCONCLUSIVE:
+        reason = "; ".join(explain(result, control, candidate))
+        raise NothingToShrink(f"{result.cassette}: nothing can be said of {sides}: {reason}")

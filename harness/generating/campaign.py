@@ -1,0 +1,265 @@
+"""`Campaign`: a generated run from its first block to its last finding made small.
+
+Three stages: blocks are drawn, run and compared; each finding is run again, by itself and in a
+fresh worker; those that came again are shrunk. Whatever is found is in a file at once and in the
+journal after its block, so that a run that is stopped anywhere goes on with nothing lost.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from harness.experiment.pool import WorkerDied, Workers, worked
+from harness.generating.deaths import narrowed
+from harness.parity.explain import explain
+from harness.parity.verdict import CaseResult
+from harness.scenarios.again import AgainTask, run_again
+from harness.scenarios.block import BLOCK_EXAMPLES, BlockDone, BlockTask, Finding, run_block
+from harness.scenarios.found import FoundCassette, KnownFinding, found_name, write_found
+from harness.scenarios.generation import (
+    WORKER_DIED,
+    Again,
+    GenerationPlan,
+    Outcome,
+    Shrinking,
+    block_tasks,
+)
+from harness.scenarios.generation_journal import GenerationJournal
+from harness.scenarios.judging import Judging
+from harness.scenarios.smaller import ShrinkTask, Smaller, run_shrink
+from services.wire import JsonObject
+
+__all__ = ["Campaign", "CampaignSetup", "Told"]
+
+
+class Told(Protocol):
+    """Is told what goes on."""
+
+    def block(self, campaign: Campaign) -> None:
+        """A block is finished."""
+        ...
+
+    def finding(self, fingerprint: str, says: str) -> None:
+        """Something was found, for the first time in this run."""
+        ...
+
+    def stage(self, words: str) -> None:
+        """Something else begins than drawing."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CampaignSetup:
+    """How a plan is to be carried out."""
+
+    workers: Workers
+    jobs: int
+    folder: Path
+    """Where findings are kept."""
+    now: Callable[[], float]
+    """A clock, in seconds."""
+    time_s: float | None = None
+    """Seconds of drawing after which no block is begun; `None`: the plan says how many examples."""
+    shrink_s: float = 60.0
+    """Seconds for shrinking one finding; 0: none is shrunk."""
+    run: Callable[[BlockTask], BlockDone] = run_block
+    """What works on a block: module-level, as workers find it by name."""
+
+
+class Campaign:
+    """One generated run."""
+
+    def __init__(
+        self,
+        plan: GenerationPlan,
+        setup: CampaignSetup,
+        journal: GenerationJournal,
+        known: Mapping[str, KnownFinding],
+        told: Told,
+    ) -> None:
+        """Begin, or go on with, what `journal` holds; `known` findings are counted and muted."""
+        self.plan = plan
+        self.setup = setup
+        self.known = known
+        self.generation = journal.generation
+        self.finished = False
+        """Whether every stage came to its end."""
+        self.drawn = False
+        """Whether all blocks that were begun are finished."""
+        self._journal = journal
+        self._told = told
+        self._begun = setup.now() - journal.elapsed_s
+
+    @property
+    def elapsed_s(self) -> float:
+        """Seconds since it was begun, pauses left out."""
+        return self.setup.now() - self._begun
+
+    def file_of(self, fingerprint: str) -> Path:
+        """Where a finding is kept."""
+        found = self._found(self.generation.findings[fingerprint])
+        return self.setup.folder / f"{found_name(found)}.yaml"
+
+    def run(self) -> None:
+        """Go through all stages.
+
+        Raises:
+            UsageError: a finding cannot be written.
+            KeyboardInterrupt: the user's; all that was found is kept.
+        """
+        for fingerprint, finding in self.generation.findings.items():
+            if not self.file_of(fingerprint).exists():
+                self._write(finding)
+        self._draw()
+        self.drawn = True
+        self._run_again()
+        self._shrink()
+        self.finished = True
+
+    def _draw(self) -> None:
+        setup, generation = self.setup, self.generation
+        blocks = block_tasks(self.plan, self._enough, self._muted, tuple(generation.blocks))
+        outcomes = worked(setup.run, blocks, setup.jobs, setup.workers, ahead=1)
+        with closing(outcomes):
+            for task, outcome in outcomes:
+                done = outcome
+                if isinstance(done, WorkerDied):
+                    self._told.stage(f"{task.name} killed its worker; looking for the example")
+                    done = narrowed(task, setup.run, setup.workers)
+                before = set(generation.findings)
+                fresh = generation.add(done)
+                for finding in fresh:
+                    self._write(finding)
+                self._journal.block(done, self.elapsed_s)
+                self._told.block(self)
+                for name in (each.fingerprint for each in fresh):
+                    if name not in before:
+                        self._told.finding(name, self.says(name))
+
+    def _enough(self) -> bool:
+        return self.setup.time_s is not None and self.elapsed_s >= self.setup.time_s
+
+    def _muted(self, number: int) -> frozenset[str]:
+        return self.generation.known_before(number) | frozenset(self.known)
+
+    def _run_again(self) -> None:
+        todo = [
+            AgainTask(
+                document=finding.document,
+                fingerprint=finding.fingerprint,
+                result=finding.result,
+                how=self._how(finding),
+            )
+            for finding in self._findings()
+            if finding.fingerprint not in self.generation.outcomes
+        ]
+        if not todo:
+            return
+        self._told.stage(f"running {_counted(len(todo), 'finding')} again")
+        outcomes = worked(run_again, todo, self._jobs(todo), self.setup.workers, ahead=1)
+        with closing(outcomes):
+            for task, seen in outcomes:
+                outcome = seen
+                if isinstance(outcome, WorkerDied):
+                    result = CaseResult.undecided(task.result.cassette, "its worker process died")
+                    outcome = Outcome(again=Again.GONE, result=result, remark="its worker died")
+                self.generation.outcomes[task.fingerprint] = outcome
+                self._write(self.generation.findings[task.fingerprint])
+                self._journal.outcome(task.fingerprint, outcome)
+
+    def _shrink(self) -> None:
+        generation = self.generation
+        todo = [
+            ShrinkTask(
+                document=finding.document,
+                fingerprint=finding.fingerprint,
+                choices=finding.choices,
+                profile=self.plan.profile,
+                how=self._how(finding),
+                time_s=self.setup.shrink_s,
+            )
+            for finding in self._findings()
+            if generation.outcomes[finding.fingerprint].again is Again.CAME
+            and finding.fingerprint not in generation.shrunk
+        ]
+        if not todo or not self.setup.shrink_s:
+            return
+        self._told.stage(f"shrinking {_counted(len(todo), 'finding')}")
+        outcomes = worked(run_shrink, todo, self._jobs(todo), self.setup.workers, ahead=1)
+        with closing(outcomes):
+            for task, seen in outcomes:
+                smaller = seen
+                if isinstance(smaller, WorkerDied):
+                    smaller = Smaller(words="not shrunk: its worker process died")
+                if smaller.document is not None:
+                    finding = generation.findings[task.fingerprint]
+                    self._write(finding, smaller.document, smaller.result)
+                shrunk = Shrinking(words=smaller.words, result=smaller.result)
+                generation.shrunk[task.fingerprint] = shrunk
+                self._journal.shrunk(task.fingerprint, shrunk)
+
+    def _how(self, finding: Finding) -> Judging:
+        return Judging(
+            control=self.plan.control,
+            candidate=self.plan.candidate,
+            waivers=self.plan.waivers,
+            fault=self.plan.fault,
+            cuts=finding.cuts,
+        )
+
+    def _findings(self) -> Iterator[Finding]:
+        """Those that a process survives, in order of their blocks."""
+        found = sorted(self.generation.findings.values(), key=lambda each: each.block)
+        return (each for each in found if each.fingerprint != WORKER_DIED)
+
+    def _jobs(self, tasks: list[AgainTask] | list[ShrinkTask]) -> int:
+        return min(self.setup.jobs, len(tasks))
+
+    def _write(
+        self,
+        finding: Finding,
+        document: JsonObject | None = None,
+        result: CaseResult | None = None,
+    ) -> None:
+        write_found(self.setup.folder, self._found(finding, document, result))
+
+    def _found(
+        self,
+        finding: Finding,
+        document: JsonObject | None = None,
+        result: CaseResult | None = None,
+    ) -> FoundCassette:
+        return FoundCassette(
+            document=document or finding.document,
+            fingerprint=finding.fingerprint,
+            control=self.plan.control,
+            candidate=self.plan.candidate,
+            fault=self.plan.fault,
+            profile=self.plan.profile,
+            seed=self.plan.seed,
+            block=finding.block,
+            kind="generated" if document is None else "shrunk",
+            says=self.says(finding.fingerprint, result),
+            way=self.plan.way,
+            plan=self.plan.digest,
+            over_bytes=finding.cuts is not None,
+            command=shlex.join(self.plan.command(BLOCK_EXAMPLES * (finding.block + 1))),
+        )
+
+    def says(self, fingerprint: str, result: CaseResult | None = None) -> str:
+        """What a finding is, in lines for people."""
+        outcome = self.generation.outcomes.get(fingerprint)
+        judged = result or self.generation.result_of(fingerprint)
+        lines = explain(judged, self.plan.control, self.plan.candidate)
+        if outcome is not None and outcome.remark:
+            lines.insert(0, outcome.remark)
+        return "\n".join(lines or ["nothing differs any more"])
+
+
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"

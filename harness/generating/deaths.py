@@ -1,0 +1,68 @@
+"""A block whose worker died twice: which of its scenarios kills, and what the others come to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from harness.experiment.pool import WorkerDied, Workers, worked
+from harness.parity.verdict import CaseResult
+from harness.scenarios.block import BlockDone, BlockTask, Finding, drawn_in
+from harness.scenarios.generation import WORKER_DIED
+
+__all__ = ["narrowed"]
+
+
+def narrowed(task: BlockTask, run: Callable[[BlockTask], BlockDone], workers: Workers) -> BlockDone:
+    """Run each scenario of a block by itself, in a fresh worker; one that kills it is a finding."""
+    parts: dict[int, BlockDone] = {}
+    for index in range(task.examples):
+        for _, outcome in worked(run, [replace(task, only=index)], 1, workers):
+            if not isinstance(outcome, WorkerDied):
+                parts[index] = outcome
+    if not parts:
+        reason = "its worker dies whichever of its examples is run: drawing them kills it"
+        return BlockDone(number=task.number, lost=reason)
+    whole = _together(task, list(parts.values()))
+    killers = [index for index in range(whole.examples) if index not in parts]
+    if not killers:
+        whole.lost = "its worker died twice, though no example of it kills one alone"
+        return whole
+    drawn = drawn_in(task)
+    whole.seen[WORKER_DIED] += len(killers)
+    if WORKER_DIED not in task.muted:
+        first = drawn[killers[0]]
+        name = str(first.document["name"])
+        whole.findings.append(
+            Finding(
+                fingerprint=WORKER_DIED,
+                block=task.number,
+                document=first.document,
+                choices=first.choices,
+                result=CaseResult.undecided(name, "its worker process died, each time it was run"),
+            )
+        )
+    return whole
+
+
+def _together(task: BlockTask, parts: list[BlockDone]) -> BlockDone:
+    """One block of its parts, each of which drew all examples and ran one."""
+    first = parts[0]
+    whole = BlockDone(
+        number=task.number,
+        examples=first.examples,
+        repeated=first.repeated,
+        digest=first.digest,
+    )
+    found: set[str] = set()
+    for part in parts:
+        whole.reached.update(part.reached)
+        whole.seen.update(part.seen)
+        whole.unsettled.update(part.unsettled)
+        whole.over_bytes += part.over_bytes
+        whole.findings += [each for each in part.findings if each.fingerprint not in found]
+        found.update(each.fingerprint for each in part.findings)
+        whole.draw_s += part.draw_s
+        whole.run_s += part.run_s
+        whole.compare_s += part.compare_s
+    return whole

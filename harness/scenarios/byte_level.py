@@ -1,0 +1,192 @@
+"""A scenario at byte level: its answers over a socket, cut anywhere, under the real client.
+
+Each runtime is compared with itself: once with the scripted model, whose steps say what the client
+hands on (`harness.http.reading`, by named rules), and once over a socket, where the stand-in sends
+the same steps as event streams cut at drawn bytes. Where the bytes are cut must show nowhere. That
+the two runtimes agree with each other is what every other trial is about.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import re
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final
+
+from harness.cassette.format import Cassette
+from harness.cassette.load import build_cassette
+from harness.http.reading import read_source
+from harness.http.standin import stream_body
+from harness.parity.compare import compare
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.parity.waivers import Waivers
+from harness.replay.observation import Observation
+from harness.replay.runner import observe_cassette, run_cassette
+from harness.scenarios.trial import Trial, behaviours_of
+from runtimes.contract import RuntimeTraits
+from runtimes.registry import runtime_traits
+from services.clock import virtual_loop
+from services.model.replay.steps import ErrorSpec, Hang, ModelStep, Sleep, StepKind, StepMethod
+from services.wire import JsonObject
+
+__all__ = ["OVER_BYTES", "byte_trial", "cut_at_random", "fits_bytes"]
+
+OVER_BYTES: Final = " over bytes"
+"""Ends the label of every divergence that only bytes show, and with it its fingerprint."""
+
+_ROOT: Final = Path("generated")
+_FEW_CUTS: Final = 4
+_MOST_CUTS: Final = 40
+_STRETCH: Final = 150
+_OWN_WORDS: Final = RuntimeTraits().words
+_TENDER: Final = re.compile(rb"data: |\r\n|[\xc2-\xf4][\x80-\xbf]+|\\u[0-9a-f]{4}|\"[a-zA-Z]+\":")
+"""Where a reader may go wrong: cuts are drawn inside these as often as anywhere else."""
+
+
+def fits_bytes(document: JsonObject) -> bool:
+    """Whether the stand-in can serve every answer of a cassette document.
+
+    It cannot where an answer never comes or pauses, where a connection fails before it has begun
+    to answer, and where an error stands among the chunks: on the wire that is the error itself. Nor
+    does a scenario fit where the user acts after a delay: virtual time passes only while nothing
+    real is going on, so what such an action meets depends on where the real work is.
+
+    Raises:
+        CassetteFormatError: the document is no cassette.
+    """
+    if any(moment.get("delay_ms") for moment in document.get("during", ())):
+        return False
+    return all(_can_be_served(step) for step in _built(document).steps)
+
+
+def byte_trial(
+    document: JsonObject,
+    cuts: int,
+    control: str,
+    candidate: str,
+    waivers: Waivers,
+    *,
+    deadline_s: float = 60,
+) -> Trial:
+    """Run a document that fits, scripted and over a socket, in every runtime that has our client.
+
+    The result is that of the first runtime that differs from itself, else of the last. The
+    published core asks its own client, so it is left out; with two of those nothing is compared.
+
+    Args:
+        document: The cassette.
+        cuts: The seed of where the event streams are cut.
+        control: A runtime's name.
+        candidate: The other's.
+        waivers: Applied as anywhere else.
+        deadline_s: Of each run, in real seconds.
+
+    Raises:
+        CassetteFormatError: the document is no cassette.
+    """
+    cassette = _built(document)
+    sides = [
+        side
+        for side in dict.fromkeys((control, candidate))
+        if runtime_traits(side).words == _OWN_WORDS
+    ]
+    result = CaseResult.undecided(cassette.name, "neither runtime asks google-genai's client")
+    runs: list[Observation] = []
+    run_s = compare_s = 0.0
+    for side in sides:
+        begun = time.process_time()
+        fired: Counter[str] = Counter()
+        source = read_source(fired)
+        scripted = run_cassette(cassette, side, deadline_s=deadline_s, model=source)
+        over_bytes = _run_over_bytes(cassette, side, cuts, deadline_s)
+        ran = time.process_time()
+        declared = replace(cassette, unused=tuple(scripted.unused_steps))
+        result = _marked(compare(scripted, over_bytes, declared, waivers), fired)
+        run_s += ran - begun
+        compare_s += time.process_time() - ran
+        runs += [scripted, over_bytes]
+        if result.verdict is not CaseVerdict.PARITY:
+            break
+    return Trial(
+        document={**document, "unused": list(runs[0].unused_steps if runs else ())},
+        result=result,
+        reached=behaviours_of(runs),
+        run_s=run_s,
+        compare_s=compare_s,
+    )
+
+
+def cut_at_random(step: JsonObject, rng: random.Random) -> JsonObject:
+    """A step of the stand-in with a drawn line end and drawn cuts.
+
+    In one piece, at each of a stretch of bytes, or at up to 40 places of which half lie where a
+    reader may go wrong: inside a character, a line end, a field's name, an escape. A reset stays at
+    the stream's end.
+    """
+    if "stream" not in step:
+        return step
+    cut = {**step, "line_end": rng.choice(("\r\n", "\n"))}
+    body = stream_body(cut)
+    manner = rng.choice(("few", "many", "every", "none"))
+    anywhere = range(1, max(len(body), 2))
+    if manner == "every":
+        start = rng.choice(anywhere)
+        places: Sequence[int] = range(start, start + _STRETCH)
+    elif manner == "none":
+        places = ()
+    else:
+        tender = [place for found in _TENDER.finditer(body) for place in _inside(found)]
+        count = rng.randint(1, _FEW_CUTS if manner == "few" else _MOST_CUTS)
+        places = [rng.choice(rng.choice((tender or anywhere, anywhere))) for _ in range(count)]
+    if "reset_at" in cut:
+        cut["reset_at"] = len(body)
+    return {**cut, "cuts": list(places)}
+
+
+def _inside(found: re.Match[bytes]) -> range:
+    return range(found.start() + 1, found.end())
+
+
+def _can_be_served(step: ModelStep) -> bool:
+    if step.kind is StepKind.HANG or step.method is StepMethod.EMBED:
+        return False
+    if any(isinstance(chunk, (Hang, Sleep)) or "error" in chunk for chunk in step.chunks):
+        return False
+    if step.error is not None and not _refuses(step.error):
+        return False
+    error = step.then_error
+    return error is None or error.status is None or _refuses(error)
+
+
+def _refuses(error: ErrorSpec) -> bool:
+    return error.status is not None and error.status >= 400
+
+
+def _built(document: JsonObject) -> Cassette:
+    return build_cassette(document, _ROOT / f"{document['name']}.yaml", _ROOT)
+
+
+def _run_over_bytes(cassette: Cassette, runtime: str, cuts: int, deadline_s: float) -> Observation:
+    from harness.http.wire_model import open_wire
+
+    rng = random.Random(cuts)  # noqa: S311 - a seeded draw, not a secret
+
+    async def run() -> Observation:
+        async with open_wire(lambda step: cut_at_random(step, rng)) as source:
+            return await observe_cassette(cassette, runtime, deadline_s=deadline_s, model=source)
+
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
+        seen = runner.run(run())
+    return replace(seen, runtime=f"{runtime}{OVER_BYTES}")
+
+
+def _marked(result: CaseResult, fired: Counter[str]) -> CaseResult:
+    divergences = tuple(
+        replace(found, label=f"{found.label}{OVER_BYTES}") for found in result.divergences
+    )
+    return replace(result, divergences=divergences, rules={**result.rules, **fired})

@@ -1,0 +1,231 @@
+"""Where findings are kept: one cassette for each, written as soon as it is found.
+
+A file begins with comments that say what differs, where it comes from and how to replay it; some of
+them (`# finding: …`) are read back, so that what is known already is not reported as new.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import takewhile
+from pathlib import Path
+from typing import Final, Literal
+
+from harness.canonical import printable
+from harness.cassette.dump import dump_yaml
+from harness.errors import UsageError
+from services.wire import JsonObject
+
+__all__ = [
+    "FOUND",
+    "FoundCassette",
+    "KnownFinding",
+    "found_name",
+    "known_finding",
+    "read_found",
+    "write_found",
+]
+
+FOUND: Final = Path(".parity") / "found"
+"""Where findings go if nobody says otherwise."""
+
+_USUAL: Final = ("legacy", "adk")
+_HEAD_BYTES: Final = 16_384
+_NOTE: Final = 160
+_UNFIT: Final = re.compile(r"[^A-Za-z0-9.-]+")
+_FACT: Final = re.compile(r"^# (finding|sides|fault|plan): (.*)$", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FoundCassette:
+    """A finding as it is kept."""
+
+    document: JsonObject
+    fingerprint: str
+    control: str
+    candidate: str
+    fault: str | None
+    """The seeded fault that was put in, if any: without it there is nothing to see."""
+    profile: str | None
+    """The profile that it was drawn from; `None` for what was shrunk from a cassette."""
+    seed: int | None
+    block: int | None
+    kind: Literal["generated", "shrunk"]
+    says: str
+    """What differs, in lines for people."""
+    way: str | None = None
+    """`search` or `sample`."""
+    plan: str = ""
+    """Digest of the plan of the run that found it: see `GenerationPlan`."""
+    over_bytes: bool = False
+    """Only over a socket is there anything to see."""
+    command: str = ""
+    """The command line that finds it again, where replaying does not show it."""
+    source: str | None = None
+    """The name of the cassette that it was shrunk from, where it was not drawn."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KnownFinding:
+    """What the head of a kept finding says."""
+
+    file: Path
+    fingerprint: str
+    control: str
+    candidate: str
+    fault: str | None
+    plan: str
+
+
+def found_name(found: FoundCassette) -> str:
+    """The cassette's name, under the folder of findings.
+
+    Runtimes other than legacy and adk, and a fault, stand in it: the same difference between others
+    is another finding.
+    """
+    words = [found.fingerprint]
+    if (found.control, found.candidate) != _USUAL:
+        words += [found.control, found.candidate]
+    if found.fault is not None:
+        words.append(found.fault)
+    told = "_".join(_UNFIT.sub("-", word) for word in words)
+    return f"shrunk/{told}" if found.profile is None else f"generated/{found.profile}_{told}"
+
+
+def write_found(folder: Path, found: FoundCassette, name: str | None = None) -> Path:
+    """Write a finding under `folder`, whole at once; the same finding is written over.
+
+    Args:
+        folder: The root that its name counts from.
+        found: The finding.
+        name: What it is called; `found_name` if nobody says.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    name = found_name(found) if name is None else name
+    file = folder / f"{name}.yaml"
+    rest = {key: value for key, value in found.document.items() if key not in _OWN}
+    document: JsonObject = {
+        "cassette": found.document.get("cassette", 1),
+        "name": name,
+        "note": _note(found),
+        **({"phase": found.document["phase"]} if "phase" in found.document else {}),
+        "provenance": _provenance(found),
+        **rest,
+    }
+    text = "".join(f"# {line}".rstrip() + "\n" for line in _head(found, file)) + dump_yaml(document)
+    part = file.with_name(f".{file.name}.part")
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, "utf-8")
+        part.replace(file)
+    except OSError as error:
+        problem = f"the finding {file} cannot be written: {error.strerror}"
+        raise UsageError(problem, "choose another folder with --found") from error
+    return file
+
+
+def read_found(folder: Path) -> list[KnownFinding]:
+    """The findings kept under `folder`, by file name. Files that are no findings are passed over.
+
+    Raises:
+        UsageError: the folder or a file in it cannot be read.
+    """
+    try:
+        return sorted(_known(folder), key=lambda known: known.file)
+    except OSError as error:
+        problem = f"the findings in {folder} cannot be read: {error.strerror}"
+        raise UsageError(problem, "choose another folder with --found") from error
+
+
+def known_finding(file: Path) -> KnownFinding | None:
+    """What the head of one file says; `None` where it is no finding.
+
+    Raises:
+        OSError: it cannot be read.
+    """
+    with file.open("rb") as stream:
+        head = stream.read(_HEAD_BYTES).decode("utf-8", "replace")
+    facts = _facts(head)
+    sides = facts.get("sides", "").split()
+    if "finding" not in facts or len(sides) != 2:
+        return None
+    return KnownFinding(
+        file=file,
+        fingerprint=facts["finding"],
+        control=sides[0],
+        candidate=sides[1],
+        fault=facts.get("fault"),
+        plan=facts.get("plan", ""),
+    )
+
+
+_OWN: Final = frozenset({"cassette", "name", "note", "phase", "provenance"})
+
+
+def _head(found: FoundCassette, file: Path) -> Iterator[str]:
+    yield from (printable(line) for line in found.says.splitlines())
+    yield ""
+    yield f"{found.kind}: {_origin(found)}"
+    sides = ["--control", found.control, "--candidate", found.candidate]
+    if found.fault is None and not found.over_bytes:
+        yield f"replay: {shlex.join(['parity', 'run', str(file), *sides, '--trust'])}"
+    else:
+        only = f"with the seeded fault {found.fault} put in" if found.fault else "over a socket"
+        yield f"seen only {only}" + (f"; again: {found.command}" if found.command else "")
+    yield ""
+    yield f"finding: {found.fingerprint}"
+    yield f"sides: {found.control} {found.candidate}"
+    if found.fault is not None:
+        yield f"fault: {found.fault}"
+    if found.plan:
+        yield f"plan: {found.plan}"
+
+
+def _origin(found: FoundCassette) -> str:
+    if found.profile is None:
+        return "from a cassette" if found.source is None else f"from {found.source}"
+    words = f"profile {found.profile}"
+    if found.seed is not None:
+        words += f", seed {found.seed}"
+    if found.block is not None:
+        words += f", block {found.block}"
+    return f"{words}, drawn by {found.way}" if found.way is not None else words
+
+
+def _note(found: FoundCassette) -> str:
+    lines = found.says.splitlines() or ["nothing is known of it"]
+    text = printable(f"{found.candidate} against {found.control}: {lines[0]}")
+    return text if len(text) <= _NOTE else f"{text[: _NOTE - 1]}…"
+
+
+def _provenance(found: FoundCassette) -> JsonObject:
+    given = found.document.get("provenance")
+    told: JsonObject = {**given} if found.profile is None and isinstance(given, dict) else {}
+    source = f"parity {_origin(found)}" if found.source is None else f"shrunk from {found.source}"
+    told |= {"kind": found.kind, "source": source}
+    if found.seed is not None:
+        told["seed"] = found.seed
+    return told
+
+
+def _known(folder: Path) -> Iterator[KnownFinding]:
+    for base, _, names in os.walk(folder):
+        for name in names:
+            if not name.endswith(".yaml") or name.startswith("."):
+                continue
+            known = known_finding(Path(base, name))
+            if known is not None:
+                yield known
+
+
+def _facts(head: str) -> dict[str, str]:
+    """What the last paragraph of the leading comments says; those before it can say anything."""
+    comments = list(takewhile(lambda line: line.startswith("#"), head.splitlines()))
+    last = "\n".join(comments).rpartition("\n#\n")[2]
+    return dict(_FACT.findall(last))

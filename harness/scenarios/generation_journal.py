@@ -1,0 +1,171 @@
+"""The journal of a generated run: a header, then a line for each block and for each finding since.
+
+Lines are flushed as they are written, so a killed run loses the blocks that were in flight; the
+same command with `--resume` draws those again, and the same from them.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Final, Self
+
+from harness.errors import UsageError
+from harness.parity.verdict import CaseResult
+from harness.scenarios.block import BlockDone
+from harness.scenarios.generation import Again, Generation, GenerationPlan, Outcome, Shrinking
+from services.wire import JsonObject
+
+__all__ = ["JOURNALS", "GenerationJournal", "last_seed"]
+
+JOURNALS: Final = Path(".parity") / "generate"
+"""Where the journals are."""
+
+_FORMAT: Final = 1
+_ANEW: Final = "run without --resume to begin anew"
+
+
+class GenerationJournal:
+    """A journal being written. Use as a context manager."""
+
+    def __init__(
+        self,
+        folder: Path,
+        plan: GenerationPlan,
+        versions: Mapping[str, str],
+        *,
+        resume: bool = False,
+    ) -> None:
+        """Open the journal of `plan` for writing, or with `resume` for going on.
+
+        Raises:
+            UsageError: not writable; or, going on, not a journal or one of another run.
+        """
+        self.file = folder / f"{plan.digest}.jsonl"
+        self.generation = Generation()
+        """What the run had come to before."""
+        self.elapsed_s = 0.0
+        """How long it had been drawing, in seconds."""
+        header: JsonObject = {
+            "generation": _FORMAT,
+            **plan.facts,
+            "waivers": plan.waivers.digest,
+            "asOf": plan.waivers.as_of.isoformat(),
+            "versions": dict(versions),
+        }
+        self.resumed = resume and self.file.exists()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            if self.resumed:
+                os.truncate(self.file, self._read_back(header))
+            self._stream = self.file.open("a" if self.resumed else "w", encoding="utf-8")
+        except OSError as error:
+            problem = f"the journal {self.file} cannot be written: {error.strerror}"
+            raise UsageError(problem, "run in a folder that can be written to") from error
+        if not self.resumed:
+            self._write(header)
+
+    def block(self, done: BlockDone, elapsed_s: float) -> None:
+        """Write what came of a block, and how long the run has been drawing."""
+        self._write({"block": done.to_json(), "elapsedS": round(elapsed_s, 3)})
+
+    def outcome(self, fingerprint: str, outcome: Outcome) -> None:
+        """Write what a finding did when it was run again."""
+        told = {"again": outcome.again, "remark": outcome.remark}
+        self._write({"outcome": fingerprint, **told, "result": outcome.result.to_json()})
+
+    def shrunk(self, fingerprint: str, shrunk: Shrinking) -> None:
+        """Write what shrinking a finding came to."""
+        result = None if shrunk.result is None else shrunk.result.to_json()
+        self._write({"shrunk": fingerprint, "words": shrunk.words, "result": result})
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        self._stream.write(json.dumps(line) + "\n")
+        self._stream.flush()
+
+    def _read_back(self, header: JsonObject) -> int:
+        """Take in what is there; returns its length up to the last whole line."""
+        text = self.file.read_bytes()
+        whole = text[: text.rfind(b"\n") + 1]
+        lines = whole.splitlines()
+        if not lines:
+            raise UsageError(f"{self.file}: has no header", _ANEW)
+        for number, raw in enumerate(lines, 1):
+            try:
+                line = json.loads(raw)
+                if number == 1:
+                    self._check(line, header)
+                else:
+                    self._take(line)
+            except (ValueError, KeyError, TypeError, AttributeError) as error:
+                problem = f"{self.file}: line {number} is not such a journal's: {error}"
+                raise UsageError(problem, _ANEW) from error
+        return len(whole)
+
+    def _check(self, line: JsonObject, header: JsonObject) -> None:
+        if line.get("generation") != _FORMAT:
+            raise ValueError(f"format {line.get('generation')!r}; this build reads {_FORMAT}")
+        was, now = line.pop("versions"), header["versions"]
+        told = [
+            f"{key} was {was.get(key)!r} and is {now.get(key)!r}"
+            for key in sorted({*was, *now})
+            if was.get(key) != now.get(key)
+        ]
+        told += [
+            f"{key} was {line.get(key)!r} and is {value!r}"
+            for key, value in header.items()
+            if key != "versions" and line.get(key) != value
+        ]
+        if told:
+            raise UsageError(f"{self.file}: belongs to another run: {'; '.join(told)}", _ANEW)
+
+    def _take(self, line: JsonObject) -> None:
+        if "block" in line:
+            self.generation.add(BlockDone.from_json(line["block"]))
+            self.elapsed_s = max(self.elapsed_s, float(line["elapsedS"]))
+        elif "outcome" in line:
+            self.generation.outcomes[line["outcome"]] = Outcome(
+                again=Again(line["again"]),
+                result=CaseResult.from_json(line["result"]),
+                remark=line["remark"],
+            )
+        elif "shrunk" in line:
+            result = line["result"]
+            self.generation.shrunk[line["shrunk"]] = Shrinking(
+                words=line["words"],
+                result=None if result is None else CaseResult.from_json(result),
+            )
+        else:
+            raise ValueError("it tells of no block and of no finding")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stream.close()
+
+
+def last_seed(folder: Path, plan: GenerationPlan) -> int | None:
+    """The seed of the last run that was the same as `plan` but for the seed; `None`: there is none.
+
+    Journals that cannot be read are passed over.
+    """
+    wanted = {key: value for key, value in plan.facts.items() if key != "seed"}
+    found: list[tuple[int, int]] = []
+    for file in folder.glob("*.jsonl") if folder.is_dir() else ():
+        try:
+            with file.open("rb") as stream:
+                header = json.loads(stream.readline())
+            if all(header.get(key) == value for key, value in wanted.items()):
+                found.append((file.stat().st_mtime_ns, int(header["seed"])))
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            continue
+    return max(found)[1] if found else None

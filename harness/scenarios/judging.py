@@ -1,0 +1,105 @@
+"""How a scenario is judged: between whom, with which fault, over a socket or not."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from harness.cassette.problems import FormatProblem
+from harness.errors import HarnessError
+from harness.faults.fault import Fault
+from harness.parity.verdict import CaseResult
+from harness.parity.waivers import Waivers
+from harness.scenarios.byte_level import byte_trial, fits_bytes
+from harness.scenarios.trial import Trial, try_document
+from runtimes.contract import RuntimeTraits
+from runtimes.registry import runtime_traits
+from services.wire import JsonObject
+
+__all__ = ["Judging", "fault_named", "in_short"]
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judging:
+    """How a scenario is judged. Picklable: workers are sent it."""
+
+    control: str
+    candidate: str
+    waivers: Waivers
+    fault: str | None = None
+    """The name of a seeded fault to put in."""
+    cuts: int | None = None
+    """Over a socket, the event streams cut by this seed; `None` is the ordinary way."""
+
+    def judge(self, document: JsonObject) -> Trial:
+        """Run a scenario and compare.
+
+        Raises:
+            FormatProblem: the document is no cassette.
+        """
+        sides = self.control, self.candidate
+        if self.cuts is not None:
+            return byte_trial(document, self.cuts, *sides, self.waivers)
+        return try_document(document, *sides, self.waivers, fault=fault_named(self.fault))
+
+    def judge_or_say(self, document: JsonObject) -> Trial:
+        """The same, but whatever goes wrong is what came of it: one scenario must stop no other."""
+        try:
+            return self.judge(document)
+        except FormatProblem as problem:
+            reason = f"what was drawn is no cassette: {problem}"
+        except HarnessError as error:
+            reason = str(error)
+        except Exception as error:
+            logger.debug("the harness failed on %s", document["name"], exc_info=error)
+            reason = in_short(error)
+        return Trial(
+            document=document,
+            result=CaseResult.undecided(str(document["name"]), reason),
+            reached=frozenset(),
+            run_s=0.0,
+            compare_s=0.0,
+        )
+
+    def judge_if_fit(self, document: JsonObject) -> Trial | None:
+        """The same for shrinking: `None` where the document is no cassette, or none for bytes."""
+        try:
+            if self.cuts is not None and not fits_bytes(document):
+                return None
+            return self.judge(document)
+        except FormatProblem:
+            return None
+
+    def can_run_over_bytes(self, document: JsonObject) -> bool:
+        """Whether the scenario means anything over a socket: never with a fault in force."""
+        if self.fault is not None or not any(map(_asks_our_client, (self.control, self.candidate))):
+            return False
+        try:
+            return fits_bytes(document)
+        except FormatProblem:
+            return False
+
+
+def fault_named(name: str | None) -> Fault | None:
+    """The seeded fault of that name. Its catalogue is imported when one is asked for.
+
+    Raises:
+        KeyError: there is none.
+    """
+    if name is None:
+        return None
+    from harness.faults.catalogue import faults
+
+    return faults()[name]
+
+
+def in_short(error: Exception) -> str:
+    """What went wrong in the harness itself, on one line."""
+    first = (str(error).splitlines() or [""])[0][:200]
+    return f"the harness failed ({type(error).__name__}: {first}); see --debug"
+
+
+def _asks_our_client(runtime: str) -> bool:
+    return runtime_traits(runtime).words == RuntimeTraits().words

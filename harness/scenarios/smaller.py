@@ -1,0 +1,77 @@
+"""Shrinking one finding of a generated run, as a task for a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from harness.errors import HarnessError
+from harness.parity.verdict import CaseResult
+from harness.scenarios.judging import Judging, in_short
+from harness.scenarios.shrinking import shrink, tidied
+from services.clock import SystemClock
+from services.wire import JsonObject
+
+__all__ = ["ShrinkTask", "Smaller", "run_shrink"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShrinkTask:
+    """A finding to make small."""
+
+    document: JsonObject
+    fingerprint: str
+    choices: tuple[int, ...]
+    profile: str
+    how: Judging
+    time_s: float
+    """How long it may take, in seconds."""
+
+    @property
+    def name(self) -> str:
+        """For a worker that died in it."""
+        return self.fingerprint
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Smaller:
+    """What came of it. Without a document it could not be shrunk, for the reason in `words`."""
+
+    words: str
+    document: JsonObject | None = None
+    result: CaseResult | None = None
+
+
+def run_shrink(task: ShrinkTask) -> Smaller:
+    """Shrink one finding, and hand back whatever it came to when time is up."""
+    try:
+        shrunk = shrink(
+            task.document,
+            task.how.judge_if_fit,
+            fingerprint=task.fingerprint,
+            enough=_after(task.time_s),
+            choices=task.choices,
+            profile=task.profile,
+        )
+    except HarnessError as error:
+        return Smaller(words=f"not shrunk: {error}")
+    except Exception as error:  # noqa: BLE001 - a border: the finding as it was found still stands
+        return Smaller(words=f"not shrunk: {in_short(error)}")
+    before, after = _answers(task.document), _answers(shrunk.document)
+    words = f"shrunk from {before} to {after} model steps in {shrunk.tries} tries"
+    if not shrunk.finished:
+        words += "; time was up, `parity shrink` goes on"
+    if shrunk.flaky:
+        words += "; it came and went meanwhile"
+    return Smaller(words=words, document=tidied(shrunk.document), result=shrunk.trial.result)
+
+
+def _answers(document: JsonObject) -> int:
+    steps = document.get("model")
+    return len(steps) if isinstance(steps, list) else 0
+
+
+def _after(seconds: float) -> Callable[[], bool]:
+    clock = SystemClock()
+    end = clock.now_ms() + seconds * 1000
+    return lambda: clock.now_ms() >= end

@@ -1,0 +1,34 @@
+from harness.scenarios.shrinking.sizes import content_digest, size_of, steps_left_over
+from tests.harness.scenarios.shrinking.descending import call, cassette, chunk
+
+
+def test_a_size_counts_answers_that_were_asked_for_and_what_is_in_them() -> None:
+    document = cassette(
+        model=[
+            {"stream": [chunk({"text": "a"}, call()), chunk({"text": "b"})]},
+            {"error": {"status": 500, "message": ""}, "repeat": 3},
+            {"role": "utility_router", "json": {}},
+            {"method": "countTokens", "count_tokens": {"totalTokens": 1}, "repeat": 40},
+            {"text": "done", "repeat": 12},
+        ],
+        unused=[2, *range(46, 57)],
+    )
+
+    size = size_of(document)
+
+    assert (size.turns, size.parts) == (4, 5)
+    assert str(size) == f"4 model turns, 5 parts, {size.bytes} bytes"
+
+
+def test_what_is_said_about_a_scenario_is_no_part_of_it() -> None:
+    other = {**cassette(), "name": "c/d", "note": "words", "provenance": {}, "unused": [0]}
+
+    assert content_digest(other) == content_digest(cassette())
+    assert size_of(other).bytes == size_of(cassette()).bytes
+    assert content_digest(cassette(match="by_role")) != content_digest(cassette())
+
+
+def test_steps_left_over_are_told_by_position() -> None:
+    document = cassette(model=[{"text": "a", "repeat": 3}, {"text": "b"}], unused=[1, 2, 3])
+
+    assert steps_left_over(document) == {0: 2, 1: 1}
