@@ -3,15 +3,17 @@
 Recorded traffic needs more of YAML than a scenario does (several documents, `!!binary`, the
 anchors that a dumper writes for shared lists), so it has a loader of its own. The scan goes
 through the parser's events and counts what the document would be when all aliases are written
-out; only then is anything built.
+out, as whoever sends it on will write it; only then is anything built.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, NamedTuple
 
 import yaml
+from yaml.constructor import ConstructorError
 from yaml.events import (
     AliasEvent,
     CollectionEndEvent,
@@ -20,6 +22,7 @@ from yaml.events import (
     ScalarEvent,
 )
 
+from harness.cassette.problems import shortened
 from harness.errors import CassetteFormatError
 from services.wire import Json
 
@@ -27,17 +30,42 @@ __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "load_documents"]
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_DEPTH: Final = 64
-MAX_VALUES: Final = 2_000_000
+MAX_VALUES: Final = 1_000_000
 """The most keys and values, aliases written out."""
+_MOST_DIGITS: Final = 400
+"""More than any number in use has; converting takes long for many."""
 
 _SAFE: Final[type[yaml.SafeLoader]] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_SAFE):  # type: ignore[misc, valid-type]  # depends on how PyYAML was built
-    """The safe loader, and Ruby's spelling of `!!binary`."""
+    """The safe loader with numbers of bounded length, and Ruby's spelling of `!!binary`."""
+
+
+def _bounded(construct: Callable[[Any, yaml.ScalarNode], Json]) -> Callable[..., Json]:
+    def constructed(loader: Any, node: yaml.ScalarNode) -> Json:
+        if len(node.value) > _MOST_DIGITS:
+            raise ConstructorError(None, None, "a number is too long", node.start_mark)
+        return construct(loader, node)
+
+    return constructed
 
 
 _Loader.add_constructor("!binary", yaml.SafeLoader.construct_yaml_binary)
+_Loader.add_constructor("tag:yaml.org,2002:int", _bounded(yaml.SafeLoader.construct_yaml_int))
+_Loader.add_constructor("tag:yaml.org,2002:float", _bounded(yaml.SafeLoader.construct_yaml_float))
+
+
+_BROKEN: Final = (
+    yaml.YAMLError,
+    ValueError,
+    RecursionError,
+    # PyYAML's constructors take a scalar's word for what its tag says.
+    ArithmeticError,
+    LookupError,
+    AttributeError,
+    TypeError,
+)
 
 
 def load_documents(path: Path) -> list[Json]:
@@ -61,43 +89,54 @@ def load_documents(path: Path) -> list[Json]:
     except UnicodeDecodeError as error:
         problem = f"is not UTF-8: byte {error.start}"
         raise CassetteFormatError(path, "", problem, "save the file as UTF-8") from error
-    except (yaml.YAMLError, ValueError, RecursionError) as error:
+    except _BROKEN as error:
         problem = f"is not plain YAML: {_reason(error)}"
         raise CassetteFormatError(path, "", problem, "record it again") from error
 
 
+class _Extent(NamedTuple):
+    """How much something is, aliases written out: keys and values, and characters in them."""
+
+    values: int
+    characters: int
+
+
 def _scan(path: Path, text: str) -> None:
     """Refuse what would be too deep or too large, and aliases of what is not finished."""
-    total = 0
-    anchors: dict[str, int | None] = {}
-    open_sizes: list[tuple[int, str | None]] = []
+    values = characters = 0
+    anchors: dict[str, _Extent | None] = {}
+    open_before: list[tuple[_Extent, str | None]] = []
     for event in yaml.parse(text, Loader=_Loader):
-        size = 0
+        size = _Extent(0, 0)
         if isinstance(event, CollectionStartEvent):
-            open_sizes.append((total, event.anchor))
+            open_before.append((_Extent(values, characters), event.anchor))
             if event.anchor:
                 anchors[event.anchor] = None
-            if len(open_sizes) > MAX_DEPTH:
+            if len(open_before) > MAX_DEPTH:
                 raise _refused(path, event, f"is nested deeper than {MAX_DEPTH} levels")
-            size = 1
+            size = _Extent(1, 0)
         elif isinstance(event, CollectionEndEvent):
-            before, anchor = open_sizes.pop()
+            before, anchor = open_before.pop()
             if anchor:
-                anchors[anchor] = total - before
+                anchors[anchor] = _Extent(values - before.values, characters - before.characters)
         elif isinstance(event, AliasEvent):
             name = event.anchor or ""
             aliased = anchors.get(name)
             if aliased is None:
                 problem = "holds itself" if name in anchors else "stands for nothing"
-                raise _refused(path, event, f"the alias `{name}` {problem}")
+                raise _refused(path, event, f"the alias `{shortened(name, 60)}` {problem}")
             size = aliased
         elif isinstance(event, ScalarEvent):
-            size = 1
+            size = _Extent(1, len(event.value))
             if event.anchor:
-                anchors[event.anchor] = 1
-        total += size
-        if total > MAX_VALUES:
+                anchors[event.anchor] = size
+        values += size.values
+        characters += size.characters
+        if values > MAX_VALUES:
             raise _refused(path, event, f"holds more than {MAX_VALUES:,} values")
+        if characters > MAX_BYTES:
+            problem = f"holds more than {MAX_BYTES >> 20} million characters of text"
+            raise _refused(path, event, f"{problem} with its aliases written out")
 
 
 def _refused(path: Path, event: Event, problem: str) -> CassetteFormatError:

@@ -13,16 +13,19 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
+from harness.http.bounded_yaml import MAX_DEPTH
 from harness.http.exchanges import RawExchange
 from services.wire import Json, js_json
 
-__all__ = ["Lacking", "read_exchanges"]
+__all__ = ["Lacking", "is_too_deep", "read_exchanges"]
 
 _MAX_BODY = 64 * 1024 * 1024
+_MAX_BODIES = 256 * 1024 * 1024
+"""The most that all bodies of a file may come to: a few compressed bytes can be very many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +56,14 @@ def read_exchanges(documents: list[Json]) -> tuple[str, list[RawExchange | Lacki
 def _each(
     items: list[Json], read: Callable[[int, Json], RawExchange]
 ) -> Iterator[RawExchange | Lacking]:
+    room = _MAX_BODIES
     for index, item in enumerate(items):
         try:
-            yield read(index, item)
+            if room <= 0:
+                raise _Lack(f"the bodies before it come to more than {_MAX_BODIES >> 20} MB")
+            exchange = read(index, item)
+            room -= len(exchange.body)
+            yield exchange
         except _Lack as lack:
             yield Lacking(index, str(lack))
 
@@ -125,9 +133,26 @@ def _request_json(request: Mapping[str, Json]) -> Json:
     if isinstance(body, Mapping):
         body = body.get("string")
     try:
-        return json.loads(_bytes(body)) if body else None
+        found = json.loads(_bytes(body)) if body else None
     except (ValueError, RecursionError, _Lack):
         return None
+    return None if is_too_deep(found) else found
+
+
+def is_too_deep(value: Json) -> bool:
+    """Whether parsed JSON is nested deeper than what goes through it by calling itself may be."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        level = [inner for each in level for inner in _inside(each)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(value: Json) -> Iterable[Json]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
 
 
 def _response_body(response: Mapping[str, Json], body: Json) -> bytes:

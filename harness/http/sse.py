@@ -19,10 +19,10 @@ _FALSE_LINE_ENDS: Final = re.compile("[\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
 _ESCAPED: Final = {code: f"\\u{code:04x}" for code in (0x85, 0x2028, 0x2029)}
 
 
-def event_stream(chunks: Iterable[JsonObject]) -> bytes:
-    """`chunks` as one event each, separated by CR LF CR LF."""
+def event_stream(chunks: Iterable[JsonObject], line_end: str = "\r\n") -> bytes:
+    """`chunks` as one event each, separated by two line ends: the API's is CR LF."""
     return b"".join(
-        f"data: {js_json(chunk).translate(_ESCAPED)}\r\n\r\n".encode() for chunk in chunks
+        f"data: {js_json(chunk).translate(_ESCAPED)}{line_end * 2}".encode() for chunk in chunks
     )
 
 

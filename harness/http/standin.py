@@ -16,9 +16,13 @@ A step is a mapping, in the words of a cassette's model steps:
     hang: true           accept the request and never answer
 
 With any of them `delay_ms`; with streams also `cuts` (byte positions at which the body is sent in
-separate pieces), `reset_at` or `end_at` (byte position after which the connection is reset, or
-closed as if it had been whole), `raw` (the body as text, whatever it says) and `hang_at` (position
-after which nothing more is sent until the client goes away).
+separate pieces), `line_end` (CR LF where it is not said), `reset_at` or `end_at` (byte position
+after which the connection is reset, or closed as if it had been whole), `raw` (the body as text,
+whatever it says) and `hang_at` (position after which nothing more is sent until the client goes
+away).
+
+A request with the header `x-stand-in-step` is answered by the step of that number, from 0, instead
+of the next one: a client that gives up and asks again cannot get the answer to what it gave up.
 """
 
 from __future__ import annotations
@@ -32,12 +36,15 @@ import struct
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from typing import Final
 
 from harness.http.sse import event_stream
 from services.clock import Clock, SystemClock
 from services.wire import Json, JsonObject, js_json
 
-__all__ = ["StandIn", "StandInRequest", "open_standin"]
+__all__ = ["STEP_HEADER", "StandIn", "StandInRequest", "open_standin", "stream_body"]
+
+STEP_HEADER: Final = "x-stand-in-step"
 
 _METHOD = re.compile(r"/models/(?P<model>[^/:]+):(?P<method>\w+)$")
 _REASONS = {200: "OK", 400: "Bad Request", 404: "Not Found", 429: "Too Many Requests"}
@@ -92,11 +99,11 @@ class StandIn:
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> bool:
-        """Answer by the next step; False when the connection is of no further use."""
-        if not self.steps:
+        """Answer by the step that is due; False when the connection is of no further use."""
+        step = self._due(request)
+        if step is None:
             error = {"status": 400, "message": "The stand-in has no more steps.", "grpc": "ABORTED"}
             return await _send_json(writer, 400, _error_body(error))
-        step = self.steps.pop(0)
         if step.get("delay_ms"):
             await self.clock.sleep(step["delay_ms"])
         if step.get("hang"):
@@ -107,13 +114,19 @@ class StandIn:
             return await self._stream(step, reader, writer)
         return await _send_json(writer, 200, _whole(step))
 
+    def _due(self, request: StandInRequest) -> Mapping[str, Json] | None:
+        named = request.headers.get(STEP_HEADER)
+        if named is not None:
+            return self.steps[int(named)]
+        return self.steps.pop(0) if self.steps else None
+
     async def _stream(
         self,
         step: Mapping[str, Json],
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> bool:
-        body = _stream_body(step)
+        body = stream_body(step)
         end = min(step.get(key, len(body)) for key in ("reset_at", "end_at", "hang_at"))
         writer.write(_head(200, "text/event-stream", "Transfer-Encoding: chunked"))
         for piece in _pieces(body[:end], step.get("cuts", ())):
@@ -169,14 +182,15 @@ async def open_standin(
         await server.wait_closed()
 
 
-def _stream_body(step: Mapping[str, Json]) -> bytes:
+def stream_body(step: Mapping[str, Json]) -> bytes:
+    """The whole event stream of a step, which its `cuts` count in."""
     if "raw" in step:
         raw: str = step["raw"]
         return raw.encode()
     chunks = list(step["stream"]) if "stream" in step else [_whole(step)]
     if "then_error" in step:
         chunks.append(_error_body(step["then_error"]))
-    return event_stream(chunks)
+    return event_stream(chunks, step.get("line_end", "\r\n"))
 
 
 def _whole(step: Mapping[str, Json]) -> JsonObject:

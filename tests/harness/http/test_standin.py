@@ -7,7 +7,7 @@ import httpx
 import pytest
 
 from harness.http.sse import event_stream
-from harness.http.standin import open_standin
+from harness.http.standin import STEP_HEADER, open_standin
 from services.clock import SystemClock, VirtualClock, virtual_loop
 
 STREAM = "/v1beta/models/m:streamGenerateContent?alt=sse"
@@ -86,6 +86,26 @@ async def test_a_stream_ends_where_it_is_told_to(break_off, raised):
             with pytest.raises(raised):
                 await drain()
     assert read == event_stream(CHUNKS)[:8]
+
+
+async def test_a_stream_may_end_its_lines_with_line_feeds_alone():
+    step = {"stream": CHUNKS, "line_end": "\n"}
+    async with open_standin([step]) as standin, httpx.AsyncClient() as client:
+        response = await client.post(f"{standin.base_url}{STREAM}", json={})
+    assert response.content == event_stream(CHUNKS).replace(b"\r\n", b"\n")
+
+
+async def test_a_request_that_names_its_step_gets_that_one_and_leaves_it_there():
+    steps = [{"generate": {"a": 0}}, {"generate": {"a": 1}}]
+    url = "/v1beta/models/m:generateContent"
+    async with open_standin(steps) as standin, httpx.AsyncClient() as client:
+        answers = [
+            await client.post(
+                f"{standin.base_url}{url}", json={}, headers={STEP_HEADER: str(number)}
+            )
+            for number in (1, 0, 1)
+        ]
+    assert [answer.json() for answer in answers] == [{"a": 1}, {"a": 0}, {"a": 1}]
 
 
 async def test_leaving_ends_connections_that_wait():

@@ -263,8 +263,57 @@ def test_aliases_are_read_but_count_as_what_they_stand_for(load):
     assert load(text=f"interactions: []\nx: {shared}\ny: *h\n").reason == "holds no model call"
     lines = ["a0: &a0 [1, 1, 1, 1, 1, 1, 1, 1, 1, 1]"]
     lines += [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 9)]
-    with pytest.raises(CassetteFormatError, match="holds more than 2,000,000 values"):
+    with pytest.raises(CassetteFormatError, match="holds more than 1,000,000 values"):
         load(text="\n".join(lines))
+
+
+def test_a_long_text_counts_as_often_as_it_is_named(load, monkeypatch):
+    monkeypatch.setattr(bounded_yaml, "MAX_BYTES", 1 << 20)
+    text = "a: &a " + "x" * 10_000 + "\nb: [" + ", ".join(["*a"] * 200) + "]\n"
+    with pytest.raises(CassetteFormatError, match="holds more than 1 million characters of text"):
+        load(text=text)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "1" + ":1" * 300,
+        "1" + ":1" * 190 + ".5",
+        "0x" + "f" * 500,
+        "9" * 5_000,
+        "!!int ''",
+        "!!float ''",
+        "!!bool 3",
+        "!!timestamp x",
+        "!!binary \u00e9",
+        "2026-99-99",
+        "!!omap 3",
+    ],
+)
+def test_a_value_that_is_none_is_one_clear_error(load, value):
+    with pytest.raises(CassetteFormatError, match="not plain YAML"):
+        load(text=f"a: {value}\n")
+
+
+def test_the_name_of_an_alias_is_not_quoted_without_end(load):
+    with pytest.raises(CassetteFormatError) as caught:
+        load(text="a: *" + "k" * 100_000 + "\n")
+    assert len(str(caught.value)) < 1_000
+
+
+def test_an_answer_nested_too_deep_is_skipped(load):
+    deep = '{"a":' * 200 + "1" + "}" * 200
+    assert load(interaction(WHOLE, deep)).reason == "the answer is nested deeper than 64 levels"
+
+
+def test_the_bodies_of_a_file_cannot_grow_without_bounds_together(load, monkeypatch):
+    monkeypatch.setattr("harness.http.formats._MAX_BODIES", 1 << 20)
+    bomb = gzip.compress(b"x" * (1 << 20))
+    skipped = load(interaction(WHOLE, bomb), interaction(WHOLE, bomb))
+    assert skipped.details == (
+        "the answer is not JSON",
+        "incomplete exchange: the bodies before it come to more than 1 MB",
+    )
 
 
 def test_a_large_file_is_refused_before_it_is_parsed(load, monkeypatch):

@@ -1,0 +1,211 @@
+"""A cassette's answers over a socket: the stand-in below, the real google-genai client above it.
+
+What a scripted model skips is here: requests that the SDK accepts, event streams that it parses
+whatever the borders between reads, errors that it raises. Which step answers a request is still
+settled at the model seam, where role and thread are known, by the scripted model itself; the
+request then names its step to the stand-in. Delays pass there too, in virtual time, so that only
+the exchange itself is real work.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import aclosing, asynccontextmanager
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Final
+
+import httpx
+
+from harness.cassette.format import Cassette
+from harness.http.standin import STEP_HEADER, StandIn, open_standin, stream_body
+from services.clock import VirtualClock
+from services.model.auth import AuthConfig, AuthType
+from services.model.gemini import GeminiContentGenerator
+from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
+from services.model.replay.generator import ReplayedContentGenerator, ReplayNote
+from services.model.replay.matching import ObservedRequest
+from services.model.replay.steps import ErrorSpec, ModelStep, StepKind, StepMethod
+from services.wire import Json, JsonObject
+
+__all__ = ["WireModel", "WireSource", "open_wire", "wire_step"]
+
+_TICKET: Final = "ticket"
+_STEP: ContextVar[int | None] = ContextVar("wire_step", default=None)
+
+
+def wire_step(step: ModelStep) -> JsonObject:
+    """`step` in the stand-in's words. It must have no markers among its chunks and not hang."""
+    if step.error is not None:
+        return {"error": _error(step.error)}
+    if step.kind is StepKind.STREAM:
+        found: JsonObject = {"stream": [_as_the_api_writes(chunk) for chunk in step.chunks]}
+        if step.then_error is not None:
+            if step.then_error.status is not None:
+                found["then_error"] = _error(step.then_error)
+            else:
+                found["reset_at"] = len(stream_body(found))
+        return found
+    return {str(step.kind): _as_the_api_writes(step.value)}
+
+
+def _as_the_api_writes(response: Json) -> Json:
+    """A response as it is on the wire: the Gemini API has its own name for citations."""
+    if not isinstance(response, dict) or not response.get("candidates"):
+        return response
+    return {**response, "candidates": [_candidate(each) for each in response["candidates"]]}
+
+
+def _candidate(candidate: JsonObject) -> JsonObject:
+    metadata = candidate.get("citationMetadata")
+    if not isinstance(metadata, dict) or "citations" not in metadata:
+        return candidate
+    renamed = {**metadata, "citationSources": metadata["citations"]}
+    del renamed["citations"]
+    return {**candidate, "citationMetadata": renamed}
+
+
+def _error(error: ErrorSpec) -> JsonObject:
+    details: Json = None if error.details is None else list(error.details)
+    found = {"status": error.status, "message": error.message, "grpc": error.grpc}
+    return {**found, "details": details}
+
+
+class WireSource:
+    """Makes the model of one run; a `ModelSource` of `observe_cassette`."""
+
+    def __init__(
+        self,
+        standin: StandIn,
+        http: httpx.AsyncClient,
+        framed: Callable[[JsonObject], JsonObject],
+    ) -> None:
+        self._standin = standin
+        self._http = http
+        self._framed = framed
+
+    def __call__(
+        self,
+        cassette: Cassette,
+        clock: VirtualClock,
+        on_request: Callable[[ObservedRequest], None],
+        on_chunk: Callable[[int, int], None],
+    ) -> WireModel:
+        """The model of a run of `cassette`, whose steps the stand-in serves from now on."""
+        self._standin.steps[:] = [self._framed(wire_step(step)) for step in cassette.steps]
+        return WireModel(
+            cassette,
+            clock=clock,
+            gemini=GeminiContentGenerator(
+                AuthConfig(
+                    type=AuthType.USE_GEMINI,
+                    api_key="stand-in",
+                    base_url=self._standin.base_url,
+                ),
+                clock,
+                http_client=self._http,
+                # Nothing is encrypted here; loading the certificates costs more than a run.
+                http_options={
+                    "client_args": {"verify": False},
+                    "async_client_args": {"ssl": False},
+                },
+            ),
+            on_request=on_request,
+            on_chunk=on_chunk,
+        )
+
+
+@asynccontextmanager
+async def open_wire(
+    framed: Callable[[JsonObject], JsonObject],
+) -> AsyncIterator[WireSource]:
+    """A stand-in and a client for one run; leaving ends both.
+
+    `framed` is handed every step in the stand-in's words, and returns it with its cuts.
+    """
+    async with (
+        open_standin([]) as standin,
+        httpx.AsyncClient(verify=False, event_hooks={"request": [_name_step]}) as http,  # noqa: S501 - plain http on the loopback interface
+    ):
+        yield WireSource(standin, http, framed)
+
+
+async def _name_step(request: httpx.Request) -> None:
+    step = _STEP.get()
+    if step is not None:
+        request.headers[STEP_HEADER] = str(step)
+
+
+class WireModel:
+    """The model seam of such a run; see the module."""
+
+    def __init__(
+        self,
+        cassette: Cassette,
+        *,
+        clock: VirtualClock,
+        gemini: GeminiContentGenerator,
+        on_request: Callable[[ObservedRequest], None],
+        on_chunk: Callable[[int, int], None],
+    ) -> None:
+        self._gemini = gemini
+        self._on_chunk = on_chunk
+        self._tickets = ReplayedContentGenerator(
+            [_ticket(place, step) for place, step in enumerate(cassette.steps)],
+            clock=clock,
+            match=cassette.match,
+            on_request=on_request,
+        )
+
+    @property
+    def notes(self) -> Sequence[ReplayNote]:
+        """Requests that no step fits."""
+        return self._tickets.notes
+
+    def unused_steps(self) -> list[int]:
+        """Indices of the steps that nobody asked for, ascending."""
+        return self._tickets.unused_steps()
+
+    async def generate_content(self, request: ModelRequest) -> JsonObject:
+        """Ask for a whole answer."""
+        _STEP.set(_number(await self._tickets.generate_content(request)))
+        return await self._gemini.generate_content(request)
+
+    async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
+        """Ask for a stream of chunks."""
+        index = self._tickets.request_count
+        async with aclosing(await self._tickets.generate_content_stream(request)) as tickets:
+            _STEP.set(_number(await anext(tickets)))
+        return self._stream(index, await self._gemini.generate_content_stream(request))
+
+    async def _stream(self, index: int, stream: ChunkStream) -> ChunkStream:
+        chunk_index = 0
+        async with aclosing(stream):
+            async for chunk in stream:
+                yield chunk
+                self._on_chunk(index, chunk_index)
+                chunk_index += 1
+
+    async def count_tokens(self, request: ModelRequest) -> JsonObject:
+        """Ask for a number of tokens."""
+        _STEP.set(_number(await self._tickets.count_tokens(request)))
+        return await self._gemini.count_tokens(request)
+
+    async def embed_content(self, request: EmbedRequest) -> JsonObject:
+        """Ask for embeddings."""
+        _STEP.set(_number(await self._tickets.embed_content(request)))
+        return await self._gemini.embed_content(request)
+
+
+def _ticket(place: int, step: ModelStep) -> ModelStep:
+    """`step` as the scripted model sees it: matched and delayed alike, answered by its place."""
+    number = {_TICKET: place}
+    plain = replace(step, error=None, then_error=None, chunks=(), value=None)
+    if step.method is StepMethod.STREAM:
+        return replace(plain, kind=StepKind.STREAM, chunks=(number,))
+    return replace(plain, kind=StepKind.GENERATE, value=number)
+
+
+def _number(ticket: Mapping[str, Json]) -> int:
+    place: int = ticket[_TICKET]
+    return place
