@@ -11,7 +11,7 @@ import json
 import re
 import stat
 from collections import Counter
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -27,6 +27,13 @@ from yaml.events import (
     SequenceStartEvent,
 )
 
+from harness.cassette.numbers import (
+    json_integer,
+    json_real,
+    refuse_number,
+    yaml_integer,
+    yaml_real,
+)
 from harness.cassette.problems import FormatProblem
 from services.wire import Json
 
@@ -34,7 +41,7 @@ __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "parse_document", "read_text"
 
 MAX_BYTES: Final = 64 * 1024 * 1024
 MAX_DEPTH: Final = 64
-MAX_VALUES: Final = 2_000_000
+MAX_VALUES: Final = 1_000_000
 """The most keys and values; many small ones cost more memory than few large ones."""
 
 _LOADER: Final = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -42,7 +49,9 @@ _RESOLVERS: Final[dict[str, list[tuple[str, re.Pattern[str]]]]] = (
     yaml.SafeLoader.yaml_implicit_resolvers
 )
 _ANY_FIRST: Final = _RESOLVERS.get("*", [])
-_JSON_STRING = re.compile(r'"(?:[^"\\]|\\.)*"', re.DOTALL)
+_JSON_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
+"""Takes nothing back, and an unclosed string whole: its time goes by the length of the text."""
+_PIECE: Final = 1 << 16
 _SPLIT = "write it in smaller parts, or generate text with $repeat and $lines"
 
 
@@ -56,7 +65,9 @@ def read_text(path: Path) -> str:
     if not stat.S_ISREG(path.stat().st_mode):
         raise FormatProblem("", "is not a regular file", "name a cassette file")
     with path.open("rb") as stream:
-        data = stream.read(MAX_BYTES + 1)
+        # Asked for at once, room for the most would be made whatever there is.
+        pieces = iter(lambda: stream.read(_PIECE), b"")
+        data = b"".join(islice(pieces, MAX_BYTES // _PIECE + 1))
     if len(data) > MAX_BYTES:
         raise FormatProblem("", f"is larger than {MAX_BYTES >> 20} MB", _SPLIT)
     try:
@@ -95,7 +106,13 @@ def _parse_json(text: str) -> Json:
     for bracket in re.findall(r"[\[\]{}]", structure):
         depth += 1 if bracket in "[{" else -1
         _check_depth("", depth)
-    return json.loads(text, object_pairs_hook=_unique_pairs, parse_constant=_refuse_constant)
+    return json.loads(
+        text,
+        object_pairs_hook=_unique_pairs,
+        parse_constant=refuse_number,
+        parse_int=json_integer,
+        parse_float=json_real,
+    )
 
 
 def _unique_pairs(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
@@ -105,10 +122,6 @@ def _unique_pairs(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
         twice = counts.most_common(1)[0][0]
         raise FormatProblem(twice, "the same key is there twice", "keep one of them")
     return mapping
-
-
-def _refuse_constant(name: str) -> Json:
-    raise FormatProblem("", f"{name} is not a JSON number", "write a number or text")
 
 
 def _parse_yaml(text: str) -> Json:
@@ -229,7 +242,7 @@ class _Builder:
             self._refuse_tag(tag, event)
         try:
             return cast("Any", convert)(text)
-        except (ValueError, IndexError) as error:
+        except (ValueError, IndexError, OverflowError) as error:
             problem = f"{_line(event)}{text[:40]!r} cannot be used: {error}"
             raise FormatProblem(self._path(), problem, "write a JSON value or quote it") from error
 
@@ -268,20 +281,7 @@ def _implicit_tag(text: str) -> str | None:
     return None
 
 
-_SAFE = yaml.SafeLoader("")
 _PLAIN_CONTAINERS: Final = frozenset({"!", "tag:yaml.org,2002:map", "tag:yaml.org,2002:seq"})
-
-
-def _integer(text: str) -> int:
-    value: int = _SAFE.construct_yaml_int(yaml.ScalarNode("tag:yaml.org,2002:int", text))
-    return value
-
-
-def _real(text: str) -> float:
-    value: float = _SAFE.construct_yaml_float(yaml.ScalarNode("tag:yaml.org,2002:float", text))
-    if value != value or value in (float("inf"), float("-inf")):
-        raise ValueError("JSON has no such number")
-    return value
 
 
 def _boolean(text: str) -> bool:
@@ -296,4 +296,4 @@ def _null(_: str) -> None:
     return None
 
 
-_SCALARS: Final = {"int": _integer, "float": _real, "bool": _boolean, "null": _null}
+_SCALARS: Final = {"int": yaml_integer, "float": yaml_real, "bool": _boolean, "null": _null}

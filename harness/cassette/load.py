@@ -99,6 +99,10 @@ def build_cassette(tree: Json, path: Path, root: Path | None = None) -> Cassette
     fields = Fields(tree, "", _KEYS)
     for key in ("model", "script", "during"):
         _check_length(fields.items(key, required=key != "during"), key)
+    for key in ("contract", "unused"):
+        _check_length(fields.raw(key), key)
+    for key, value in fields.mapping("answers").items():
+        _check_length(value, f"answers.{key}")
     measure(tree)
     document: JsonObject = expand(tree)
     return _build(Fields(document, "", _KEYS), document, path, root)
@@ -157,7 +161,7 @@ def _first_keys(tree: Json) -> str:
     return f"its keys are {', '.join(list(tree)[:5]) or 'none'}"
 
 
-def _check_length(items: list[Json], key: str) -> None:
+def _check_length(items: Json, key: str) -> None:
     length = expanded_length(items)
     if length > MAX_STEPS:
         problem = f"expands to {length:,} items, more than {MAX_STEPS:,}"

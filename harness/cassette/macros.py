@@ -15,6 +15,7 @@ import re
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final, NoReturn, TypeGuard, TypeVar
 
@@ -215,7 +216,8 @@ class _Measure:
             self._path.pop()
         repeat = node.get("repeat")
         if parent == "model" and not data and _is_count(repeat):
-            size *= repeat
+            # None at all is refused later, when the step has been built.
+            size *= max(repeat, 1)
         return size
 
     def _macro(self, node: dict[str, Json], key: str) -> Size:
@@ -276,6 +278,7 @@ class _Measure:
         raise FormatProblem(f"{self.path}.{key}".removeprefix("."), problem, mend)
 
 
+_PIECE: Final = 1_000
 _MAX_COUNT = 1_000_000_000
 _COUNT = f"write a number from 0 to {_MAX_COUNT:,}"
 
@@ -300,13 +303,24 @@ def _expand(node: Json, index: int | None) -> Json:
         return node
     if len(node) == 1:
         if "$repeat" in node:
-            spec = _expand(node["$repeat"], index)
-            return str(spec.get("sep", "")).join([spec["text"]] * spec["times"])
+            return _repeated(**_expand(node["$repeat"], index))
         if "$lines" in node:
-            spec = _expand(node["$lines"], index)
-            prefix, tail = spec.get("prefix", ""), "." * spec.get("pad", 0) + "\n"
-            return "".join(f"{prefix}{line}{tail}" for line in range(1, spec["count"] + 1))
+            return _numbered(**_expand(node["$lines"], index))
     return {key: _expand(value, index) for key, value in node.items()}
+
+
+def _repeated(text: str, times: int, sep: str = "") -> str:
+    # Joining would hold a list of all the pieces, many times what they come to.
+    return (text + sep) * (times - 1) + text if times else ""
+
+
+def _numbered(count: int, prefix: str = "", pad: int = 0) -> str:
+    if not count:
+        return ""  # nor a padding that nothing is padded with
+    tail = "." * pad + "\n"
+    lines = (f"{prefix}{line}{tail}" for line in range(1, count + 1))
+    # Joined piece by piece, the small texts of only one piece are there at a time.
+    return "".join(iter(lambda: "".join(islice(lines, _PIECE)), ""))
 
 
 def _expand_list(items: list[Json], index: int | None) -> list[Json]:

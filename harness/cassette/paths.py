@@ -11,8 +11,14 @@ from harness.cassette.fields import Fields
 from harness.cassette.problems import FormatProblem, kind_of
 from services.wire import Json
 
-__all__ = ["inside", "read_files"]
+__all__ = ["MAX_FILES", "inside", "read_files"]
 
+MAX_FILES: Final = 10_000
+"""The most files that a workspace or home may begin with: each run writes them all."""
+
+_MOST_OF_A_PATH: Final = 2_000
+_MOST_OF_A_NAME: Final = 255
+"""What file systems hold, with room for the folder of a run."""
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _PLACEHOLDER: Final = re.compile(r"<[A-Z_]+>")
 """Filled in later, it could make an absolute path of a relative one."""
@@ -30,6 +36,10 @@ def inside(path: str, key: str) -> str:
         problem = "is absolute"
     elif ".." in parts:
         problem = "leads out of its folder"
+    elif len(path.encode("utf-8", "replace")) > _MOST_OF_A_PATH:
+        problem = f"is longer than {_MOST_OF_A_PATH} bytes"
+    elif any(len(part.encode("utf-8", "replace")) > _MOST_OF_A_NAME for part in parts):
+        problem = f"has a name in it that is longer than {_MOST_OF_A_NAME} bytes"
     elif "\\" in path or "\0" in path:
         problem = "has a character that paths here may not have"
     elif _PLACEHOLDER.search(path):
@@ -46,6 +56,9 @@ def read_files(files: Json, key: str) -> dict[str, str | bytes]:
     """`files` or `home_files`: path → text or bytes."""
     if not isinstance(files, dict):
         raise FormatProblem(key, f"must be a mapping, not {kind_of(files)}", "write `path: text`")
+    if len(files) > MAX_FILES:
+        problem = f"names {len(files):,} files, more than {MAX_FILES:,}"
+        raise FormatProblem(key, problem, "let a script's first send make them, or use fewer")
     contents: dict[str, str | bytes] = {}
     for path, value in files.items():
         here = f"{key}.{path}"

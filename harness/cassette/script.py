@@ -36,6 +36,7 @@ from harness.cassette.format import (
 )
 from harness.cassette.paths import inside
 from harness.cassette.problems import FormatProblem, kind_of, suggest
+from services.model.replay.steps import MAX_DELAY_MS
 from services.state import ApprovalMode
 from services.tools.contract import ConfirmationOutcome
 from services.wire import Json
@@ -121,6 +122,9 @@ def read_during(value: Json, path: str) -> During:
     if not isinstance(delay, (int, float)) or isinstance(delay, bool) or delay < 0:
         problem = f"must be milliseconds, 0 or more, not {kind_of(delay)}"
         raise FormatProblem(fields.at("delay_ms"), problem, "write such a number")
+    if delay > MAX_DELAY_MS:
+        problem = f"is longer than {MAX_DELAY_MS:,} ms, thirty years"
+        raise FormatProblem(fields.at("delay_ms"), problem, "wait less")
     return During(
         when=_read_trigger(fields.need("when"), fields.at("when")),
         do=_read_during_action(fields.need("do"), fields.at("do")),

@@ -16,6 +16,7 @@ from services.model.generator import LlmRole
 from services.wire import Json, JsonObject, js_json
 
 __all__ = [
+    "MAX_DELAY_MS",
     "MAX_STEPS",
     "ErrorSpec",
     "Hang",
@@ -31,6 +32,9 @@ __all__ = [
 
 MAX_STEPS: Final = 10_000
 """The most steps that one script may have, repetitions counted."""
+
+MAX_DELAY_MS: Final = 1_000_000_000_000
+"""The longest wait that can be asked for: dates end some time after it."""
 
 _THREAD = re.compile(r"main|\d+/\d+(?:/\d+/\d+)*")
 _COMMON_KEYS = frozenset({"role", "thread", "method", "repeat", "delay_ms"})
@@ -292,6 +296,8 @@ def _repeat(mapping: Mapping[str, Json], path: str) -> int:
 def _milliseconds(value: Json, path: str) -> float:
     if not isinstance(value, (int, float)) or isinstance(value, bool) or value < 0:
         raise StepFormatError(path, f"must be milliseconds, 0 or more, not {value!r}")
+    if value > MAX_DELAY_MS:
+        raise StepFormatError(path, f"is longer than {MAX_DELAY_MS:,} ms, thirty years")
     return value
 
 
