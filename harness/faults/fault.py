@@ -60,7 +60,8 @@ class Fault:
     origin: str
     """Where such a fault was seen or would come from: a migration, an upstream change, a review."""
     breaks: Callable[[], AbstractContextManager[None]]
-    """Puts the fault in; leaving the context takes it out again."""
+    """Puts the fault in; leaving the context takes it out again. Made of `replaced` alone, so that
+    it is known which runs it can touch."""
     held_out: bool = False
     """Written after the corpus was done, so that neither is tuned to the other."""
     unobservable: str | None = None

@@ -1,0 +1,317 @@
+"""`parity faults`: break the runtimes on purpose, and count what the harness notices."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.commands.durations import Duration
+from harness.commands.options import (
+    check_writable_file,
+    chosen_cassettes,
+    jobs_option,
+    paths_argument,
+    select_option,
+    trust_option,
+    worker_count,
+)
+from harness.errors import UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.cassette.find import CassetteFile
+    from harness.detection.catalogue_at import CatalogueAt
+    from harness.detection.matrix import Matrix
+    from harness.detection.measurement import Measurement
+    from harness.faults.fault import Fault
+    from harness.parity.waivers import Waivers
+
+__all__ = ["FaultsSetup", "faults"]
+
+_File = click.Path(path_type=Path, dir_okay=False)
+_SITES = ("legacy", "adk", "service")
+_CLASSES = (
+    "answers",
+    "errors",
+    "fallback",
+    "tools",
+    "approval",
+    "hooks",
+    "loops",
+    "context",
+    "recording",
+    "lifecycle",
+)
+_SEED = 20260101
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FaultsSetup:
+    """What a test may exchange: `ctx.obj` of the command."""
+
+    catalogue: CatalogueAt
+    clock: Callable[[], float] = time.perf_counter
+    """Real seconds; only differences matter."""
+    core: bool | None = None
+    """Whether the published core is at hand; `None` finds out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Plan:
+    classes: tuple[str, ...]
+    names: tuple[str, ...]
+    sites: tuple[str, ...]
+    corpus_only: bool
+    seconds: float
+    profile: str
+    seed: int
+    jobs: int
+    trust: bool
+    json_file: Path | None
+    waivers_file: Path | None
+    baselines: Path | None
+
+
+@click.command()
+@paths_argument
+@click.option(
+    "--class",
+    "classes",
+    type=click.Choice(_CLASSES),
+    metavar="BEHAVIOUR",
+    multiple=True,
+    help=f"Only faults of this class; may be given again: {', '.join(_CLASSES)}.",
+)
+@click.option(
+    "--fault",
+    "names",
+    metavar="NAME",
+    multiple=True,
+    help="Only the fault so called; may be given again.",
+)
+@click.option(
+    "--site",
+    "sites",
+    type=click.Choice(_SITES),
+    multiple=True,
+    help="Only faults of what is broken there; may be given again.",
+)
+@click.option("--list", "list_", is_flag=True, help="List the faults and measure nothing.")
+@click.option("--corpus-only", is_flag=True, help="No generated run for what survives the corpus.")
+@click.option(
+    "--time",
+    "seconds",
+    type=Duration(),
+    default="2m",
+    show_default=True,
+    help="How long the generated run lasts, all survivors together.",
+)
+@click.option("--profile", default="everything", show_default=True, help="What is generated.")
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    default=_SEED,
+    show_default=True,
+    help="Of the generated run; the same by default, so that measurements compare.",
+)
+@select_option
+@jobs_option
+@trust_option
+@click.option("--json", "json_file", type=_File, help="Write the kill matrix as JSON.")
+@click.option(
+    "--waivers",
+    "waivers_file",
+    type=_File,
+    help="Accepted differences; parity_tests/waivers.toml if there is one.",
+)
+@click.option(
+    "--baselines",
+    type=click.Path(path_type=Path),
+    help="What the published core was observed to do; baselines/upstream if there is one.",
+)
+@click.pass_context
+def faults(
+    ctx: click.Context,
+    /,
+    paths: tuple[Path, ...],
+    expr: str | None,
+    list_: bool,
+    jobs: int,
+    **asked: Any,
+) -> None:
+    """Break the runtimes on purpose, and count what the harness notices.
+
+    Each fault of the catalogue is put in and meets the cassettes at PATHS (as for `parity run`),
+    those of its own class first, up to the first finding. What survives the corpus meets generated
+    scenarios, one sample for all. A fault of a runtime must show between legacy and adk; one of a
+    service is put into both and must show between legacy and the published core's baselines.
+    Waivers and projection rules are in force as in `parity run`.
+
+    \b
+    parity faults -n 0
+    parity faults --class tools --class hooks --corpus-only
+    parity faults --fault usage-dropped cassettes/text
+    parity faults --site service --json kills.json
+    parity faults --list
+
+    Exit codes: 0 all observable faults were found; 1 some survived; 2 wrong usage, or a fault
+    that can no longer be put in; 130 interrupted, with what is known so far.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    setup = ctx.obj if isinstance(ctx.obj, FaultsSetup) else _real_setup()
+    plan = _Plan(jobs=worker_count(jobs), **asked)
+    chosen = _chosen(plan, setup.catalogue.faults())
+    if list_:
+        from harness.detection.show import show_catalogue
+
+        show_catalogue(chosen, sys.stdout)
+        return
+    _check(plan, chosen)
+    ctx.exit(_run(plan, setup, chosen, chosen_cassettes(paths, expr)))
+
+
+def _real_setup() -> FaultsSetup:
+    from harness.detection.catalogue_at import CatalogueAt
+
+    return FaultsSetup(catalogue=CatalogueAt())
+
+
+def _chosen(plan: _Plan, catalogue: Mapping[str, Fault]) -> list[Fault]:
+    for name in plan.names:
+        if name not in catalogue:
+            raise UsageError(_unknown(name, catalogue), "see `parity faults --list`")
+    found = [
+        fault
+        for fault in catalogue.values()
+        if (not plan.names or fault.name in plan.names)
+        and (not plan.classes or fault.behaviour in plan.classes)
+        and (not plan.sites or fault.site in plan.sites)
+    ]
+    if not found:
+        raise UsageError("no fault fits all of what was asked", "see `parity faults --list`")
+    return found
+
+
+def _unknown(name: str, catalogue: Mapping[str, Fault]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, catalogue, n=3)
+    hint = f"; did you mean {' or '.join(near)}?" if near else ""
+    return f"unknown fault {name!r}{hint}"
+
+
+def _check(plan: _Plan, chosen: list[Fault]) -> None:
+    from harness.faults.fault import Site
+    from harness.scenarios.profiles import PROFILES
+
+    if plan.profile not in PROFILES:
+        raise UsageError(f"unknown profile {plan.profile!r}", f"known: {', '.join(PROFILES)}")
+    check_writable_file(plan.json_file, "--json")
+    services = [fault for fault in chosen if fault.site is Site.SERVICE]
+    if services and not _baselines(plan).is_dir():
+        problem = f"there is no folder {str(_baselines(plan))!r} of the published core's baselines"
+        mend = "name it with --baselines, or measure --site legacy --site adk alone"
+        raise UsageError(f"{problem}, which {len(services)} service faults need", mend)
+    dead = [words for fault in chosen if (words := _dead(fault))]
+    if dead:
+        raise UsageError("\n".join(dead), "let the catalogue follow the code")
+
+
+def _dead(fault: Fault) -> str | None:
+    """Why a fault cannot be put in; one that cannot must never count as found."""
+    try:
+        with fault.breaks():
+            return None
+    except Exception as error:  # noqa: BLE001 - a border: the catalogue's code, whatever it does
+        return f"the fault {fault.name} cannot be put in: {str(error) or type(error).__name__}"
+
+
+def _baselines(plan: _Plan) -> Path:
+    from harness.config import default_baselines
+
+    return plan.baselines if plan.baselines is not None else default_baselines()
+
+
+def _run(plan: _Plan, setup: FaultsSetup, chosen: list[Fault], files: list[CassetteFile]) -> int:
+    import json
+
+    from harness.config import default_waivers
+    from harness.detection.measurement import look_in_corpus, look_in_sample
+    from harness.detection.show import progress, show
+    from harness.parity.waivers import load_waivers
+
+    waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=datetime.now(UTC).date())
+    with tempfile.TemporaryDirectory(prefix="parity-faults-") as kept:
+        measurement = _measurement(plan, setup, files, waivers, Path(kept))
+        matrix = _matrix(measurement, chosen)
+        with progress(len(chosen), sys.stderr) as told:
+            try:
+                look_in_corpus(measurement, matrix, told)
+                if not plan.corpus_only:
+                    end = setup.clock() + plan.seconds
+                    look_in_sample(measurement, matrix, lambda: setup.clock() >= end, told)
+            except KeyboardInterrupt:
+                matrix.interrupted = True
+    matrix.rows = [row for row in matrix.rows if row.corpus is not None]
+    show(matrix, sys.stdout)
+    if plan.json_file is not None:
+        plan.json_file.write_text(json.dumps(matrix.to_json(), indent=1) + "\n", "utf-8")
+        click.echo(f"written: {plan.json_file}")
+    if matrix.interrupted:
+        return 130
+    return 1 if matrix.survivors else 0
+
+
+def _measurement(
+    plan: _Plan, setup: FaultsSetup, files: list[CassetteFile], waivers: Waivers, kept: Path
+) -> Measurement:
+    from harness.cassette.trust import is_trusted
+    from harness.config import trusted_roots
+    from harness.detection.measurement import Measurement
+    from harness.experiment.backend import real_backend
+
+    backend = real_backend()
+    roots = trusted_roots()
+    core = setup.core if setup.core is not None else backend.check("upstream") is None
+    return Measurement(
+        backend=backend,
+        catalogue=setup.catalogue,
+        files=tuple(files),
+        trusted=frozenset(
+            file.name for file in files if plan.trust or is_trusted(file.path, roots)
+        ),
+        waivers=waivers,
+        baselines=_baselines(plan),
+        kept=kept,
+        jobs=plan.jobs,
+        profile=plan.profile,
+        seed=plan.seed,
+        core=core,
+    )
+
+
+def _matrix(measurement: Measurement, chosen: list[Fault]) -> Matrix:
+    from harness.config import versions
+    from harness.detection.matrix import Conditions, Matrix, Row
+    from harness.parity.projection import RULES
+
+    conditions = Conditions(
+        waivers=len(measurement.waivers.live),
+        rules={
+            "legacy and adk": sum(not rule.across for rule in RULES),
+            "the published core and legacy": len(RULES),
+        },
+        cassettes=len(measurement.files),
+        profile=measurement.profile,
+        seed=measurement.seed,
+        core=measurement.core,
+        versions=dict(versions()),
+    )
+    rows = [Row(fault=fault) for fault in chosen]
+    return Matrix(rows=rows, conditions=conditions, planned=len(rows))

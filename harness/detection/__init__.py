@@ -1,0 +1,1 @@
+"""What the harness would notice, measured: every seeded fault against corpus and generated runs."""

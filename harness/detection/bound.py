@@ -1,0 +1,49 @@
+"""How sure a count of findings makes: the lower bound of a proportion.
+
+One-sided and exact (Clopper and Pearson, "The use of confidence or fiducial limits illustrated in
+the case of the binomial", Biometrika 26, 1934): with at least the stated confidence the true
+proportion lies above it, whatever it is. It is about faults drawn like those that were tried; of
+others it says nothing.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Final
+
+__all__ = ["lower_bound"]
+
+_HALVINGS: Final = 60
+"""After these an interval of length 1 is narrower than doubles can tell apart."""
+
+
+def lower_bound(found: int, tried: int, confidence: float = 0.95) -> float:
+    """The lower confidence bound of the proportion, of which `found` of `tried` were seen.
+
+    It is the proportion at which seeing `found` or more would have probability `1 - confidence`.
+
+    Raises:
+        ValueError: no such counts, or a confidence that is not between 0 and 1.
+    """
+    if not 0 <= found <= tried:
+        raise ValueError(f"{found} of {tried} is no count of findings")
+    if not 0 < confidence < 1:
+        raise ValueError(f"a confidence lies between 0 and 1, not at {confidence}")
+    if found == 0:
+        return 0.0
+    low, high = 0.0, 1.0
+    for _ in range(_HALVINGS):
+        middle = (low + high) / 2
+        if _at_least(found, tried, middle) < 1 - confidence:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+def _at_least(found: int, tried: int, chance: float) -> float:
+    """Probability of `found` or more hits in `tried` independent tries of that chance."""
+    return math.fsum(
+        math.comb(tried, hits) * chance**hits * (1 - chance) ** (tried - hits)
+        for hits in range(found, tried + 1)
+    )

@@ -1,0 +1,225 @@
+"""The kill matrix: which fault was found by what, and how much that says of faults like them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Literal
+
+from harness.detection.bound import lower_bound
+from harness.detection.finding import Found, FoundBy
+from harness.detection.measuring import Measured
+from harness.faults.fault import Behaviour, Fault
+from services.wire import Json, JsonObject
+
+__all__ = ["Conditions", "Matrix", "Outcome", "Row", "Tally"]
+
+NOT_RUN: Literal["not run"] = "not run"
+
+
+class Outcome(StrEnum):
+    """What is known of a fault in the end."""
+
+    KILLED = "killed"
+    SURVIVED = "survived"
+    UNOBSERVABLE = "unobservable"
+
+
+@dataclass(slots=True, kw_only=True)
+class Row:
+    """One fault. `None` for a part that was not run."""
+
+    fault: Fault
+    corpus: Measured | None = None
+    generated: Measured | None = None
+
+    @property
+    def found(self) -> Found | None:
+        """What showed it first."""
+        parts = (part.found for part in (self.corpus, self.generated) if part is not None)
+        return next((found for found in parts if found is not None), None)
+
+    @property
+    def outcome(self) -> Outcome:
+        """A fault that is marked unobservable and was found all the same is found."""
+        if self.found is not None:
+            return Outcome.KILLED
+        marked = self.fault.unobservable is not None
+        return Outcome.UNOBSERVABLE if marked else Outcome.SURVIVED
+
+    @property
+    def never(self) -> bool:
+        """Whether what it wraps was not called in any run."""
+        parts = [part for part in (self.corpus, self.generated) if part is not None]
+        return bool(parts) and all(part.never for part in parts)
+
+    @property
+    def unsteady(self) -> list[str]:
+        """Cases that showed something only once."""
+        parts = [part for part in (self.corpus, self.generated) if part is not None]
+        return [name for part in parts for name in part.unsteady]
+
+    def to_json(self) -> JsonObject:
+        """As written to the JSON file."""
+        found = self.found
+        return {
+            "name": self.fault.name,
+            "site": self.fault.site.value,
+            "class": self.fault.behaviour.value,
+            "corpus": _part(self.corpus),
+            "generated": _part(self.generated),
+            "outcome": self.outcome.value,
+            "kind": None if found is None else found.by.value,
+            "heldOut": self.fault.held_out,
+            "unobservable": self.fault.unobservable,
+            "neverReached": self.never,
+            "unsteady": self.unsteady,
+            "says": self.fault.says,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tally:
+    """Counts over some of the faults; unobservable ones play no part."""
+
+    about: str
+    observable: int
+    by_corpus: int
+    killed: int
+    crashes: int
+    """Of the killed, those that gave themselves away by crashing."""
+
+    @classmethod
+    def of(cls, about: str, rows: Iterable[Row]) -> Tally:
+        """Count."""
+        counted = [row for row in rows if row.outcome is not Outcome.UNOBSERVABLE]
+        found = [row.found for row in counted]
+        return cls(
+            about=about,
+            observable=len(counted),
+            by_corpus=sum(
+                row.corpus is not None and row.corpus.found is not None for row in counted
+            ),
+            killed=sum(each is not None for each in found),
+            crashes=sum(each is not None and each.by is FoundBy.CRASH for each in found),
+        )
+
+    @property
+    def bound(self) -> float:
+        """The lower 95 % bound of the part that is found."""
+        return lower_bound(self.killed, self.observable)
+
+    def to_json(self) -> JsonObject:
+        """As written to the JSON file."""
+        return {
+            "about": self.about,
+            "observable": self.observable,
+            "byCorpus": self.by_corpus,
+            "killed": self.killed,
+            "crashKills": self.crashes,
+            "channelKills": self.killed - self.crashes,
+            "lowerBound95": round(self.bound, 4),
+            "lowerBound95ByCorpus": round(lower_bound(self.by_corpus, self.observable), 4),
+        }
+
+
+@dataclass(slots=True, kw_only=True)
+class Conditions:
+    """What a matrix was measured with, so that it can be compared with another."""
+
+    waivers: int
+    """Waivers in force."""
+    rules: dict[str, int]
+    """Projection rules in force, by the comparison in which they are."""
+    cassettes: int
+    profile: str
+    seed: int
+    examples: int = 0
+    """Scenarios of the generated run."""
+    core: bool = False
+    """Whether the published core itself was the control of service faults in the generated run."""
+    versions: dict[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> JsonObject:
+        """As written to the JSON file."""
+        return {
+            "waivers": self.waivers,
+            "projectionRules": dict(self.rules),
+            "cassettes": self.cassettes,
+            "profile": self.profile,
+            "seed": self.seed,
+            "examples": self.examples,
+            "publishedCoreInGenerated": self.core,
+            "versions": dict(self.versions),
+        }
+
+
+@dataclass(slots=True, kw_only=True)
+class Matrix:
+    """All that was measured. Rows in the order of the catalogue."""
+
+    rows: list[Row]
+    conditions: Conditions
+    planned: int
+    """Faults that were to be measured."""
+    interrupted: bool = False
+
+    @property
+    def killed(self) -> list[Row]:
+        """The faults that were found."""
+        return [row for row in self.rows if row.outcome is Outcome.KILLED]
+
+    @property
+    def survivors(self) -> list[Row]:
+        """The faults that were not."""
+        return [row for row in self.rows if row.outcome is Outcome.SURVIVED]
+
+    @property
+    def unobservable(self) -> list[Row]:
+        """The faults that nothing can show."""
+        return [row for row in self.rows if row.outcome is Outcome.UNOBSERVABLE]
+
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Cases that could show nothing, with the reason, whichever fault met them first."""
+        parts = [part for row in self.rows for part in (row.corpus, row.generated) if part]
+        return {name: why for part in parts for name, why in part.left_out.items()}
+
+    def tallies(self) -> list[Tally]:
+        """One for each class of behaviour that was measured."""
+        return [
+            Tally.of(behaviour.value, rows)
+            for behaviour in Behaviour
+            if (rows := [row for row in self.rows if row.fault.behaviour is behaviour])
+        ]
+
+    def totals(self) -> list[Tally]:
+        """All, then those written with the corpus and those written after it, apart."""
+        parts: Sequence[tuple[str, bool]] = (("written with the corpus", False), ("held out", True))
+        return [
+            Tally.of("all", self.rows),
+            *(
+                Tally.of(about, [row for row in self.rows if row.fault.held_out is held_out])
+                for about, held_out in parts
+            ),
+        ]
+
+    def to_json(self) -> JsonObject:
+        """The JSON file's document."""
+        return {
+            "format": 1,
+            "faults": [row.to_json() for row in self.rows],
+            "classes": [tally.to_json() for tally in self.tallies()],
+            "totals": [tally.to_json() for tally in self.totals()],
+            "leftOut": self.left_out,
+            "conditions": self.conditions.to_json(),
+            "planned": self.planned,
+            "interrupted": self.interrupted,
+        }
+
+
+def _part(part: Measured | None) -> Json:
+    if part is None:
+        return NOT_RUN
+    return None if part.found is None else part.found.to_json()

@@ -1,0 +1,136 @@
+"""One case through one runtime that may be broken: whatever it does, there is an answer.
+
+A runtime that is broken on purpose can raise where none ever did, and turn in a circle without
+giving the event loop a chance to end it. The real deadline is therefore kept twice: by the loop,
+and by an alarm of the operating system for loops that are stuck.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from harness.cassette.format import Cassette
+from harness.detection.reach import calls_noted
+from harness.experiment.backend import LoadedCassette
+from harness.faults.fault import Fault, in_force
+from harness.http.case import HttpCase
+from harness.parity.compare import observation_digest
+from harness.replay.observation import Observation
+from harness.replay.runner import run_cassette
+
+__all__ = ["BROKEN_DEADLINE_S", "Broke", "Seen", "play", "play_broken"]
+
+BROKEN_DEADLINE_S: Final = 10.0
+"""Real seconds that a broken run gets; good ones take hundredths, the slowest about one."""
+
+_GRACE_S: Final = 2.0
+"""How much later than the loop's own deadline the alarm goes off."""
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A run that could be observed, and the digest of all that was seen."""
+
+    observation: Observation
+    digest: str
+    called: frozenset[str] = frozenset()
+    """Of the targets that were to be noted, those that the run called."""
+
+
+@dataclass(frozen=True, slots=True)
+class Broke:
+    """A run of which there is nothing to compare, and why, in words."""
+
+    says: str
+
+
+class _Stuck(BaseException):
+    """Raised by the alarm. No `Exception`: what is being run must not take it for its own."""
+
+
+def play(
+    cassette: LoadedCassette,
+    runtime: str,
+    *,
+    deadline_s: float = 60,
+    noting: tuple[str, ...] = (),
+) -> Seen:
+    """One run of a runtime as it is, calls of the targets `noting` noticed."""
+    with calls_noted(noting) as reach:
+        if isinstance(cassette, HttpCase):
+            observed = run_cassette(
+                cassette.cassette, runtime, deadline_s=deadline_s, model=cassette.model
+            )
+        else:
+            assert isinstance(cassette, Cassette)
+            observed = run_cassette(cassette, runtime, deadline_s=deadline_s)
+    return Seen(observed, observation_digest(observed), frozenset(reach.called))
+
+
+def play_broken(
+    cassette: LoadedCassette,
+    runtime: str,
+    fault: Fault,
+    *,
+    deadline_s: float = BROKEN_DEADLINE_S,
+    grace_s: float = _GRACE_S,
+) -> Seen | Broke:
+    """One run of `runtime` with `fault` in force.
+
+    Args:
+        cassette: What to run.
+        runtime: The runtime's name.
+        fault: What to break, if it concerns that runtime.
+        deadline_s: Real seconds after which the run is given up.
+        grace_s: How many more a loop that does not listen gets.
+
+    Raises:
+        UnknownTarget: what the fault wraps is not there.
+    """
+    with in_force(fault, runtime):
+        run = partial(play, cassette, runtime, deadline_s=deadline_s)
+        return _guarded(run, deadline_s, grace_s)
+
+
+def _guarded(run: Callable[[], Seen], deadline_s: float, grace_s: float) -> Seen | Broke:
+    with _alarm(deadline_s + grace_s) as rang:
+        try:
+            return run()
+        except (KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001 - a border: all that it lets out is its doing
+            if rang:
+                return Broke(f"turned in a circle until {deadline_s:g} s had passed")
+            return Broke(f"{type(error).__name__}: {str(error)[:200]}")
+
+
+@contextmanager
+def _alarm(after_s: float) -> Iterator[list[bool]]:
+    """Raise `_Stuck` when `after_s` real seconds have passed, and each second from then on.
+
+    Yields:
+        A list that is not empty any more once the alarm has gone off. Signals reach the main
+        thread alone; anywhere else nothing is guarded.
+    """
+    rang: list[bool] = []
+    if threading.current_thread() is not threading.main_thread():
+        yield rang
+        return
+
+    def ring(number: int, frame: object) -> None:
+        rang.append(True)
+        raise _Stuck
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, after_s, 1.0)
+    try:
+        yield rang
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

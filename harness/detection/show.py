@@ -1,0 +1,221 @@
+"""The kill matrix for people: progress while it is measured, the answer afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final, TextIO
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+from harness.canonical import printable
+from harness.detection.finding import Found, FoundBy
+from harness.detection.matrix import Matrix, Outcome, Row, Tally
+from harness.detection.measurement import Told
+from harness.detection.measuring import Measured
+from harness.faults.fault import Fault
+
+__all__ = ["progress", "show", "show_catalogue"]
+
+_EVERY: Final = 10
+"""Without a terminal, after how many steps a line is written."""
+
+_LISTED: Final = 10
+_STYLE: Final = {
+    Outcome.KILLED: "",
+    Outcome.SURVIVED: "bold red",
+    Outcome.UNOBSERVABLE: "dim",
+}
+
+
+class _Lines:
+    """A line at times, for logs."""
+
+    def __init__(self, total: int, stream: TextIO) -> None:
+        self._total = total
+        self._stream = stream
+        self._faults = self._found = self._blocks = 0
+
+    def fault(self, name: str, found: Found | None) -> None:
+        self._faults += 1
+        self._found += found is not None
+        if found is None:
+            self._say(f"not found in the corpus: {name}")
+        if self._faults % _EVERY == 0 or self._faults == self._total:
+            words = f"corpus: {self._faults} of {self._total} faults, {self._found} found"
+            self._say(words)
+
+    def block(self, examples: int, sought: int) -> None:
+        self._blocks += 1
+        if self._blocks % _EVERY == 0:
+            words = f"generated: {examples} scenarios, {sought} faults still sought"
+            self._say(words)
+
+    def _say(self, words: str) -> None:
+        self._stream.write(f"{words}\n")
+        self._stream.flush()
+
+
+class _Bar:
+    def __init__(self, bar: Progress, total: int) -> None:
+        self._bar = bar
+        self._task = bar.add_task("the corpus", total=total)
+        self._found = 0
+
+    def fault(self, name: str, found: Found | None) -> None:
+        self._found += found is not None
+        if found is None:
+            self._bar.console.print(escape(f"not found in the corpus: {name}"))
+        words = f"{self._found} found; {name}"
+        self._bar.update(self._task, advance=1, description=escape(words))
+
+    def block(self, examples: int, sought: int) -> None:
+        words = f"generated: {examples} scenarios, {sought} faults still sought"
+        self._bar.update(self._task, description=words)
+
+
+@contextmanager
+def progress(total: int, stream: TextIO) -> Iterator[Told]:
+    """Progress on `stream`: a bar where that is a terminal, else a line at times."""
+    if not stream.isatty():
+        yield _Lines(total, stream)
+        return
+    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=Console(file=stream), transient=True) as bar:
+        yield _Bar(bar, total)
+
+
+def show_catalogue(faults: Sequence[Fault], stream: TextIO) -> None:
+    """List faults without measuring any."""
+    console = _console(stream)
+    width = max((len(fault.name) for fault in faults), default=0)
+    for fault in faults:
+        marks = " (held out)" if fault.held_out else ""
+        marks += " (unobservable)" if fault.unobservable is not None else ""
+        words = f"{fault.name:<{width}}  {fault.site:<7}  {fault.behaviour:<9}  {fault.says}{marks}"
+        console.print(escape(printable(words)))
+    console.print(f"{len(faults)} fault{'' if len(faults) == 1 else 's'}")
+
+
+def show(matrix: Matrix, stream: TextIO) -> None:
+    """Write the matrix class by class, then what survived and why, and the counts last."""
+    console = _console(stream)
+    width = max((len(row.fault.name) for row in matrix.rows), default=0)
+    for tally in matrix.tallies():
+        console.print(f"{tally.about}: {_counted(tally)}", style="bold")
+        for row in matrix.rows:
+            if row.fault.behaviour == tally.about:
+                words = f"  {row.fault.name:<{width}}  {row.fault.site:<7}  {_cells(row)}"
+                console.print(escape(words), style=_STYLE[row.outcome])
+    _show_survivors(matrix, console)
+    _show_unobservable(matrix, console)
+    _show_left_out(matrix, console)
+    _show_conditions(matrix, console)
+    for tally in matrix.totals():
+        if tally.observable or tally.about == "all":
+            console.print(f"{tally.about}: {_counted(tally)}")
+    style = "red" if matrix.survivors else "yellow" if matrix.interrupted else "green"
+    console.print(_verdict(matrix), style=f"bold {style}")
+
+
+def _console(stream: TextIO) -> Console:
+    return Console(file=stream, highlight=False, soft_wrap=True)
+
+
+def _counted(tally: Tally) -> str:
+    if not tally.observable:
+        return "nothing observable"
+    crashes = f"{tally.crashes} by a crash, {tally.killed - tally.crashes} by a channel"
+    return (
+        f"{tally.killed} of {tally.observable} found, {tally.by_corpus} by the corpus alone; "
+        f"{crashes}; at least {tally.bound:.1%} with 95 % confidence"
+    )
+
+
+def _cells(row: Row) -> str:
+    if row.outcome is Outcome.UNOBSERVABLE:
+        return "unobservable"
+    cells = [_cell(row.corpus)]
+    if row.generated is not None:
+        cells.append(f"generated: {_cell(row.generated)}")
+    return "; ".join(cells)
+
+
+def _cell(part: Measured | None) -> str:
+    if part is None:
+        return "not run"
+    if part.found is None:
+        return "SURVIVED"
+    where = printable(part.found.cassette or "unknown case")
+    if part.found.by is FoundBy.CRASH:
+        return f"{where}: crash: {part.found.place}"
+    return f"{where}: {part.found.place}"
+
+
+def _show_survivors(matrix: Matrix, console: Console) -> None:
+    for row in matrix.survivors:
+        console.print(f"survived: {escape(printable(row.fault.name))}", style="red")
+        console.print(f"  {escape(printable(row.fault.says))}")
+        for remark in _remarks(row):
+            console.print(f"  {escape(printable(remark))}")
+
+
+def _remarks(row: Row) -> Iterator[str]:
+    if row.never:
+        yield "never reached: no case calls what it wraps, so there was nothing to find"
+    elif row.corpus is not None:
+        met = row.corpus.met + (row.generated.met if row.generated is not None else 0)
+        yield f"was in force in {met} cases that call what it wraps, and nothing compared differed"
+    if row.unsteady:
+        named = ", ".join(row.unsteady[:3])
+        yield f"showed once and not again, which does not count: {named}"
+
+
+def _show_unobservable(matrix: Matrix, console: Console) -> None:
+    for row in matrix.unobservable:
+        words = f"unobservable: {row.fault.name}: {row.fault.unobservable}"
+        console.print(escape(printable(words)), style="dim")
+    for row in matrix.killed:
+        if row.fault.unobservable is not None:
+            words = f"{row.fault.name} is marked unobservable, and was found: take the mark away"
+            console.print(escape(printable(words)), style="yellow")
+
+
+def _show_left_out(matrix: Matrix, console: Console) -> None:
+    left_out = matrix.left_out
+    for name, why in list(left_out.items())[:_LISTED]:
+        console.print(f"left out: {escape(printable(f'{name}: {why}'))}", style="yellow")
+    if len(left_out) > _LISTED:
+        console.print(f"… and {len(left_out) - _LISTED} more cases left out", style="yellow")
+
+
+def _show_conditions(matrix: Matrix, console: Console) -> None:
+    used = matrix.conditions
+    rules = "; ".join(f"{count} between {sides}" for sides, count in used.rules.items())
+    console.print(
+        f"measured over {used.cassettes} cassettes, with {used.waivers} waivers in force and these "
+        f"projection rules: {rules}",
+        style="dim",
+    )
+    if not used.examples:
+        return
+    words = f"{used.examples} scenarios sampled of profile {used.profile}, seed {used.seed}"
+    if any(row.generated is not None and row.fault.site == "service" for row in matrix.rows):
+        words += "; service faults there against " + (
+            "the published core"
+            if used.core
+            else "an unbroken legacy, because the published core is not at hand"
+        )
+    console.print(words, style="dim")
+
+
+def _verdict(matrix: Matrix) -> str:
+    observable = len(matrix.rows) - len(matrix.unobservable)
+    words = f"{len(matrix.killed)} of {observable} observable faults found"
+    if matrix.survivors:
+        words += f", {len(matrix.survivors)} survived"
+    if matrix.interrupted:
+        words += f" (interrupted: {len(matrix.rows)} of {matrix.planned} measured)"
+    return words

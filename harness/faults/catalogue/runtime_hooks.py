@@ -1,0 +1,251 @@
+"""Faults of the runtimes in hooks: when they fire, what they are told, what they change."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from harness.faults.fault import Behaviour, Fault, Site
+from harness.faults.patching import replaced
+from services.hooks.model_call import AgentExecutionBlocked
+
+__all__ = ["FAULTS"]
+
+_legacy = partial(Fault, site=Site.LEGACY, behaviour=Behaviour.HOOKS)
+_adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.HOOKS)
+
+
+def _changing_history(after_model: Any) -> Any:
+    """What a hook made of a chunk is written into the chunk that the history keeps."""
+
+    def parts_of(chunk: Any) -> Any:
+        candidate = (chunk.get("candidates") or [{}])[0]
+        return (candidate.get("content") or {}).get("parts") or ()
+
+    async def broken(hooks: Any, asked: Any, chunk: Any) -> Any:
+        told = await after_model(hooks, asked, chunk)
+        if told is not chunk:
+            for kept, new in zip(parts_of(chunk), parts_of(told), strict=False):
+                if kept is not new:
+                    kept.clear()
+                    kept.update(new)
+        return told
+
+    return broken
+
+
+class _Unblocked:
+    """The hooks around an attempt, of which none can block it."""
+
+    def __init__(self, hooks: Any) -> None:
+        self._hooks = hooks
+
+    async def before(self, request: Any) -> Any:
+        try:
+            return await self._hooks.before(request)
+        except AgentExecutionBlocked:
+            return request
+
+
+def _not_blocking(call_hooks: Any) -> Any:
+    def broken(*args: Any, **kwargs: Any) -> Any:
+        return _Unblocked(call_hooks(*args, **kwargs))
+
+    return broken
+
+
+def _keeping_context(after_agent: Any) -> Any:
+    async def broken(*args: Any) -> Any:
+        ended, again = await after_agent(*args)
+        if ended is not None:
+            ended = replace(ended, context_cleared=False)
+        return ended, again
+
+    return broken
+
+
+def _none_pending(_: Any) -> Any:
+    def broken(self: Any) -> bool:
+        return False
+
+    return broken
+
+
+def _without_memory(continued: Any) -> Any:
+    def broken(self: Any) -> Any:
+        return replace(continued(self), stop_hook_active=False)
+
+    return broken
+
+
+def _every_request(enter: Any) -> Any:
+    async def broken(self: Any, run: Any, parts: Any) -> Any:
+        self.forget(run.prompt_id)
+        return await enter(self, run, parts)
+
+    return broken
+
+
+def _not_noting(_: Any) -> Any:
+    def broken(self: Any, run: Any) -> None:
+        return None
+
+    return broken
+
+
+def _without_context(enter: Any) -> Any:
+    async def broken(self: Any, run: Any, parts: Any) -> Any:
+        entered = await enter(self, run, parts)
+        return parts if isinstance(entered, list) else entered
+
+    return broken
+
+
+def _not_the_last(after_model: Any) -> Any:
+    async def broken(hooks: Any, asked: Any, chunk: Any) -> Any:
+        finishing = (chunk.get("candidates") or [{}])[0].get("finishReason")
+        return await after_model(None if finishing else hooks, asked, chunk)
+
+    return broken
+
+
+def _only_the_last(after_model: Any) -> Any:
+    async def broken(hooks: Any, asked: Any, chunk: Any) -> Any:
+        finishing = (chunk.get("candidates") or [{}])[0].get("finishReason")
+        return await after_model(hooks if finishing else None, asked, chunk)
+
+    return broken
+
+
+def _twice(after_model: Any) -> Any:
+    async def broken(hooks: Any, asked: Any, chunk: Any) -> Any:
+        return await after_model(hooks, asked, await after_model(hooks, asked, chunk))
+
+    return broken
+
+
+def _plain_reason(_: Any) -> Any:
+    def broken(said: Any) -> Any:
+        return said.reason
+
+    return broken
+
+
+def _leaving_no_trace(_: Any) -> Any:
+    def broken(self: Any, content: Any) -> None:
+        return None
+
+    return broken
+
+
+def _once_per_conversation(connect: Any) -> Any:
+    """Hooks see a request's first attempt alone."""
+
+    async def broken(self: Any, is_retry: bool, nudge: Any) -> Any:
+        if not is_retry:
+            return await connect(self, is_retry, nudge)
+        kept = self._services
+        self._services = replace(kept, hooks=None)
+        try:
+            return await connect(self, is_retry, nudge)
+        finally:
+            self._services = kept
+
+    return broken
+
+
+FAULTS: Final = (
+    _legacy(
+        name="hook-changes-history",
+        says="What an AfterModel hook makes of a chunk gets into the history.",
+        origin="a hook that is handed the chunk itself, and changes it in place",
+        breaks=lambda: replaced("runtimes.legacy.chat:after_model", _changing_history),
+    ),
+    _legacy(
+        name="model-block-ignored",
+        says="A request that a BeforeModel hook blocks is made all the same.",
+        origin="seen in agent migrations: a hook's block ignored",
+        breaks=lambda: replaced("runtimes.legacy.model_call:ModelCallHooks", _not_blocking),
+    ),
+    _legacy(
+        name="context-not-cleared",
+        says="An AfterAgent hook that clears the context does not.",
+        origin="a field of a hook's output that the port does not know",
+        breaks=lambda: replaced("runtimes.legacy.client:after_agent", _keeping_context),
+    ),
+    _legacy(
+        name="after-agent-before-tools",
+        says="AfterAgent fires after each request of a prompt, tools pending or not.",
+        origin="seen in agent migrations: a hook fired twice, in the wrong order",
+        breaks=lambda: replaced(
+            "runtimes.legacy.agent_hooks:ClientCall.pending_calls", _none_pending
+        ),
+    ),
+    _legacy(
+        name="stop-hook-active-not-told",
+        says="An AfterAgent hook is not told that the agent goes on because of it.",
+        origin="a flag lost between the call that was blocked and the next",
+        breaks=lambda: replaced(
+            "runtimes.legacy.agent_hooks:ClientCall.continued", _without_memory
+        ),
+    ),
+    _adk(
+        name="before-agent-per-tool-round",
+        says="BeforeAgent fires again for the results of tools.",
+        origin="google-adk's callbacks, which fire per invocation and not per prompt",
+        breaks=lambda: replaced("runtimes.adk.prompt_calls:PromptCalls.enter", _every_request),
+    ),
+    _adk(
+        name="after-agent-told-last-answer",
+        says="AfterAgent is told what the last request answered, not what the prompt did.",
+        origin="google-adk, which hands a callback the last event",
+        breaks=lambda: replaced("runtimes.adk.prompt_calls:PromptCalls.note_answer", _not_noting),
+    ),
+    _adk(
+        name="hook-context-lost",
+        says="The context that a BeforeAgent hook adds does not reach the model.",
+        origin="a port that honours a hook's stop and block, and nothing else",
+        breaks=lambda: replaced("runtimes.adk.prompt_calls:PromptCalls.enter", _without_context),
+    ),
+    _adk(
+        name="after-model-misses-last-chunk",
+        says="AfterModel does not fire for the chunk that finishes the answer.",
+        origin="seen in agent migrations: a hook not fired at all",
+        breaks=lambda: replaced("runtimes.adk.model_call:after_model", _not_the_last),
+    ),
+    _adk(
+        name="after-model-on-last-chunk-only",
+        says="AfterModel fires once per answer, for the chunk that finishes it.",
+        origin="a plugin that leaves partial responses alone",
+        breaks=lambda: replaced("runtimes.adk.model_call:after_model", _only_the_last),
+    ),
+    _adk(
+        name="after-model-fired-twice",
+        says="AfterModel fires twice for every chunk, the second time for what the first made.",
+        origin="seen in agent migrations: a hook fired twice, by plugin and by model layer",
+        breaks=lambda: replaced("runtimes.adk.model_call:after_model", _twice),
+    ),
+    _adk(
+        name="hook-message-not-shown",
+        says="People are told a hook's reason where the hook has a message for them.",
+        origin="two texts of a hook's output, of which a port knows the one for the model",
+        breaks=lambda: replaced("runtimes.adk.processors.limits:shown_reason", _plain_reason),
+    ),
+    _adk(
+        name="stopped-prompt-forgotten",
+        says="A prompt that a BeforeAgent hook stops leaves no trace in the history.",
+        origin="stop and block of a hook, which upstream treats differently, made one",
+        breaks=lambda: replaced(
+            "runtimes.adk.conversation:Conversation.add_history", _leaving_no_trace
+        ),
+    ),
+    _adk(
+        name="hooks-skip-second-attempt",
+        says="BeforeModel does not fire for a request that is made again.",
+        origin="retries below the layer that fires hooks",
+        breaks=lambda: replaced(
+            "runtimes.adk.model_call:ModelCall._connect", _once_per_conversation
+        ),
+    ),
+)

@@ -1,0 +1,210 @@
+"""Faults of the runtimes in loop detection, limits, and who speaks next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from harness.faults.altered import given
+from harness.faults.fault import Behaviour, Fault, Site
+from harness.faults.patching import replaced
+
+__all__ = ["FAULTS"]
+
+_legacy = partial(Fault, site=Site.LEGACY, behaviour=Behaviour.LOOPS)
+_adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.LOOPS)
+
+
+def _forgetting_per_request(send: Any) -> Any:
+    def broken(self: Any, parts: Any, sending: Any) -> Any:
+        self._loops._calls.clear()
+        return send(self, parts, sending)
+
+    return broken
+
+
+def _warning_again(take: Any) -> Any:
+    def broken(self: Any, verdict: Any, turns: int, after: Any) -> None:
+        take(self, replace(verdict, count=1), turns, after)
+
+    return broken
+
+
+def _one_turn_more(settings: Any) -> Any:
+    limit = settings.max_session_turns
+    return replace(settings, max_session_turns=limit + 1 if limit >= 0 else limit)
+
+
+def _one_less(number: Any) -> Any:
+    return number - 1
+
+
+def _counting_twice(loops: Any) -> Any:
+    def broken(self: Any, name: str, args: Any) -> Any:
+        return loops(self, name, args) or loops(self, name, args)
+
+    return broken
+
+
+def _narration_resetting(loops: Any) -> Any:
+    def broken(self: Any, text: str) -> Any:
+        if self.watch is not None and text.strip():
+            self.watch._calls.clear()
+        return loops(self, text)
+
+    return broken
+
+
+def _without_detail(feedback: Any) -> Any:
+    def broken(detail: Any) -> Any:
+        return feedback(None)
+
+    return broken
+
+
+def _counted_late(count: Any) -> Any:
+    def broken(self: Any, conversation: Any) -> Any:
+        conversation.session_turns -= 1
+        stopped = count(self, conversation)
+        conversation.session_turns += 1
+        return stopped
+
+    return broken
+
+
+def _zero_is_none(begin: Any) -> Any:
+    def broken(self: Any, run: Any) -> Any:
+        if self._services.settings.max_session_turns != 0:
+            return begin(self, run)
+        run.turns += 1
+        run.begin_turn()
+        return None
+
+    return broken
+
+
+def _staying_flagged(after_loop: Any) -> Any:
+    def broken(self: Any, stream: Any, run: Any, loop: Any) -> Any:
+        flagged = self._conversation.loops._flagged
+        decided = after_loop(self, stream, run, loop)
+        self._conversation.loops._flagged = flagged
+        return decided
+
+    return broken
+
+
+def _told_later(second: Any) -> Any:
+    def broken(self: Any, run: Any) -> Any:
+        return iter(())
+
+    return broken
+
+
+def _going_on_unasked(goes_on: Any) -> Any:
+    async def broken(self: Any, run: Any) -> Any:
+        return False
+
+    return broken
+
+
+def _without_figures(begin: Any) -> Any:
+    def broken(self: Any, run: Any) -> Any:
+        stopped = begin(self, run)
+        return None if stopped is None else replace(stopped, data={"code": stopped.data["code"]})
+
+    return broken
+
+
+FAULTS: Final = (
+    _legacy(
+        name="calls-forgotten-between-requests",
+        says="The loop detector forgets the calls it saw at every request of a prompt.",
+        origin="seen in agent migrations: identical successful calls not counted as a loop",
+        breaks=lambda: replaced(
+            "runtimes.legacy.client:GeminiClient._send", _forgetting_per_request
+        ),
+    ),
+    _legacy(
+        name="second-loop-warned-again",
+        says="A prompt's second loop is told to the model like the first, and so on.",
+        origin="a port that keeps one strike of upstream's two",
+        breaks=lambda: replaced("runtimes.legacy.client:GeminiClient._take_loop", _warning_again),
+    ),
+    _legacy(
+        name="send-limit-off-by-one",
+        says="A send may take one turn more than the limit says.",
+        origin="seen in agent migrations: off by one at every threshold",
+        breaks=lambda: replaced(
+            "runtimes.legacy.agent:_Stream.__init__", given(settings=_one_turn_more)
+        ),
+    ),
+    _legacy(
+        name="follow-ups-off-by-one",
+        says="One request less may follow by itself than upstream allows.",
+        origin="seen in agent migrations: off by one at every threshold",
+        breaks=lambda: replaced("runtimes.legacy.client:MAX_TURNS", _one_less),
+    ),
+    _adk(
+        name="calls-watched-twice",
+        says="The loop detector is shown each call twice and cries wolf at the third.",
+        origin="seen in agent migrations: the consolidated event repeating calls",
+        breaks=lambda: replaced("runtimes.adk.run:Step.loops_with_call", _counting_twice),
+    ),
+    _adk(
+        name="narration-resets-loop",
+        says="Text between identical calls makes the loop detector forget them.",
+        origin="seen in agent migrations: narration resetting the counter",
+        breaks=lambda: replaced("runtimes.adk.run:Step.loops_with_text", _narration_resetting),
+    ),
+    _adk(
+        name="loop-feedback-without-detail",
+        says="The feedback after a loop does not say what was repeated.",
+        origin="a verdict that crosses a layer as a flag",
+        breaks=lambda: replaced("runtimes.adk.following:loop_feedback", _without_detail),
+    ),
+    _adk(
+        name="session-limit-off-by-one",
+        says="A conversation may take one request more than the limit says.",
+        origin="seen in agent migrations: off by one at every threshold",
+        breaks=lambda: replaced(
+            "runtimes.adk.processors.limits:LimitsProcessor._count", _counted_late
+        ),
+    ),
+    _adk(
+        name="zero-turns-read-as-unlimited",
+        says="A send with a limit of no turns at all runs on.",
+        origin="upstream's two readings of 0, taken for one",
+        breaks=lambda: replaced(
+            "runtimes.adk.processors.limits:LimitsProcessor._begin_turn", _zero_is_none
+        ),
+    ),
+    _adk(
+        name="loop-not-cleared",
+        says="After the feedback the same loop is found again at once, and ends the prompt.",
+        origin="a recovery that sends the feedback and forgets the detector",
+        breaks=lambda: replaced("runtimes.adk.following:Following._after_loop", _staying_flagged),
+    ),
+    _adk(
+        name="second-loop-told-late",
+        says="A second loop is told after the answer was closed, so an abort then undoes nothing.",
+        origin="an event made by the runner's caller instead of in step with the stream",
+        breaks=lambda: replaced("runtimes.adk.translate:EventTranslator._second_loop", _told_later),
+    ),
+    _adk(
+        name="model-never-goes-on",
+        says="An answer that was not done is taken for the end.",
+        origin="google-adk's loop, which ends with an answer that asks for no tools",
+        breaks=lambda: replaced(
+            "runtimes.adk.following:Following._model_goes_on", _going_on_unasked
+        ),
+    ),
+    _adk(
+        name="turn-limit-without-figures",
+        says="The end at the turn limit does not say what the limit was.",
+        origin="two limits of upstream, whose ends differ, made one",
+        breaks=lambda: replaced(
+            "runtimes.adk.processors.limits:LimitsProcessor._begin_turn", _without_figures
+        ),
+    ),
+)

@@ -1,0 +1,64 @@
+"""The corpus finds a fault of each class of behaviour; `parity faults` measures the catalogue."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from harness.cassette.find import find_cassettes
+from harness.detection.catalogue_at import CatalogueAt
+from harness.detection.families import FAMILIES
+from harness.detection.finding import FoundBy
+from harness.detection.measuring import CorpusTask, measure
+from harness.faults.catalogue import faults
+from harness.faults.fault import Behaviour
+from parity_tests.corpus import CORPUS, ROOT, WAIVERS
+
+CHOSEN: Final = (
+    "usage-dropped",
+    "one-attempt-too-many",
+    "sticky-model-kept",
+    "results-in-completion-order",
+    "refusal-taken-for-approval",
+    "block-not-heeded",
+    "narration-resets-calls",
+    "masking-by-index",
+    "recording-not-synced",
+    "abort-told-as-completion",
+)
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where good runs are kept for all tests of the module."""
+    return tmp_path_factory.mktemp("kept")
+
+
+def test_each_class_has_one_here() -> None:
+    assert {faults()[name].behaviour for name in CHOSEN} == set(Behaviour)
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_the_cassettes_of_its_class_find_it_by_a_channel(name: str, kept: Path) -> None:
+    families = FAMILIES[faults()[name].behaviour]
+    files = tuple(
+        file for file in find_cassettes([CORPUS]) if file.name.partition("/")[0] in families
+    )
+
+    done = measure(
+        CorpusTask(
+            fault=name,
+            catalogue=CatalogueAt(),
+            files=files,
+            trusted=frozenset(file.name for file in files),
+            waivers=WAIVERS,
+            kept=kept,
+            baselines=ROOT / "baselines" / "upstream",
+        )
+    )
+
+    assert done.found is not None
+    assert done.found.by is FoundBy.CHANNEL
+    assert done.left_out == {}

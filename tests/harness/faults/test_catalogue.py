@@ -1,0 +1,54 @@
+import importlib
+import inspect
+import re
+from collections.abc import Collection
+from typing import Any
+
+import pytest
+
+from harness.faults.catalogue import faults
+from harness.faults.fault import Behaviour, Fault, Site
+from harness.faults.patching import watched
+
+
+def things(targets: Collection[str]) -> dict[str, Any]:
+    """What stands at each target now."""
+    found: dict[str, Any] = {}
+    for target in targets:
+        module, _, path = target.partition(":")
+        *owners, name = path.split(".")
+        owner: Any = importlib.import_module(module)
+        for part in owners:
+            owner = getattr(owner, part)
+        found[target] = inspect.getattr_static(owner, name)
+    return found
+
+
+@pytest.mark.parametrize("fault", faults().values(), ids=list(faults()))
+def test_what_it_wraps_is_there_and_is_put_back(fault: Fault) -> None:
+    with watched() as reach, fault.breaks():
+        broken = things(reach.put_in)
+    good = things(reach.put_in)
+    with fault.breaks():
+        pass
+
+    assert broken, "it is put in by other means than `replaced`"
+    assert all(good[target] is not broken[target] for target in broken)
+    again = things(reach.put_in)
+    assert all(again[target] is good[target] for target in good)
+
+
+def test_every_fault_is_named_and_told_alike() -> None:
+    for name, fault in faults().items():
+        assert re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
+        assert fault.says.endswith(".")
+        assert fault.origin
+        assert fault.unobservable is None or len(fault.unobservable.split()) > 3
+
+
+def test_the_catalogue_is_as_large_and_as_wide_as_was_promised() -> None:
+    found = faults().values()
+
+    assert len(found) >= 60
+    assert {fault.behaviour for fault in found} == set(Behaviour)
+    assert {fault.site for fault in found} == set(Site)

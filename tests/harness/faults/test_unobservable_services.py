@@ -1,0 +1,87 @@
+from pathlib import Path
+from typing import Any
+
+from harness.cassette.load import build_cassette
+from harness.faults.catalogue import faults
+from harness.faults.fault import Fault, in_force
+from harness.faults.patching import replaced, watched
+from harness.parity.compare import observation_digest
+from harness.replay.observation import Observation
+from harness.replay.runner import run_cassette
+from services.state import UserFeedback
+
+CHUNKS = 3
+
+
+def answer_in_chunks() -> dict[str, Any]:
+    """A session whose AfterModel hook fails at every chunk of an answer."""
+    texts: list[dict[str, Any]]
+    texts = [{"content": {"role": "model", "parts": [{"text": "a"}]}} for _ in range(CHUNKS)]
+    texts[-1]["finishReason"] = "STOP"
+    failing = {"type": "command", "command": "exit 1", "name": "failing"}
+    hooks = {"AfterModel": [{"hooks": [failing]}]}
+    return {
+        "cassette": 1,
+        "name": "hooks/failing",
+        "session": {"model": "gemini-2.5-flash", "settings": {"hooks": hooks}},
+        "script": [{"send": "x"}],
+        "model": [{"stream": [{"candidates": [text]} for text in texts]}],
+    }
+
+
+def aborted_search() -> dict[str, Any]:
+    """A search that is still asking its model when the user aborts."""
+    call = {"functionCall": {"name": "google_web_search", "args": {"query": "one"}}}
+    content = {"role": "model", "parts": [call]}
+    return {
+        "cassette": 1,
+        "name": "abort/search",
+        "session": {"model": "gemini-2.5-flash"},
+        "script": [{"send": "x"}, {"send": "y"}],
+        "during": [{"when": {"request": 1}, "delay_ms": 5, "do": "abort"}],
+        "model": [
+            {"stream": [{"candidates": [{"content": content, "finishReason": "STOP"}]}]},
+            {"hang": True, "method": "generateContent", "role": "utility_tool"},
+            {"text": "done"},
+        ],
+    }
+
+
+def run(document: dict[str, Any], fault: Fault | None) -> tuple[Observation, int]:
+    """What is observed, and how many words for people there were meanwhile."""
+    told: list[UserFeedback] = []
+
+    def counting(emit: Any) -> Any:
+        def counted(self: Any, event: Any) -> None:
+            if isinstance(event, UserFeedback):
+                told.append(event)
+            emit(self, event)
+
+        return counted
+
+    root = Path("generated")
+    cassette = build_cassette(document, root / f"{document['name']}.yaml", root)
+    with in_force(fault, "legacy"), replaced("services.state:CoreEvents.emit", counting):
+        return run_cassette(cassette, "legacy"), len(told)
+
+
+def test_how_often_people_are_told_of_a_failing_hook_is_on_no_channel() -> None:
+    fault = faults()["failing-hook-told-at-every-chunk"]
+    good, told = run(answer_in_chunks(), None)
+    broken, told_when_broken = run(answer_in_chunks(), fault)
+
+    assert fault.unobservable is not None
+    assert (told, told_when_broken) == (1, CHUNKS)
+    assert observation_digest(good) == observation_digest(broken)
+
+
+def test_what_a_cancelled_call_brought_back_is_not_told_after_an_abort() -> None:
+    fault = faults()["finished-result-lost-by-abort"]
+    good, _ = run(aborted_search(), None)
+    with watched() as reach:
+        broken, _ = run(aborted_search(), fault)
+
+    assert fault.unobservable is not None
+    assert "services.scheduler.execution:ToolExecutor._stopped" in reach.called
+    assert good.error is None
+    assert observation_digest(good) == observation_digest(broken)
