@@ -25,6 +25,7 @@ MEASUREMENTS: Final = {
     "harness": "benchmarks.harness_overhead",
     "corpus": "benchmarks.corpus",
     "upstream": "benchmarks.upstream_corpus",
+    "generation": "benchmarks.generation",
     "help": "benchmarks.help_time",
 }
 

@@ -131,12 +131,15 @@ class Driver:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         patience_ms = max(moment.delay_ms, _LONG_REAL_WORK_MS)
-        elapsed = self._group.create_task(self._clock.sleep(max(due_ms - self._clock.now_ms(), 0)))
+        elapsed = self._group.create_task(self._until(due_ms))
         while not elapsed.done():
             await asyncio.wait([elapsed], timeout=_POLL_S)
             if min(self._clock.held_for_ms, (loop.time() - begun) * 1000) >= patience_ms:
                 elapsed.cancel()
         self._do(moment.do)
+
+    async def _until(self, due_ms: float) -> None:
+        await self._clock.sleep(max(due_ms - self._clock.now_ms(), 0))
 
     def _do(self, action: DuringAction) -> None:
         match action:
