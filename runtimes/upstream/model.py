@@ -9,7 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from runtimes.upstream.connection import Connection
 from runtimes.upstream.threads import ThreadPaths
@@ -20,6 +20,8 @@ from services.model.generator import ContentGenerator, EmbedRequest, LlmRole, Mo
 from services.wire import Content, Json, JsonObject
 
 __all__ = ["ModelBridge"]
+
+T = TypeVar("T")
 
 _TURNS: Final = frozenset({LlmRole.MAIN, LlmRole.SUBAGENT})
 """Whose streams are turns of a conversation."""
@@ -38,7 +40,11 @@ class ModelBridge:
         generator: ContentGenerator,
         threads: ThreadPaths,
         tasks: BackgroundTasks,
+        *,
+        on_model: Callable[[str], None] = lambda model: None,
     ) -> None:
+        """Serve from now on. `on_model` is told the model of each request of the main loop."""
+        self._on_model = on_model
         self._connection = connection
         self._generator = generator
         self._threads = threads
@@ -56,6 +62,7 @@ class ModelBridge:
 
     def _on_request(self, message: JsonObject) -> None:
         id_: int = message["id"]
+        self._pulls[id_] = asyncio.Queue()
         controller = self._aborts[id_] = AbortController()
         if message.get("aborted"):
             controller.abort()
@@ -67,7 +74,6 @@ class ModelBridge:
             return
         request = self._request(message, controller)
         if method == "generateContentStream":
-            self._pulls[id_] = asyncio.Queue()
             self._serve(id_, self._stream(id_, request))
         else:
             ask: Callable[[ModelRequest], Awaitable[JsonObject]] = {
@@ -78,6 +84,8 @@ class ModelBridge:
 
     def _request(self, message: JsonObject, controller: AbortController) -> ModelRequest:
         role = LlmRole(message.get("role") or LlmRole.MAIN)
+        if role is LlmRole.MAIN:
+            self._on_model(message["model"])
         inside = message.get("insideCall")
         lineage = f"{message.get('role')} {inside or ''}"
         contents = self._lineages.get(lineage, [])[: message["same"]] + message["contents"]
@@ -107,14 +115,33 @@ class ModelBridge:
             self._pulls.pop(id_, None)
 
     async def _value(self, id_: int, asking: Awaitable[JsonObject]) -> None:
-        self._answer(id_, value=await asking)
+        self._answer(id_, value=await self._when_heard(id_, asking))
+
+    async def _when_heard(self, id_: int, asking: Awaitable[T]) -> T:
+        """What the model answers, once the driver has done what came back with its request."""
+        try:
+            answer = await asking
+        except ModelError:
+            await self._heard(id_)
+            raise
+        await self._heard(id_)
+        return answer
+
+    async def _heard(self, id_: int) -> None:
+        """Wait for the driver.
+
+        Raises:
+            AbortError: what it was told to do is an abort: in one process it precedes any answer.
+        """
+        await self._pulls[id_].get()
+        self._aborts[id_].signal.raise_if_aborted()
 
     async def _stream(self, id_: int, request: ModelRequest) -> None:
         turn = request.role in _TURNS
         if turn:
             self._threads.turn_begins(request.thread)
         chunks: AsyncGenerator[JsonObject, None]
-        chunks = await self._generator.generate_content_stream(request)
+        chunks = await self._when_heard(id_, self._generator.generate_content_stream(request))
         self._answer(id_)
         async with aclosing(chunks):
             while await self._pulls[id_].get():

@@ -95,7 +95,14 @@ def runtime_for(version: str) -> RuntimeFactory:
             tasks = await stack.enter_async_context(_serving(connection))
             notices = Notices(connection, services, threads, tasks)
             stack.callback(notices.close)
-            ModelBridge(connection, services.content_generator, threads, tasks)
+            ModelBridge(
+                connection,
+                services.content_generator,
+                threads,
+                tasks,
+                # The core picks its active model; ours is what a change of model is held against.
+                on_model=services.state.set_active_model,
+            )
             runtime = UpstreamRuntime(connection, _versions(version))
             await connection.command("open", setup=_setup(services))
             await connection.until_idle()

@@ -40,7 +40,7 @@ export class Model {
     return this.#sent.tools ?? '';
   }
 
-  /** An answer from Python: `{id, value | chunk | end | error}`. */
+  /** An answer from Python: `{id, value | chunk | end | error}`; each but an error is pulled. */
   answer(message) {
     const waiting = this.#waiting.get(message.id);
     this.#waiting.delete(message.id);
@@ -90,6 +90,7 @@ export class Model {
     const answered = this.#answered(id);
     abortSignal?.addEventListener('abort', cancel, { once: true });
     this.#perform(reply);
+    this.#channel.tell({ t: 'pull', id });
     return [id, await answered];
   }
 

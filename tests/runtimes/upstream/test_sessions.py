@@ -17,6 +17,7 @@ from tests.runtimes.upstream.stand_ins import calls, cassette, drive_with, needs
 
 pytestmark = [needs_core, pytest.mark.usefixtures("nothing_left")]
 
+SESSION = {"model": "gemini-2.5-flash", "approval_mode": "yolo"}
 ASKING_MS = 1
 """The virtual time that a model request takes at least."""
 QUOTA = {
@@ -58,6 +59,37 @@ def test_an_abort_comes_before_the_end_of_a_longer_wait() -> None:
     assert (seen.events[-1]["type"], seen.events[-1]["reason"]) == ("agent_end", "aborted")
     assert ms(seen, -1) == 60 + ASKING_MS
     assert seen.unused_steps == [1]
+
+
+def test_an_abort_at_a_request_comes_before_its_answer() -> None:
+    asked = {"role": "utility_next_speaker", "json": {"reasoning": "r", "next_speaker": "model"}}
+    seen = run(
+        session={**SESSION, "settings": {"skipNextSpeakerCheck": False}},
+        model=[{"text": "said"}, asked, {"text": "more"}],
+        during=[{"when": {"request": 1}, "do": "abort"}],
+        unused=[2],
+    )
+
+    assert [request.role for request in seen.requests] == ["main", "utility_next_speaker"]
+    assert (seen.events[-1]["type"], seen.events[-1]["reason"]) == ("agent_end", "aborted")
+    # Had the check been answered, its "go on" would have begun, and taken the turn back.
+    assert [part["text"] for turn in seen.transcript for part in turn["parts"]][1:] == ["x", "said"]
+
+
+def test_a_model_that_is_set_anew_is_told_the_core_which_has_another_in_force() -> None:
+    route = {"reasoning": "r", "model_choice": "pro"}
+    seen = run(
+        session={"model": "auto-gemini-2.5"},
+        script=[{"send": "a"}, {"set_model": "auto-gemini-2.5"}, {"send": "b"}],
+        model=[
+            {"role": "utility_router", "json": route},
+            {"text": "one"},
+            {"role": "utility_router", "json": route},
+            {"text": "two"},
+        ],
+    )
+
+    assert [request.role for request in seen.requests] == ["utility_router", "main"] * 2
 
 
 def test_a_wait_takes_as_long_as_was_asked_for() -> None:
