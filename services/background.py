@@ -18,8 +18,16 @@ class BackgroundTasks:
         self._running: set[asyncio.Task[None]] = set()
 
     def start(self, work: Coroutine[Any, Any, None], *, name: str) -> None:
-        """Run `work` from the next loop tick on, never before the caller has gone on."""
-        task = self._group.create_task(work, name=name)
+        """Run `work` from the next loop tick on, never before the caller has gone on.
+
+        Raises:
+            RuntimeError: the group has ended; `work` is never begun.
+        """
+        try:
+            task = self._group.create_task(work, name=name)
+        except RuntimeError:
+            work.close()
+            raise
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 

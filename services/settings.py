@@ -90,6 +90,8 @@ class Settings:
     """Whether a model judges every call by a policy that it makes of the user's words."""
     core_tools: tuple[str, ...] | None = None
     exclude_tools: tuple[str, ...] = ()
+    main_agent_tools: tuple[str, ...] | None = None
+    """The only tools of which the main loop's model is told; `None`: of all."""
     mcp_servers: Mapping[str, Any] = field(default_factory=dict)
     """MCP servers by name, as their author wrote them; see `services.mcp.config`."""
     mcp_server_command: str | None = None
@@ -296,6 +298,7 @@ PARAMETERS: Final = (
     _parameter("disabledSkills", "skills.disabled", "disabled_skills", _texts),
     _parameter("coreTools", "tools.core", "core_tools", _texts),
     _parameter("excludeTools", "tools.exclude", "exclude_tools", _texts),
+    _parameter("mainAgentTools", None, "main_agent_tools", _texts),
     _parameter("mcpServers", "mcpServers", "mcp_servers", _mapping),
     _parameter("mcpServerCommand", "mcp.serverCommand", "mcp_server_command", _text),
     _parameter("allowedMcpServers", "mcp.allowed", "allowed_mcp_servers", _texts),

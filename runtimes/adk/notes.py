@@ -111,7 +111,8 @@ class WireContent(types.Content):
     @classmethod
     def of(cls, wire: Content, note: Note | None = None) -> WireContent:
         """Wrap `wire`, which must not change any more."""
-        content = cls(role=wire.get("role"), parts=[_part(p) for p in wire.get("parts") or ()])
+        role = wire.get("role")
+        content = cls(role=role, parts=[_part(part, role) for part in wire.get("parts") or ()])
         object.__setattr__(content, "_cargo", (wire, note))
         return content
 
@@ -135,8 +136,12 @@ class WireContent(types.Content):
         return carried or (None, None)
 
 
-def _part(part: Part) -> types.Part:
-    """The part as ADK sees it: calls, responses and texts; anything else is left blank."""
+def _part(part: Part, role: Json) -> types.Part:
+    """The part as ADK sees it: calls, responses and texts; anything else is left blank.
+
+    So is a response that the model itself wrote: ADK would take its turn for one of tools, and go
+    on without an end.
+    """
     call, answer = part.get("functionCall"), part.get("functionResponse")
     if isinstance(call, dict):
         return types.Part(
@@ -144,7 +149,7 @@ def _part(part: Part) -> types.Part:
                 id=call.get("id"), name=call.get("name"), args=_mapping(call.get("args"))
             )
         )
-    if isinstance(answer, dict):
+    if isinstance(answer, dict) and role != "model":
         return types.Part(
             function_response=types.FunctionResponse(
                 id=answer.get("id"),

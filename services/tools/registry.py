@@ -195,6 +195,7 @@ class ToolRegistry:
             if planning and tool.name in _EDITS
             else tool.declaration(model)
             for tool in self.active()
+            if self._offered(tool)
         ]
 
     def _for_plans(self, declaration: JsonObject) -> JsonObject:
@@ -221,6 +222,14 @@ class ToolRegistry:
         if names & set(self._settings.exclude_tools):
             return False
         return not self._excluded(tool)
+
+    def _offered(self, tool: Tool) -> bool:
+        """Whether the main loop's model is told of an active tool; it may call any all the same."""
+        offered = self._settings.main_agent_tools
+        if offered is None:
+            return True
+        kind = type(tool).__name__
+        return any(entry in (tool.name, kind) or entry.startswith(f"{kind}(") for entry in offered)
 
     def _to_be_active(self, tool: AnnouncedTool) -> bool:
         if self._state.approval_mode not in tool.modes:

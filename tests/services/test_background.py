@@ -1,4 +1,5 @@
 import asyncio
+import inspect
 
 import pytest
 
@@ -58,3 +59,16 @@ async def test_the_bodys_exception_is_not_wrapped() -> None:
     with pytest.raises(KeyError, match="mine"):
         async with background_tasks():
             raise KeyError("mine")
+
+
+@pytest.mark.filterwarnings("error")
+async def test_work_that_comes_after_the_end_is_refused_and_never_begun() -> None:
+    async def work() -> None:
+        raise AssertionError
+
+    async with background_tasks() as tasks:
+        pass
+    late = work()
+    with pytest.raises(RuntimeError, match="finished"):
+        tasks.start(late, name="w")
+    assert inspect.getcoroutinestate(late) == inspect.CORO_CLOSED

@@ -37,18 +37,25 @@ def test_adk_sees_texts_calls_and_responses():
             "parts": [
                 {"text": "t", "thought": True},
                 {"functionCall": {"id": "1", "name": "f", "args": {"a": 1}}},
-                {"functionResponse": {"id": "1", "name": "f", "response": {"o": 1}}},
                 {"inlineData": {"mimeType": "image/png", "data": "AAAA"}},
                 {"functionCall": {"name": "odd", "args": [1]}},
             ],
         }
     )
-    thought, asked, answer, media, odd = content.parts
+    thought, asked, media, odd = content.parts
     assert (thought.text, thought.thought) == ("t", True)
     assert (asked.function_call.id, asked.function_call.args) == ("1", {"a": 1})
-    assert answer.function_response.response == {"o": 1}
     assert media == types.Part()
     assert odd.function_call.args is None
+
+
+def test_adk_sees_responses_of_tools_and_none_that_a_model_made_up():
+    parts = [{"functionResponse": {"id": "1", "name": "f", "response": {"o": 1}}}]
+    (answer,) = WireContent.of({"role": "user", "parts": parts}).parts
+    assert answer.function_response.response == {"o": 1}
+    made_up = WireContent.of({"role": "model", "parts": parts})
+    assert made_up.parts == [types.Part()]
+    assert wire_of(made_up) == {"role": "model", "parts": parts}
 
 
 def test_copy_is_read_from_its_fields():

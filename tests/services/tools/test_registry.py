@@ -102,6 +102,15 @@ def test_only_core_tools_are_registered_when_they_are_set(bench, core, kept):
     assert bench.with_settings(core_tools=core).registry.all_names() == [*kept, "activate_skill"]
 
 
+def test_tools_that_the_main_loop_is_not_told_of_can_be_called(bench):
+    told = ["read_file", "GlobTool", "ShellTool(echo)", "Write"]
+    registry = bench.with_settings(main_agent_tools=told).registry
+    declared = [declaration["name"] for declaration in registry.declarations()]
+    assert declared == ["read_file", "glob", "run_shell_command"]
+    assert registry.get("write_file") is not None
+    assert bench.with_settings(main_agent_tools=[]).registry.declarations() == []
+
+
 @pytest.mark.parametrize(
     ("model", "offered"),
     [
