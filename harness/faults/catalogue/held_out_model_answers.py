@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import all_of, replaced
-from services.model.parts import Thought
+from services.model.parts import Thought, parse_thought
 from services.model.stream import Thought as RecordedThought
 from services.model.stream import call_name
 from services.wire import js_trim
@@ -35,8 +35,8 @@ def _each_thought(take: Any) -> Any:
         take(self, parts)
         for part in parts[1:]:
             if part.get("thought") and part.get("text"):
-                thought = RecordedThought(subject="", description=js_trim(part["text"]))
-                self._thoughts.append(thought)
+                subject, description = parse_thought(part["text"])
+                self._thoughts.append(RecordedThought(subject=subject, description=description))
 
     return broken
 

@@ -180,6 +180,7 @@ FAULTS: Final = (
         origin="a label made of the status before the kinds are looked at",
         breaks=lambda: all_of(
             replaced("services.model.base_llm_client:retry_error_type", _by_status),
+            replaced("services.tools.web_client:retry_error_type", _by_status),
             replaced("runtimes.legacy.chat:retry_error_type", _by_status),
             replaced("runtimes.adk.model_call:retry_error_type", _by_status),
         ),

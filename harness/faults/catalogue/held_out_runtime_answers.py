@@ -123,14 +123,6 @@ def _texts_first(answer: Any) -> Any:
     return broken
 
 
-def _with_nulls_left_out(tool_request: Any) -> Any:
-    def broken(self: Any, call: Any, *args: Any) -> Any:
-        given = {key: value for key, value in (call.get("args") or {}).items() if value is not None}
-        return tool_request(self, {**call, "args": given}, *args)
-
-    return broken
-
-
 def _with_ids_of_ours(partial_of: Any) -> Any:
     def broken(self: Any, chunk: Any) -> Any:
         for call in function_calls(chunk):
@@ -198,15 +190,6 @@ FAULTS: Final = (
         says="Text that an answer had after its calls stands before them in the history.",
         origin="google-adk's aggregator, which gathers all text and puts the calls behind it",
         breaks=lambda: replaced("runtimes.adk.conversation:Conversation.answer", _texts_first),
-    ),
-    _adk(
-        name="null-arguments-left-out",
-        behaviour=Behaviour.TOOLS,
-        says="Arguments that the model gave as null are taken for not given.",
-        origin="google-genai's types, dumped without what is `None`",
-        breaks=lambda: replaced(
-            "runtimes.adk.translate:EventTranslator._tool_request", _with_nulls_left_out
-        ),
     ),
     _adk(
         name="ids-of-the-model-replaced",

@@ -117,9 +117,10 @@ def _history_left(rewind: Any) -> Any:
 
 def _inverted(run: Any) -> Any:
     def broken(self: Any, *args: Any) -> Any:
-        settings = self._services.settings
-        turned = Altered(settings, context_management=not settings.context_management)
-        self._services = replace(self._services, settings=turned)
+        given = self.given = getattr(self, "given", self._services)
+        managed = given.settings.context_management
+        settings = Altered(given.settings, context_management=not managed)
+        self._services = replace(given, settings=settings)
         return run(self, *args)
 
     return broken
@@ -188,7 +189,7 @@ FAULTS: Final = (
     _legacy(
         name="environment-twice-after-resume",
         behaviour=Behaviour.RECORDING,
-        says="A resumed history that has the environment's context gets it once more.",
+        says="A resumed history begins with the environment's context twice.",
         origin="recordings learned to keep the environment later than resuming",
         breaks=lambda: replaced("runtimes.legacy.chats:Chats.resume", _environment_again),
     ),
@@ -207,7 +208,7 @@ FAULTS: Final = (
     ),
     _adk(
         name="prompt-start-outlives-history",
-        says="After a compression or reset an abort goes back to a place of the old history.",
+        says="After a compression or a resume an abort goes back to a place of the old history.",
         origin="an index kept beside the list that it points into",
         breaks=lambda: replaced("runtimes.adk.conversation:Conversation.start", _start_kept),
     ),
@@ -250,7 +251,7 @@ FAULTS: Final = (
     ),
     _adk(
         name="binary-joined-to-response",
-        says="Binary data of a response is sent in one turn with it, nothing in between.",
+        says="A model that is shown thoughts gets binary data in one turn with its response.",
         origin="a turn that seemed to be there for nothing",
         breaks=lambda: replaced(
             "runtimes.adk.conversation:Conversation._take_tool_response", _binary_joined

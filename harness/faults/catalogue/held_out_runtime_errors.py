@@ -11,28 +11,11 @@ from harness.faults.altered import Altered
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import all_of, replaced
 from services.history.transforms import apply_retry_nudge
-from services.model.errors import UnauthorizedError
 
 __all__ = ["FAULTS"]
 
 _legacy = partial(Fault, site=Site.LEGACY, behaviour=Behaviour.ERRORS, held_out=True)
 _adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.ERRORS, held_out=True)
-
-
-class _Refused(Exception):
-    """Any error of the API that has a status."""
-
-    status = 401
-
-
-def _like_any_other(failed: Any) -> Any:
-    def broken(self: Any, error: Any) -> Any:
-        try:
-            return failed(self, error)
-        except UnauthorizedError as refused:
-            return failed(self, _Refused(str(refused)))
-
-    return broken
 
 
 def _without_invalid_streams(kinds: Any) -> Any:
@@ -122,12 +105,6 @@ def _announcing_wanted() -> Any:
 
 FAULTS: Final = (
     _legacy(
-        name="refused-credentials-told-as-any-error",
-        says="Credentials that the API refuses are told as any error of the model.",
-        origin="an exception that has to escape, caught with all the others",
-        breaks=lambda: replaced("runtimes.legacy.turn:Turn._failed", _like_any_other),
-    ),
-    _legacy(
         name="invalid-answer-ends-completed",
         says="A stream whose answer stayed invalid tells the error, and ends as completed.",
         origin="a list of events that end a stream, in which one kind was forgotten",
@@ -142,7 +119,7 @@ FAULTS: Final = (
     _legacy(
         name="sequence-keeps-to-wanted-model",
         behaviour=Behaviour.FALLBACK,
-        says="A prompt keeps to the model that was wanted for it, not to the one that was chosen.",
+        says="A prompt keeps to the name that was wanted, an alias say, not to the model it means.",
         origin="a refactoring that lost the difference between a name and what it resolved to",
         breaks=lambda: replaced("runtimes.legacy.turn:Turn.run", _keeping_to_wanted),
     ),
@@ -174,7 +151,7 @@ FAULTS: Final = (
     _adk(
         name="wanted-model-announced",
         behaviour=Behaviour.FALLBACK,
-        says="The model announced is the one that was routed to, not the one that stands in.",
+        says="The model announced is the name that was routed to, an alias say, not what is asked.",
         origin="an announcement moved to where the router has answered",
         breaks=_announcing_wanted,
     ),

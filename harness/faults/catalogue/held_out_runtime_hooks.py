@@ -128,13 +128,6 @@ def _ending_on_refusal(verdict: Any) -> Any:
     return broken
 
 
-def _said_once(call: Any) -> Any:
-    def broken(self: Any) -> Any:
-        return self.said or call(self)
-
-    return broken
-
-
 FAULTS: Final = (
     _legacy(
         name="blocked-prompt-kept",
@@ -203,12 +196,5 @@ FAULTS: Final = (
         says="A call that the user refuses ends the stream, instead of being told to the model.",
         origin="the terminal's habit of handing back to the user after a refusal",
         breaks=lambda: replaced("runtimes.adk.flow:_verdict", _ending_on_refusal),
-    ),
-    _adk(
-        name="instruction-of-first-mode",
-        behaviour=Behaviour.APPROVAL,
-        says="The system instruction stays what it was at first when the approval mode changes.",
-        origin="google-adk's static instruction, which is meant to be cached",
-        breaks=lambda: replaced("runtimes.adk.model_call:Instruction.__call__", _said_once),
     ),
 )

@@ -141,7 +141,7 @@ FAULTS: Final = (
     ),
     _adk(
         name="follow-ups-count-as-turns",
-        says="What follows by itself counts against a send's limit like a turn of its own.",
+        says="What follows by itself is a turn of its own: it counts, and loses calls before it.",
         origin="google-adk's invocations, each of which looks like a turn",
         breaks=lambda: replaced("runtimes.adk.run:Run.follow_up", _as_turns_of_their_own),
     ),

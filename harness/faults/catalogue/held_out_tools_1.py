@@ -125,21 +125,6 @@ def _declared_alone(build: Any) -> Any:
     return broken
 
 
-def _the_nearest_alone(_: Any) -> Any:
-    return 1
-
-
-def _under_its_own_name(resolve: Any) -> Any:
-    def broken(self: Any, request: Any, mode: Any) -> Any:
-        call = resolve(self, request, mode)
-        if call.tool is None or call.request.display is None:
-            return call
-        plain = replace(call.request.display, name=call.tool.name)
-        return replace(call, request=call.request.with_display(plain))
-
-    return broken
-
-
 FAULTS: Final = (
     _tools(
         name="failed-call-ends-its-batch",
@@ -232,17 +217,5 @@ FAULTS: Final = (
         says="A call with an argument that is not declared is refused.",
         origin="a tool made of a function's signature",
         breaks=lambda: replaced("services.tools.base:DeclarativeTool.build", _declared_alone),
-    ),
-    _tools(
-        name="tool-shown-by-its-own-name",
-        says="A requested call is shown under the tool's name, not the one for people.",
-        origin="a framework's tools, which have one name",
-        breaks=lambda: replaced("services.scheduler.validation:Resolver.resolve", _under_its_own_name),
-    ),
-    _tools(
-        name="one-suggestion-for-an-unknown-tool",
-        says="A call to an unknown tool is told the nearest name alone, not the nearest three.",
-        origin="a helper for the closest match",
-        breaks=lambda: replaced("services.scheduler.validation:_SUGGESTIONS", _the_nearest_alone),
     ),
 )

@@ -1,5 +1,4 @@
-"""Faults of commands: how they are run, and what is made of their output, written after the corpus.
-"""
+"""Faults of commands, how they are run and what is told of them, written after the corpus."""
 
 from __future__ import annotations
 
@@ -97,14 +96,6 @@ def _unmentioned(words: Any) -> Any:
     return broken
 
 
-def _before_it_ends(ends_soon: Any) -> Any:
-    async def broken(self: Any, process: Any) -> bool:
-        await ends_soon(self, process)
-        return True
-
-    return broken
-
-
 FAULTS: Final = (
     _tools(
         name="error-output-lost",
@@ -186,11 +177,5 @@ FAULTS: Final = (
         says="Commands do not get the variables that tell them who runs them, and page nothing.",
         origin="a process started with what was inherited",
         breaks=lambda: replaced("services.tools.shell:shell_environment", _inherited_alone),
-    ),
-    _tools(
-        name="background-command-waited-for",
-        says="A command that is to go on in the background is waited for.",
-        origin="a flag that an adapter does not hand on",
-        breaks=lambda: replaced("services.tools.shell:_Shell._ends_soon", _before_it_ends),
     ),
 )
