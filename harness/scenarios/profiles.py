@@ -121,7 +121,6 @@ PROFILES: Final = _profiles(
         about="answers that are not as they should be: odd chunks, odd calls, odd ends",
         weights={
             "chances": {
-                "nulls": 60,
                 "odd_chunk": 600,
                 "finish_apart": 300,
                 "round": 500,
@@ -133,6 +132,11 @@ PROFILES: Final = _profiles(
             "answer_text": {"odd": 20},
             "usage_shape": {"whole": 15},
         },
+    ),
+    Profile(
+        name="nulls",
+        about="chunks with null where something belongs; the published core breaks on them",
+        weights={"chances": {"nulls": 1000, "odd_chunk": 500}},
     ),
     Profile(
         name="distillation",
