@@ -69,7 +69,8 @@ def upstream(session: nox.Session) -> None:
         "2",
     ]
     session.run(*observe, "--prune" if "--update" in session.posargs else "--check")
-    session.run(*against, "--control", "upstream")
+    # Just now observed to be what the core does: running the core once more would tell no more.
+    session.run(*against, "--control", f"baseline:{BASELINES}")
 
 
 @nox.session
