@@ -18,6 +18,7 @@ def trace(path: Path, root: Path, runtime: str) -> str:
     return trace_json(run_cassette(load_cassette(path, root), runtime))
 
 
+@pytest.mark.timeout(600)  # the whole corpus, twice
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
 def test_one_worker_and_two_give_the_same_bytes(runtime: str) -> None:
     files = cassette_files()
