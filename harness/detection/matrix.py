@@ -72,6 +72,7 @@ class Row:
             "outcome": self.outcome.value,
             "kind": None if found is None else found.by.value,
             "heldOut": self.fault.held_out,
+            "closedBy": self.fault.closed_by,
             "unobservable": self.fault.unobservable,
             "neverReached": self.never,
             "unsteady": self.unsteady,

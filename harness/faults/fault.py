@@ -64,6 +64,9 @@ class Fault:
     it is known which runs it can touch."""
     held_out: bool = False
     """Written after the corpus was done, so that neither is tuned to the other."""
+    closed_by: str | None = None
+    """Of a held-out fault that the corpus did not find: the cassette that was added because of it.
+    The held-out part goes on counting it as one that was not found."""
     unobservable: str | None = None
     """Why no run can show it, and the test that proves that."""
 
