@@ -93,6 +93,7 @@ def show_catalogue(faults: Sequence[Fault], stream: TextIO) -> None:
     width = max((len(fault.name) for fault in faults), default=0)
     for fault in faults:
         marks = " (held out)" if fault.held_out else ""
+        marks += f" (gap closed by {fault.closed_by})" if fault.closed_by else ""
         marks += " (unobservable)" if fault.unobservable is not None else ""
         words = f"{fault.name:<{width}}  {fault.site:<7}  {fault.behaviour:<9}  {fault.says}{marks}"
         console.print(escape(printable(words)))
@@ -116,6 +117,10 @@ def show(matrix: Matrix, stream: TextIO) -> None:
     for tally in matrix.totals():
         if tally.observable or tally.about == "all":
             console.print(f"{tally.about}: {_counted(tally)}")
+    closed = sum(row.fault.closed_by is not None for row in matrix.rows)
+    if closed:
+        words = f"held out: {closed} found by cassettes added since, counted there as not found"
+        console.print(words, style="dim")
     style = "red" if matrix.survivors else "yellow" if matrix.interrupted else "green"
     console.print(_verdict(matrix), style=f"bold {style}")
 

@@ -72,3 +72,16 @@ def test_what_was_held_out_is_counted_apart_and_classes_too() -> None:
 
     assert totals == {"all": (2, 3), "written with the corpus": (1, 1), "held out": (1, 2)}
     assert classes == {"answers": (1, 2), "hooks": (1, 1)}
+
+
+def test_a_gap_that_a_held_out_fault_showed_still_counts_when_it_is_closed() -> None:
+    whole = matrix(
+        killed("a", held_out=True, closed_by="tools/written_for_it"),
+        killed("b", held_out=True),
+    )
+
+    totals = {tally.about: (tally.killed, tally.observable) for tally in whole.totals()}
+
+    assert totals["all"] == (2, 2)
+    assert totals["held out"] == (1, 2)
+    assert whole.rows[0].to_json()["closedBy"] == "tools/written_for_it"
