@@ -30,9 +30,9 @@ from services.model.replay.matching import MatchMode
 from services.model.replay.steps import MAX_STEPS, StepFormatError, parse_steps
 from services.wire import Json, JsonObject
 
-__all__ = ["build_cassette", "load_cassette"]
+__all__ = ["CASSETTE_KEYS", "build_cassette", "load_cassette"]
 
-_KEYS: Final = (
+CASSETTE_KEYS: Final = (
     "cassette",
     "name",
     "note",
@@ -50,6 +50,7 @@ _KEYS: Final = (
     "model",
     "unused",
 )
+"""The keys of a cassette, in the order in which the corpus writes them."""
 _SESSION_KEYS: Final = (
     "model",
     "approval_mode",
@@ -96,7 +97,7 @@ def build_cassette(tree: Json, path: Path, root: Path | None = None) -> Cassette
         FormatProblem: it is not a cassette.
     """
     _check_version(tree)
-    fields = Fields(tree, "", _KEYS)
+    fields = Fields(tree, "", CASSETTE_KEYS)
     for key in ("model", "script", "during"):
         _check_length(fields.items(key, required=key != "during"), key)
     for key in ("contract", "unused"):
@@ -105,7 +106,7 @@ def build_cassette(tree: Json, path: Path, root: Path | None = None) -> Cassette
         _check_length(value, f"answers.{key}")
     measure(tree)
     document: JsonObject = expand(tree)
-    return _build(Fields(document, "", _KEYS), document, path, root)
+    return _build(Fields(document, "", CASSETTE_KEYS), document, path, root)
 
 
 def _build(fields: Fields, document: JsonObject, path: Path, root: Path | None) -> Cassette:

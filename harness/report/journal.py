@@ -11,11 +11,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 from harness.canonical import canonical
 from harness.errors import UsageError
+from harness.json_lines import JsonLines, changed
 from harness.parity.verdict import CaseResult
 
 __all__ = ["Journal", "JournalHeader", "JournalRecord", "read_journal"]
@@ -44,17 +44,7 @@ class JournalHeader:
         """In what two headers differ, in words; `self` is what the journal says."""
         before, now = asdict(self), asdict(other)
         was, is_now = before.pop("versions"), now.pop("versions")
-        told = [
-            f"{key} was {before[key]!r} and is {now[key]!r}"
-            for key in before
-            if before[key] != now[key]
-        ]
-        told.extend(
-            f"{name} was {was.get(name)!r} and is {is_now.get(name)!r}"
-            for name in sorted({*was, *is_now})
-            if was.get(name) != is_now.get(name)
-        )
-        return told
+        return [*changed(before, now), *changed(was, is_now)]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +64,7 @@ class JournalRecord:
     """Length of the file up to the last whole line."""
 
 
-class Journal:
+class Journal(JsonLines):
     """A journal being written. Use as a context manager."""
 
     def __init__(self, file: Path, header: JournalHeader, *, resume: bool = False) -> None:
@@ -95,7 +85,7 @@ class Journal:
             file.parent.mkdir(parents=True, exist_ok=True)
             if record is not None:
                 os.truncate(file, record.whole_bytes)
-            self._stream = file.open("w" if record is None else "a", encoding="utf-8")
+            super().__init__(file.open("w" if record is None else "a", encoding="utf-8"))
         except OSError as error:
             problem = f"the journal {file} cannot be written: {error.strerror}"
             raise UsageError(problem, "choose another place with --journal") from error
@@ -113,21 +103,6 @@ class Journal:
     def ended(self) -> None:
         """Write that the run came to its end."""
         self._write({"ended": True})
-
-    def _write(self, line: Mapping[str, Any]) -> None:
-        self._stream.write(json.dumps(line) + "\n")
-        self._stream.flush()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stream.close()
 
 
 def read_journal(file: Path) -> JournalRecord:

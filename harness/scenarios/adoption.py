@@ -12,6 +12,7 @@ from typing import Final
 from harness.cassette.document import parse_document
 from harness.cassette.dump import dump_yaml
 from harness.cassette.find import SUFFIXES
+from harness.cassette.load import CASSETTE_KEYS
 from harness.cassette.paths import inside
 from harness.cassette.problems import FormatProblem
 from harness.errors import UsageError
@@ -20,25 +21,6 @@ from services.wire import Json, JsonObject
 
 __all__ = ["Cleaned", "Place", "cleaned", "corpus_name", "readme_count"]
 
-_ORDER: Final = (
-    "cassette",
-    "name",
-    "note",
-    "phase",
-    "contract",
-    "provenance",
-    "session",
-    "files",
-    "home_files",
-    "resume",
-    "script",
-    "during",
-    "answers",
-    "match",
-    "model",
-    "unused",
-)
-"""How the corpus writes a cassette's keys."""
 _NAME: Final = re.compile(r"[a-z0-9_]+(?:/[a-z0-9_]+)+")
 _README_ROW: Final = r"^\| `{family}/?` \| *(\d*) *\|"
 
@@ -74,7 +56,7 @@ def cleaned(document: JsonObject, name: str, scrubber: Scrubber, note: str | Non
         remarks += [f"left out: {path}, which may hold secrets" for path in left_out]
         if left_out:
             found[key] = kept
-    ordered: JsonObject = {key: found[key] for key in _ORDER if key in found}
+    ordered: JsonObject = {key: found[key] for key in CASSETTE_KEYS if key in found}
     return Cleaned(ordered, tuple(remarks))
 
 

@@ -10,10 +10,10 @@ import json
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Final, Self
+from typing import Final
 
 from harness.errors import UsageError
+from harness.json_lines import JsonLines, changed
 from harness.parity.verdict import CaseResult
 from harness.scenarios.block import BlockDone
 from harness.scenarios.generation import Again, Generation, GenerationPlan, Outcome, Shrinking
@@ -28,7 +28,7 @@ _FORMAT: Final = 1
 _ANEW: Final = "run without --resume to begin anew"
 
 
-class GenerationJournal:
+class GenerationJournal(JsonLines):
     """A journal being written. Use as a context manager."""
 
     def __init__(
@@ -61,7 +61,7 @@ class GenerationJournal:
             folder.mkdir(parents=True, exist_ok=True)
             if self.resumed:
                 os.truncate(self.file, self._read_back(header))
-            self._stream = self.file.open("a" if self.resumed else "w", encoding="utf-8")
+            super().__init__(self.file.open("a" if self.resumed else "w", encoding="utf-8"))
         except OSError as error:
             problem = f"the journal {self.file} cannot be written: {error.strerror}"
             raise UsageError(problem, "run in a folder that can be written to") from error
@@ -81,10 +81,6 @@ class GenerationJournal:
         """Write what shrinking a finding came to."""
         result = None if shrunk.result is None else shrunk.result.to_json()
         self._write({"shrunk": fingerprint, "words": shrunk.words, "result": result})
-
-    def _write(self, line: Mapping[str, Any]) -> None:
-        self._stream.write(json.dumps(line) + "\n")
-        self._stream.flush()
 
     def _read_back(self, header: JsonObject) -> int:
         """Take in what is there; returns its length up to the last whole line."""
@@ -108,17 +104,8 @@ class GenerationJournal:
     def _check(self, line: JsonObject, header: JsonObject) -> None:
         if line.get("generation") != _FORMAT:
             raise ValueError(f"format {line.get('generation')!r}; this build reads {_FORMAT}")
-        was, now = line.pop("versions"), header["versions"]
-        told = [
-            f"{key} was {was.get(key)!r} and is {now.get(key)!r}"
-            for key in sorted({*was, *now})
-            if was.get(key) != now.get(key)
-        ]
-        told += [
-            f"{key} was {line.get(key)!r} and is {value!r}"
-            for key, value in header.items()
-            if key != "versions" and line.get(key) != value
-        ]
+        was, now = line.pop("versions"), dict(header)
+        told = [*changed(was, now.pop("versions")), *changed(line, now)]
         if told:
             raise UsageError(f"{self.file}: belongs to another run: {'; '.join(told)}", _ANEW)
 
@@ -140,17 +127,6 @@ class GenerationJournal:
             )
         else:
             raise ValueError("it tells of no block and of no finding")
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self._stream.close()
 
 
 def last_seed(folder: Path, plan: GenerationPlan) -> int | None:

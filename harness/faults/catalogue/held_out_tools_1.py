@@ -185,6 +185,8 @@ FAULTS: Final = (
         says="Tools are declared in the order of their names, not of their registration.",
         origin="a sort that was to make requests alike",
         breaks=lambda: replaced("services.tools.registry:ToolRegistry.declarations", _by_name),
+        unobservable="between engines tools are compared by name, whatever their order, and a "
+        "text that lists them is a product's own: tests/harness/faults/test_unobservable_b.py",
     ),
     _tools(
         name="saved-outputs-share-a-file",
@@ -199,6 +201,7 @@ FAULTS: Final = (
         says="An edit that the user refused is shown without what it would have changed.",
         origin="the question's details cleared before the call is closed",
         breaks=lambda: replaced("services.scheduler.states:_pending_edit", _without_the_edit),
+        closed_by="tools/edits_refused",
     ),
     _tools(
         name="numbers-taken-as-texts",

@@ -171,6 +171,7 @@ FAULTS: Final = (
         says="The model is not told of the jobs that a command left running.",
         origin="a command run without the wrapper that writes them down",
         breaks=lambda: replaced("services.tools.shell:_Shell._jobs", _no_jobs),
+        closed_by="tools/shell_job_left_behind",
     ),
     _tools(
         name="commands-in-a-plain-environment",

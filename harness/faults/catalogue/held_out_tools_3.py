@@ -179,6 +179,7 @@ FAULTS: Final = (
         says="Writing over an empty file is told as making a new one.",
         origin="a text tested for truth where it is to be tested for presence",
         breaks=lambda: replaced("services.tools.write_file:_WriteFile._report", _empty_is_none),
+        closed_by="tools/write_over_empty",
     ),
     _files(
         name="edit-makes-missing-file",
@@ -203,6 +204,7 @@ FAULTS: Final = (
         says="A file that begins with a byte order mark has none after an edit.",
         origin="a decoder that takes the mark off",
         breaks=lambda: replaced("services.tools.text_files:read_text", _without_mark),
+        closed_by="tools/byte_order_mark",
     ),
     _files(
         name="missing-folders-not-made",
@@ -277,6 +279,7 @@ FAULTS: Final = (
         says="A topic that stays what it was is announced as a new one.",
         origin="the topic kept by the call instead of the session",
         breaks=lambda: replaced("services.tools.update_topic:_UpdateTopic.execute", _as_if_new),
+        closed_by="tools/topic_told_again",
     ),
     _files(
         name="two-steps-in-progress",

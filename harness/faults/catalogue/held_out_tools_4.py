@@ -172,6 +172,7 @@ FAULTS: Final = (
         says="The policy judges the arguments that the model gave, not those a hook put in place.",
         origin="hooks and policy run on one request, the first copy of it kept",
         breaks=_deciding_on_what_was_asked,
+        closed_by="hooks/input_judged_by_policy",
     ),
     _approval(
         name="hook-spares-the-policy",
@@ -196,6 +197,7 @@ FAULTS: Final = (
         says="A tool that the settings both allow and exclude is allowed.",
         origin="two priorities exchanged",
         breaks=lambda: replaced("services.policy.settings_rules:_EXCLUDED", _below_permission),
+        closed_by="policy/settings_overlap",
     ),
     _approval(
         name="interactive-rules-apply-headless",
@@ -208,6 +210,7 @@ FAULTS: Final = (
         says="An allowed command that deletes by force is not asked about.",
         origin="heuristics that stayed in the interactive half",
         breaks=lambda: replaced("services.policy.shell_policy:is_dangerous", _never),
+        closed_by="policy/dangerous_commands",
     ),
     _approval(
         name="harmless-commands-asked-about",
@@ -220,6 +223,7 @@ FAULTS: Final = (
         says="What was allowed for good is asked about again in a more permissive mode.",
         origin="the mode of the question noted instead of the modes from it on",
         breaks=lambda: replaced("services.policy.engine:rules_of_update", _for_one_mode),
+        closed_by="policy/always_over_modes",
     ),
     _approval(
         name="always-for-the-first-program",
@@ -248,6 +252,7 @@ FAULTS: Final = (
         breaks=lambda: replaced(
             "services.scheduler.confirmation:Confirmer._replace_content", _as_proposed
         ),
+        closed_by="policy/edit_changed_while_asked",
     ),
     _approval(
         name="answers-not-saved",
@@ -260,6 +265,7 @@ FAULTS: Final = (
         says="Where the settings allow one command of the shell, a rule for the others is missing.",
         origin="a list read for what it allows alone",
         breaks=lambda: replaced("services.policy.settings_rules:_allowed", _with_the_rest),
+        closed_by="policy/settings_overlap",
     ),
     _approval(
         name="unanswerable-question-is-a-refusal",

@@ -188,6 +188,7 @@ FAULTS: Final = (
         says="A request's settings that a hook leaves out of its config are kept.",
         origin="an update of a mapping instead of its replacement",
         breaks=lambda: replaced("services.hooks.model_events:changed_config", _merged),
+        closed_by="hooks/request_config_replaced",
     ),
     _hooks(
         name="hook-messages-replace-contents",

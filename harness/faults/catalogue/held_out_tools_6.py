@@ -164,6 +164,7 @@ FAULTS: Final = (
         breaks=lambda: replaced(
             "services.loop_detection.content:ContentLoops._is_loop", _at_even_distance
         ),
+        closed_by="loops/content_uneven",
     ),
     _loops(
         name="next-speaker-judged-by-the-last-turn",

@@ -1,0 +1,45 @@
+"""What journals have in common: lines of JSON, each flushed as it is written."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from types import TracebackType
+from typing import Any, Self, TextIO
+
+__all__ = ["JsonLines", "changed"]
+
+
+class JsonLines:
+    """A file of JSON lines being written, so that a kill loses at most the line in flight.
+
+    Use as a context manager.
+    """
+
+    def __init__(self, stream: TextIO) -> None:
+        """Write to `stream` from where it stands; it is closed with this."""
+        self._stream = stream
+
+    def _write(self, line: Mapping[str, Any]) -> None:
+        self._stream.write(json.dumps(line) + "\n")
+        self._stream.flush()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stream.close()
+
+
+def changed(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:
+    """In what two headers differ, in words, by name."""
+    return [
+        f"{key} was {was.get(key)!r} and is {now.get(key)!r}"
+        for key in sorted({*was, *now})
+        if was.get(key) != now.get(key)
+    ]
