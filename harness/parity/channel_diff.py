@@ -35,7 +35,7 @@ class Aliases:
     def differences(
         self, control: Mapping[str, Hidden], candidate: Mapping[str, Hidden]
     ) -> list[Difference]:
-        """Learn from the hidden values of an otherwise equal pair; return what contradicts."""
+        """Learn from the hidden values of a pair that is alike there; return what contradicts."""
         found = []
         for path, mine in control.items():
             theirs = candidate.get(path)
@@ -60,7 +60,9 @@ class Aliases:
 class _Differ(Protocol):
     """Looks into pairs. Sees every item of both sides, in order."""
 
-    def pair(self, control: Item, candidate: Item) -> Sequence[Difference]: ...
+    def pair(self, control: Item, candidate: Item) -> tuple[Sequence[Difference], bool]:
+        """What differs, and whether what the rules hid stands at the same places of both."""
+        ...
 
     def alone(self, side: int, item: Item) -> None: ...
 
@@ -68,10 +70,10 @@ class _Differ(Protocol):
 class _ItemDiffer:
     """Items that stand for themselves."""
 
-    def pair(self, control: Item, candidate: Item) -> Sequence[Difference]:
+    def pair(self, control: Item, candidate: Item) -> tuple[Sequence[Difference], bool]:
         if control.digest == candidate.digest:
-            return ()
-        return differences(control.value, candidate.value)
+            return (), True
+        return differences(control.value, candidate.value), False
 
     def alone(self, side: int, item: Item) -> None:
         return
@@ -88,18 +90,20 @@ class _RequestDiffer:
         self._sides = (Conversations(), Conversations())
         self._texts = (_instructions(control), _instructions(candidate))
 
-    def pair(self, control: Item, candidate: Item) -> Sequence[Difference]:
+    def pair(self, control: Item, candidate: Item) -> tuple[Sequence[Difference], bool]:
         here, there = self._sides[0].at(control), self._sides[1].at(candidate)
         if control.digest == candidate.digest:
-            return ()
+            return (), True
         head, tail = _split(control, self._texts[0])
         other_head, other_tail = _split(candidate, self._texts[1])
         found: list[Difference] = []
         if canonical(head) != canonical(other_head):
             found.extend(differences(head, other_head))
-        if canonical(tail) != canonical(other_tail):
+        # Ids stand in the contents: those are compared also where, say, one tool more is declared.
+        alike = canonical(tail) == canonical(other_tail)
+        if not alike:
             found.extend(contents_differences(here, there))
-        return found
+        return found, alike
 
     def alone(self, side: int, item: Item) -> None:
         self._sides[side].at(item)
@@ -117,7 +121,9 @@ def _split(item: Item, texts: Mapping[str | None, str | None]) -> tuple[dict[str
     """A request without its contents but with its system instruction as text; and the contents."""
     head = dict(item.value)
     tail = [head.pop("sameAsPrevious"), head.pop("newContents")]
-    head["systemInstruction"] = texts.get(head["systemInstruction"])
+    # A placeholder stands for itself: an instruction on one side only must show.
+    instruction = head["systemInstruction"]
+    head["systemInstruction"] = texts.get(instruction, instruction)
     return head, tail
 
 
@@ -148,9 +154,9 @@ def channel_divergences(
             "candidate_index": b,
         }
         if a is not None and b is not None:
-            found = list(differ.pair(here[a], there[b]))
-            if here[a].digest == there[b].digest:
-                found = aliases.differences(here[a].hidden, there[b].hidden)
+            found, alike = differ.pair(here[a], there[b])
+            if alike:
+                found = [*found, *aliases.differences(here[a].hidden, there[b].hidden)]
             for each in found:
                 values = {"control": each.control, "candidate": each.candidate}
                 yield Divergence(**place, **values, kind=Kind.CHANGED, path=each.path)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from math import floor
 from typing import Final
 
-from services.abort import AbortSignal
+from services.abort import AbortController, AbortSignal
 from services.model.generator import ContentGenerator, LlmRole, ModelRequest
 from services.wire import Json, JsonObject, Part, js_json, js_length
 
@@ -102,7 +102,8 @@ async def request_token_count(
         contents=[{"role": "user", "parts": list(parts)}],
         role=LlmRole.MAIN,
         prompt_id=prompt_id,
-        signal=signal,
+        # The core counts without a signal: after an abort, too. Once begun, ours can be ended.
+        signal=AbortController().signal if signal.aborted else signal,
     )
     try:
         response = await generator.count_tokens(request)

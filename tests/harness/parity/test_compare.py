@@ -254,6 +254,23 @@ def test_a_field_of_a_request_is_named(
     assert (found.divergences[0].control, found.divergences[0].candidate) == values
 
 
+@pytest.mark.parametrize("uninstructed", ["control", "candidate"])
+def test_between_engines_an_instruction_on_one_side_only_shows(uninstructed: str) -> None:
+    contents = conversation()
+    without = {key: value for key, value in ask([]).config.items() if key != "systemInstruction"}
+    bare = requests_of(contents[:1], contents[:3], config=without)
+    control = replace(observation(), words="another")
+    candidate = observation("adk")
+
+    if uninstructed == "control":
+        control = replace(control, requests=bare)
+    else:
+        candidate = replace(candidate, requests=bare)
+    found = compare_observations(control, candidate)
+
+    assert {each.path for each in found.divergences} == {"systemInstruction"}
+
+
 def test_a_declared_tool_and_its_schema_are_compared() -> None:
     contents = conversation()
     schema = {"name": "glob", "parameters": {"type": "OBJECT"}}
@@ -263,6 +280,20 @@ def test_a_declared_tool_and_its_schema_are_compared() -> None:
     found = compare_observations(observation(), replace(observation("adk"), requests=other))
 
     assert {each.path for each in found.divergences} == {"toolsDigest"}
+
+
+def test_an_id_that_stands_for_two_is_found_also_where_one_tool_more_is_declared() -> None:
+    contents = conversation()
+    answer = {"name": "read_file", "response": {"output": "hello"}, "id": "somebody else"}
+    mixed = [*contents[:2], {"role": "user", "parts": [{"functionResponse": answer}]}]
+    tools = [{"functionDeclarations": [{"name": "read_file"}, {"name": "glob"}, {"name": "ls"}]}]
+    other = requests_of(contents[:1], mixed, config={**ask([]).config, "tools": tools})
+
+    found = compare_observations(observation(), replace(observation("adk"), requests=other))
+
+    paths = [each.path for each in found.divergences if each.candidate == "somebody else"]
+    assert len(paths) == 1
+    assert paths[0].endswith("functionResponse.id")
 
 
 def test_a_request_that_only_one_side_made_is_missing() -> None:
