@@ -141,7 +141,10 @@ class ModelCall:
         invalid: InvalidStreamError | None = None
         for attempt in range(most):
             asked, stream = await self._connect(attempt > 0, retry_nudge(invalid))
-            assembler = StreamAssembler(after_function_response=sent.answers_tools)
+            assembler = StreamAssembler(
+                after_function_response=sent.answers_tools,
+                context_management=services.settings.context_management,
+            )
             try:
                 async with aclosing(stream):
                     async for chunk in stream:

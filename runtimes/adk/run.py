@@ -9,6 +9,7 @@ from typing import Any, Final
 from services.abort import AbortController, AbortSignal
 from services.loop_detection.detector import LoopDetector, LoopVerdict
 from services.model.configs import ModelConfigKey
+from services.model.parts import response_texts
 from services.scheduler.calls import ToolCallRequest
 from services.wire import JsonObject, Part, js_trim
 
@@ -75,10 +76,15 @@ class Step:
     """The answer is complete and in the history, or a hook has taken its place."""
     noted: bool = False
     """What hooks are told of the answer has been put down."""
-    texts: list[str] = field(default_factory=list)
-    """The answer's fragments, one that was cut off for a loop included."""
+    responses: list[JsonObject] = field(default_factory=list)
+    """The answer's chunks, one that was cut off for a loop included."""
     asked: bool = False
     """The answer asked for a tool, be it in a call that was cut off for a loop."""
+
+    @property
+    def texts(self) -> list[str]:
+        """The texts of the chunks; once the answer is whole, its first one has the others too."""
+        return response_texts(self.responses)
 
     @property
     def text(self) -> str:

@@ -165,6 +165,7 @@ class EventTranslator:
         """Thoughts, text, tool requests, citations, finish; in this order, up to a loop."""
         step, signal = run.step, run.signal
         signal.raise_if_aborted()
+        step.responses.append(response)
         candidate = (response.get("candidates") or [{}])[0]
         for part in (candidate.get("content") or {}).get("parts") or ():
             if part.get("thought"):
@@ -172,7 +173,6 @@ class EventTranslator:
                 yield self._thought(part.get("text") or "")
         text = response_text(response)
         if text:
-            step.texts.append(text)
             if step.loops_with_text(text):
                 yield from self._second_loop(run)
                 return

@@ -251,7 +251,10 @@ class GeminiChat:
     async def _read(
         self, stream: ChunkStream, asked: HookModelRequest, answers_tools: bool
     ) -> AsyncGenerator[JsonObject, None]:
-        assembler = StreamAssembler(after_function_response=answers_tools)
+        assembler = StreamAssembler(
+            after_function_response=answers_tools,
+            context_management=self._services.settings.context_management,
+        )
         async for chunk in stream:
             assembler.feed(chunk)
             yield await after_model(self._services.hooks, asked, chunk)

@@ -34,7 +34,13 @@ from services.model.errors import (
     error_message,
     friendly_error,
 )
-from services.model.parts import citations, function_calls, parse_thought, response_text
+from services.model.parts import (
+    citations,
+    function_calls,
+    parse_thought,
+    response_text,
+    response_texts,
+)
 from services.model.stream import CallIds, call_name
 from services.presentation.display import populate_tool_display
 from services.presentation.errors import StructuredError
@@ -56,12 +62,16 @@ class Turn:
         self._citations: set[str] = set()
         self.pending_tool_calls: list[ToolCallRequest] = []
         self.finish_reason: str | None = None
-        self._texts: list[str] = []
+        self._responses: list[JsonObject] = []
 
     @property
     def text(self) -> str:
-        """What the chunks said, joined by blanks."""
+        """What hooks are told that the answer said: its chunks' texts, joined by blanks."""
         return " ".join(self._texts)
+
+    @property
+    def _texts(self) -> list[str]:
+        return response_texts(self._responses)
 
     async def run(
         self,
@@ -123,13 +133,13 @@ class Turn:
 
     def _read(self, chunk: JsonObject) -> Iterator[ServerEvent]:
         """One chunk's events: thoughts, text, tool requests, citations, finish; in this order."""
+        self._responses.append(chunk)
         candidates = chunk.get("candidates") or [{}]
         for part in (candidates[0].get("content") or {}).get("parts") or ():
             if part.get("thought"):
                 yield ThoughtText(*parse_thought(part.get("text") or ""))
         text = response_text(chunk)
         if text:
-            self._texts.append(text)
             yield ContentText(text)
         for call in function_calls(chunk):
             yield ToolCallRequested(self._request(call, chunk.get("responseId")))

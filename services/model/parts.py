@@ -6,7 +6,7 @@ Source: core `utils/partUtils.ts`, `utils/thoughtUtils.ts`,
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from math import ceil
 from typing import Final, NamedTuple
@@ -21,6 +21,7 @@ __all__ = [
     "parse_thought",
     "part_list_to_string",
     "response_text",
+    "response_texts",
 ]
 
 _BOLD: Final = "**"
@@ -112,6 +113,12 @@ def response_text(response: Mapping[str, Json]) -> str | None:
     if not parts:
         return None
     return "".join(part["text"] for part in parts if part.get("text") and not part.get("thought"))
+
+
+def response_texts(responses: Iterable[Mapping[str, Json]]) -> list[str]:
+    """The texts of several responses, as they are now; `""` of one that has other parts only."""
+    texts = map(response_text, responses)
+    return [text for text in texts if text is not None]
 
 
 def function_calls(response: Mapping[str, Json]) -> list[JsonObject]:

@@ -114,9 +114,12 @@ class StreamAssembler:
 
     `after_function_response`: the request answered tool calls; an empty answer, or one without a
     finish reason, is then accepted.
+    `context_management`: the setting; without it the chunks lose their parts to the answer, as
+    `finish` says.
     """
 
     after_function_response: bool
+    context_management: bool = False
     _parts: list[Part] = field(default_factory=list)
     _thoughts: list[Thought] = field(default_factory=list)
     _usage: JsonObject | None = None
@@ -153,10 +156,15 @@ class StreamAssembler:
     def finish(self) -> AssembledTurn:
         """Consolidate.
 
+        Upstream lengthens the first of several neighbouring texts in place, valid answer or not,
+        unless context management has it work on copies. Who kept the chunk (AfterAgent hooks are
+        told its text) sees the whole text in it from then on.
+
         Raises:
             InvalidStreamError: the answer is not one; its `type` says why.
         """
-        parts = _consolidate(self._parts)
+        copied = self.context_management
+        parts = _consolidate([dict(part) for part in self._parts] if copied else self._parts)
         text = visible_text("".join(part["text"] for part in parts if part.get("text")))
         if not self._has_tool_call:
             self._validate(text)
@@ -228,13 +236,13 @@ def _is_plain_text(part: Part) -> bool:
 
 
 def _consolidate(parts: list[Part]) -> list[Part]:
-    """Merge neighbouring plain texts; the merged part keeps the first one's other fields."""
+    """Merge neighbouring plain texts into the first of them, in place; it keeps its fields."""
     merged: list[Part] = []
     texts: list[str] = []
 
     def close() -> None:
         if len(texts) > 1:
-            merged[-1] = {**merged[-1], "text": "".join(texts)}
+            merged[-1]["text"] = "".join(texts)
         texts.clear()
 
     for part in parts:

@@ -36,6 +36,16 @@ def test_a_prompt_with_a_tool_round_fires_before_and_after_agent_once(kit):
     assert before["transcript_path"].endswith(".jsonl")
 
 
+def test_the_end_is_told_the_first_fragment_whole_and_a_blank_for_a_thought(kit):
+    thought = kit.parts_chunk({"text": "hm", "thought": True})
+    played = kit.play(
+        [[thought, kit.text("Hel"), kit.text("lo", "STOP")]], hooks=hooks(AfterAgent=None)
+    )
+    (after,) = told(played, "AfterAgent")
+    assert after["prompt_response"] == " Hello lo"
+    assert played.texts[-2:] == ["Hel", "lo"]
+
+
 def test_a_blocked_end_goes_on_in_the_same_stream_with_its_reason(kit):
     steps = [[kit.text("one", "STOP")], [kit.text("two", "STOP")]]
     played = kit.play(steps, hooks=hooks(AfterAgent=BLOCK))

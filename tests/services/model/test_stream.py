@@ -2,6 +2,7 @@ import pytest
 
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock
 from services.model.errors import InvalidStreamError
+from services.model.parts import response_texts
 from services.model.stream import CallIds, StreamAssembler, retry_nudge
 from services.wire import JsonObject, Part
 
@@ -13,8 +14,12 @@ def chunk(*parts: Part, finish: str | None = None, **more: object) -> JsonObject
     return {"candidates": [candidate], **more}
 
 
-def assemble(*chunks: JsonObject, after_tools: bool = False) -> StreamAssembler:
-    assembler = StreamAssembler(after_function_response=after_tools)
+def assemble(
+    *chunks: JsonObject, after_tools: bool = False, context_management: bool = False
+) -> StreamAssembler:
+    assembler = StreamAssembler(
+        after_function_response=after_tools, context_management=context_management
+    )
     for one in chunks:
         assembler.feed(one)
     return assembler
@@ -44,6 +49,32 @@ def test_a_merged_text_keeps_the_first_ones_fields_only() -> None:
     ).finish()
 
     assert turn.parts == [{"text": "ab", "thoughtSignature": "s1"}]
+
+
+def test_the_chunk_of_a_merged_text_has_the_whole_text_afterwards() -> None:
+    first, second = chunk({"text": "a"}), chunk({"text": "b"}, finish="STOP")
+
+    assemble(first, second).finish()
+
+    assert response_texts([first, second]) == ["ab", "b"]
+
+
+def test_an_invalid_answer_changes_its_chunks_too() -> None:
+    first, second = chunk({"text": "a"}), chunk({"text": "b"})
+
+    with pytest.raises(InvalidStreamError):
+        assemble(first, second).finish()
+
+    assert response_texts([first, second]) == ["ab", "b"]
+
+
+def test_under_context_management_chunks_stay_as_they_came() -> None:
+    first, second = chunk({"text": "a"}), chunk({"text": "b"}, finish="STOP")
+
+    turn = assemble(first, second, context_management=True).finish()
+
+    assert turn.parts == [{"text": "ab"}]
+    assert response_texts([first, second]) == ["a", "b"]
 
 
 def test_thought_is_read_from_the_first_part_of_its_chunk() -> None:
