@@ -1,7 +1,8 @@
 # ruff: noqa: D101, D102, D103 - a program, not a module that anybody reads names of
 """A small MCP server on stdio, for the cassettes in `mcp`. Standard library only.
 
-Arguments switch on what not every cassette wants: `resources`, `instructions`.
+Arguments switch on what not every cassette wants: `resources` (`pages`: one at a time),
+`instructions`, `told` and `long` (further tools).
 """
 
 import json
@@ -41,6 +42,10 @@ TOOLS = [
     tool("learn", "Learns the tool `new`, and says so."),
 ]
 NEW = tool("new", "Was learned.")
+SWITCHED = {
+    "told": tool("told", "Says what it was told.", {"text": TEXT}),
+    "long": tool("begins_here_and_goes_on_for_longer_than_any_name_may_until_it_ends", "Is long."),
+}
 
 
 def text(value):
@@ -72,7 +77,7 @@ class Refused(Exception):
 class Server:
     def __init__(self, switches):
         self.switches = switches
-        self.tools = list(TOOLS)
+        self.tools = TOOLS + [more for switch, more in SWITCHED.items() if switch in switches]
 
     def run(self):
         while message := self.read():
@@ -118,10 +123,17 @@ class Server:
             token = (params.get("_meta") or {}).get("progressToken")
             return self.call(params["name"], params.get("arguments") or {}, token)
         if method == "resources/list" and resources:
-            return {"resources": RESOURCES}
+            return self.page(params.get("cursor"))
         if method == "resources/read" and resources:
             return {"contents": [memo(params["uri"])]}
         raise Refused(-32601, "Method not found")
+
+    def page(self, cursor):
+        if "pages" not in self.switches:
+            return {"resources": RESOURCES}
+        at = int(cursor or 0)
+        more = {"nextCursor": str(at + 1)} if at + 1 < len(RESOURCES) else {}
+        return {"resources": RESOURCES[at : at + 1], **more}
 
     def call(self, name, args, token):
         if name == "sum":
@@ -134,6 +146,13 @@ class Server:
             return {"content": blocks()}
         if name == "nothing":
             return {"content": []}
+        if name == "told":
+            variables = {
+                key: os.environ[key] for key in sorted(os.environ) if key.startswith("OF_")
+            }
+            return {"content": [text(json.dumps({"arguments": args, "variables": variables}))]}
+        if name == SWITCHED["long"]["name"]:
+            return {"content": [text("long indeed")]}
         if name == "refuse":
             why = args.get("why", "no reason")
             return {"isError": True, "content": [text(f"refused: {why}")]}

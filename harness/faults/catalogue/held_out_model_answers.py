@@ -97,6 +97,7 @@ FAULTS: Final = (
         name="thought-heading-to-last-mark",
         says="A thought's heading reaches from its first bold mark to its last.",
         origin="a greedy `.*` between the marks",
+        closed_by="text/thought_marks",
         breaks=lambda: all_of(
             replaced("services.model.stream:parse_thought", _to_the_last_mark),
             replaced("runtimes.legacy.turn:parse_thought", _to_the_last_mark),
@@ -143,6 +144,7 @@ FAULTS: Final = (
         name="bare-ids-cut-at-last-underscores",
         says="Of an id with underscores of its own the model gets the end back only.",
         origin="a prefix found from the wrong end",
+        closed_by="tools/id_underscores",
         breaks=lambda: replaced("services.history.transforms:_bare_id", _to_the_last_underscores),
     ),
 )

@@ -102,12 +102,14 @@ FAULTS: Final = (
         name="estimates-outlive-replacement",
         says="Contents that were replaced are still counted by what stood in their places.",
         origin="a cache that is keyed by position",
+        closed_by="masking/twice_then_room",
         breaks=lambda: replaced("services.history.prefix:shared_prefix", _by_length),
     ),
     _context(
         name="only-last-sounds-follow",
         says="Of sounds that several tools brought the last one's alone go to the model.",
         origin="an assignment for an extension of a list",
+        closed_by="tools/read_two_sounds",
         breaks=lambda: all_of(
             replaced("runtimes.legacy.chat:split_binary_injections", _last_carried_alone),
             replaced("runtimes.adk.conversation:split_binary_injections", _last_carried_alone),
@@ -123,10 +125,13 @@ FAULTS: Final = (
         name="system-instruction-made-once",
         says="The system instruction goes on telling of the mode that a session began in.",
         origin="a text made when the agent is built, as frameworks want it",
+        unobservable="system instructions are each product's own words, so what they say is not "
+        "compared: tests/harness/faults/test_unobservable_c.py",
         breaks=lambda: replaced("services.prompts:Prompts.system_instruction", _made_once),
     ),
     _context(
         name="side-questions-uninstructed",
+        closed_by="routing/scores",
         says="Questions beside the conversation are asked without their system instruction.",
         origin="a config put together from the aliases alone",
         breaks=lambda: replaced("services.model.base_llm_client:ModelRequest", _uninstructed),

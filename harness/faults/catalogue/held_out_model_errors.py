@@ -201,6 +201,7 @@ FAULTS: Final = (
     ),
     _errors(
         name="first-quota-violation-decides",
+        closed_by="errors/429_minute_then_day",
         says="Of the quotas that a request ran into only the first that is named is looked at.",
         origin="`violations[0]` for a loop over them",
         breaks=lambda: replaced("services.model.classification:_quota_ids", _first_alone),

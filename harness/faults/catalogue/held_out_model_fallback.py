@@ -114,6 +114,7 @@ FAULTS: Final = (
     ),
     _fallback(
         name="last-resort-not-taken",
+        closed_by="fallback/last_resort",
         says="Where no model may be asked the wanted one is, and not the chain's last resort.",
         origin="`or requested` at the end of a selection",
         breaks=lambda: replaced(

@@ -53,6 +53,7 @@ FAULTS: Final = (
     ),
     _masking(
         name="masked-outputs-counted-again",
+        closed_by="masking/masked_not_counted",
         says="Outputs that are masked count towards what there is to mask.",
         origin="a mark that is written and not looked for",
         breaks=lambda: replaced("services.output_masking:_maskable_tokens", _counting_masked),
@@ -77,6 +78,7 @@ FAULTS: Final = (
     ),
     _distilling(
         name="summary-of-output-lost",
+        closed_by="distillation/summed_up",
         says="A model sums up what was cut from an output, and nobody is told.",
         origin="a result that is not handed on",
         breaks=lambda: replaced(

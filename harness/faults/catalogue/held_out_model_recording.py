@@ -220,6 +220,7 @@ FAULTS: Final = (
     ),
     _recording(
         name="recordings-read-as-latin-1",
+        closed_by="resume/words_beyond_ascii",
         says="A recording is read back in another encoding than it was written in.",
         origin="a file opened with the machine's default",
         breaks=lambda: replaced("services.recording.loading:_parse", _in_latin_1),

@@ -134,6 +134,7 @@ FAULTS: Final = (
     ),
     _routing(
         name="score-threshold-outdated",
+        closed_by="routing/scores",
         says="Requests rated between 50 and 89 go to the pro model.",
         origin="a default of an earlier version",
         breaks=lambda: replaced("services.routing.options:_DEFAULT_THRESHOLD", lambda _: 50),

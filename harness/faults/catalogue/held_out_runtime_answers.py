@@ -157,12 +157,14 @@ FAULTS: Final = (
         name="sources-not-sorted",
         says="An answer's sources are told in the order in which they came.",
         origin="a set that became a dict, to keep an order that nobody asked for",
+        closed_by="finish/citations_told_once",
         breaks=lambda: replaced("runtimes.legacy.turn:Turn._read", _as_they_came),
     ),
     _adk(
         name="sources-told-again",
         says="Sources that were told come again with the next chunk that finishes the answer.",
         origin="a collection that is told and not emptied",
+        closed_by="finish/citations_told_once",
         breaks=lambda: replaced("runtimes.adk.translate:EventTranslator._chunk", _citing_again),
     ),
     _adk(
@@ -183,6 +185,7 @@ FAULTS: Final = (
         name="text-told-composed",
         says="Letters that the model wrote with combining marks are told as composed ones.",
         origin="a text filter for terminals, put where every client gets it",
+        closed_by="text/combining_marks",
         breaks=lambda: replaced("runtimes.adk.translate:response_text", _composed),
     ),
     _adk(

@@ -170,6 +170,7 @@ FAULTS: Final = (
         name="room-counted-after-masking",
         says="What room the window has is counted after old outputs are masked, not before.",
         origin="two lines in the other order, which reads as well",
+        closed_by="limits/overflow_then_masked",
         breaks=lambda: replaced("runtimes.legacy.chats:Chats.compress", _masking_at_once),
     ),
     _legacy(
@@ -198,6 +199,7 @@ FAULTS: Final = (
         behaviour=Behaviour.RECORDING,
         says="Rewinding to a message that there is not goes back to before the last one.",
         origin="a number that is brought into its range instead of refused",
+        closed_by="resume/rewind_past_end",
         breaks=lambda: replaced("runtimes.legacy.chats:Chats.rewind", _clamped),
     ),
     _adk(
@@ -210,6 +212,7 @@ FAULTS: Final = (
         name="prompt-start-outlives-history",
         says="After a compression or a resume an abort goes back to a place of the old history.",
         origin="an index kept beside the list that it points into",
+        closed_by="resume/self_then_abort",
         breaks=lambda: replaced("runtimes.adk.conversation:Conversation.start", _start_kept),
     ),
     _adk(
@@ -245,6 +248,7 @@ FAULTS: Final = (
         behaviour=Behaviour.RECORDING,
         says="An answer is recorded under the prompt's model, not the one that gave it.",
         origin="two names for a model that differ only after a fallback or a hook",
+        closed_by="hooks/request_model_once",
         breaks=lambda: replaced(
             "runtimes.adk.conversation:Conversation.answer", _under_routed_model
         ),
@@ -253,6 +257,7 @@ FAULTS: Final = (
         name="binary-joined-to-response",
         says="A model that is shown thoughts gets binary data in one turn with its response.",
         origin="a turn that seemed to be there for nothing",
+        closed_by="tools/gemini15_audio",
         breaks=lambda: replaced(
             "runtimes.adk.conversation:Conversation._take_tool_response", _binary_joined
         ),

@@ -47,7 +47,7 @@ def _going_on(tell_failure: Any) -> Any:
 def _final_once_told(wait: Any) -> Any:
     async def broken(self: Any, *args: Any) -> None:
         failure = sys.exc_info()[1]
-        if self._run.step.texts and failure is not None:
+        if any(self._run.step.texts) and failure is not None:
             raise failure
         await wait(self, *args)
 
@@ -121,6 +121,7 @@ FAULTS: Final = (
         behaviour=Behaviour.FALLBACK,
         says="A prompt keeps to the name that was wanted, an alias say, not to the model it means.",
         origin="a refactoring that lost the difference between a name and what it resolved to",
+        closed_by="models/alias_after_tool",
         breaks=lambda: replaced("runtimes.legacy.turn:Turn.run", _keeping_to_wanted),
     ),
     _adk(

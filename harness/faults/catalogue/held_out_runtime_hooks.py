@@ -145,6 +145,7 @@ FAULTS: Final = (
         name="hooks-told-fragments-run-together",
         says="AfterAgent is told the answer's fragments without blanks between them.",
         origin="a clean-up: who would want blanks in the middle of words",
+        closed_by="hooks/told_fragments",
         breaks=lambda: replaced("runtimes.legacy.turn:Turn.text", _run_together),
     ),
     _legacy(
@@ -164,6 +165,7 @@ FAULTS: Final = (
         name="model-told-peoples-message",
         says="After a block by AfterAgent the model is told the message that is for people.",
         origin="one text for both, since most hooks give only one",
+        closed_by="hooks/answer_sent_back_message",
         breaks=lambda: replaced(
             "runtimes.adk.prompt_calls:PromptCalls.after_agent", _peoples_words
         ),
@@ -180,6 +182,7 @@ FAULTS: Final = (
         name="hook-model-outlasts-request",
         says="A model that a BeforeModel hook asks instead stays the prompt's model.",
         origin="a variable that holds both what was chosen and what is asked",
+        closed_by="hooks/request_model_once",
         breaks=lambda: replaced(
             "runtimes.adk.model_call:ModelCall._call_hooks", _keeping_hooks_model
         ),

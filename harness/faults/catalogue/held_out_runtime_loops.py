@@ -155,6 +155,7 @@ FAULTS: Final = (
         name="refused-prompts-count",
         says="A prompt that a hook refuses counts against the session's limit of turns.",
         origin="counting and asking hooks in the other order",
+        closed_by="limits/turns_and_blocked_prompts",
         breaks=lambda: replaced(
             "runtimes.adk.processors.limits:LimitsProcessor._refused", _counting_refused
         ),
@@ -171,6 +172,7 @@ FAULTS: Final = (
         name="text-before-tools-counts-after-them",
         says="An empty answer to tool results passes where there was text before the tools.",
         origin="a flag of the turn that is not cleared with it",
+        closed_by="tools/empty_after_text_and_response",
         breaks=lambda: replaced("runtimes.adk.run:Run.begin_turn", _still_seeing_text),
     ),
 )

@@ -185,8 +185,6 @@ FAULTS: Final = (
         says="Tools are declared in the order of their names, not of their registration.",
         origin="a sort that was to make requests alike",
         breaks=lambda: replaced("services.tools.registry:ToolRegistry.declarations", _by_name),
-        unobservable="between engines tools are compared by name, whatever their order, and a "
-        "text that lists them is a product's own: tests/harness/faults/test_unobservable_b.py",
     ),
     _tools(
         name="saved-outputs-share-a-file",

@@ -125,6 +125,7 @@ FAULTS: Final = (
         name="fence-forgotten-at-calls",
         says="Text after a tool call counts as prose though a block of code is still open.",
         origin="a detector that starts over at each call",
+        closed_by="loops/content_fence_call",
         breaks=lambda: replaced(f"{_DETECTOR}.add_tool_call", _outside_code),
     ),
     _loops(

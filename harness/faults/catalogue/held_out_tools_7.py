@@ -115,12 +115,14 @@ FAULTS: Final = (
         name="long-tool-names-cut-at-their-end",
         says="A server's tool with a long name keeps its beginning, not beginning and end.",
         origin="a plain limit on the length of names",
+        closed_by="mcp/long_names",
         breaks=lambda: replaced("services.mcp.tools:valid_mcp_name", _cut_at_its_end),
     ),
     _tools(
         name="server-variables-not-expanded",
         says="References in a server's variables are handed to it as they are written.",
         origin="an environment taken from the settings as it is",
+        closed_by="mcp/told",
         breaks=lambda: replaced("services.mcp.environment:expand_variables", _as_written),
     ),
     _tools(
@@ -133,12 +135,14 @@ FAULTS: Final = (
         name="resources-of-the-first-page",
         says="Of a server's resources only the first page is known.",
         origin="a client that does not follow cursors",
+        closed_by="mcp/pages",
         breaks=lambda: replaced("services.mcp.discovery:_MOST_PAGES", _one_page),
     ),
     _tools(
         name="wait-parameter-kept-from-servers",
         says="A call's own parameter to wait for others is not sent to the server.",
         origin="arguments cleaned up on their way out",
+        closed_by="mcp/told",
         breaks=lambda: replaced("services.mcp.client:McpClient.call_tool", _without_our_own),
     ),
     _tools(
@@ -169,6 +173,7 @@ FAULTS: Final = (
         name="blocked-server-started",
         says="A server that the settings forbid is started.",
         origin="a list that only the dialog for servers reads",
+        closed_by="mcp/forbidden",
         breaks=lambda: replaced("services.mcp.manager:McpManager._is_blocked", _at_every_name),
     ),
     _fault(
@@ -176,6 +181,7 @@ FAULTS: Final = (
         behaviour=Behaviour.CONTEXT,
         says="What a server says of itself is not told to the model.",
         origin="a field of the handshake that nobody reads",
+        closed_by="mcp/instructions",
         breaks=lambda: replaced("services.mcp.client:McpClient.instructions", _silent),
     ),
     _tools(
