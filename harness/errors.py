@@ -21,6 +21,7 @@ __all__ = [
     "HarnessError",
     "ReplayFailure",
     "UsageError",
+    "in_short",
 ]
 
 
@@ -79,3 +80,9 @@ class ReplayFailure(HarnessError):
         self.where = where
         self.problem = problem
         self.mend = mend
+
+
+def in_short(error: Exception) -> str:
+    """What went wrong in the harness itself, on one line."""
+    first = (str(error).splitlines() or [""])[0][:200]
+    return f"the harness failed ({type(error).__name__}: {first}); see --debug"

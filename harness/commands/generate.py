@@ -7,7 +7,6 @@ import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -16,6 +15,7 @@ import click
 from harness.commands.durations import Duration, in_words
 from harness.commands.options import (
     backend_of,
+    check_fault,
     check_runtimes,
     check_writable_file,
     check_writable_folder,
@@ -185,24 +185,8 @@ def _check(asked: _Asked, backend: Backend) -> None:
         problem = f"unknown profile {asked.profile!r}"
         raise UsageError(problem, f"known: {', '.join(PROFILES)}")
     check_runtimes(backend, asked.control, asked.candidate)
-    _check_fault(asked)
+    check_fault(asked.fault, asked.control, asked.candidate)
     check_writable_file(asked.json_file, "--json")
-
-
-def _check_fault(asked: _Asked) -> None:
-    if asked.fault is None:
-        return
-    from harness.faults.catalogue import faults
-
-    known = faults()
-    if asked.fault not in known:
-        near = get_close_matches(asked.fault, known, n=3)
-        mend = f"did you mean {', '.join(near)}?" if near else "see `parity faults --list`"
-        raise UsageError(f"unknown fault {asked.fault!r}", mend)
-    fault = known[asked.fault]
-    if not any(fault.breaks_side(side) for side in (asked.control, asked.candidate)):
-        problem = f"the fault {fault.name} is one of {fault.site}, which is neither side"
-        raise UsageError(problem, f"make {fault.site} one with --control or --candidate")
 
 
 def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:

@@ -79,7 +79,7 @@ def judge_of(
 ) -> Callable[[JsonObject], Trial | None]:
     """Runs what is made of a cassette in both runtimes, under its root; a `Judge`."""
     from harness.cassette.problems import FormatProblem
-    from harness.scenarios.block import fault_named
+    from harness.scenarios.judging import fault_named
     from harness.scenarios.trial import try_document
 
     put_in = fault_named(fault)

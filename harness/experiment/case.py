@@ -22,7 +22,7 @@ from harness.baseline.files import (
 from harness.baseline.projected import projected
 from harness.baseline.sides import baseline_folder
 from harness.baseline.stale import staleness
-from harness.errors import CassetteError, HarnessError
+from harness.errors import CassetteError, HarnessError, in_short
 from harness.experiment.backend import Backend, LoadedCassette
 from harness.parity.compare import compare_repeated
 from harness.parity.provider import NOT_AT_HAND, CoreFindings
@@ -220,7 +220,7 @@ def _guarded(
     except CassetteError as error:
         return LoadProblem(file=str(task.file), message=str(error))
     except Exception as error:  # noqa: BLE001 - a border: a bad file must not stop the others
-        return LoadProblem(file=str(task.file), message=f"{task.file}: {_in_short(task, error)}")
+        return LoadProblem(file=str(task.file), message=f"{task.file}: {_failed(task, error)}")
     try:
         reason = None if task.trusted else task.backend.starts_processes(cassette)
         if reason is not None:
@@ -231,10 +231,9 @@ def _guarded(
     except HarnessError as error:
         return undecided(str(error))
     except Exception as error:  # noqa: BLE001 - a border: one case's failure is that case's alone
-        return undecided(_in_short(task, error))
+        return undecided(_failed(task, error))
 
 
-def _in_short(task: CaseTask | TraceTask | BaselineTask, error: Exception) -> str:
+def _failed(task: CaseTask | TraceTask | BaselineTask, error: Exception) -> str:
     logger.debug("the harness failed on %s", task.name, exc_info=error)
-    first = (str(error).splitlines() or [""])[0]
-    return f"the harness failed ({type(error).__name__}: {first[:200]}); see --debug"
+    return in_short(error)

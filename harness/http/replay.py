@@ -22,12 +22,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from contextlib import aclosing
 from typing import TYPE_CHECKING, Any, Final
 
 import httpx
 
 from harness.http.exchanges import HttpRecording
+from harness.http.telling import telling
 from services.model.auth import AuthConfig, AuthType
 from services.model.gemini import GeminiContentGenerator
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
@@ -110,16 +110,8 @@ class HttpReplayedGenerator:
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
         """Ask for the next recorded answer."""
         index = self._asked(StepMethod.STREAM, request)
-        return self._stream(index, await self._gemini.generate_content_stream(request))
-
-    async def _stream(self, index: int, stream: ChunkStream) -> ChunkStream:
-        chunk_index = 0
-        async with aclosing(stream):
-            async for chunk in stream:
-                yield chunk
-                if self._on_chunk is not None:
-                    self._on_chunk(index, chunk_index)
-                chunk_index += 1
+        stream = await self._gemini.generate_content_stream(request)
+        return telling(stream, index, self._on_chunk)
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
         """Ask for the next recorded count."""

@@ -19,6 +19,7 @@ import httpx
 
 from harness.cassette.format import Cassette
 from harness.http.standin import STEP_HEADER, StandIn, open_standin, stream_body
+from harness.http.telling import telling
 from services.clock import VirtualClock
 from services.model.auth import AuthConfig, AuthType
 from services.model.gemini import GeminiContentGenerator
@@ -176,15 +177,8 @@ class WireModel:
         index = self._tickets.request_count
         async with aclosing(await self._tickets.generate_content_stream(request)) as tickets:
             _STEP.set(_number(await anext(tickets)))
-        return self._stream(index, await self._gemini.generate_content_stream(request))
-
-    async def _stream(self, index: int, stream: ChunkStream) -> ChunkStream:
-        chunk_index = 0
-        async with aclosing(stream):
-            async for chunk in stream:
-                yield chunk
-                self._on_chunk(index, chunk_index)
-                chunk_index += 1
+        stream = await self._gemini.generate_content_stream(request)
+        return telling(stream, index, self._on_chunk)
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
         """Ask for a number of tokens."""

@@ -12,7 +12,7 @@ from typing import Final
 
 from harness.cassette.load import build_cassette
 from harness.cassette.problems import FormatProblem
-from harness.errors import HarnessError
+from harness.errors import HarnessError, in_short
 from harness.faults.fault import in_force
 from harness.parity.compare import compare_repeated
 from harness.parity.divergence import Kind
@@ -21,7 +21,7 @@ from harness.parity.waivers import settle
 from harness.replay.observation import Observation
 from harness.replay.runner import run_cassette
 from harness.scenarios.generation import Again, Outcome
-from harness.scenarios.judging import Judging, fault_named, in_short
+from harness.scenarios.judging import Judging, fault_named
 from services.wire import JsonObject
 
 __all__ = ["AgainTask", "judged_again", "run_again"]

@@ -12,7 +12,7 @@ from typing import Any
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import Waivers
 from harness.scenarios.drawing import DrawnScenario, Way, block_seed, draw_block
-from harness.scenarios.judging import Judging, fault_named
+from harness.scenarios.judging import Judging
 from harness.scenarios.profiles import PROFILES
 from services.wire import JsonObject
 
@@ -22,7 +22,6 @@ __all__ = [
     "BlockTask",
     "Finding",
     "drawn_in",
-    "fault_named",
     "run_block",
 ]
 

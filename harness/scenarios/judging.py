@@ -6,7 +6,7 @@ import logging
 from dataclasses import dataclass
 
 from harness.cassette.problems import FormatProblem
-from harness.errors import HarnessError
+from harness.errors import HarnessError, in_short
 from harness.faults.fault import Fault
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import Waivers
@@ -16,7 +16,7 @@ from runtimes.contract import RuntimeTraits
 from runtimes.registry import runtime_traits
 from services.wire import JsonObject
 
-__all__ = ["Judging", "fault_named", "in_short"]
+__all__ = ["Judging", "fault_named"]
 
 logger = logging.getLogger(__name__)
 
@@ -93,12 +93,6 @@ def fault_named(name: str | None) -> Fault | None:
     from harness.faults.catalogue import faults
 
     return faults()[name]
-
-
-def in_short(error: Exception) -> str:
-    """What went wrong in the harness itself, on one line."""
-    first = (str(error).splitlines() or [""])[0][:200]
-    return f"the harness failed ({type(error).__name__}: {first}); see --debug"
 
 
 def _asks_our_client(runtime: str) -> bool:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, in_short
 from harness.parity.verdict import CaseResult
-from harness.scenarios.judging import Judging, in_short
+from harness.scenarios.judging import Judging
 from harness.scenarios.shrinking import shrink, tidied
 from services.clock import SystemClock
 from services.wire import JsonObject

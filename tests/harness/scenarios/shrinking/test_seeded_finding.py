@@ -3,7 +3,7 @@ from pathlib import Path
 
 from harness.cassette.document import parse_document, read_text
 from harness.parity.waivers import Waivers
-from harness.scenarios.block import fault_named
+from harness.scenarios.judging import fault_named
 from harness.scenarios.shrinking import shrink, size_of
 from harness.scenarios.trial import Trial, try_document
 from tests.harness.scenarios.shrinking.descending import Document
