@@ -64,6 +64,16 @@ class CaseResult:
     runtimes: tuple[str, str] = ("", "")
     """Control and candidate, by the names of the runtimes that were observed: of a baseline the one
     that it was made of. Empty where nothing was compared."""
+    phase: str | None = None
+    """The rollout phase that the cassette belongs to."""
+    contract: tuple[str, ...] = ()
+    """The behaviours that the cassette says it exercises, by their ids in the contract."""
+    reached: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
+    """What the probes saw happen in control and candidate, sorted (`harness.coverage`)."""
+    cost: tuple[JsonObject, JsonObject] | None = None
+    """The cost channel's one item of each side: model calls, tokens, contents sent."""
+    timelines: str = ""
+    """Both runs side by side, packed (`harness.timeline`); empty where nothing differs."""
 
     @property
     def verdict(self) -> CaseVerdict:
@@ -106,6 +116,11 @@ class CaseResult:
             "noise": [{"place": noise.place, "hides": noise.hides} for noise in self.noise],
             "digests": list(self.digests),
             "runtimes": list(self.runtimes),
+            "phase": self.phase,
+            "contract": list(self.contract),
+            "reached": [list(side) for side in self.reached],
+            "cost": None if self.cost is None else list(self.cost),
+            "timelines": self.timelines,
         }
 
     @classmethod
@@ -117,6 +132,8 @@ class CaseResult:
         """
         control, candidate = value["digests"]
         control_runtime, candidate_runtime = value["runtimes"]
+        control_reached, candidate_reached = value["reached"]
+        cost = value["cost"]
         return cls(
             cassette=value["cassette"],
             blockers=tuple(value["blockers"]),
@@ -135,6 +152,11 @@ class CaseResult:
             noise=tuple(Noise(place=n["place"], hides=n["hides"]) for n in value["noise"]),
             digests=(control, candidate),
             runtimes=(control_runtime, candidate_runtime),
+            phase=value["phase"],
+            contract=tuple(value["contract"]),
+            reached=(tuple(control_reached), tuple(candidate_reached)),
+            cost=None if cost is None else (cost[0], cost[1]),
+            timelines=value["timelines"],
         )
 
 

@@ -1,0 +1,66 @@
+"""`Explanation`: a finding in words, the value that every writer shows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from harness.parity.divergence import ChannelName
+
+__all__ = ["Explanation", "Seam"]
+
+
+class Seam(StrEnum):
+    """Where between a runtime and what it is given the first difference was observed."""
+
+    REQUEST_ASSEMBLY = "request assembly"
+    """History, masking, compression and hooks became a question to the model."""
+    MODEL_CONFIG = "model configuration"
+    ROUTING = "routing"
+    """Which model was chosen."""
+    RETRY = "retry"
+    FALLBACK = "fallback"
+    STREAM = "model stream"
+    """How chunks of an answer were read."""
+    SCHEDULER = "tool scheduler"
+    TOOL = "tool"
+    HOOKS = "hooks"
+    POLICY = "policy and confirmation"
+    HISTORY = "history"
+    """What is remembered of the conversation."""
+    RECORDING = "chat recording"
+    EVENTS = "event translation"
+    """What is told to the client."""
+    LIFECYCLE = "lifecycle"
+    """How streams begin and end, limits, abort."""
+    LOOPS = "loop detection"
+    UNKNOWN = "unknown"
+    """It cannot be said from what was observed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Explanation:
+    """Why a case is not parity. All texts are printable, whatever is in the case."""
+
+    channel: ChannelName | None
+    """The earliest causal channel that differs; `None` where nothing could be compared."""
+    sentences: tuple[str, ...]
+    """Short sentences in order, for someone who has never seen the case; the first names the
+    channel and what differs."""
+    contradiction: str = ""
+    """The last sentence: what cannot both be right."""
+    seam: Seam = Seam.UNKNOWN
+    behaviour: str = ""
+    """Id of the behaviour in the contract, `P-014`; empty where none is known."""
+    source: str = ""
+    """Where that behaviour is laid down."""
+
+    def lines(self) -> list[str]:
+        """All of it as numbered lines."""
+        told = [*self.sentences, *([self.contradiction] if self.contradiction else [])]
+        lines = [f"{number}. {sentence}" for number, sentence in enumerate(told, 1)]
+        if self.channel is not None:
+            lines.append(f"seam: {self.seam.value}")
+        if self.behaviour:
+            lines.append(f"behaviour: {self.behaviour} ({self.source})")
+        return lines
