@@ -74,6 +74,7 @@ def projected(seen: Observation) -> Observation:
     return replace(
         kept,
         words=seen.words,
+        order=seen.order,
         broken=seen.broken,
         deadline_passed=seen.deadline_passed,
     )

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from harness.errors import UsageError
+from harness.report.written import WRITERS
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -28,6 +29,8 @@ __all__ = [
     "chosen_cassettes",
     "jobs_option",
     "paths_argument",
+    "report_options",
+    "report_places",
     "select_option",
     "trust_option",
     "worker_count",
@@ -60,6 +63,33 @@ def trust_option(command: Command) -> Command:
     """`--trust`."""
     words = "Run cassettes that start processes (shell commands, hooks, servers) from anywhere."
     return click.option("--trust", is_flag=True, help=words)(command)
+
+
+def report_options(command: Command) -> Command:
+    """The options of `harness.report.written`: where a report can be written to."""
+    for writer in reversed(WRITERS):
+        kind = click.Path(path_type=Path, dir_okay=writer.index is not None)
+        option = click.option(writer.option, writer.parameter, type=kind, help=writer.help)
+        command = option(command)
+    return command
+
+
+def report_places(asked: dict[str, Any]) -> dict[str, Path]:
+    """Take what `report_options` added out of a command's parameters: those that were given.
+
+    Raises:
+        UsageError: a place cannot be written to, found out before there is a report.
+    """
+    places: dict[str, Path] = {}
+    for writer in WRITERS:
+        place: Path | None = asked.pop(writer.parameter)
+        if place is None:
+            continue
+        if writer.index is not None:
+            check_writable_folder(place, writer.option)
+        check_writable_file(writer.file(place), writer.option)
+        places[writer.parameter] = place
+    return places
 
 
 def backend_of(ctx: click.Context) -> Backend:
@@ -105,12 +135,17 @@ def check_runtimes(backend: Backend, *names: str) -> None:
         UsageError: naming the known ones.
     """
     from harness.baseline.sides import baseline_folder
+    from harness.replay.handover import engines_of
 
     known = backend.runtimes()
-    for name in names:
-        if baseline_folder(name) is not None:
-            problem = f"{name!r} is what a runtime was observed to do, and cannot be run"
+    for side in names:
+        if baseline_folder(side) is not None:
+            problem = f"{side!r} is what a runtime was observed to do, and cannot be run"
             raise UsageError(problem, f"name a runtime: {', '.join(known)}")
+        if len(engines_of(side)) > 2:
+            problem = f"{side!r} names more than two runtimes to take turns"
+            raise UsageError(problem, "begin a session in one and resume it in another: adk+legacy")
+    for name in dict.fromkeys(engine for side in names for engine in engines_of(side)):
         if name.partition("@")[0] not in known:
             raise UsageError(f"unknown runtime {name!r}", f"known: {', '.join(known)}")
         problem, mend = backend.check(name) or ("", "")

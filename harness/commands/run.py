@@ -16,10 +16,11 @@ from harness.commands.options import (
     backend_of,
     check_sides,
     check_writable_file,
-    check_writable_folder,
     chosen_cassettes,
     jobs_option,
     paths_argument,
+    report_options,
+    report_places,
     select_option,
     trust_option,
     worker_count,
@@ -52,9 +53,8 @@ class _Plan:
     repeat: int
     resume: bool
     journal: Path | None
-    json_file: Path | None
-    junit_file: Path | None
-    html_folder: Path | None
+    places: Mapping[str, Path]
+    """Where the report goes: see `report_places`."""
     waivers_file: Path | None
     as_of: date
 
@@ -86,14 +86,7 @@ class _Tally:
 )
 @click.option("--journal", type=_File, help="Write each result as it comes, one JSON line each.")
 @click.option("--resume", is_flag=True, help="Go on with the journal's run: skip what is in it.")
-@click.option("--json", "json_file", type=_File, help="Write the report as JSON.")
-@click.option("--junit", "junit_file", type=_File, help="Write the report as JUnit XML.")
-@click.option(
-    "--html",
-    "html_folder",
-    type=click.Path(path_type=Path),
-    help="Write the report as index.html in this folder.",
-)
+@report_options
 @click.option(
     "--waivers",
     "waivers_file",
@@ -133,7 +126,8 @@ def run(
     are run nevertheless); 3 inconclusive; 130 interrupted. Of several, 2 wins over 1 over 3.
     """  # noqa: D301 - click's mark for lines that stay as they are
     day = as_of.date() if as_of is not None else datetime.now(UTC).date()
-    plan = _Plan(jobs=worker_count(jobs), as_of=day, **asked)
+    places = report_places(asked)
+    plan = _Plan(jobs=worker_count(jobs), as_of=day, places=places, **asked)
     backend = backend_of(ctx)
     check_sides(backend, plan.control, plan.candidate)
     _check_places(plan)
@@ -144,9 +138,6 @@ def _check_places(plan: _Plan) -> None:
     if plan.resume and plan.journal is None:
         raise UsageError("--resume needs the journal to go on with", "name it with --journal")
     check_writable_file(plan.journal, "--journal")
-    check_writable_file(plan.json_file, "--json")
-    check_writable_file(plan.junit_file, "--junit")
-    check_writable_folder(plan.html_folder, "--html")
 
 
 def _run(plan: _Plan, backend: Backend, files: Sequence[CassetteFile]) -> int:
@@ -155,6 +146,7 @@ def _run(plan: _Plan, backend: Backend, files: Sequence[CassetteFile]) -> int:
     from harness.parity.waivers import load_waivers
     from harness.report.model import exit_code
     from harness.report.terminal import progress, show
+    from harness.report.written import write_report
 
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
     made_of = _baselines(plan, files)
@@ -175,7 +167,9 @@ def _run(plan: _Plan, backend: Backend, files: Sequence[CassetteFile]) -> int:
     if tally.skipped == len(files):
         raise UsageError(f"no cassette is of phase {plan.phase}", "see `parity list`")
     report = _report(plan, waivers, files, tally, built)
-    written = _write(plan, report)
+    written = [str(file) for file in write_report(report, plan.places)]
+    if plan.journal is not None:
+        written.append(str(plan.journal))
     show(report, sys.stdout)
     if written:
         click.echo(f"written: {', '.join(written)}")
@@ -314,22 +308,3 @@ def _baselines(plan: _Plan, files: Sequence[CassetteFile]) -> dict[str, str]:
     from harness.baseline.folder import made_of
 
     return made_of((plan.control, plan.candidate), [file.name for file in files])
-
-
-def _write(plan: _Plan, report: RunReport) -> list[str]:
-    """Write the report files and return where; only an index.html takes jinja2."""
-    from harness.report.json_report import json_report
-    from harness.report.junit import junit_report
-
-    files = [file for file in (plan.journal, plan.json_file, plan.junit_file) if file is not None]
-    if plan.json_file is not None:
-        plan.json_file.write_text(json_report(report), "utf-8")
-    if plan.junit_file is not None:
-        plan.junit_file.write_text(junit_report(report), "utf-8")
-    if plan.html_folder is not None:
-        from harness.report.html import html_report
-
-        index = plan.html_folder / "index.html"
-        index.write_text(html_report(report), "utf-8")
-        return [str(file) for file in (index, *files)]
-    return [str(file) for file in files]

@@ -45,6 +45,10 @@ def _fine(_: str) -> None:
     return None
 
 
+def _never(_: LoadedCassette) -> bool:
+    return False
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backend:
     """The functions that do the work. All must be picklable by name."""
@@ -61,6 +65,8 @@ class Backend:
     """Import what running these runtimes takes."""
     check: Callable[[str], tuple[str, str] | None] = _fine
     """Why a known runtime cannot be opened on this machine, and what mends that."""
+    can_hand_over: Callable[[LoadedCassette], bool] = _never
+    """Whether a session could be begun in one runtime and gone on with in another."""
     modules: Callable[[Collection[str]], list[str]] = _none
     """The names of the modules that `preload` imports, for the server that workers fork from."""
 
@@ -73,6 +79,7 @@ def real_backend() -> Backend:
         starts_processes=_starts_processes,
         runtimes=_runtimes,
         check=_check,
+        can_hand_over=_can_hand_over,
         preload=_preload,
         modules=_modules,
     )
@@ -106,6 +113,16 @@ def _starts_processes(cassette: LoadedCassette) -> str | None:
     return starts_processes(cassette)
 
 
+def _can_hand_over(cassette: LoadedCassette) -> bool:
+    from harness.cassette.format import Cassette
+    from harness.http.case import HttpCase
+    from harness.replay.handover import script_halves
+
+    played = cassette.cassette if isinstance(cassette, HttpCase) else cassette
+    assert isinstance(played, Cassette)
+    return script_halves(played.script) is not None
+
+
 def _runtimes() -> list[str]:
     from runtimes.registry import known_runtimes
 
@@ -131,6 +148,8 @@ def _preload(names: Collection[str]) -> None:
 
 
 def _modules(names: Collection[str]) -> list[str]:
+    from harness.replay.handover import engines_of
     from runtimes.registry import warm_modules
 
-    return ["harness.replay.runner", "harness.http.case", *warm_modules(names)]
+    engines = dict.fromkeys(engine for side in names for engine in engines_of(side))
+    return ["harness.replay.runner", "harness.http.case", *warm_modules(list(engines))]

@@ -6,7 +6,7 @@ Nothing a case does may stop the others: what goes wrong becomes part of what is
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeVar
@@ -27,6 +27,7 @@ from harness.experiment.backend import Backend, LoadedCassette
 from harness.parity.compare import compare_repeated
 from harness.parity.provider import NOT_AT_HAND, CoreFindings
 from harness.parity.verdict import CaseResult
+from harness.replay.handover import engines_of
 from harness.replay.observation import Observation
 from harness.replay.trace import trace_json
 from harness.report.model import LoadProblem
@@ -132,6 +133,8 @@ def judge(task: CaseTask) -> CaseResult | LoadProblem | Skipped:
     def compared(cassette: LoadedCassette) -> CaseResult | Skipped:
         if task.phase is not None and cassette.phase != task.phase:
             return Skipped()
+        if _hands_over(task) and not task.backend.can_hand_over(cassette):
+            return Skipped()
         stored = _stored(task, cassette)
 
         def observed(side: str) -> list[Observation]:
@@ -143,7 +146,8 @@ def judge(task: CaseTask) -> CaseResult | LoadProblem | Skipped:
 
         controls, candidates = observed(task.control), observed(task.candidate)
         core = _core(task, [*controls, *candidates])
-        return compare_repeated(controls, candidates, cassette, core=core)
+        facts = _HandedOver.of(cassette, controls[0]) if _hands_over(task) else cassette
+        return compare_repeated(controls, candidates, facts, core=core)
 
     def undecided(reason: str) -> CaseResult:
         return CaseResult.undecided(task.name, reason)
@@ -151,9 +155,37 @@ def judge(task: CaseTask) -> CaseResult | LoadProblem | Skipped:
     return _guarded(task, compared, undecided)
 
 
+@dataclass(frozen=True, slots=True)
+class _HandedOver:
+    """A cassette whose session is handed over: it was not written for that.
+
+    The second engine knows less than the first would have (which models failed, what was approved
+    for good), so steps may be left over. Only whether the sides agree in that says anything.
+    """
+
+    name: str
+    unused: Collection[int]
+    phase: str | None
+    contract: Collection[str] = ()
+
+    @classmethod
+    def of(cls, cassette: LoadedCassette, control: Observation) -> _HandedOver:
+        return cls(cassette.name, frozenset(control.unused_steps), cassette.phase)
+
+
+def _hands_over(task: CaseTask) -> bool:
+    return any(
+        baseline_folder(side) is None and len(engines_of(side)) > 1
+        for side in (task.control, task.candidate)
+    )
+
+
 def _core(task: CaseTask, runs: Sequence[Observation]) -> CoreFindings:
-    """What the published core commits, looked up only where somebody commits anything."""
-    if not any(request.provider for seen in runs for request in seen.requests):
+    """What the published core commits, looked up only where somebody commits anything.
+
+    What is known of it was seen of a session that nobody handed over.
+    """
+    if _hands_over(task) or not any(request.provider for seen in runs for request in seen.requests):
         return NOT_AT_HAND
     return known_core_findings(task.core, task.name, task.file)
 

@@ -16,7 +16,7 @@ from harness.parity.divergence import ChannelName, Divergence, Kind
 from harness.parity.projection import Hidden, Item, project, rules_between
 from harness.replay.observation import Observation
 
-__all__ = ["Aliases", "channel_divergences"]
+__all__ = ["Aligned", "Aliases", "align_channel", "channel_divergences"]
 
 
 @dataclass(slots=True)
@@ -127,10 +127,17 @@ def _split(item: Item, texts: Mapping[str | None, str | None]) -> tuple[dict[str
     return head, tail
 
 
-def channel_divergences(
-    channel: Channel, control: Observation, candidate: Observation, fired: Counter[str]
-) -> Iterator[Divergence]:
-    """Yield what differs, in order of position; count in `fired` what the rules hid."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Aligned:
+    """A channel's items of both sides as they are compared, and which belongs to which."""
+
+    control: Sequence[Item]
+    candidate: Sequence[Item]
+    pairs: Sequence[Pair]
+
+
+def align_channel(channel: Channel, control: Observation, candidate: Observation) -> Aligned:
+    """Project both sides and pair up what belongs together."""
     rules = rules_between(control, candidate)
     here, there = project(channel, control, rules), project(channel, candidate, rules)
     pairs = align(
@@ -139,6 +146,22 @@ def channel_divergences(
         [item.label for item in here],
         [item.label for item in there],
     )
+    return Aligned(control=here, candidate=there, pairs=pairs)
+
+
+def channel_divergences(
+    channel: Channel,
+    control: Observation,
+    candidate: Observation,
+    fired: Counter[str],
+    aligned: Aligned | None = None,
+) -> Iterator[Divergence]:
+    """Yield what differs, in order of position; count in `fired` what the rules hid.
+
+    `aligned` saves doing again what `align_channel` has done.
+    """
+    aligned = aligned or align_channel(channel, control, candidate)
+    here, there, pairs = aligned.control, aligned.candidate, aligned.pairs
     moved = _moved(pairs, here, there)
     came_from = {b: a for a, b in moved.items()}
     aliases = Aliases(fired)

@@ -121,7 +121,7 @@ class Waiver(BaseModel):
     def concerns(self, runtimes: tuple[str, str]) -> bool:
         """Whether this waiver is meant for comparisons of these two: control and candidate."""
         return self.between is None or all(
-            name in ("*", runtime.partition("@")[0])
+            name == "*" or _engines(runtime) == {name}
             for name, runtime in zip(self.between, runtimes, strict=True)
         )
 
@@ -257,6 +257,11 @@ def _assign(result: CaseResult, live: Sequence[Waiver]) -> dict[int, str]:
         for index, found in enumerate(result.divergences)
     )
     return {index: waiver for index, waiver in fitting if waiver is not None}
+
+
+def _engines(runtime: str) -> set[str]:
+    """The base names of the runtimes that took turns on a side; most often it is one."""
+    return {name.partition("@")[0] for name in runtime.split("+")}
 
 
 def _glob(pattern: str, text: str) -> bool:

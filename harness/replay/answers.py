@@ -16,23 +16,28 @@ from services.bundle import Services
 from services.message_bus import ToolCallsUpdate, ToolCallView, ToolConfirmationResponse
 from services.tools.contract import ConfirmationOutcome
 
-__all__ = ["answer_confirmations", "fallback_handler"]
+__all__ = ["ScriptedUser"]
 
 _NO_ANSWER: Final = ConfirmationAnswer(outcome=ConfirmationOutcome.CANCEL)
 
 
-def fallback_handler(answers: Answers, witness: Witness) -> FallbackModelHandler | None:
-    """The handler that answers with the cassette's intents in turn; the last repeats.
+class ScriptedUser:
+    """Answers in turn with what the cassette holds, whichever session asks; the last repeats."""
 
-    `None` where the cassette has no intents: then no handler is installed.
-    """
-    remaining = [FallbackIntent(intent) for intent in answers.fallback]
-    if not remaining:
-        return None
+    def __init__(self, answers: Answers, witness: Witness) -> None:
+        """Answer from `answers`, and tell `witness` what was asked."""
+        self._confirmations = list(answers.confirmations)
+        self._intents = [FallbackIntent(intent) for intent in answers.fallback]
+        self._witness = witness
 
-    async def handler(question: FallbackQuestion) -> FallbackIntent:
-        intent = remaining.pop(0) if len(remaining) > 1 else remaining[0]
-        witness.side_events.append(
+    @property
+    def fallback_handler(self) -> FallbackModelHandler | None:
+        """What answers about fallbacks; `None`, so that none is installed, without an intent."""
+        return self._about_fallback if self._intents else None
+
+    async def _about_fallback(self, question: FallbackQuestion) -> FallbackIntent:
+        intent = self._intents.pop(0) if len(self._intents) > 1 else self._intents[0]
+        self._witness.side_events.append(
             {
                 "event": "fallback-handler",
                 "failed": question.failed_model,
@@ -43,26 +48,28 @@ def fallback_handler(answers: Answers, witness: Witness) -> FallbackModelHandler
         )
         return intent
 
-    return handler
+    def answer_confirmations(self, services: Services) -> None:
+        """Answer every question that the scheduler of `services` shows.
 
+        The answer comes with the next tick of the loop, as from somebody who had to be asked.
+        """
+        answered: set[str] = set()
 
-def answer_confirmations(services: Services, answers: Answers, witness: Witness) -> None:
-    """Answer every question that the scheduler of `services` shows, in turn; the last repeats.
+        def look(update: ToolCallsUpdate) -> None:
+            for call in update.calls:
+                correlation_id = call.correlation_id
+                if call.status != "awaiting_approval" or correlation_id is None:
+                    continue
+                if correlation_id not in answered:
+                    answered.add(correlation_id)
+                    self._reply(services, call, correlation_id)
 
-    The answer comes with the next tick of the loop, as from somebody who had to be asked.
-    """
-    remaining = list(answers.confirmations)
-    answered: set[str] = set()
+        services.bus.subscribe(ToolCallsUpdate, look)
 
-    def next_answer() -> ConfirmationAnswer:
-        if len(remaining) > 1:
-            return remaining.pop(0)
-        return remaining[0] if remaining else _NO_ANSWER
-
-    def reply(call: ToolCallView, correlation_id: str) -> None:
-        answer = next_answer()
+    def _reply(self, services: Services, call: ToolCallView, correlation_id: str) -> None:
+        answer = self._next_answer()
         details = call.confirmation_details
-        witness.side_events.append(
+        self._witness.side_events.append(
             {
                 "event": "confirmation",
                 "type": details.type if details else None,
@@ -78,13 +85,7 @@ def answer_confirmations(services: Services, answers: Answers, witness: Witness)
         )
         asyncio.get_running_loop().call_soon(services.bus.publish, response)
 
-    def look(update: ToolCallsUpdate) -> None:
-        for call in update.calls:
-            correlation_id = call.correlation_id
-            if call.status != "awaiting_approval" or correlation_id is None:
-                continue
-            if correlation_id not in answered:
-                answered.add(correlation_id)
-                reply(call, correlation_id)
-
-    services.bus.subscribe(ToolCallsUpdate, look)
+    def _next_answer(self) -> ConfirmationAnswer:
+        if len(self._confirmations) > 1:
+            return self._confirmations.pop(0)
+        return self._confirmations[0] if self._confirmations else _NO_ANSWER

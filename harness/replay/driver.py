@@ -85,6 +85,12 @@ class Driver:
             if not isinstance(action, Send):
                 await self._runtime.settled()
 
+    def leave(self) -> tuple[During, ...]:
+        """Play no part any more; returns what was to happen and has not."""
+        left = tuple(self._waiting)
+        self._waiting.clear()
+        return left
+
     def on_request(self, index: int) -> None:
         """Model request `index` (from 0) is being made."""
         self._fire(lambda when: isinstance(when, AtRequest) and when.index == index)

@@ -131,6 +131,10 @@ class Observation:
     """`{event, …}`: model and mode changes, confirmations shown, fallback questions."""
     workspace_changes: Mapping[str, str | None] = field(default_factory=dict)
     """Path relative to the workspace to the new text; `None` where the file was deleted."""
+    order: Sequence[tuple[str, int, int]] = field(default=(), compare=False)
+    """How channels interleave: `(channel, index, events before)` in the order in which things
+    happened, of requests, retries, side events (which follow the retries in their channel) and
+    tool calls (by the last of their states). Nothing compares it; empty where nobody knows."""
     notes: Sequence[str] = ()
     """What the replayed model had to say: requests that found no step, and why."""
     unused_steps: Sequence[int] = ()

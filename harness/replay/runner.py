@@ -12,12 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final, Protocol
 
-from harness.cassette.format import Cassette
+from harness.cassette.format import Cassette, During
 from harness.cassette.macros import Paths
 from harness.errors import ReplayFailure
-from harness.replay.answers import answer_confirmations, fallback_handler
+from harness.replay.answers import ScriptedUser
 from harness.replay.driver import Driver
 from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
+from harness.replay.handover import engines_of, joint_traits, latest_recording, script_halves
 from harness.replay.observation import Observation
 from harness.replay.request_log import RequestLog
 from harness.replay.settings import missing_features, settings_of
@@ -30,7 +31,7 @@ from runtimes.contract import (
     RuntimeTraits,
     RuntimeUnavailable,
 )
-from runtimes.registry import open_runtime, runtime_factory, runtime_traits
+from runtimes.registry import open_runtime, runtime_factory
 from services.clock import VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
 from services.model.generator import ContentGenerator, ModelRequest
@@ -103,6 +104,9 @@ def run_cassette(
 ) -> Observation:
     """Replay `cassette` in the runtime called `runtime` and return all that was seen.
 
+    `runtime` can name two, `adk+legacy`: a session begun in one and resumed in the other, which
+    takes a script of at least two prompts (`harness.replay.handover`).
+
     A run that fails, stalls or passes its real deadline is an observation too; its `error` says
     what happened. `telemetry` says whether the run is measured, which shows nowhere in what is
     observed; the cassette's own settings play no part in that.
@@ -112,7 +116,8 @@ def run_cassette(
         UnknownRuntime: there is no runtime of that name.
         KeyboardInterrupt: the user's; children have ended and the run's folder is gone.
     """
-    runtime_factory(runtime)
+    for engine in engines_of(runtime):
+        runtime_factory(engine)
     with asyncio.Runner(loop_factory=virtual_loop) as runner:
         return runner.run(
             observe_cassette(
@@ -130,7 +135,7 @@ async def observe_cassette(
     telemetry: TelemetrySettings = _UNMEASURED,
 ) -> Observation:
     """`run_cassette` inside a running virtual loop. Several at once do not disturb each other."""
-    traits = runtime_traits(runtime)
+    traits = joint_traits(engines_of(runtime))
     missing = missing_features(cassette, traits.features)
     with open_envelope() as envelope:
         run = _Run(cassette, runtime, envelope, model, traits)
@@ -207,6 +212,7 @@ class _Run:
         self._paths = envelope.paths(cassette.root, traits.folders)
         self._requests = RequestLog(self._paths)
         self._witness = Witness()
+        self._user = ScriptedUser(self._cassette.answers, self._witness)
         self._transcript: list[Content] = []
         self._driver: Driver | None = None
         self._session_id = envelope.ids.uuid(SESSION_SCOPE)
@@ -222,22 +228,40 @@ class _Run:
         self._before = folder_state(workspace.root)
 
     async def play(self) -> None:
-        """Open the runtime, play the script, read the transcript."""
+        """Open each runtime in its turn, play its part of the script, read the transcript."""
+        engines = engines_of(self._runtime)
+        if len(engines) == 1:
+            await self._leg(engines[0], self._cassette, self._resumed())
+            return
+        halves = script_halves(self._cassette.script)
+        if halves is None or len(engines) != 2:
+            problem = f"{self._runtime!r} needs a script with two prompts to hand over between"
+            raise ReplayFailure(self._cassette.name, problem, "name one runtime alone")
+        first, second = (replace(self._cassette, script=half) for half in halves)
+        waiting = await self._leg(engines[0], first, self._resumed())
+        self._session_id = self._envelope.ids.uuid(SESSION_SCOPE)
+        begun = latest_recording(self._envelope.workspace.project_temp / "chats")
+        await self._leg(engines[1], replace(second, during=waiting), begun)
+
+    async def _leg(
+        self, engine: str, cassette: Cassette, resumed: Path | None
+    ) -> tuple[During, ...]:
+        """Play one engine's part; returns what of `during` has not happened yet."""
         async with AsyncExitStack() as stack:
             services = await stack.enter_async_context(open_services(self._setup()))
             self._witness.watch(services)
-            answer_confirmations(services, self._cassette.answers, self._witness)
+            self._user.answer_confirmations(services)
             group = await stack.enter_async_context(asyncio.TaskGroup())
-            runtime = await stack.enter_async_context(open_runtime(self._runtime, services))
+            runtime = await stack.enter_async_context(open_runtime(engine, services))
             if isinstance(runtime, ReportsVersions):
                 self._versions = runtime.versions
-            self._driver = Driver(
-                self._cassette, runtime, services, self._witness, group, self._envelope.clock
-            )
+            driver = Driver(cassette, runtime, services, self._witness, group, self._envelope.clock)
+            self._driver = driver
             try:
-                await self._driver.play(self._resumed())
+                await driver.play(resumed)
             finally:
                 self._transcript = runtime.transcript()
+        return driver.leave()
 
     def observation(self) -> Observation:
         """Everything seen so far."""
@@ -255,6 +279,7 @@ class _Run:
             tool_states=witness.tool_states,
             retries=witness.retries,
             side_events=witness.side_events,
+            order=witness.order,
             workspace_changes=changes(self._before, folder_state(workspace.root)),
             notes=[*(note.message for note in self._generator.notes), *witness.notes],
             unused_steps=self._generator.unused_steps(),
@@ -287,7 +312,7 @@ class _Run:
             self._envelope.setup(session.model, self._generator, session_id=self._session_id),
             approval_mode=session.approval_mode,
             settings=settings_of(session),
-            fallback_handler=fallback_handler(self._cassette.answers, self._witness),
+            fallback_handler=self._user.fallback_handler,
             telemetry=self.telemetry,
         )
 
@@ -305,6 +330,7 @@ class _Run:
 
     def _on_request(self, observed: ObservedRequest) -> None:
         if isinstance(observed.request, ModelRequest):
+            self._witness.on_request()
             self._requests.observe(str(observed.method), observed.request)
         if self._driver is not None:
             self._driver.on_request(observed.index)

@@ -20,7 +20,9 @@ __all__ = ["Witness"]
 class Witness:
     """What one run showed: events in wire form, states of tool calls, retries, side events.
 
-    Listeners hear of an agent event after it was taken down.
+    Listeners hear of an agent event after it was taken down. In which order things of different
+    channels happened is kept apart, as how many events there were by then: that costs nothing
+    where nothing but events happens.
     """
 
     def __init__(self) -> None:
@@ -31,6 +33,9 @@ class Witness:
         self.notes: list[str] = []
         self._listeners: list[Callable[[AgentEvent], None]] = []
         self._lifecycle = LifecycleChecker()
+        self._requests = 0
+        self._marked_sides = 0
+        self._marks: list[tuple[str, int | str, int]] = []
 
     def listen(self, listener: Callable[[AgentEvent], None]) -> None:
         """Call `listener` with every event from now on."""
@@ -43,6 +48,7 @@ class Witness:
 
     def on_event(self, event: AgentEvent) -> None:
         """Take down an agent's event; subscribe an agent's run with this."""
+        self._mark_sides()
         self.events.append(to_wire(event))
         try:
             self._lifecycle.feed(event)
@@ -51,9 +57,40 @@ class Witness:
         for listener in list(self._listeners):
             listener(event)
 
+    def on_request(self) -> None:
+        """The next model request is being made."""
+        self._mark("requests", self._requests)
+        self._requests += 1
+
+    @property
+    def order(self) -> list[tuple[str, int, int]]:
+        """`Observation.order` of what was seen so far."""
+        self._mark_sides()
+        last = {key: number for number, (_, key, _) in enumerate(self._marks)}
+        places: dict[int | str, int] = {call: n for n, call in enumerate(self.tool_states)}
+        found = []
+        for number, (channel, key, events) in enumerate(self._marks):
+            if isinstance(key, int):
+                sides = len(self.retries) if channel == "side" else 0
+                found.append(("retries" if channel == "side" else channel, key + sides, events))
+            elif key in places and last[key] == number:
+                found.append((channel, places[key], events))
+        return found
+
+    def _mark(self, channel: str, key: int | str) -> None:
+        self._mark_sides()
+        self._marks.append((channel, key, len(self.events)))
+
+    def _mark_sides(self) -> None:
+        """Others add side events: they happened before whatever comes next."""
+        for number in range(self._marked_sides, len(self.side_events)):
+            self._marks.append(("side", number, len(self.events)))
+        self._marked_sides = len(self.side_events)
+
     def _core_event(self, event: CoreEvent) -> None:
         match event:
             case RetryAttempt():
+                self._mark("retries", len(self.retries))
                 self.retries.append(event)
             case ModelChanged(model=model):
                 self.side_events.append({"event": "model-changed", "model": model})
@@ -82,3 +119,4 @@ class Witness:
             seen[call_id] += 1
             if not states or states[-1] != call.status:
                 states.append(str(call.status))
+                self._mark("tool_states", call_id)

@@ -11,6 +11,7 @@ from enum import IntEnum
 from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus
+from harness.triage.changes import Changes
 
 __all__ = ["ExitCode", "FamilyRow", "LoadProblem", "RunReport", "exit_code"]
 
@@ -65,6 +66,8 @@ class RunReport:
     """Cassette name to the file it came from, for the command that reproduces it."""
     options: Sequence[str] = ()
     """What a reproducing command must repeat: `--trust`, `--waivers F`."""
+    since: Changes | None = None
+    """What changed since the last green run, where one is known (`harness.triage`)."""
 
     @property
     def partial(self) -> bool:

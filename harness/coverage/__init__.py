@@ -1,0 +1,1 @@
+"""What a corpus exercises: numbered behaviours, the probes that see them, and what was reached."""

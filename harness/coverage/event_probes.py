@@ -1,0 +1,176 @@
+"""Probes over what a client is told: events, their parts and ends, errors, tools, waits, answers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import pairwise
+from typing import Any, Final
+
+from harness.coverage.words import tier_of, tool_word, word_of
+from harness.replay.observation import Observation
+from services.wire import JsonObject
+
+__all__ = ["event_probes", "retry_probes", "side_probes", "state_probes"]
+
+_OVERFLOW: Final = "Context window will overflow"
+_CODE: Final = re.compile(r'"code":\s*(\d{3})\b')
+_HOOK_SAID: Final = (
+    ("Tool execution blocked: ", "hook:tool_blocked"),
+    ("Agent execution stopped by hook: ", "hook:tool_stopped"),
+    ("Tool result blocked: ", "hook:result_blocked"),
+    ("Tool parameter modification by hook failed", "hook:input_refused"),
+)
+
+
+def event_probes(seen: Observation) -> Iterator[str]:
+    """Kinds of events, and of each kind what tells one sort from another."""
+    before: JsonObject = {}
+    streams = rounds = 0
+    for event in seen.events:
+        kind = event.get("type")
+        yield f"event:{word_of(kind)}"
+        if kind == "message":
+            yield from _message(event)
+        elif kind == "agent_start":
+            streams += 1
+        elif kind == "agent_end":
+            yield from _end(event, before)
+        elif kind == "error":
+            yield from _error(event)
+        elif kind == "tool_response":
+            rounds += before.get("type") != "tool_response"
+            yield from _tool_response(event)
+        elif kind == "tool_request":
+            yield f"tool:{tool_word(event.get('name'))}"
+            if before.get("type") == "tool_request":
+                yield "tool:several_in_one_answer"
+        elif kind == "usage" and event.get("cachedTokens") is not None:
+            yield "event:usage.cached"
+        before = event
+    if streams > 1:
+        yield "session:several_streams"
+    if rounds > 1:
+        yield "session:several_tool_rounds"
+
+
+def _message(event: JsonObject) -> Iterator[str]:
+    role = word_of(event.get("role"))
+    meta = event.get("_meta")
+    for part in _objects(event.get("content")):
+        yield f"message:{role}.{word_of(part.get('type'))}"
+    if isinstance(meta, dict):
+        for key in ("citation", "subject"):
+            if meta.get(key):
+                yield f"message:{role}.{key}"
+
+
+def _end(event: JsonObject, before: JsonObject) -> Iterator[str]:
+    reason = word_of(event.get("reason"))
+    yield f"end:{reason}"
+    data = event.get("data")
+    if isinstance(data, dict) and "message" in data:
+        yield "hook:agent_stopped"
+    if reason == "aborted":
+        yield f"abort:after_{word_of(before.get('type'))}"
+
+
+def _error(event: JsonObject) -> Iterator[str]:
+    yield f"error:{word_of(event.get('status'))}"
+    yield "error:fatal" if event.get("fatal") else "error:not_fatal"
+    meta = event.get("_meta")
+    if str(event.get("message", "")).startswith(_OVERFLOW):
+        yield "limit:overflow"
+    if not isinstance(meta, dict):
+        return
+    if meta.get("code") is not None:
+        yield f"error_code:{word_of(meta['code'])}"
+    if meta.get("errorType") is not None:
+        yield f"invalid_stream:{word_of(meta['errorType'])}"
+    status = meta.get("status")
+    if isinstance(status, int):
+        yield f"http:{status}"
+
+
+def _tool_response(event: JsonObject) -> Iterator[str]:
+    data = event.get("data")
+    error = data.get("errorType") if isinstance(data, dict) else None
+    failed = event.get("isError") is True or error is not None
+    name = tool_word(event.get("name"))
+    yield f"tool_result:{name}.{'error' if failed else 'success'}"
+    for part in _objects(event.get("content")):
+        if part.get("type") == "media":
+            yield "tool_result:media"
+    if error is None:
+        return
+    yield f"tool_error:{word_of(error)}"
+    heads = [str(part.get("text", ""))[:80] for part in _objects(event.get("content"))]
+    by_hook = [probe for text, probe in _HOOK_SAID if any(text in head for head in heads)]
+    yield from by_hook
+    if error == "policy_violation" and not by_hook:
+        yield "policy:denied"
+
+
+def retry_probes(seen: Observation) -> Iterator[str]:
+    """Why something was tried again, and how often: a status, a network's failure, a bad stream."""
+    for retry in seen.retries:
+        if match := _CODE.search(retry.error):
+            yield f"retry:{match[1]}"
+        elif word_of(retry.error) == retry.error and retry.error.isupper():
+            yield f"retry:{retry.error}"
+        else:
+            yield "retry:other"
+        if retry.attempt == 1:
+            yield "retry:first"
+        elif retry.attempt >= retry.max_attempts - 1:
+            yield "retry:last"
+        if retry.delay_ms == 0:
+            yield "retry:at_once"
+
+
+def state_probes(seen: Observation) -> Iterator[str]:
+    """The scheduler's states of tool calls, each step and where the call ended."""
+    for states in seen.tool_states.values():
+        names = [word_of(state) for state in states]
+        for name in names:
+            yield f"tool_state:{name}"
+        for one, other in pairwise(names):
+            yield f"tool_step:{one}>{other}"
+            if (one, other) == ("executing", "validating"):
+                yield "hook:tail_call"
+        if names:
+            yield f"tool_end:{names[-1]}"
+        if "awaiting_approval" in names:
+            yield "policy:asked"
+        elif "executing" in names:
+            yield "policy:allowed"
+
+
+def side_probes(seen: Observation) -> Iterator[str]:
+    """Changes of model and mode, confirmations and their outcomes, fallback questions."""
+    for side in seen.side_events:
+        match side.get("event"):
+            case "model-changed":
+                yield "side:model_changed"
+                yield f"side:model_changed.{tier_of(side.get('model'))}"
+            case "approval-mode-changed":
+                yield f"side:mode.{word_of(side.get('mode'))}"
+            case "approval-mode-rejected":
+                yield "side:mode_rejected"
+            case "confirmation":
+                kind, outcome = word_of(side.get("type")), word_of(side.get("outcome"))
+                yield f"confirmed:{kind}.{outcome}"
+            case "fallback-handler":
+                failed, instead = tier_of(side.get("failed")), tier_of(side.get("fallback"))
+                yield f"handler:{failed}->{instead}"
+                yield f"handler:{word_of(side.get('intent'))}"
+                yield f"handler:{word_of(side.get('error'))}"
+            case "send-rejected":
+                yield f"side:send_rejected.{word_of(side.get('kind'))}"
+            case other:
+                yield f"side:{word_of(other)}"
+
+
+def _objects(value: Any) -> Iterator[JsonObject]:
+    if isinstance(value, (list, tuple)):
+        yield from (item for item in value if isinstance(item, dict))

@@ -1,0 +1,84 @@
+"""`reached`: names of what one run was seen to do, in a vocabulary that all runtimes share.
+
+Everything is read off an `Observation`, so a baseline, which is one, has probes like a fresh run.
+A probe says that something happened, not that it was right: whether it was is what the comparison
+decides. Names are `kind:what`; `PREFIXES` has the kinds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Final
+
+from harness.coverage.event_probes import event_probes, retry_probes, side_probes, state_probes
+from harness.coverage.kept_probes import recording_probes, replay_probes, workspace_probes
+from harness.coverage.request_probes import request_probes
+from harness.replay.observation import Observation
+
+__all__ = ["PREFIXES", "reached"]
+
+PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "abort": "how far a stream was when it was aborted; what history holds of it",
+        "asked": "the roles in which a model was asked",
+        "compression": "summaries of the history: asked for, verified, taken",
+        "config": "settings of requests",
+        "confirmed": "confirmations shown, by kind and outcome",
+        "end": "reasons of agent_end",
+        "error": "error events, by status and fatality",
+        "error_code": "codes of error events",
+        "event": "kinds of events",
+        "fallback": "the same request once more, to a model of another name; by tiers",
+        "handler": "questions to the fallback handler: tiers, answer, error",
+        "history": "what became of the conversation from one request to the next",
+        "hook": "what hooks were told, and what they did",
+        "http": "HTTP status of error events",
+        "invalid_stream": "kinds of answers that are none",
+        "limit": "limits that were met",
+        "loop": "strikes of the loop detection",
+        "masking": "old tool outputs masked",
+        "mcp": "tools of MCP servers",
+        "message": "parts of messages, by role",
+        "model": "tiers of models that were asked",
+        "next_speaker": "what the check of who speaks next led to",
+        "nudge": "what a model is told that gave no answer",
+        "policy": "decisions about tool calls",
+        "provider": "rules of the API that requests broke",
+        "recorded": "kinds of lines of chat recordings",
+        "replay": "how the replay itself went",
+        "request": "one request after another",
+        "resume": "sessions read back",
+        "retry": "waits before another attempt, by cause",
+        "sent": "kinds of parts that a model was sent",
+        "session": "several streams, several rounds of tools",
+        "side": "changes of model and mode, refusals of a send",
+        "skill": "skills",
+        "subagent": "agents that a call started",
+        "switched": "another request, to a model of another name; by tiers",
+        "tool": "tools that a model called, by their built-in names",
+        "tool_end": "the last state of a call",
+        "tool_error": "kinds of failed calls",
+        "tool_result": "results by tool",
+        "tool_state": "states of calls",
+        "tool_step": "one state of a call after another",
+        "truncation": "long tool outputs cut or summed up as they arrive",
+        "workspace": "files that were written or deleted",
+    }
+)
+"""The kinds of probes, and what each is about."""
+
+
+def reached(seen: Observation) -> tuple[str, ...]:
+    """Names of all that a run showed, sorted, each once."""
+    found = {
+        *event_probes(seen),
+        *retry_probes(seen),
+        *state_probes(seen),
+        *side_probes(seen),
+        *request_probes(seen),
+        *recording_probes(seen),
+        *workspace_probes(seen),
+        *replay_probes(seen),
+    }
+    return tuple(sorted(found))

@@ -1,0 +1,144 @@
+"""Probes over what a model is asked: roles, models and their changes, settings, and the contents.
+
+Contents are read where they are new only, and long texts at both ends only: what the product puts
+into a conversation (a masked output, a nudge, a hook's context) stands at one of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from harness.coverage.words import texts_in, tier_of, word_of
+from harness.replay.observation import Observation, ObservedRequest
+from services.wire import JsonObject
+
+__all__ = ["request_probes"]
+
+_END: Final = 600
+"""Characters at each end of a text that are looked at."""
+
+_SIGNS: Final = (
+    ("<hook_context>", "hook:context"),
+    ("Tool input parameters were modified by a hook", "hook:input_replaced"),
+    ("System: Potential loop detected.", "loop:warned"),
+    ("<tool_output_masked>", "masking:masked"),
+    ("Output too large. Showing first", "truncation:cut"),
+    ("Full output saved to: ", "truncation:distilled"),
+    ("Please continue.", "next_speaker:model"),
+    ("[System: You previously generated thoughts but failed", "nudge:thoughts_only"),
+    ("[System: You previously returned an empty response", "nudge:no_text"),
+    ("[System: You successfully executed a tool but returned", "nudge:empty_answer"),
+    ("[The previous response was interrupted", "abort:placeholder"),
+    ("<activated_skill", "skill:activated"),
+)
+_SNAPSHOT: Final = "<state_snapshot>"
+_VERIFY: Final = "Critically evaluate the <state_snapshot>"
+_COMPRESSOR: Final = "utility_compressor"
+_STREAM: Final = "generateContentStream"
+
+
+def request_probes(seen: Observation) -> Iterator[str]:
+    """What the run asked models, in whichever role."""
+    before: dict[tuple[str, str], ObservedRequest] = {}
+    summed_up = asked_to = False
+    for request in seen.requests:
+        role = word_of(request.role)
+        if request.method == "countTokens":
+            yield "asked:count_tokens"
+        else:
+            yield f"asked:{role}"
+        if request.thread != "main":
+            yield "subagent:asked"
+        yield f"model:{tier_of(request.model)}"
+        yield from _settings(request)
+        if request.method == _STREAM and role == "main":
+            yield from _main(request, before.get(request.lineage))
+            summed_up = summed_up or _shows(request, _SNAPSHOT)
+            before[request.lineage] = request
+        elif role == _COMPRESSOR:
+            asked_to = True
+            yield "compression:verified" if _shows(request, _VERIFY) else "compression:asked"
+        yield from (f"provider:{finding.rule}" for finding in request.provider)
+    if summed_up:
+        yield "compression:summary_in_history"
+    elif asked_to:
+        yield "compression:no_summary_taken"
+
+
+def _settings(request: ObservedRequest) -> Iterator[str]:
+    thinking = request.config.get("thinkingConfig")
+    if isinstance(thinking, dict):
+        for key in ("thinkingBudget", "thinkingLevel"):
+            if key in thinking:
+                yield f"config:{key}"
+    for key in ("responseMimeType", "toolConfig", "maxOutputTokens"):
+        if key in request.config:
+            yield f"config:{key}"
+    if any(name.startswith("mcp_") for name in request.tools):
+        yield "mcp:declared"
+
+
+def _main(request: ObservedRequest, before: ObservedRequest | None) -> Iterator[str]:
+    """The main conversation's next request, after the one `before`."""
+    count = request.contents_count
+    if before is None:
+        if count > 1:
+            yield "resume:history"
+    else:
+        here, there = tier_of(before.model), tier_of(request.model)
+        if before.model != request.model:
+            again = before.digest == request.digest
+            yield f"{'fallback' if again else 'switched'}:{here}->{there}"
+        elif before.digest == request.digest:
+            yield "request:same_again"
+        if count < before.contents_count:
+            yield "history:shorter"
+    texts: set[str] = set()
+    for content in request.new_contents:
+        yield from _content(content, texts)
+    for text in texts:
+        yield from (probe for sign, probe in _SIGNS if sign in text)
+
+
+def _content(content: JsonObject, texts: set[str]) -> Iterator[str]:
+    parts = content.get("parts")
+    results = 0
+    for part in parts if isinstance(parts, (list, tuple)) else ():
+        if not isinstance(part, dict):
+            continue
+        if "inlineData" in part or "fileData" in part:
+            yield "sent:media"
+        if part.get("thoughtSignature"):
+            yield "sent:signature"
+        answer = part.get("functionResponse")
+        if isinstance(answer, dict):
+            results += 1
+            response = answer.get("response")
+            if isinstance(response, dict) and "error" in response:
+                yield "sent:error_result"
+            if answer.get("parts"):
+                yield "sent:media"
+            texts.update(map(_ends, texts_in(response)))
+        elif isinstance(part.get("text"), str):
+            texts.add(_ends(part["text"]))
+    if results:
+        yield "sent:results" if results > 1 else "sent:result"
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
+
+
+def _shows(request: ObservedRequest, sign: str) -> bool:
+    return any(
+        sign in _ends(text)
+        for content in request.new_contents
+        for text in texts_in(_plain(content))
+    )
+
+
+def _plain(content: JsonObject) -> list[Any]:
+    parts = content.get("parts")
+    found = parts if isinstance(parts, (list, tuple)) else ()
+    return [part.get("text") for part in found if isinstance(part, dict)]

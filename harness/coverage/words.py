@@ -1,0 +1,52 @@
+"""Words that a probe may be named with: whatever a model, a tool or a server says stays out.
+
+Names of probes go into journals and reports, so they come from closed sets or have a narrow form.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any, Final
+
+from services.policy.tool_names import BUILT_IN_TOOLS
+
+__all__ = ["texts_in", "tier_of", "tool_word", "word_of"]
+
+_WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
+_TIERS: Final = ("flash-lite", "flash", "pro")
+_BUILT_IN: Final = frozenset(BUILT_IN_TOOLS)
+
+
+def word_of(value: Any) -> str:
+    """`value` if it is a short word, else `other`."""
+    return value if isinstance(value, str) and _WORD.fullmatch(value) else "other"
+
+
+def tier_of(model: Any) -> str:
+    """The tier of a model's name: `flash-lite`, `flash`, `pro`, or `other` for whatever else."""
+    name = model if isinstance(model, str) else ""
+    if not name.startswith("gemini-"):
+        return "other"
+    return next((tier for tier in _TIERS if tier in name), "other")
+
+
+def tool_word(name: Any) -> str:
+    """A built-in tool's own name, `mcp` for a server's tool, `unknown` for any other."""
+    if not isinstance(name, str):
+        return "unknown"
+    if name in _BUILT_IN:
+        return name
+    return "mcp" if name.startswith("mcp_") else "unknown"
+
+
+def texts_in(value: Any, depth: int = 6) -> Iterator[str]:
+    """Every text in a JSON value, to a small depth."""
+    if isinstance(value, str):
+        yield value
+    elif depth and isinstance(value, dict):
+        for item in value.values():
+            yield from texts_in(item, depth - 1)
+    elif depth and isinstance(value, (list, tuple)):
+        for item in value:
+            yield from texts_in(item, depth - 1)

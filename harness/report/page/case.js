@@ -1,0 +1,87 @@
+// What a case shows when it is opened: built then, never before.
+
+async function fillCase(card) {
+  if (card.dataset.filled) return;
+  card.dataset.filled = "yes";
+  const place = card.querySelector(".details");
+  const kept = document.getElementById(`${card.id}-data`);
+  try {
+    const details = await unpacked(JSON.parse(kept.textContent));
+    place.replaceChildren(...caseParts(card, { ...details, id: card.id }));
+    card.dataset.state = "ready";
+  } catch (error) {
+    place.replaceChildren(el("p", { class: "problem" },
+      visible(`The details of this case cannot be shown: ${error.message}`)));
+    card.dataset.state = "broken";
+  }
+}
+
+function caseParts(card, details) {
+  const names = [document.body.dataset.control, document.body.dataset.candidate];
+  return [
+    details.rows.length ? bothRuns(details, names) : null,
+    details.divergences.length ? allDifferences(details, names) : null,
+    details.noise.length ? noisePart(details) : null,
+    cassettePart(details),
+  ].filter(Boolean);
+}
+
+function bothRuns(details, names) {
+  const section = el("section", { class: "runs", "aria-label": "Both runs side by side" });
+  const next = el("button", { type: "button", class: "step", "data-step": "difference" },
+    "Next difference ", el("kbd", {}, "d"));
+  section.append(el("div", { class: "bar" }, el("h4", {}, "Both runs side by side"), next));
+  if (details.leftOut) {
+    section.append(el("p", { class: "aside" },
+      `${plural(details.leftOut, "moment")} far from any difference had no room here.`));
+  }
+  section.append(
+    el("div", { class: "heads", "aria-hidden": "true" }, el("span", {}, "moment"),
+      ...names.map((name, side) => el("span", { class: SIDES[side] }, visible(name)))),
+    timeline(details, names));
+  return section;
+}
+
+function allDifferences(details, names) {
+  const open = !details.rows.length; // without timelines this is all there is
+  const list = el("ol", { class: "differences" });
+  for (const each of details.divergences) {
+    const item = el("li", { class: each.waivedBy === null ? "row differs" : "row waived" },
+      el("p", { class: "place" }, el("code", {}, visible(each.place)), ` ${each.kind} `,
+        waiverTag(each)));
+    const fields = el("dl", { class: "fields" });
+    fields.append(field(each.path, [undefined, undefined], each, { names, whole: false }));
+    item.append(fields);
+    list.append(item);
+  }
+  const count = plural(details.divergences.length, "difference");
+  return fold(`All ${count} as they were found`, open, list);
+}
+
+function noisePart(details) {
+  const list = el("ul", {});
+  for (const each of details.noise) {
+    list.append(el("li", {}, el("code", {}, visible(each.place)),
+      each.hides ? `: hides ${plural(each.hides, "difference")}` : ""));
+  }
+  const part = fold("Noise: where the control differs from itself", true, list);
+  part.classList.add("noise");
+  part.hidden = !noiseShown();
+  return part;
+}
+
+function cassettePart(details) {
+  if (details.cassette === null) return null;
+  const text = el("pre", { tabindex: "0", "aria-label": "The cassette's text" },
+    el("code", {}, visible(details.cassette)));
+  const parts = [text];
+  if (details.cassetteCut) {
+    parts.push(el("p", { class: "aside" }, "Cut here: the file itself has the rest."));
+  }
+  return fold(details.cassetteFile ? `The cassette: ${details.cassetteFile}` : "The cassette",
+    false, ...parts);
+}
+
+function fold(title, open, ...content) {
+  return el("details", { class: "part", open }, el("summary", {}, visible(title)), ...content);
+}

@@ -1,0 +1,45 @@
+// Puts the parts together. The page without this shows verdict, findings and tables; what is
+// compressed and what moves takes script.
+
+function prepare() {
+  document.documentElement.classList.add("scripted");
+  for (const card of cards()) {
+    card.addEventListener("toggle", () => {
+      if (!card.open) return;
+      fillCase(card);
+    });
+    card.querySelector("summary").addEventListener("click", () => mark(card));
+  }
+  for (const button of document.querySelectorAll("[data-opens]")) {
+    button.addEventListener("click", () => document.getElementById(button.dataset.opens)
+      .showModal());
+  }
+  document.addEventListener("click", (event) => {
+    const step = event.target.closest("button[data-step]");
+    if (step) {
+      mark(step.closest("details.case"));
+      stepDifference();
+    }
+    const query = event.target.closest("button[data-query]");
+    if (query) searchFor(query.dataset.query);
+  });
+  const search = document.getElementById("search");
+  if (!search) return;
+  search.addEventListener("input", showChosen);
+  document.getElementById("show-waived").addEventListener("change", showChosen);
+  document.getElementById("show-noise").addEventListener("change", showChosen);
+  showChosen();
+  const named = document.getElementById(location.hash.slice(1));
+  if (named?.matches("details.case")) goTo(named);
+  for (const card of cards()) if (card.open) fillCase(card);
+}
+
+function searchFor(query) {
+  const search = document.getElementById("search");
+  search.value = query;
+  showChosen();
+  search.focus({ preventScroll: true });
+  document.getElementById("findings").scrollIntoView();
+}
+
+prepare();

@@ -1,0 +1,115 @@
+// Both runs side by side, in the order in which things happened. Stretches in which nothing differs
+// fold to one line: a reader looks for where the runs part, with a little of what came before.
+
+const AROUND = 2; // equal rows shown before and after a difference
+const FEWEST_FOLDED = 3;
+
+const KINDS = {
+  request: "request", answer: "answer", retry: "retry", tool: "tool call", event: "event",
+  side: "side event", memory: "memory", recording: "recording", workspace: "workspace",
+  provider: "API rule", cost: "cost", note: "note",
+};
+
+function timeline(details, names) {
+  const rows = details.rows.map(([kind, control, candidate, divergences], number) => ({
+    kind, number, divergences, sides: [moment(control), moment(candidate)],
+  }));
+  const list = el("ol", { class: "timeline" });
+  const shown = shownRows(rows, details.first);
+  let equal = [];
+  for (const row of rows) {
+    if (shown.has(row.number)) {
+      foldInto(list, equal, details, names);
+      equal = [];
+      list.append(rowElement(row, details, names));
+    } else equal.push(row);
+  }
+  foldInto(list, equal, details, names);
+  return list;
+}
+
+const moment = (kept) => (kept === null ? null : { index: kept[0], line: kept[1], fields: kept[2] });
+
+function shownRows(rows, first) {
+  const shown = new Set();
+  for (const { number, divergences } of rows) {
+    if (!divergences.length && number !== first) continue;
+    for (let near = number - AROUND; near <= number + AROUND; near++) shown.add(near);
+  }
+  return shown;
+}
+
+function foldInto(list, rows, details, names) {
+  if (rows.length < FEWEST_FOLDED) {
+    list.append(...rows.map((row) => rowElement(row, details, names)));
+    return;
+  }
+  const button = el("button", { type: "button" }, `${rows.length} moments alike on both sides`);
+  const item = el("li", { class: "alike" }, button);
+  button.addEventListener("click", () => {
+    const made = rows.map((row) => rowElement(row, details, names));
+    item.replaceWith(...made);
+    const target = made[0];
+    target.tabIndex = -1; // the button that had the focus is gone
+    target.focus();
+  });
+  list.append(item);
+}
+
+function rowElement(row, details, names) {
+  const found = row.divergences.map((index) => details.divergences[index]).filter(Boolean);
+  const open = found.filter((each) => each.waivedBy === null);
+  const state = open.length ? "differs" : found.length ? "waived" : "same";
+  const item = el("li", { class: `row ${state}`, "data-row": row.number });
+  const head = [
+    el("span", { class: "kind" }, el("span", { class: `dot ${row.kind}`, "aria-hidden": "true" }),
+      KINDS[row.kind] ?? row.kind, state === "same" ? null : stateTag(state, open, found)),
+    ...lines(row, state, names),
+  ];
+  if (!found.length) {
+    item.append(el("div", { class: "head" }, ...head));
+    return item;
+  }
+  const fold = el("details", { class: "fold" }, el("summary", { class: "head" }, ...head));
+  fold.addEventListener("toggle", () => fillRow(fold, row, found, names));
+  item.append(fold);
+  if (row.number === details.first) {
+    item.id = `${details.id}-first`;
+    item.classList.add("first");
+    fold.open = true;
+    fillRow(fold, row, found, names);
+  }
+  return item;
+}
+
+function stateTag(state, open, found) {
+  return state === "differs"
+    ? el("span", { class: "tag differs" }, plural(open.length, "difference"))
+    : el("span", { class: "tag waived" }, `${found.length} waived`);
+}
+
+function lines(row, state, names) {
+  const [control, candidate] = row.sides;
+  if (state === "same" && control && candidate && control.line === candidate.line) {
+    return [el("span", { class: "line both" }, heard("on both sides: "), visible(control.line))];
+  }
+  const texts = control && candidate
+    ? textDiff(control.line, candidate.line).map((runs, side) => marked(runs, SIDES[side]))
+    : row.sides.map((side) => (side === null
+      ? el("em", { class: "nothing" }, "nothing here") : visible(side.line)));
+  return texts.map((content, side) => el("span", { class: `line ${SIDES[side]}` },
+    el("span", { class: "who" }, `${names[side]}: `), content));
+}
+
+function fillRow(fold, row, found, names) {
+  if (!fold.open || fold.dataset.filled) return;
+  fold.dataset.filled = "yes";
+  const differences = new Map(found.map((each) => [each.path, each]));
+  const isWhole = row.sides.includes(null);
+  if (isWhole) differences.delete("");
+  fold.append(fieldList(row, differences, names));
+  for (const each of found) {
+    if (each.kind === "changed" || (isWhole && each.path === "")) continue;
+    fold.append(el("p", { class: "aside" }, visible(`${each.kind}: ${each.place}`)));
+  }
+}

@@ -1,0 +1,93 @@
+"""The files that a report can be written to: one row per option, its writer named by text.
+
+`run`, `merge` and `report` offer the same options, and pay for a writer's imports only when it is
+asked for.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from harness.errors import UsageError
+
+if TYPE_CHECKING:  # importing it costs what `parity --help` must not
+    from harness.report.model import RunReport
+
+__all__ = ["WRITERS", "Writer", "write_report"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Writer:
+    """One option that writes the report somewhere."""
+
+    option: str
+    """As on the command line: `--json`."""
+    help: str
+    text: str
+    """`module:function`; the function takes the `RunReport` and returns the whole text."""
+    index: str | None = None
+    """The option names a folder, and this is the file in it; `None`: it names the file."""
+
+    @property
+    def parameter(self) -> str:
+        """The name under which the option's value is handed over: `json_file`."""
+        kind = "file" if self.index is None else "folder"
+        return f"{self.option.removeprefix('--').replace('-', '_')}_{kind}"
+
+    def file(self, place: Path) -> Path:
+        """The file that is written where the option says `place`."""
+        return place if self.index is None else place / self.index
+
+    def write(self, report: RunReport, place: Path) -> Path:
+        """Write the report and return the file.
+
+        Raises:
+            UsageError: it cannot be written after all.
+        """
+        module, _, name = self.text.partition(":")
+        text: str = getattr(importlib.import_module(module), name)(report)
+        file = self.file(place)
+        try:
+            file.write_text(text, "utf-8")
+        except OSError as error:
+            problem = f"{file} cannot be written: {error.strerror}"
+            raise UsageError(problem, f"choose another place with {self.option}") from error
+        return file
+
+
+WRITERS: Final = (
+    Writer(
+        option="--html",
+        help="Write the report as index.html in this folder.",
+        text="harness.report.html:html_report",
+        index="index.html",
+    ),
+    Writer(
+        option="--json",
+        help="Write the report as JSON.",
+        text="harness.report.json_report:json_report",
+    ),
+    Writer(
+        option="--junit",
+        help="Write the report as JUnit XML.",
+        text="harness.report.junit:junit_report",
+    ),
+)
+"""In the order in which the files are named at the end."""
+
+
+def write_report(report: RunReport, places: Mapping[str, Path]) -> list[Path]:
+    """Write the report wherever it was asked for; `places` by the options' parameter names.
+
+    Raises:
+        UsageError: a file cannot be written.
+    """
+    return [
+        writer.write(report, places[writer.parameter])
+        for writer in WRITERS
+        if writer.parameter in places
+    ]

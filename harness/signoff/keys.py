@@ -1,0 +1,145 @@
+"""Ed25519 keys as values: a public one that is trusted, a private one that signs.
+
+A private key is never shown: not by `repr`, not in a message, not in a traceback.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Final, Self
+
+from cryptography.exceptions import UnsupportedAlgorithm
+from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey, Ed25519PublicKey
+from cryptography.hazmat.primitives.serialization import (
+    BestAvailableEncryption,
+    Encoding,
+    KeySerializationEncryption,
+    NoEncryption,
+    PrivateFormat,
+    PublicFormat,
+    load_pem_private_key,
+    load_pem_public_key,
+)
+from securesystemslib.signer import CryptoSigner, SSlibKey
+
+from harness.signoff.problems import KeyProblem
+
+__all__ = ["PublicKey", "SigningKey"]
+
+_TEXT: Final = re.compile(r"ed25519:([0-9a-f]{64})")
+
+
+@dataclass(frozen=True)
+class PublicKey:
+    """A public key, by its 32 bytes in hex digits."""
+
+    hexadecimal: str
+
+    @classmethod
+    def parse(cls, text: str) -> Self:
+        """Read `ed25519:` and 64 hex digits, as they stand in `gates.toml`.
+
+        Raises:
+            ValueError: it is something else, or no point of the curve.
+        """
+        found = _TEXT.fullmatch(text)
+        if found is None:
+            raise ValueError("must be `ed25519:` and 64 hex digits, as `parity keygen` prints it")
+        return cls(found[1])
+
+    @classmethod
+    def from_pem(cls, raw: bytes, where: str) -> Self:
+        """Read a public key's PEM file; `where` is for messages.
+
+        Raises:
+            KeyProblem: it is no public Ed25519 key.
+        """
+        mend = "name the `.pub` file that `parity keygen` made"
+        try:
+            key = load_pem_public_key(raw)
+        except (ValueError, TypeError, UnsupportedAlgorithm):
+            raise KeyProblem(where, "is no public key in PEM", mend) from None
+        if not isinstance(key, Ed25519PublicKey):
+            raise KeyProblem(where, "is no Ed25519 key", mend)
+        return cls(_raw(key))
+
+    @property
+    def text(self) -> str:
+        """As `gates.toml` has it."""
+        return f"ed25519:{self.hexadecimal}"
+
+    @property
+    def pem(self) -> bytes:
+        """As a PEM file."""
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.hexadecimal))
+        return key.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
+
+    @property
+    def keyid(self) -> str:
+        """What envelopes call it: a digest over the key, 64 hex digits."""
+        return self.securesystems.keyid
+
+    @cached_property
+    def securesystems(self) -> SSlibKey:
+        """As securesystemslib wants it."""
+        key = Ed25519PublicKey.from_public_bytes(bytes.fromhex(self.hexadecimal))
+        return SSlibKey.from_crypto(key)
+
+
+class SigningKey:
+    """A private key that signs."""
+
+    def __init__(self, private: Ed25519PrivateKey) -> None:
+        self.signer = CryptoSigner(private)
+        self.public = PublicKey(_raw(private.public_key()))
+        self._private = private
+
+    def __repr__(self) -> str:
+        return f"SigningKey({self.public.text})"
+
+    @classmethod
+    def new(cls) -> Self:
+        """A fresh key, from the system's randomness."""
+        return cls(Ed25519PrivateKey.generate())
+
+    @classmethod
+    def from_pem(cls, raw: bytes, where: str, passphrase: bytes | None) -> Self:
+        """Read a private key's PEM; `where` is for messages.
+
+        Raises:
+            KeyProblem: it is no private Ed25519 key in PKCS#8, or the passphrase does not fit.
+        """
+        try:
+            key = load_pem_private_key(raw, passphrase)
+        except TypeError:
+            wants = is_encrypted(raw)
+            problem = "needs its passphrase" if wants else "has no passphrase, but one was given"
+            mend = "give it with --passphrase-file or --passphrase-fd" if wants else "leave it out"
+            raise KeyProblem(where, problem, mend) from None
+        except (ValueError, UnsupportedAlgorithm):
+            if passphrase is not None and is_encrypted(raw):
+                raise KeyProblem(where, "the passphrase does not fit") from None
+            mend = "make one with `parity keygen`"
+            raise KeyProblem(where, "is no private key in PKCS#8 PEM", mend) from None
+        if not isinstance(key, Ed25519PrivateKey):
+            mend = "make one with `parity keygen`"
+            raise KeyProblem(where, "is no Ed25519 key", mend) from None
+        return cls(key)
+
+    def pem(self, passphrase: bytes | None) -> bytes:
+        """As a PKCS#8 PEM file, encrypted if there is a passphrase. To be written, never shown."""
+        lock: KeySerializationEncryption = (
+            NoEncryption() if passphrase is None else BestAvailableEncryption(passphrase)
+        )
+        return self._private.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, lock)
+
+
+def is_encrypted(raw: bytes) -> bool:
+    """Whether a PEM says of itself that it is encrypted."""
+    return b"ENCRYPTED" in raw
+
+
+def _raw(key: Ed25519PublicKey) -> str:
+    return key.public_bytes(Encoding.Raw, PublicFormat.Raw).hex()

@@ -1,0 +1,48 @@
+"""What can be wrong with keys and records; every message says what, where, and how to mend it.
+
+SignoffError
+├── KeyProblem      2: a key or passphrase cannot be used
+├── RecordRefused   1: a record is not what it must be; .file, .problem
+└── SigningRefused  1: there is nothing that may be signed now
+
+None of them, nor what led to it, ever holds private material: causes are cut off where they could.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from harness.errors import HarnessError
+
+__all__ = ["KeyProblem", "RecordRefused", "SigningRefused", "SignoffError"]
+
+
+class SignoffError(HarnessError):
+    """The root of what signing and verifying raise."""
+
+
+class KeyProblem(SignoffError):
+    """A key or a passphrase cannot be used."""
+
+    def __init__(self, where: str, problem: str, mend: str = "") -> None:
+        super().__init__(f"{where}: {problem}; {mend}" if mend else f"{where}: {problem}")
+
+
+class RecordRefused(SignoffError):
+    """A file is no record that may be believed."""
+
+    exit_code = 1
+
+    def __init__(self, file: Path | str, problem: str, mend: str = "") -> None:
+        super().__init__(f"{file}: {problem}; {mend}" if mend else f"{file}: {problem}")
+        self.file = Path(file)
+        self.problem = problem
+
+
+class SigningRefused(SignoffError):
+    """What was asked to be signed does not hold."""
+
+    exit_code = 1
+
+    def __init__(self, problem: str, mend: str = "") -> None:
+        super().__init__(f"not signed: {problem}; {mend}" if mend else f"not signed: {problem}")

@@ -1,0 +1,128 @@
+"""In which order the things of several channels happened, on one side and on both together.
+
+What is known of it is what the run itself took down (`Observation.order`). A baseline has none: its
+questions are put before the answers that the events show, which is where they must have been.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Final
+
+from harness.parity.align import Pair
+from harness.parity.divergence import ChannelName
+from harness.replay.observation import Observation
+
+__all__ = ["Place", "Placed", "merged", "moments_of"]
+
+Place = tuple[ChannelName, int]
+"""One item of one side: its channel and its index there."""
+Placed = tuple[ChannelName, int | None, int | None]
+"""One item of both sides; `None` where a side has nothing."""
+
+_AT_THE_END: Final = (
+    ChannelName.WORKSPACE,
+    ChannelName.TRANSCRIPT,
+    ChannelName.RECORDING,
+    ChannelName.COST,
+)
+"""What is looked at only when the run is over."""
+
+
+def moments_of(seen: Observation, lengths: Mapping[ChannelName, int]) -> list[Place]:
+    """Every item of one side in the order in which things happened.
+
+    `lengths` says how many items each channel has; those of the end follow channel by channel.
+    """
+    before: dict[int, list[Place]] = {}
+    told: set[Place] = set()
+    for name, index, events in seen.order or _guessed(seen):
+        place = (ChannelName(name), index)
+        if index < lengths.get(place[0], 0) and place not in told:
+            told.add(place)
+            before.setdefault(events, []).append(place)
+    found: list[Place] = []
+    for number in range(lengths.get(ChannelName.EVENTS, 0)):
+        found.extend(before.pop(number, ()))
+        found.append((ChannelName.EVENTS, number))
+    for number in sorted(before):
+        found.extend(before[number])
+    for channel, length in lengths.items():
+        if channel not in (ChannelName.EVENTS, *_AT_THE_END):
+            found.extend((channel, n) for n in range(length) if (channel, n) not in told)
+    for channel in _AT_THE_END:
+        found.extend((channel, number) for number in range(lengths.get(channel, 0)))
+    return found
+
+
+def _guessed(seen: Observation) -> Iterator[tuple[str, int, int]]:
+    """An order for a run that took none down.
+
+    The main conversation's questions come each before one stretch of what a model says, others
+    before the main question that follows them; a call's way ends with its response.
+    """
+    stretches = _stretches(seen)
+    last = len(seen.events)
+    waiting: list[int] = []
+    for index, request in enumerate(seen.requests):
+        waiting.append(index)
+        if request.role == "main" and request.method.startswith("generate"):
+            at = next(stretches, last)
+            yield from (("requests", each, at) for each in waiting)
+            waiting = []
+    yield from (("requests", each, last) for each in waiting)
+    ends: dict[str, int] = {}
+    for number, event in enumerate(seen.events):
+        if event.get("type") == "tool_response":
+            ends[str(event.get("requestId"))] = number
+    for index, call in enumerate(seen.tool_states):
+        yield "tool_states", index, ends.get(call, last)
+
+
+def _stretches(seen: Observation) -> Iterator[int]:
+    """Where the events of each answer of the model begin."""
+    fresh = True
+    for number, event in enumerate(seen.events):
+        kind = event.get("type")
+        if kind in ("agent_start", "tool_response") or event.get("role") == "user":
+            fresh = True
+        elif fresh and kind in ("message", "tool_request", "usage", "error", "agent_end"):
+            fresh = False
+            yield number
+
+
+def merged(
+    control: Sequence[Place],
+    candidate: Sequence[Place],
+    pairs: Mapping[ChannelName, Sequence[Pair]],
+    *,
+    by_candidate: bool,
+) -> list[Placed]:
+    """Both sides in one order, each pair once.
+
+    The order is the control's, or the candidate's where `by_candidate` says so; what only the other
+    side has stands before whatever it came before there.
+    """
+    chosen = 1 if by_candidate else 0
+    base, other = (candidate, control) if by_candidate else (control, candidate)
+    partner: dict[Place, int | None] = {}
+    lone: set[Place] = set()
+    for channel, both in pairs.items():
+        for pair in both:
+            mine, theirs = pair[chosen], pair[1 - chosen]
+            if mine is not None:
+                partner[channel, mine] = theirs
+            elif theirs is not None:
+                lone.add((channel, theirs))
+    at = {place: number for number, place in enumerate(other)}
+    found: list[tuple[ChannelName, int | None, int | None]] = []
+    reached = 0
+    for channel, index in base:
+        theirs = partner.get((channel, index))
+        if theirs is not None:
+            until = at[channel, theirs]
+            found.extend((c, None, n) for c, n in other[reached:until] if (c, n) in lone)
+            reached = max(reached, until)
+        found.append((channel, index, theirs))
+    found.extend((c, None, n) for c, n in other[reached:] if (c, n) in lone)
+    return [(c, b, a) for c, a, b in found] if by_candidate else found

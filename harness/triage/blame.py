@@ -1,0 +1,208 @@
+"""Whose problem is a red run? One line, inferred from what the run saw; it never claims more.
+
+The order of the questions is the answer's authority. A difference between two runs that both came
+to their end is a fact about runtimes, whatever else went wrong. What kept cases from being compared
+comes after it: files that do not load, baselines that do not fit, machines that gave up.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from harness.canonical import printable
+from harness.parity.divergence import Kind
+from harness.parity.explain import first_cause
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.triage.changes import ChangeKind, Changes
+from harness.triage.signs import Sign, Whose, sign_of
+
+if TYPE_CHECKING:  # the report shows the blame, which is made of it
+    from harness.report.model import RunReport
+
+__all__ = ["Blame", "Whose", "blame"]
+
+_UPSTREAM = "upstream"
+_NOT_OURS = frozenset({ChangeKind.DISTRIBUTION, ChangeKind.SYSTEM, ChangeKind.ASKED})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Blame:
+    """Whose problem a red run is."""
+
+    whose: Whose
+    says: str
+    """Who exactly, and by which reason: printable, without a final stop."""
+    sure: bool = False
+    """It follows from what was seen; otherwise it is only likely."""
+    also: tuple[str, ...] = ()
+    """What else is wrong, for which somebody else may have to do something."""
+
+    @property
+    def line(self) -> str:
+        """The first line of a red run's report."""
+        how = "" if self.sure or self.whose is Whose.UNKNOWN else "probably "
+        more = f"; also: {'; '.join(self.also)}" if self.also else ""
+        return f"whose problem: {how}{self.whose.value}: {self.says}{more}"
+
+
+def blame(report: RunReport) -> Blame | None:
+    """Whose problem `report` is; `None` where it is none, as the run is parity.
+
+    What changed since the last green run (`RunReport.since`) makes it say more where it is known.
+    """
+    since = report.since
+    divergent = [case for case in report.cases if case.verdict is CaseVerdict.DIVERGENT]
+    undecided = [case for case in report.cases if case.verdict is CaseVerdict.INCONCLUSIVE]
+    answers = []
+    if divergent:
+        answers.append(_of_divergent(report, divergent, since))
+    if report.problems:
+        answers.append(_of_problems(report))
+    answers += _of_undecided(undecided)
+    if not answers and (report.partial or report.verdict is not CaseVerdict.PARITY):
+        return _of_lacking(report)
+    if not answers:
+        return None
+    first, *others = answers
+    return replace(first, also=tuple(other.says for other in others))
+
+
+def _of_divergent(report: RunReport, cases: Sequence[CaseResult], since: Changes | None) -> Blame:
+    says = f"{_count(len(cases))} {'diverges' if len(cases) == 1 else 'diverge'}"
+    expired = [w.id for w in report.waivers if w.state in ("expired", "exceeded") and w.count]
+    if expired:
+        why = f"{says}, and the waiver {', '.join(expired)} no longer covers what it covered"
+        return _blame(Whose.RUNTIME, f"{_candidate(report, cases)}: {why}")
+    outside = None if since is None else _outside(report, says, since)
+    return outside or _of_runtime(report, cases, says, since)
+
+
+def _outside(report: RunReport, says: str, since: Changes) -> Blame | None:
+    """Whose it is where only what is not ours changed since the last green run."""
+    if since.ours or not since.green:
+        return None
+    changed = [change for change in since.changes if change.kind is not ChangeKind.OTHER]
+    kinds = {change.kind for change in changed}
+    told = "; ".join(change.line for change in changed[:3])
+    if len(changed) > 3:
+        told += f"; and {len(changed) - 3} more"
+    reason = f"{says}, and since the last green run ({since.since}) only this changed: {told}"
+    core = {ChangeKind.CORE, ChangeKind.BASELINES}
+    if kinds & core and kinds <= core | _NOT_OURS and _core_is_a_side(report):
+        return _blame(Whose.BASELINE, reason)
+    if ChangeKind.DISTRIBUTION in kinds and kinds <= _NOT_OURS:
+        return _blame(Whose.DEPENDENCY, reason)
+    if ChangeKind.SYSTEM in kinds and kinds <= _NOT_OURS:
+        return _blame(Whose.MACHINE, reason)
+    if ChangeKind.CASSETTES in kinds and kinds <= {*_NOT_OURS, ChangeKind.CASSETTES}:
+        return _blame(Whose.CASSETTE, f"{reason}; a changed one may show an old difference")
+    return None
+
+
+def _of_runtime(
+    report: RunReport, cases: Sequence[CaseResult], says: str, since: Changes | None
+) -> Blame:
+    candidate = _candidate(report, cases)
+    kinds = Counter(found.kind for case in cases if (found := first_cause(case)) is not None)
+    if kinds and set(kinds) == {Kind.UNINHERITED}:
+        reason = f"{says} in what both sides ask and the published core does not"
+        return _blame(Whose.RUNTIME, f"services, which both share: {reason}")
+    if kinds and set(kinds) == {Kind.NONDETERMINISTIC}:
+        reason = f"{says} in that it differs from itself from run to run, and the control does not"
+        return _blame(Whose.RUNTIME, f"{candidate}: {reason}", sure=True)
+    touched = _touched_runtimes(report, cases, since)
+    if len(touched) == 1:
+        reason = f"{says}, and of the two only its code changed since {_since(since)}"
+        return _blame(Whose.RUNTIME, f"{touched[0]}: {reason}")
+    code = frozenset() if since is None else since.kinds
+    if ChangeKind.SERVICES in code and ChangeKind.RUNTIMES not in code:
+        reason = f"{says}, and the shared code changed since {_since(since)}, no runtime's did"
+        return _blame(Whose.RUNTIME, f"services, or {candidate}'s use of them: {reason}")
+    reason = f"{says}, and the control {report.control} is taken to be right"
+    return _blame(Whose.RUNTIME, f"{candidate}: {reason}")
+
+
+def _of_problems(report: RunReport) -> Blame:
+    first = report.problems[0]
+    count = len(report.problems)
+    failed = all("the harness failed" in problem.message for problem in report.problems)
+    says = f"{count} file{'' if count == 1 else 's'} cannot be loaded: {first.message}"
+    return _blame(Whose.UNKNOWN if failed else Whose.CASSETTE, says, sure=not failed)
+
+
+def _of_undecided(cases: Sequence[CaseResult]) -> list[Blame]:
+    """A blame for each reason, the commonest first; one that nobody is known for comes last."""
+    counts: Counter[Sign] = Counter()
+    examples: dict[Sign, CaseResult] = {}
+    for case in cases:
+        sign = sign_of(case)
+        counts[sign] += 1
+        examples.setdefault(sign, case)
+    order = sorted(counts, key=lambda sign: (sign.whose is Whose.UNKNOWN, -counts[sign], sign.says))
+    return [
+        _blame(
+            sign.whose,
+            f"{_count(counts[sign])} {sign.says} (first {_told(examples[sign])})",
+            sure=sign.sure,
+        )
+        for sign in order
+    ]
+
+
+def _of_lacking(report: RunReport) -> Blame:
+    judged = f"{len(report.cases)} of {report.planned} cases were judged"
+    if report.interrupted:
+        return _blame(Whose.MACHINE, f"the run was interrupted: {judged}", sure=True)
+    if report.partial:
+        return _blame(Whose.MACHINE, f"the run did not come to its end: {judged}")
+    return _blame(Whose.UNKNOWN, f"nothing was compared: {judged}")
+
+
+def _touched_runtimes(
+    report: RunReport, cases: Sequence[CaseResult], since: Changes | None
+) -> list[str]:
+    """Of the two runtimes, those whose folders were touched since the last green run."""
+    if since is None or not since.green:
+        return []
+    sides = dict.fromkeys((_control(report, cases), _candidate(report, cases)))
+    if any(file.startswith(("services/", "agent_protocol/")) for file in since.touched):
+        return []
+    return [
+        side
+        for side in sides
+        if any(file.startswith(f"runtimes/{side.partition('@')[0]}/") for file in since.touched)
+    ]
+
+
+def _since(since: Changes | None) -> str:
+    assert since is not None
+    return f"the last green run ({since.since})" if since.green else since.since
+
+
+def _core_is_a_side(report: RunReport) -> bool:
+    names = {report.control, report.candidate}
+    names |= {name for case in report.cases for name in case.runtimes}
+    return any(name.partition("@")[0] == _UPSTREAM or ":" in name for name in names)
+
+
+def _control(report: RunReport, cases: Sequence[CaseResult]) -> str:
+    return next((case.runtimes[0] for case in cases if case.runtimes[0]), report.control)
+
+
+def _candidate(report: RunReport, cases: Sequence[CaseResult]) -> str:
+    return next((case.runtimes[1] for case in cases if case.runtimes[1]), report.candidate)
+
+
+def _told(case: CaseResult) -> str:
+    return f"{case.cassette}: {next(iter((*case.blockers, *case.doubts)), '')}"
+
+
+def _count(number: int) -> str:
+    return f"{number} case{'' if number == 1 else 's'}"
+
+
+def _blame(whose: Whose, says: str, *, sure: bool = False) -> Blame:
+    return Blame(whose=whose, says=printable(says), sure=sure)

@@ -1,0 +1,127 @@
+"""Why a case could not be decided, sorted by who has to do something about it.
+
+A case says why in sentences (`CaseResult.blockers`, `.doubts`): what made them is a table here, by
+the words that only they have. What no row knows is nobody's.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from harness.parity.verdict import CaseResult
+
+__all__ = ["SIGNS", "Sign", "Whose", "sign_of"]
+
+
+class Whose(StrEnum):
+    """Who has to do something."""
+
+    RUNTIME = "runtime"
+    CASSETTE = "cassette"
+    BASELINE = "upstream baseline"
+    DEPENDENCY = "dependency"
+    MACHINE = "machine"
+    UNKNOWN = "unknown"
+    """It cannot be said from what the run saw."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sign:
+    """One reason for which cases stay undecided."""
+
+    whose: Whose
+    says: str
+    """Reads on from `3 cases`: `died with their worker process`."""
+    words: re.Pattern[str]
+    """What the sentences of a case hold of which this is the reason."""
+    sure: bool = False
+    """It leaves no other explanation."""
+
+
+def _sign(whose: Whose, words: str, says: str, *, sure: bool = False) -> Sign:
+    return Sign(whose=whose, says=says, words=re.compile(words), sure=sure)
+
+
+SIGNS: Final[Sequence[Sign]] = (
+    _sign(
+        Whose.MACHINE, r"No space left on device|Disk quota exceeded", "met a full disk", sure=True
+    ),
+    _sign(
+        Whose.MACHINE,
+        r"Too many open files|Cannot allocate memory|MemoryError|Resource temporarily unavailable",
+        "met a limit of the machine (files, memory or processes)",
+        sure=True,
+    ),
+    _sign(
+        Whose.MACHINE,
+        r"its worker process died",
+        "died with their worker process: killed, or out of memory",
+    ),
+    _sign(
+        Whose.MACHINE,
+        r"could not go on by itself: the run passed its deadline",
+        "were cut off at the deadline of a run: the machine is slow, or something real hangs",
+    ),
+    _sign(
+        Whose.MACHINE,
+        r"(?i)\bnode(\.js)?\b.*(not found|is missing|not installed|is too old|no such file)"
+        r"|(?i:there is no node\b)|`parity upstream install`|nodejs\.org",
+        "need node or the published core, which this machine lacks",
+        sure=True,
+    ),
+    _sign(
+        Whose.MACHINE,
+        r"differs from itself from run to run at",
+        "differ from run to run in the control already: noise hides what else differs",
+    ),
+    _sign(
+        Whose.BASELINE,
+        r"the baseline of .* is of another version of this cassette",
+        "have a baseline of another version of their cassette",
+        sure=True,
+    ),
+    _sign(Whose.BASELINE, r"\bno baseline of ", "have no baseline", sure=True),
+    _sign(
+        Whose.CASSETTE,
+        r"^not run: .*--trust",
+        "were not run, as their cassettes start processes and are not trusted (--trust)",
+        sure=True,
+    ),
+    _sign(
+        Whose.CASSETTE,
+        r"^neither side asked for model\[",
+        "have model steps in their cassettes that neither side asked for",
+    ),
+    _sign(
+        Whose.CASSETTE,
+        r" and \S+ could not go on by itself: ",
+        "stop half-way alike on both sides: their script waits for what never comes",
+    ),
+    _sign(
+        Whose.CASSETTE, r"not supported by this build", "ask for what this build has not", sure=True
+    ),
+    _sign(Whose.RUNTIME, r"could not go on by itself: ", "stop half-way on one side"),
+    _sign(
+        Whose.RUNTIME,
+        r"^\S+( and \S+)? (broke|got nowhere): ",
+        "broke before anything could be compared",
+    ),
+)
+"""In order: the first row that fits is the reason."""
+
+_NOBODY: Final = _sign(
+    Whose.UNKNOWN, "", "could not be decided, for a reason that nobody is known for"
+)
+
+
+def sign_of(case: CaseResult) -> Sign:
+    """Why an inconclusive case is one."""
+    told = case.blockers or case.doubts
+    for sign in SIGNS:
+        if any(sign.words.search(text) for text in told):
+            return sign
+    return _NOBODY
