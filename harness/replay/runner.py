@@ -34,6 +34,7 @@ from runtimes.contract import (
 from runtimes.registry import open_runtime, runtime_factory
 from services.clock import VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
+from services.ids import CountingProcessIds
 from services.model.generator import ContentGenerator, ModelRequest
 from services.model.replay.generator import (
     ObservedRequest,
@@ -216,6 +217,7 @@ class _Run:
         self._transcript: list[Content] = []
         self._driver: Driver | None = None
         self._session_id = envelope.ids.uuid(SESSION_SCOPE)
+        self._process_ids = envelope.process_ids
         self.telemetry: Telemetry | None = None
         self.error: str | None = None
         self.stalled = False
@@ -240,6 +242,7 @@ class _Run:
         first, second = (replace(self._cassette, script=half) for half in halves)
         waiting = await self._leg(engines[0], first, self._resumed())
         self._session_id = self._envelope.ids.uuid(SESSION_SCOPE)
+        self._process_ids = CountingProcessIds()
         begun = latest_recording(self._envelope.workspace.project_temp / "chats")
         await self._leg(engines[1], replace(second, during=waiting), begun)
 
@@ -312,6 +315,7 @@ class _Run:
             self._envelope.setup(session.model, self._generator, session_id=self._session_id),
             approval_mode=session.approval_mode,
             settings=settings_of(session),
+            process_ids=self._process_ids,
             fallback_handler=self._user.fallback_handler,
             telemetry=self.telemetry,
         )

@@ -73,7 +73,7 @@ function perform({ now, commands }) {
 
 const LIFE = {
   async open({ setup }) {
-    chance.reset();
+    chance.reset(setup.sessionId);
     const parts = { channel, core, perform };
     model = new Model({ channel, genai: core.genai, toolCall: core.toolCall, perform });
     session = new Session(parts, setup);

@@ -197,8 +197,11 @@ export class Chance {
   #uuids = 0;
   #numbers = 0;
   #bytes = 0;
+  #session = '';
 
-  reset() {
+  /** Begin anew for a session; another one, which may resume it, has ids of its own. */
+  reset(session) {
+    this.#session = session;
     this.#uuids = 0;
     this.#numbers = 0;
     this.#bytes = 0;
@@ -235,7 +238,7 @@ export class Chance {
   #stream(seed, size) {
     const blocks = [];
     for (let have = 0, n = 0; have < size; have += 32, n += 1) {
-      blocks.push(crypto.createHash('sha256').update(`${seed}\0${n}`).digest());
+      blocks.push(crypto.createHash('sha256').update(`${this.#session}\0${seed}\0${n}`).digest());
     }
     return Buffer.concat(blocks).subarray(0, size);
   }
