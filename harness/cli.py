@@ -30,6 +30,12 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "faults": "harness.commands.faults:faults",
     "shrink": "harness.commands.shrink:shrink",
     "adopt": "harness.commands.adopt:adopt",
+    "keygen": "harness.commands.keygen:keygen",
+    "sign": "harness.commands.sign:sign",
+    "verify": "harness.commands.verify:verify",
+    "revoke": "harness.commands.revoke:revoke",
+    "diff": "harness.commands.diff:diff",
+    "bisect": "harness.commands.bisect:bisect",
 }
 
 

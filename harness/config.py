@@ -5,27 +5,37 @@ Read by the commands only; below them everybody is handed plain values.
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Final
 
+from harness import inventory
 from harness.errors import UsageError
+from harness.inventory import (
+    Component,
+    Inventory,
+    code_components,
+    files_component,
+    installed_distributions,
+    layered_component,
+    waivers_component,
+)
 from harness.versions import distributions
 
 __all__ = [
     "code_digest",
     "core_baselines",
-    "corpus_digest",
+    "current_inventory",
     "default_baselines",
+    "default_contract",
     "default_corpus",
+    "default_gates",
     "default_waivers",
     "trusted_roots",
     "versions",
 ]
 
 _HERE: Final = Path(__file__).resolve().parent
-_PACKAGES: Final = ("agent_protocol", "services", "runtimes", "harness")
 
 
 def default_corpus() -> Path:
@@ -52,9 +62,18 @@ def default_baselines() -> Path:
 
 def default_waivers() -> Path | None:
     """`./parity_tests/waivers.toml`, else the checkout's, else none."""
-    places = (Path("parity_tests"), *(root / "parity_tests" for root in _checkout()))
-    files = (place / "waivers.toml" for place in places)
-    return next((file for file in files if file.is_file()), None)
+    return _of_the_suite("waivers.toml")
+
+
+def default_gates() -> Path | None:
+    """`./parity_tests/gates.toml`, else the checkout's, else none."""
+    return _of_the_suite("gates.toml")
+
+
+def default_contract() -> Path | None:
+    """`./parity_tests/contract.md`, else the checkout's, else the bundled one, else none."""
+    bundled = _HERE / "contract.md"
+    return _of_the_suite(bundled.name) or (bundled if bundled.is_file() else None)
 
 
 def core_baselines() -> tuple[Path, ...]:
@@ -77,26 +96,35 @@ def versions() -> Mapping[str, str]:
 
 
 def code_digest() -> str:
-    """12 hex digits over the sources of our packages."""
-    running = hashlib.sha256()
-    for package in _PACKAGES:
-        for file in sorted((_HERE.parent / package).rglob("*.py")):
-            running.update(f"{file.relative_to(_HERE.parent).as_posix()}\0".encode())
-            running.update(hashlib.sha256(file.read_bytes()).digest())
-    return running.hexdigest()[:12]
+    """12 hex digits over our own code, data files included."""
+    return inventory.code_digest(Inventory(code_components()).digests)
 
 
-def corpus_digest(files: Sequence[tuple[str, Path]]) -> str:
-    """SHA-256 over cassettes as (name, file); one that cannot be read counts by name only."""
-    running = hashlib.sha256()
-    for name, file in sorted(files):
-        running.update(f"{name}\0".encode())
-        try:
-            with file.open("rb") as stream:
-                running.update(hashlib.file_digest(stream, "sha256").digest())
-        except OSError:
-            running.update(b"unreadable")
-    return running.hexdigest()
+def current_inventory(cassettes: Iterable[tuple[str, Path]], waivers: Path | None) -> Inventory:
+    """What a verdict over `cassettes`, as (name, file), would rest on as things stand.
+
+    With the waivers of this file, the gates and the contract where they are looked for, and what
+    there is of the published core's baselines for these cassettes.
+    """
+    given = list(cassettes)
+    gates, contract = default_gates(), default_contract()
+    return Inventory(
+        {
+            **code_components(),
+            "corpus": files_component(given),
+            "baselines": layered_component(core_baselines(), [f"{name}.json" for name, _ in given]),
+            "waivers": waivers_component(waivers),
+            "gates": files_component([] if gates is None else [(gates.name, gates)]),
+            "contract": files_component([] if contract is None else [(contract.name, contract)]),
+            "distributions": Component(installed_distributions()),
+        }
+    )
+
+
+def _of_the_suite(name: str) -> Path | None:
+    places = (Path("parity_tests"), *(root / "parity_tests" for root in _checkout()))
+    files = (place / name for place in places)
+    return next((file for file in files if file.is_file()), None)
 
 
 def _checkout() -> tuple[Path, ...]:

@@ -12,6 +12,7 @@ A difference between two runtimes is never an exception: it is a verdict.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "CassetteFormatError",
     "CassetteNotFound",
     "HarnessError",
+    "LoadProblem",
     "ReplayFailure",
     "UsageError",
     "in_short",
@@ -80,6 +82,17 @@ class ReplayFailure(HarnessError):
         self.where = where
         self.problem = problem
         self.mend = mend
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoadProblem:
+    """A file that could not be loaded, which stops none of the others.
+
+    The message is complete as it stands.
+    """
+
+    file: str
+    message: str
 
 
 def in_short(error: Exception) -> str:

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Self, TextIO
 
+from services.redaction import redacted_value
+
 __all__ = ["JsonLines", "changed"]
 
 
@@ -21,7 +23,7 @@ class JsonLines:
         self._stream = stream
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        self._stream.write(json.dumps(line) + "\n")
+        self._stream.write(json.dumps(redacted_value(line)) + "\n")
         self._stream.flush()
 
     def __enter__(self) -> Self:

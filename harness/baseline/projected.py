@@ -4,6 +4,7 @@
 then carry the same hashes or different ones. What it replaces, and why:
 
 - Paths: `<WS>`, `<HOME>` and so on, by the run's `RunPaths`, before anything is hashed.
+- Secrets (`services/redaction`): masks of the same length.
 - System instruction and tool declarations: their digests, which is all that is compared of them.
 - The environment context, any text that begins with `<session_context>`, up to the end of that
   frame: `<session_context> sha256:…`. It holds the date, which is the run's virtual one in the
@@ -34,6 +35,7 @@ from typing import Any, Final
 from harness.baseline.document import from_document, to_document
 from harness.canonical import canonical, sha256_hex
 from harness.replay.observation import Observation
+from services.redaction import redacted_value
 from services.wire import JsonObject
 
 __all__ = ["projected"]
@@ -58,6 +60,7 @@ def projected(seen: Observation) -> Observation:
         FormatProblem: the run emitted what is no observation, such as a token count in words.
     """
     document: JsonObject = json.loads(seen.paths.mask_json(canonical(to_document(seen))))
+    document = redacted_value(document)
     for event in document["events"]:
         meta = event.get("_meta")
         if isinstance(meta, dict) and isinstance(meta.get("stack"), str):

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 import yaml
 
+from services.redaction import redacted_value
 from services.wire import Json, JsonObject
 
 __all__ = ["dump_yaml"]
@@ -30,9 +31,12 @@ _Dumper.add_representer(str, _text)
 
 
 def dump_yaml(document: JsonObject | list[Json]) -> str:
-    """`document` as YAML text. Half surrogate pairs, which no file can hold, become `?`."""
+    """`document` as YAML text, without secrets: no cassette is written in any other way.
+
+    Half surrogate pairs, which no file can hold, become `?`.
+    """
     text: str = yaml.dump(
-        document,
+        redacted_value(document),
         Dumper=_Dumper,
         allow_unicode=True,
         sort_keys=False,

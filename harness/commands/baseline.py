@@ -174,11 +174,11 @@ def _observe_all(
 ) -> None:
     from harness.cassette.trust import is_trusted
     from harness.config import trusted_roots
+    from harness.errors import LoadProblem
     from harness.experiment.case import BaselineTask
     from harness.experiment.case import baseline as baseline_one
     from harness.experiment.pool import WorkerDied, completed
     from harness.parity.verdict import CaseVerdict
-    from harness.report.model import LoadProblem
     from harness.report.terminal import progress
 
     roots = trusted_roots()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,14 +12,24 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands.options import check_writable_file
-from harness.errors import UsageError
+from harness.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.report.model import RunReport
+    from harness.parity.verdict import CaseResult
+    from harness.report.model import LoadProblem, RunReport
 
 __all__ = ["diff"]
 
 _Place = click.Path(path_type=Path)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pair:
+    """A case's two files, and what to call it; one that is missing is `None`."""
+
+    name: str
+    control: Path | None
+    candidate: Path | None
 
 
 @click.command()
@@ -29,7 +39,7 @@ _Place = click.Path(path_type=Path)
     "--json",
     "json_file",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
-    help="Write the report as JSON; `-` for standard output, and nothing else there.",
+    help="Write the report as JSON; `-` for standard output, with nothing else there.",
 )
 @click.pass_context
 def diff(ctx: click.Context, control: Path, candidate: Path, json_file: Path | None) -> None:
@@ -42,9 +52,9 @@ def diff(ctx: click.Context, control: Path, candidate: Path, json_file: Path | N
     parity diff before.json after.json
     parity diff traces/legacy traces/adk --json diff.json
 
-    Exit codes: 0 nothing differs; 1 something does; 2 wrong usage, or a file that is no trace;
-    3 inconclusive: a run was not observed, or a trace has no partner. Of several, 2 wins over 1
-    over 3.
+    Exit codes: 0 nothing differs; 1 something does; 2 wrong usage, or a file that is no trace (the
+    others are compared nevertheless); 3 inconclusive: a run was not observed, or a trace has no
+    partner. Of several, 2 wins over 1 over 3.
     """  # noqa: D301 - click's mark for lines that stay as they are
     from harness.report.json_report import json_report
     from harness.report.model import exit_code
@@ -54,44 +64,88 @@ def diff(ctx: click.Context, control: Path, candidate: Path, json_file: Path | N
     if not on_stdout:
         check_writable_file(json_file, "--json")
     report = _report(control, candidate)
-    if json_file is not None and not on_stdout:
-        json_file.write_text(json_report(report), "utf-8")
     if on_stdout:
         click.echo(json_report(report), nl=False)
     else:
+        if json_file is not None:
+            json_file.write_text(json_report(report), "utf-8")
         show(report, sys.stdout)
     ctx.exit(int(exit_code(report)))
 
 
 def _report(control: Path, candidate: Path) -> RunReport:
-    from harness.errors import HarnessError
-    from harness.parity.verdict import CaseResult
-    from harness.report.model import LoadProblem
-    from harness.triage.pairs import DiffReport, compared, labels
-    from harness.triage.traces import read_trace
+    from harness.errors import LoadProblem
+    from harness.triage.pairs import PairsReport
 
-    pairs, alone = _pairs(control, candidate)
+    sides: set[tuple[str, str]] = set()
     cases: list[CaseResult] = []
     problems: list[LoadProblem] = []
-    sides = dict.fromkeys([(str(control), str(candidate))])
-    found = []
-    for name, pair in pairs.items():
-        try:
-            here, there = read_trace(pair[0]), read_trace(pair[1])
-        except HarnessError as error:
-            problems.append(LoadProblem(file=str(getattr(error, "file", pair[0])), message=str(error)))
-            continue
-        found.append(labels(here, there, str(control), str(candidate)))
-        cases.append(compared(here, there, name))
-    for name, side in alone.items():
-        cases.append(CaseResult.undecided(name, f"only {side} has a trace of it"))
-    names = set(found)
-    sides = names.pop() if len(names) == 1 else (str(control), str(candidate))
-    return DiffReport(
-        control=sides[0],
-        candidate=sides[1],
+    files: dict[str, str] = {}
+    for pair in _pairs(control, candidate):
+        outcome = _outcome(pair, control, candidate)
+        if isinstance(outcome, LoadProblem):
+            problems.append(outcome)
+        else:
+            cases.append(outcome)
+            files[outcome.cassette] = shlex.join(map(str, (pair.control, pair.candidate)))
+            sides |= {outcome.runtimes} - {("", "")}
+    # Two traces of one runtime, or pairs of several, are told apart by where they lie.
+    names = sides.pop() if len(sides) == 1 else ("", "")
+    if names[0] == names[1]:
+        names = (str(control), str(candidate))
+    return PairsReport(
+        control=names[0],
+        candidate=names[1],
         cases=tuple(sorted(cases, key=lambda case: case.cassette)),
         problems=tuple(problems),
         planned=len(cases),
-        files={name: shlex.join(map(str, pair)) for name, pair in pairs.items()},
+        files=files,
     )
+
+
+def _outcome(pair: _Pair, control: Path, candidate: Path) -> CaseResult | LoadProblem:
+    from harness.errors import LoadProblem
+    from harness.parity.verdict import CaseResult
+    from harness.triage.pairs import compared
+    from harness.triage.traces import read_trace
+
+    if pair.control is None or pair.candidate is None:
+        side = candidate if pair.control is None else control
+        return CaseResult.undecided(pair.name, f"only {side} holds a trace of it")
+    try:
+        here, there = read_trace(pair.control), read_trace(pair.candidate)
+    except HarnessError as error:
+        file = getattr(error, "file", pair.control)
+        return LoadProblem(file=str(file), message=str(error))
+    if here.name != there.name:
+        click.echo(
+            f"note: {pair.control} is of {here.name}, {pair.candidate} of {there.name}", err=True
+        )
+    return compared(here, there, pair.name or here.name)
+
+
+def _pairs(control: Path, candidate: Path) -> Iterator[_Pair]:
+    for place in (control, candidate):
+        if not place.exists():
+            raise UsageError(f"{place} does not exist", "make it with `parity trace`")
+    if control.is_dir() != candidate.is_dir():
+        problem = f"{control} and {candidate} are not both files or both folders"
+        raise UsageError(problem, "name two traces, or two folders of them")
+    if not control.is_dir():
+        yield _Pair("", control, candidate)
+        return
+    here, there = _traces(control), _traces(candidate)
+    if not here and not there:
+        problem = f"neither {control} nor {candidate} holds a trace (*.json)"
+        raise UsageError(problem, "make some with `parity trace --out`")
+    for name in sorted({*here, *there}):
+        yield _Pair(name, here.get(name), there.get(name))
+
+
+def _traces(folder: Path) -> dict[str, Path]:
+    """The files that could be traces, by what their place in the folder says."""
+    return {
+        file.relative_to(folder).with_suffix("").as_posix(): file
+        for file in sorted(folder.rglob("*.json"))
+        if not any(part.startswith(".") for part in file.relative_to(folder).parts)
+    }

@@ -30,6 +30,7 @@ if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.detection.catalogue_at import CatalogueAt
     from harness.detection.matrix import Matrix
     from harness.detection.measurement import Measurement
+    from harness.detection.stratified import FaultSample
     from harness.faults.fault import Fault
     from harness.parity.waivers import Waivers
 
@@ -68,6 +69,7 @@ class _Plan:
     classes: tuple[str, ...]
     names: tuple[str, ...]
     sites: tuple[str, ...]
+    sample: int | None
     corpus_only: bool
     seconds: float
     profile: str
@@ -104,6 +106,12 @@ class _Plan:
     help="Only faults of what is broken there; may be given again.",
 )
 @click.option("--list", "list_", is_flag=True, help="List the faults and measure nothing.")
+@click.option(
+    "--sample",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Only so many of them, of each class and site in proportion; see --seed.",
+)
 @click.option("--corpus-only", is_flag=True, help="No generated run for what survives the corpus.")
 @click.option(
     "--time",
@@ -119,7 +127,7 @@ class _Plan:
     type=click.IntRange(min=0),
     default=_SEED,
     show_default=True,
-    help="Of the generated run; the same by default, so that measurements compare.",
+    help="Of --sample and the generated run; the same by default, so that measurements compare.",
 )
 @select_option
 @jobs_option
@@ -159,6 +167,7 @@ def faults(
     parity faults --class tools --class hooks --corpus-only
     parity faults --fault usage-dropped cassettes/text
     parity faults --site service --json kills.json
+    parity faults --sample 60 --corpus-only --json kills.json
     parity faults --list
 
     Exit codes: 0 all observable faults were found; 1 some survived; 2 wrong usage, or a fault
@@ -166,14 +175,14 @@ def faults(
     """  # noqa: D301 - click's mark for lines that stay as they are
     setup = ctx.obj if isinstance(ctx.obj, FaultsSetup) else _real_setup()
     plan = _Plan(jobs=worker_count(jobs), **asked)
-    chosen = _chosen(plan, setup.catalogue.faults())
+    chosen, sample = _sampled(plan, _chosen(plan, setup.catalogue.faults()))
     if list_:
         from harness.detection.show import show_catalogue
 
         show_catalogue(chosen, sys.stdout)
         return
     _check(plan, chosen)
-    ctx.exit(_run(plan, setup, chosen, chosen_cassettes(paths, expr)))
+    ctx.exit(_run(plan, setup, chosen, sample, chosen_cassettes(paths, expr)))
 
 
 def _real_setup() -> FaultsSetup:
@@ -196,6 +205,18 @@ def _chosen(plan: _Plan, catalogue: Mapping[str, Fault]) -> list[Fault]:
     if not found:
         raise UsageError("no fault fits all of what was asked", "see `parity faults --list`")
     return found
+
+
+def _sampled(plan: _Plan, chosen: list[Fault]) -> tuple[list[Fault], FaultSample | None]:
+    if plan.sample is None:
+        return chosen, None
+    from harness.detection.stratified import FaultSample, stratified
+
+    observable = sum(fault.unobservable is None for fault in chosen)
+    if not observable:
+        raise UsageError("every fault that fits is unobservable", "measure them without --sample")
+    drawn = stratified(chosen, plan.sample, plan.seed)
+    return drawn, FaultSample(size=len(drawn), of=observable, seed=plan.seed)
 
 
 def _unknown(name: str, catalogue: Mapping[str, Fault]) -> str:
@@ -238,7 +259,13 @@ def _baselines(plan: _Plan) -> Path:
     return plan.baselines if plan.baselines is not None else default_baselines()
 
 
-def _run(plan: _Plan, setup: FaultsSetup, chosen: list[Fault], files: list[CassetteFile]) -> int:
+def _run(
+    plan: _Plan,
+    setup: FaultsSetup,
+    chosen: list[Fault],
+    sample: FaultSample | None,
+    files: list[CassetteFile],
+) -> int:
     import json
 
     from harness.config import default_waivers
@@ -246,10 +273,11 @@ def _run(plan: _Plan, setup: FaultsSetup, chosen: list[Fault], files: list[Casse
     from harness.detection.show import progress, show
     from harness.parity.waivers import load_waivers
 
-    waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=datetime.now(UTC).date())
+    waivers_file = plan.waivers_file or default_waivers()
+    waivers = load_waivers(waivers_file, as_of=datetime.now(UTC).date())
     with tempfile.TemporaryDirectory(prefix="parity-faults-") as kept:
         measurement = _measurement(plan, setup, files, waivers, Path(kept))
-        matrix = _matrix(measurement, chosen)
+        matrix = _matrix(measurement, chosen, sample, waivers_file)
         with progress(len(chosen), sys.stderr) as told:
             try:
                 look_in_corpus(measurement, matrix, told)
@@ -296,9 +324,15 @@ def _measurement(
     )
 
 
-def _matrix(measurement: Measurement, chosen: list[Fault]) -> Matrix:
+def _matrix(
+    measurement: Measurement,
+    chosen: list[Fault],
+    sample: FaultSample | None,
+    waivers_file: Path | None,
+) -> Matrix:
     from harness.config import versions
     from harness.detection.matrix import Conditions, Matrix, Row
+    from harness.gate.facts import evidence_facts
     from harness.parity.projection import RULES
 
     conditions = Conditions(
@@ -312,6 +346,12 @@ def _matrix(measurement: Measurement, chosen: list[Fault]) -> Matrix:
         seed=measurement.seed,
         core=measurement.core,
         versions=dict(versions()),
+        sample=sample,
+        measured=evidence_facts(
+            [(file.name, file.path) for file in measurement.files],
+            waivers_file,
+            measurement.waivers.as_of,
+        ),
     )
     rows = [Row(fault=fault) for fault in chosen]
     return Matrix(rows=rows, conditions=conditions, planned=len(rows))

@@ -222,7 +222,7 @@ def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
             except KeyboardInterrupt:
                 interrupted = True
     if asked.json_file is not None:
-        _write_json(asked.json_file, campaign, repeat, interrupted=interrupted)
+        _write_json(asked, asked.json_file, campaign, repeat, interrupted=interrupted)
     show_generation(campaign, sys.stdout, repeat=repeat, interrupted=interrupted)
     return int(generation_exit(campaign, interrupted=interrupted))
 
@@ -303,11 +303,15 @@ def _say_begin(asked: _Asked, plan: GenerationPlan, resumed: bool, blocks: int) 
 
 
 def _write_json(
-    file: Path, campaign: Campaign, repeat: Sequence[str], *, interrupted: bool
+    asked: _Asked, file: Path, campaign: Campaign, repeat: Sequence[str], *, interrupted: bool
 ) -> None:
+    from harness.config import default_waivers
+    from harness.gate.facts import evidence_facts
     from harness.generating.report import generation_json
 
-    text = generation_json(campaign, repeat=repeat, interrupted=interrupted)
+    waivers = asked.waivers_file or default_waivers()
+    measured = evidence_facts((), waivers, campaign.plan.waivers.as_of)
+    text = generation_json(campaign, repeat=repeat, interrupted=interrupted, measured=measured)
     try:
         file.write_text(text, "utf-8")
     except OSError as error:

@@ -212,10 +212,10 @@ def _judge_all(
 ) -> None:
     from harness.baseline.sides import baseline_folder
     from harness.config import core_baselines
+    from harness.errors import LoadProblem
     from harness.experiment.case import CaseTask, Skipped, judge
     from harness.experiment.pool import WorkerDied, completed
     from harness.parity.verdict import CaseResult
-    from harness.report.model import LoadProblem
 
     sides = (plan.control, plan.candidate)
     trusts = _trusts(plan)

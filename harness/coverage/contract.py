@@ -9,64 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import StrEnum
 from functools import cached_property
-from types import MappingProxyType
-from typing import Final
+from pathlib import Path
 
-from harness.coverage.expression import ProbeExpression
+from harness.canonical import sha256_hex
+from harness.coverage.behaviour import PHASES, Behaviour, BehaviourClass
+from harness.coverage.contract_file import ContractFileError, read_behaviours
 
-__all__ = ["PHASES", "Behaviour", "BehaviourClass", "Contract"]
-
-PHASES: Final[Mapping[str, str]] = MappingProxyType(
-    {"A": "non-interactive", "B": "local subagents", "C": "interactive"}
-)
-"""The rollout phases, and what each moves to the other runtime."""
-
-
-class BehaviourClass(StrEnum):
-    """What a behaviour is about. The gate asks of each class whether it was reached."""
-
-    STREAMING = "streaming"
-    TOOLS = "tools"
-    ERRORS = "errors"
-    FALLBACK = "fallback"
-    ROUTING = "routing"
-    MASKING = "masking"
-    TRUNCATION = "truncation"
-    COMPRESSION = "compression"
-    LOOPS = "loops"
-    NEXT_SPEAKER = "next_speaker"
-    LIMITS = "limits"
-    HOOKS = "hooks"
-    POLICY = "policy"
-    MCP = "mcp"
-    SKILLS = "skills"
-    RECORDING = "recording"
-    ABORT = "abort"
-    LIFECYCLE = "lifecycle"
-    SUBAGENTS = "subagents"
-    CONFIRMATION = "confirmation"
-    STEERING = "steering"
-    DISPLAY = "display"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Behaviour:
-    """One numbered behaviour."""
-
-    id: str
-    """`P-014`: unique, and never given to another behaviour."""
-    phase: str
-    """The rollout phase in which it is due: a key of `PHASES`."""
-    behaviour_class: BehaviourClass
-    title: str
-    """What holds, in one sentence."""
-    probes: ProbeExpression
-    """What a run must have shown for it to have been reached."""
-    source: str
-    """Where the rule comes from: a file of the published core, a class of ADK, the design, the
-    API's documentation."""
+__all__ = [
+    "PHASES",
+    "Behaviour",
+    "BehaviourClass",
+    "Contract",
+    "ContractFileError",
+    "load_contract",
+]
 
 
 @dataclass(frozen=True)
@@ -109,3 +66,15 @@ class Contract:
     @cached_property
     def _by_id(self) -> Mapping[str, Behaviour]:
         return {each.id: each for each in self.behaviours}
+
+
+def load_contract(file: Path | None) -> Contract:
+    """Read a contract; `None` is one without behaviours.
+
+    Raises:
+        ContractFileError: it cannot be read, or a row of it does not say what it should.
+    """
+    if file is None:
+        return Contract()
+    text, behaviours = read_behaviours(file)
+    return Contract(behaviours=behaviours, digest=sha256_hex(text))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from harness.coverage.words import tier_of, tool_word, word_of
+from harness.coverage.words import texts_in, tier_of, tool_word, word_of
 from harness.replay.observation import Observation
 from services.wire import JsonObject
 
@@ -32,6 +32,8 @@ def event_probes(seen: Observation) -> Iterator[str]:
         yield f"event:{word_of(kind)}"
         if kind == "message":
             yield from _message(event)
+            if before.get("type") == "message" and before.get("role") == "agent":
+                yield "message:agent.in_pieces"
         elif kind == "agent_start":
             streams += 1
         elif kind == "agent_end":
@@ -85,6 +87,10 @@ def _error(event: JsonObject) -> Iterator[str]:
         return
     if meta.get("code") is not None:
         yield f"error_code:{word_of(meta['code'])}"
+    if meta.get("code") == "AGENT_EXECUTION_BLOCKED":
+        yield "hook:agent_blocked"
+    if meta.get("code") == "LOOP_DETECTED":
+        yield "loop:ended"
     if meta.get("errorType") is not None:
         yield f"invalid_stream:{word_of(meta['errorType'])}"
     status = meta.get("status")
@@ -104,8 +110,8 @@ def _tool_response(event: JsonObject) -> Iterator[str]:
     if error is None:
         return
     yield f"tool_error:{word_of(error)}"
-    heads = [str(part.get("text", ""))[:80] for part in _objects(event.get("content"))]
-    by_hook = [probe for text, probe in _HOOK_SAID if any(text in head for head in heads)]
+    heads = [text[:80] for text in texts_in([event.get("content"), event.get("display")])]
+    by_hook = {probe for sign, probe in _HOOK_SAID if any(sign in head for head in heads)}
     yield from by_hook
     if error == "policy_violation" and not by_hook:
         yield "policy:denied"

@@ -9,11 +9,37 @@ from typing import Any, Final
 from harness.coverage.words import word_of
 from harness.replay.observation import Observation
 
-__all__ = ["recording_probes", "replay_probes", "workspace_probes"]
+__all__ = ["recording_probes", "replay_probes", "transcript_probes", "workspace_probes"]
 
 _TOLD: Final = re.compile(r'"hook_event_name":\s*"([A-Za-z]{1,40})"')
 _MOST: Final = 64 * 1024
 """Characters of one written file that are searched for what hooks were told."""
+
+
+_KINDS: Final = frozenset(
+    {
+        "codeExecutionResult",
+        "executableCode",
+        "fileData",
+        "functionCall",
+        "functionResponse",
+        "inlineData",
+        "text",
+        "thoughtSignature",
+    }
+)
+
+
+def transcript_probes(seen: Observation) -> Iterator[str]:
+    """Kinds of parts of the history at the end, by role."""
+    for content in seen.transcript:
+        parts = content.get("parts")
+        role = word_of(content.get("role"))
+        if not isinstance(parts, (list, tuple)):
+            continue
+        for part in parts:
+            if isinstance(part, dict):
+                yield from (f"history:{role}.{kind}" for kind in _KINDS & part.keys())
 
 
 def recording_probes(seen: Observation) -> Iterator[str]:

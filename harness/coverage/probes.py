@@ -12,7 +12,12 @@ from types import MappingProxyType
 from typing import Final
 
 from harness.coverage.event_probes import event_probes, retry_probes, side_probes, state_probes
-from harness.coverage.kept_probes import recording_probes, replay_probes, workspace_probes
+from harness.coverage.kept_probes import (
+    recording_probes,
+    replay_probes,
+    transcript_probes,
+    workspace_probes,
+)
 from harness.coverage.request_probes import request_probes
 from harness.replay.observation import Observation
 
@@ -20,7 +25,7 @@ __all__ = ["PREFIXES", "reached"]
 
 PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
     {
-        "abort": "how far a stream was when it was aborted; what history holds of it",
+        "abort": "how far a stream was when it was aborted",
         "asked": "the roles in which a model was asked",
         "compression": "summaries of the history: asked for, verified, taken",
         "config": "settings of requests",
@@ -31,7 +36,7 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "event": "kinds of events",
         "fallback": "the same request once more, to a model of another name; by tiers",
         "handler": "questions to the fallback handler: tiers, answer, error",
-        "history": "what became of the conversation from one request to the next",
+        "history": "what the conversation holds, and what became of it from request to request",
         "hook": "what hooks were told, and what they did",
         "http": "HTTP status of error events",
         "invalid_stream": "kinds of answers that are none",
@@ -54,7 +59,9 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "session": "several streams, several rounds of tools",
         "side": "changes of model and mode, refusals of a send",
         "skill": "skills",
+        "steering": "what a model is told while it works",
         "subagent": "agents that a call started",
+        "surface": "surfaces that people touch; nothing observes them yet",
         "switched": "another request, to a model of another name; by tiers",
         "tool": "tools that a model called, by their built-in names",
         "tool_end": "the last state of a call",
@@ -77,6 +84,7 @@ def reached(seen: Observation) -> tuple[str, ...]:
         *state_probes(seen),
         *side_probes(seen),
         *request_probes(seen),
+        *transcript_probes(seen),
         *recording_probes(seen),
         *workspace_probes(seen),
         *replay_probes(seen),

@@ -29,8 +29,10 @@ _SIGNS: Final = (
     ("[System: You previously generated thoughts but failed", "nudge:thoughts_only"),
     ("[System: You previously returned an empty response", "nudge:no_text"),
     ("[System: You successfully executed a tool but returned", "nudge:empty_answer"),
-    ("[The previous response was interrupted", "abort:placeholder"),
+    ("[The previous response was interrupted", "history:placeholder"),
     ("<activated_skill", "skill:activated"),
+    ("User steering update:", "steering:hint"),
+    ("Background execution update:", "steering:background"),
 )
 _SNAPSHOT: Final = "<state_snapshot>"
 _VERIFY: Final = "Critically evaluate the <state_snapshot>"

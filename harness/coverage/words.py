@@ -15,7 +15,10 @@ __all__ = ["texts_in", "tier_of", "tool_word", "word_of"]
 
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _TIERS: Final = ("flash-lite", "flash", "pro")
-_BUILT_IN: Final = frozenset(BUILT_IN_TOOLS)
+_BUILT_IN: Final = frozenset(
+    (*BUILT_IN_TOOLS, "list_background_processes", "read_background_output")
+)
+"""The policy knows no names of the two that look after background processes."""
 
 
 def word_of(value: Any) -> str:

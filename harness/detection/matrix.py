@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Final, Literal
 
 from harness.detection.bound import lower_bound
 from harness.detection.finding import Found, FoundBy
 from harness.detection.measuring import Measured
+from harness.detection.stratified import FaultSample
 from harness.faults.fault import Behaviour, Fault
 from services.wire import Json, JsonObject
 
-__all__ = ["Conditions", "Matrix", "Outcome", "Row", "Tally"]
+__all__ = ["FORMAT", "Conditions", "Matrix", "Outcome", "Row", "Tally"]
 
+FORMAT: Final = 2
+"""Version of the document; goes up when a key changes its meaning or goes away."""
 NOT_RUN: Literal["not run"] = "not run"
 
 
@@ -140,6 +143,10 @@ class Conditions:
     core: bool = False
     """Whether the published core itself was the control of service faults in the generated run."""
     versions: dict[str, str] = field(default_factory=dict)
+    sample: FaultSample | None = None
+    """How the faults were drawn; `None` where every one that fits was to be measured."""
+    measured: Mapping[str, Json] = field(default_factory=dict)
+    """What was measured and when (`harness.gate.facts`): digests, the day."""
 
     def to_json(self) -> JsonObject:
         """As written to the JSON file."""
@@ -152,6 +159,8 @@ class Conditions:
             "examples": self.examples,
             "publishedCoreInGenerated": self.core,
             "versions": dict(self.versions),
+            "sample": None if self.sample is None else self.sample.to_json(),
+            "measured": dict(self.measured),
         }
 
 
@@ -211,7 +220,7 @@ class Matrix:
     def to_json(self) -> JsonObject:
         """The JSON file's document."""
         return {
-            "format": 1,
+            "kills": FORMAT,
             "faults": [row.to_json() for row in self.rows],
             "classes": [tally.to_json() for tally in self.tallies()],
             "totals": [tally.to_json() for tally in self.totals()],

@@ -204,6 +204,9 @@ def _show_conditions(matrix: Matrix, console: Console) -> None:
         f"projection rules: {rules}",
         style="dim",
     )
+    if used.sample is not None:
+        sample = f"{used.sample.size} of {used.sample.of} observable faults"
+        console.print(f"a sample: {sample}, drawn with seed {used.sample.seed}", style="dim")
     if not used.examples:
         return
     words = f"{used.examples} scenarios sampled of profile {used.profile}, seed {used.seed}"

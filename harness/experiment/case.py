@@ -22,7 +22,7 @@ from harness.baseline.files import (
 from harness.baseline.projected import projected
 from harness.baseline.sides import baseline_folder
 from harness.baseline.stale import staleness
-from harness.errors import CassetteError, HarnessError, in_short
+from harness.errors import CassetteError, HarnessError, LoadProblem, in_short
 from harness.experiment.backend import Backend, LoadedCassette
 from harness.parity.compare import compare_repeated
 from harness.parity.provider import NOT_AT_HAND, CoreFindings
@@ -30,7 +30,6 @@ from harness.parity.verdict import CaseResult
 from harness.replay.handover import engines_of
 from harness.replay.observation import Observation
 from harness.replay.trace import trace_json
-from harness.report.model import LoadProblem
 
 __all__ = [
     "BaselineTask",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from typing import Final, TextIO
@@ -20,9 +20,10 @@ from harness.report.model import ExitCode
 from harness.scenarios.generation import WORKER_DIED, upper_bound
 from harness.scenarios.profiles import PROFILES
 from harness.scenarios.trial import UNDECIDED
-from services.wire import JsonObject
+from services.wire import Json, JsonObject
 
 __all__ = [
+    "FORMAT",
     "Verdict",
     "generation_exit",
     "generation_json",
@@ -30,6 +31,8 @@ __all__ = [
     "show_generation",
 ]
 
+FORMAT: Final = 1
+"""Version of the JSON document; goes up when a key changes its meaning or goes away."""
 _EVERY_S: Final = 10.0
 """How often a line is written where there is no terminal, in seconds."""
 _SHOWN: Final = 200
@@ -179,8 +182,14 @@ def show_generation(
     console.print(escape(words), style=f"bold {_STYLE[verdict]}")
 
 
-def generation_json(campaign: Campaign, *, repeat: Sequence[str], interrupted: bool) -> str:
-    """The summary as JSON text."""
+def generation_json(
+    campaign: Campaign,
+    *,
+    repeat: Sequence[str],
+    interrupted: bool,
+    measured: Mapping[str, Json] | None = None,
+) -> str:
+    """The summary as JSON text; `measured` says of what and when (`harness.gate.facts`)."""
     plan, generation = campaign.plan, campaign.generation
     found: list[JsonObject] = []
     for name, finding in generation.findings.items():
@@ -198,6 +207,7 @@ def generation_json(campaign: Campaign, *, repeat: Sequence[str], interrupted: b
             }
         )
     document: JsonObject = {
+        "generation": FORMAT,
         **plan.facts,
         "verdict": verdict_of(campaign).value,
         "interrupted": interrupted,
@@ -218,6 +228,7 @@ def generation_json(campaign: Campaign, *, repeat: Sequence[str], interrupted: b
         "lost": {str(done.number): done.lost for done in generation.blocks.values() if done.lost},
         "upperBound": _bound(campaign, interrupted=interrupted),
         "command": shlex.join(repeat),
+        "measured": dict(measured or {}),
     }
     return json.dumps(document, indent=2) + "\n"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,7 +22,7 @@ from harness.live.requests import request_lines, requests_file
 from harness.live.secrets import Scrubber
 from harness.live.seed import Seed, read_home, read_seed
 from harness.live.settings import session_settings
-from harness.live.tape import Tape, TapedStep, TapingContentGenerator
+from harness.live.tape import Tape, TapingContentGenerator
 from harness.replay.observation import RunPaths
 from services.clock import Clock, iso_timestamp
 from services.model.errors import FatalInputError
@@ -31,11 +31,7 @@ from services.state import ApprovalMode
 from services.wire import Json, JsonObject, js_json
 from surfaces.headless.witness import RunFacts
 
-__all__ = ["Recorded", "Recorder", "SecretInAnswer"]
-
-
-class SecretInAnswer(UsageError):
-    """A secret is spread over pieces of an answer, where it cannot be struck out."""
+__all__ = ["Recorded", "Recorder"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,14 +140,12 @@ class Recorder:
 
         Raises:
             UsageError: a file cannot be written, or what was recorded is no cassette.
-            SecretInAnswer: nothing is written then.
         """
         seen = self._seen
         if seen is None or not seen.tape.steps:
             return None
         stopped = interrupted or seen.aborted
         document = self._document(seen, stopped)
-        _check_answers(seen)
         name = document["name"]
         try:
             cassette = build_cassette(json.loads(js_json(document)), self._file)
@@ -263,28 +257,6 @@ def _resumed(file: Path | None) -> JsonObject | None:
             if isinstance(record, dict):
                 records.append(record)
     return {"records": records, "file": file.name}
-
-
-def _check_answers(seen: _Seen) -> None:
-    """Refuse secrets that only show when the pieces of an answer are put together."""
-    for number, step in enumerate(seen.tape.steps):
-        spoken = seen.scrubber.text("".join(_texts(step)))
-        pieces = "".join(map(seen.scrubber.text, _texts(step)))
-        if seen.scrubber.holds_secret(pieces) or spoken.count("[redacted]") != pieces.count(
-            "[redacted]"
-        ):
-            raise SecretInAnswer(
-                f"answer {number} spreads a secret of the environment over several pieces",
-                "nothing was written; change the prompt so that the model does not repeat it",
-            )
-
-
-def _texts(step: TapedStep) -> Iterator[str]:
-    for chunk in step.chunks:
-        for candidate in chunk.get("candidates") or ():
-            for part in (candidate.get("content") or {}).get("parts") or ():
-                if isinstance(part.get("text"), str):
-                    yield part["text"]
 
 
 def _write(file: Path, text: str) -> None:

@@ -8,13 +8,12 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from services.model.auth import parse_custom_headers
-from services.model.logging_generator import without_secrets
+from services.redaction import Redactor, masked
 from services.wire import Json, JsonObject
 from services.workspace import Workspace
 
-__all__ = ["REDACTED", "Scrubber", "is_secret_file"]
+__all__ = ["Scrubber", "is_secret_file"]
 
-REDACTED: Final = "[redacted]"
 _SECRET_WORDS: Final = ("API_KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
 _SHORTEST: Final = 8
 """A shorter value is no secret, and its text is found everywhere."""
@@ -43,8 +42,7 @@ class Scrubber:
     """
 
     def __init__(self, variables: Mapping[str, str], workspace: Workspace) -> None:
-        secrets = sorted(set(_secrets(variables)), key=len, reverse=True)
-        self._secrets = re.compile("|".join(map(re.escape, secrets)) or r"(?!)")
+        self._redactor = Redactor(set(_secrets(variables)))
         places = {str(workspace.root): "<WS>", str(workspace.home): "<HOME>"}
         self._places = [
             # A folder's name that goes on is another folder's.
@@ -56,14 +54,17 @@ class Scrubber:
 
     def text(self, text: str) -> str:
         """`text` without them."""
-        text = without_secrets(self._secrets.sub(REDACTED, text))
+        return self._redactor.text(self._placed(text))
+
+    def value(self, value: Json) -> Json:
+        """The same for every text of a JSON value, keys too; chunks of a stream are one text."""
+        return self._redactor.value(_mapped(value, self._placed))
+
+    def _placed(self, text: str) -> str:
+        # Before secrets: a run's folder may lie in a person's home.
         for place, shown in self._places:
             text = place.sub(shown, text)
         return text
-
-    def value(self, value: Json) -> Json:
-        """The same for every text of a JSON value, keys too."""
-        return _mapped(value, self.text)
 
     def settings(self, settings: JsonObject) -> JsonObject:
         """The same for settings, where some keys hold nothing but secrets."""
@@ -73,7 +74,7 @@ class Scrubber:
     def holds_secret(self, data: str | bytes) -> bool:
         """Whether a secret is in there."""
         text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
-        return bool(self._secrets.search(text)) or without_secrets(text) != text
+        return bool(self._redactor.secrets_in(text))
 
 
 def _secrets(variables: Mapping[str, str]) -> Iterator[str]:
@@ -96,7 +97,7 @@ def _without_secret_keys(value: Json) -> Json:
         if not _SECRET_KEY.search(key):
             kept[key] = _without_secret_keys(item)
         elif isinstance(item, str):
-            kept[key] = REDACTED
+            kept[key] = masked(item)
         elif not isinstance(item, (dict, list)):
             kept[key] = item
     return kept

@@ -16,7 +16,7 @@ from harness.parity.divergence import ChannelName, Divergence, Kind
 from harness.parity.projection import Hidden, Item, project, rules_between
 from harness.replay.observation import Observation
 
-__all__ = ["Aligned", "Aliases", "align_channel", "channel_divergences"]
+__all__ = ["Aliases", "Aligned", "align_channel", "channel_divergences"]
 
 
 @dataclass(slots=True)

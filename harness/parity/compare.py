@@ -9,11 +9,11 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from harness.canonical import canonical
-from harness.parity.channel_diff import channel_divergences
+from harness.parity.channel_diff import Aligned, align_channel, channel_divergences
 from harness.parity.channels import CHANNELS, Channel
 from harness.parity.diff import differences
 from harness.parity.divergence import ChannelName, Divergence, Kind
@@ -29,6 +29,7 @@ from harness.parity.provider import (
 from harness.parity.verdict import CaseResult, Noise, leftover_doubts
 from harness.parity.waivers import Waivers, settle
 from harness.replay.observation import Observation
+from harness.timeline.build import packed_timelines
 
 __all__ = [
     "MAX_LISTED",
@@ -71,6 +72,8 @@ class Comparison:
     """Those of both sides of which nobody knows whether it does."""
     digests: tuple[str, str]
     """Digest of everything observed on each side."""
+    aligned: Mapping[ChannelName, Aligned] = field(default_factory=dict)
+    """Of the channels whose items do not agree as they are: which belongs to which."""
 
 
 def compare(
@@ -115,6 +118,9 @@ def compare_repeated(
     else:
         divergences += tuple(_instability(candidates))
     alike = control.unused_steps, candidate.unused_steps
+    side_by_side = ""
+    if divergences:
+        side_by_side = packed_timelines(control, candidate, divergences, comparison.aligned)
     return CaseResult(
         cassette=cassette.name,
         blockers=tuple(blockers),
@@ -131,6 +137,7 @@ def compare_repeated(
         noise=noise,
         digests=comparison.digests,
         runtimes=(control.runtime, candidate.runtime),
+        timelines=side_by_side,
     )
 
 
@@ -197,6 +204,7 @@ def compare_observations(
     fired: Counter[str] = Counter()
     found: list[Divergence] = list(_replay_divergences(control, candidate))
     cut: list[ChannelName] = []
+    aligned: dict[ChannelName, Aligned] = {}
     provider = provider_outcome(control, candidate, core)
     for channel in CHANNELS:
         mine, theirs = _brief_text(channel, control), _brief_text(channel, candidate)
@@ -205,7 +213,10 @@ def compare_observations(
         if channel.name is ChannelName.PROVIDER or mine != theirs:
             every: Iterator[Divergence] = iter(provider.divergences)
             if channel.name is not ChannelName.PROVIDER:
-                every = channel_divergences(channel, control, candidate, fired)
+                aligned[channel.name] = align_channel(channel, control, candidate)
+                every = channel_divergences(
+                    channel, control, candidate, fired, aligned[channel.name]
+                )
             told, more = listed(every)
             found.extend(told)
             cut.extend([channel.name] if more else [])
@@ -218,6 +229,7 @@ def compare_observations(
         inherited=provider.inherited,
         unsettled=provider.unsettled,
         digests=(here.hexdigest(), there.hexdigest()),
+        aligned=aligned,
     )
 
 

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from harness.replay.observation import Observation, ObservedRequest
+from services.redaction import redacted_value
 from services.state import RetryAttempt
 from services.wire import Content, JsonObject
 
@@ -29,10 +30,18 @@ CONFIG_KEYS = (
 
 
 def trace_json(observation: Observation) -> str:
-    """The trace document as JSON text, the run's paths replaced, with a final newline."""
+    """The trace document as JSON text with a final newline: without secrets, paths replaced."""
     document = _document(observation)
+    text = observation.paths.mask_json(_text(document))
+    if redacted_value(document) is document:
+        return text
+    # Only now: a run's folder may lie in a person's home.
+    return _text(redacted_value(json.loads(text)))
+
+
+def _text(document: JsonObject) -> str:
     lines = (f"{json.dumps(key)}: {_laid_out(value)}" for key, value in document.items())
-    return observation.paths.mask_json("{\n" + ",\n".join(lines) + "\n}\n")
+    return "{\n" + ",\n".join(lines) + "\n}\n"
 
 
 def to_trace(observation: Observation) -> JsonObject:

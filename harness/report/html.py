@@ -1,27 +1,101 @@
-"""The report as one HTML file that needs nothing else: no script, no network, no second file."""
+"""The report as one HTML file that needs nothing else: no network, no second file.
+
+Its style and script stand in it, allowed by their digests alone: whatever a cassette holds, the
+browser runs nothing but what is in `page/`.
+"""
 
 from __future__ import annotations
 
+import base64
+import hashlib
+from functools import cache
 from importlib import resources
+from typing import Final
 
-from jinja2 import Environment, StrictUndefined
+from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
+from markupsafe import Markup
 
 from harness.canonical import printable
-from harness.parity.explain import explain
+from harness.coverage.contract import Contract
+from harness.report.html_data import page_data
 from harness.report.model import RunReport
 
-__all__ = ["html_report"]
+__all__ = ["SCRIPTS", "html_report", "policy"]
+
+SCRIPTS: Final = (
+    "dom.js",
+    "inflate.js",
+    "unpack.js",
+    "text_diff.js",
+    "fields.js",
+    "timeline.js",
+    "case.js",
+    "copy.js",
+    "findings.js",
+    "keys.js",
+    "main.js",
+)
+"""The page's script, in the order in which its parts stand."""
 
 
-def html_report(report: RunReport) -> str:
-    """The page. Everything that came from a cassette is escaped."""
-    source = resources.files("harness.report").joinpath("page.html.j2").read_text("utf-8")
-    environment = Environment(
-        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+def html_report(report: RunReport, contract: Contract | None = None) -> str:
+    """The page.
+
+    Args:
+        report: What to show.
+        contract: The numbered behaviours that cases name.
+    """
+    style, script = _style(), _script()
+    return _template().render(
+        page=page_data(report, contract),
+        style=Markup(style),  # noqa: S704 - ours, from page/
+        script=Markup(script),  # noqa: S704
+        policy=policy(style, script),
     )
-    explanations = {
-        case.cassette: explain(case, report.control, report.candidate) for case in report.cases
-    }
+
+
+def policy(style: str, script: str) -> str:
+    """The content security policy: nothing but this style and this script, and no way out."""
+    return "; ".join(
+        [
+            "default-src 'none'",
+            f"script-src '{_digest(script)}'",
+            f"style-src '{_digest(style)}'",
+            "base-uri 'none'",
+            "form-action 'none'",
+            "require-trusted-types-for 'script'",
+            "trusted-types 'none'",
+        ]
+    )
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode("ascii")
+
+
+@cache
+def _style() -> str:
+    return "\n" + _part("style.css")
+
+
+@cache
+def _script() -> str:
+    parts = "\n".join(_part(name) for name in SCRIPTS)
+    return f'\n(() => {{\n"use strict";\n\n{parts}}})();\n'
+
+
+def _part(name: str) -> str:
+    return resources.files("harness.report").joinpath("page", name).read_text("utf-8")
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(
+        loader=FunctionLoader(_part),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
     environment.filters["printable"] = printable
-    page = environment.from_string(source)
-    return page.render(report=report, explanations=explanations) + "\n"
+    return environment.get_template("index.html.j2")

@@ -1,154 +1,310 @@
 """The journal of a run: JSON lines, each flushed as it happens, so that little can be lost.
 
-First a header that says what is compared with what; then, per case, a `started` and a `finished`
-line. A killed run loses at most what was in flight; the same command with `--resume` goes on.
+First a header that says what is compared with what, then the inventory: every file and package that
+the verdict rests on. Then, per case, a `started` line, and a `finished` line with the result and the
+digests of both traces, with how long it took in a line of its own, since that is no part of the
+result. A killed run loses at most what was in flight; the same command with `--resume` goes on.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
-from harness.canonical import canonical
-from harness.errors import UsageError
-from harness.json_lines import JsonLines, changed
+from harness.errors import LoadProblem, UsageError
+from harness.inventory import Component, Inventory
+from harness.journal_header import JournalHeader
+from harness.json_lines import JsonLines
 from harness.parity.verdict import CaseResult
+from harness.report.journal_lines import Lines, checked_result, header_line
 
-__all__ = ["Journal", "JournalHeader", "JournalRecord", "read_journal"]
+__all__ = ["Journal", "JournalHeader", "JournalRecord", "read_header", "read_journal"]
 
-_FORMAT: Final = 1
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class JournalHeader:
-    """What a run compares. Results of runs with different headers are not put together."""
-
-    control: str
-    candidate: str
-    corpus: str
-    """Digest over names and contents of the cassettes that the run was given."""
-    waivers: str
-    """Digest of the waivers file; empty without one."""
-    as_of: str
-    """The day by which waivers are judged, ISO."""
-    repeat: int
-    trust: bool
-    versions: Mapping[str, str] = field(default_factory=dict)
-    """Distribution, or `code`, to version or digest."""
-
-    def differences(self, other: JournalHeader) -> list[str]:
-        """In what two headers differ, in words; `self` is what the journal says."""
-        before, now = asdict(self), asdict(other)
-        was, is_now = before.pop("versions"), now.pop("versions")
-        return [*changed(before, now), *changed(was, is_now)]
+_ANEW = "run without --resume, or give another --journal"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JournalRecord:
     """A journal as read back."""
 
+    file: Path
     header: JournalHeader
-    finished: Mapping[str, CaseResult]
-    """Results before waivers are settled over the run; the last line of a cassette counts."""
-    in_flight: tuple[str, ...]
+    inventory: Inventory
+    """What the header's digests are made of."""
+    finished: Mapping[str, CaseResult] = field(default_factory=dict)
+    """Results before waivers are settled over the run."""
+    skipped: frozenset[str] = frozenset()
+    """Cases that turned out not to be asked for."""
+    problems: Mapping[str, LoadProblem] = field(default_factory=dict)
+    """Cases whose file could not be loaded."""
+    took_ms: Mapping[str, float] = field(default_factory=dict)
+    """How long cases took, in milliseconds."""
+    in_flight: tuple[str, ...] = ()
     """Started and not finished."""
-    torn: bool
+    torn: bool = False
     """The last line was cut off, by a kill or a full disk."""
-    ended: bool
+    ended: bool = False
     """The run came to its end."""
-    whole_bytes: int
+    whole_bytes: int = 0
     """Length of the file up to the last whole line."""
+
+    @property
+    def planned(self) -> tuple[str, ...]:
+        """The names of all cases that the run was given, in its shard if it is one; sorted."""
+        names = sorted(self.inventory.components["corpus"].files)
+        return tuple(shard_of(names, self.header.shard))
+
+    @property
+    def missing(self) -> tuple[str, ...]:
+        """Cases of which nothing came, sorted: the run was cut off before them."""
+        there = {*self.finished, *self.skipped, *self.problems}
+        return tuple(name for name in self.planned if name not in there)
+
+
+def shard_of(names: list[str], shard: str) -> list[str]:
+    """The part of the sorted `names` that a shard `i/n` is: every n-th, from the i-th on.
+
+    Neighbours are of one family and take alike, so that no shard gets all the long ones.
+    """
+    if not shard:
+        return names
+    number, _, count = shard.partition("/")
+    return names[int(number) - 1 :: int(count)]
 
 
 class Journal(JsonLines):
     """A journal being written. Use as a context manager."""
 
-    def __init__(self, file: Path, header: JournalHeader, *, resume: bool = False) -> None:
+    def __init__(
+        self, file: Path, header: JournalHeader, inventory: Inventory, *, resume: bool = False
+    ) -> None:
         """Open `file` for writing, or with `resume` for going on.
 
         Raises:
             UsageError: not writable; not a journal; or one of another run.
         """
-        self.finished: Mapping[str, CaseResult] = {}
-        record = read_journal(file) if resume and file.exists() else None
-        if record is not None:
-            differing = record.header.differences(header)
-            if differing:
-                mend = "run without --resume, or give another --journal"
-                raise UsageError(f"{file}: belongs to another run: {'; '.join(differing)}", mend)
-            self.finished = record.finished
+        self.file = file
+        self.before = read_journal(file) if resume and _to_go_on_with(file) else None
+        """What was in it already."""
+        if self.before is not None:
+            refuse_other_run(self.before, header, inventory)
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
-            if record is not None:
-                os.truncate(file, record.whole_bytes)
-            super().__init__(file.open("w" if record is None else "a", encoding="utf-8"))
+            if self.before is not None:
+                os.truncate(file, self.before.whole_bytes)
+            super().__init__(file.open("w" if self.before is None else "a", encoding="utf-8"))
         except OSError as error:
             problem = f"the journal {file} cannot be written: {error.strerror}"
             raise UsageError(problem, "choose another place with --journal") from error
-        if record is None:
-            self._write({"journal": _FORMAT, **asdict(header)})
+        if self.before is None:
+            self._write(header.to_json())
+            self._write({"inventory": _inventory_json(inventory)})
+
+    @property
+    def finished(self) -> Mapping[str, CaseResult]:
+        """Results that were in it already."""
+        return {} if self.before is None else self.before.finished
 
     def started(self, cassette: str) -> None:
         """Write that a case was handed out."""
         self._write({"started": cassette})
 
-    def closed(self, result: CaseResult) -> None:
-        """Write a case's result, with the digests of both sides."""
+    def closed(self, result: CaseResult, took_ms: float | None = None) -> None:
+        """Write a case's result, with the digests of both sides, and how long it took."""
+        if took_ms is not None:
+            self._write({"took": result.cassette, "ms": round(took_ms, 1)})
         self._write({"finished": result.cassette, **result.to_json()})
+
+    def skipped(self, cassette: str) -> None:
+        """Write that a case turned out not to be asked for."""
+        self._write({"skipped": cassette})
+
+    def refused(self, cassette: str, problem: LoadProblem) -> None:
+        """Write that a case's file could not be loaded."""
+        self._write({"refused": cassette, "file": problem.file, "message": problem.message})
 
     def ended(self) -> None:
         """Write that the run came to its end."""
         self._write({"ended": True})
 
 
-def read_journal(file: Path) -> JournalRecord:
-    """Read a journal back. A torn last line is left out; a broken one before it is an error.
+def refuse_other_run(
+    record: JournalRecord,
+    header: JournalHeader,
+    inventory: Inventory,
+    *,
+    but: frozenset[str] = frozenset(),
+    mend: str = _ANEW,
+) -> None:
+    """Make sure that results of `record` and of a run with `header` can be put together.
+
+    Raises:
+        UsageError: they differ in what they compare or rest on; it says in what.
+    """
+    compared = but | {"components"}
+    told = record.header.differences(header, but=compared)
+    told += record.inventory.differences(inventory)
+    if told:
+        raise UsageError(f"{record.file}: belongs to another run: {'; '.join(told)}", mend)
+
+
+def read_header(file: Path) -> JournalHeader:
+    """The first line of a journal alone: all that `parity history` and a triage need of most.
 
     Raises:
         UsageError: not readable, not a journal, or of a format that this build does not read.
     """
-    try:
-        text = file.read_bytes()
-    except OSError as error:
-        raise UsageError(f"the journal {file} cannot be read: {error.strerror}") from error
-    whole = text[: text.rfind(b"\n") + 1]
-    finished: dict[str, CaseResult] = {}
-    started: dict[str, None] = {}
-    header: JournalHeader | None = None
-    ended = False
-    for number, raw in enumerate(whole.splitlines(), 1):
+    return header_line(file)
+
+
+def read_journal(file: Path) -> JournalRecord:
+    """Read a journal back. A torn last line is left out; a broken one before it is an error.
+
+    Every result is looked at whole: what its parts do not come to, or what no run writes, is
+    refused, so that whoever reads on has a result as a run would have handed it over.
+
+    Raises:
+        UsageError: not readable, too large, not a journal, or of a format that this build does not
+            read; with the number of the line.
+    """
+    lines = Lines.of(file)
+    header = lines.header
+    reading = _Reading()
+    for number, line in lines.rest():
         try:
-            line = json.loads(raw)
-            if header is None:
-                header = _header(line)
-            elif "finished" in line:
-                finished[line["finished"]] = CaseResult.from_json(line)
-                started.pop(line["finished"], None)
-            elif "started" in line:
-                started[line["started"]] = None
-            else:
-                ended = bool(line.get("ended"))
+            reading.take(line)
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            problem = f"{file}: line {number} is not a journal's: {error}"
-            raise UsageError(problem, "run without --resume, or give another --journal") from error
-    if header is None:
-        raise UsageError(f"{file}: has no header", "run without --resume")
+            problem = f"{file}: line {number} is not a journal's: {_said(error)}"
+            raise UsageError(problem, _ANEW) from error
+    reading.check(file, header)
     return JournalRecord(
+        file=file,
         header=header,
-        finished=finished,
-        in_flight=tuple(started),
-        torn=len(whole) < len(text),
-        ended=ended,
-        whole_bytes=len(whole),
+        inventory=reading.inventory,
+        finished=reading.finished,
+        skipped=frozenset(reading.skipped),
+        problems=reading.problems,
+        took_ms=reading.took_ms,
+        in_flight=tuple(reading.started),
+        torn=lines.torn,
+        ended=reading.ended,
+        whole_bytes=lines.whole_bytes,
     )
 
 
-def _header(line: dict[str, Any]) -> JournalHeader:
-    version = line.pop("journal", None)
-    if version != _FORMAT:
-        raise ValueError(f"journal format {canonical(version)}; this build reads {_FORMAT}")
-    return JournalHeader(**line)
+class _Reading:
+    """What the lines behind the header come to."""
+
+    def __init__(self) -> None:
+        self.inventory = Inventory({})
+        self.finished: dict[str, CaseResult] = {}
+        self.skipped: set[str] = set()
+        self.problems: dict[str, LoadProblem] = {}
+        self.took_ms: dict[str, float] = {}
+        self.started: dict[str, None] = {}
+        self.ended = False
+        self._planned: frozenset[str] = frozenset()
+
+    def take(self, line: dict[str, Any]) -> None:
+        """Take one line in; which kind it is, its first key says."""
+        self.ended = False
+        match next(iter(line), ""):
+            case "inventory":
+                self._take_inventory(line)
+            case "started":
+                self.started[self._name(line, "started")] = None
+            case "finished":
+                self._finish(self._name(line, "finished"), line)
+            case "took":
+                name = self._name(line, "took", "ms")
+                self.took_ms[name] = float(line["ms"])
+            case "skipped":
+                name = self._name(line, "skipped")
+                self.skipped.add(name)
+                self.started.pop(name, None)
+            case "refused":
+                name = self._name(line, "refused", "file", "message")
+                self.problems[name] = LoadProblem(file=line["file"], message=line["message"])
+                self.started.pop(name, None)
+            case "ended" if line == {"ended": True}:
+                self.ended = True
+            case _:
+                raise ValueError("it tells nothing that a journal tells")
+
+    def check(self, file: Path, header: JournalHeader) -> None:
+        """Hold the header's digests against what they are made of.
+
+        Raises:
+            UsageError: they are not of this inventory.
+        """
+        if not self.inventory.components:
+            # Cut off right behind the header: no result is lost, and nobody knows what was planned.
+            raise UsageError(f"{file}: was cut off before it said what the run rests on", _ANEW)
+        for name, digest in self.inventory.digests.items():
+            if header.components.get(name) != digest:
+                raise UsageError(f"{file}: the digest of {name} is not that of its files", _ANEW)
+
+    def _take_inventory(self, line: dict[str, Any]) -> None:
+        if self.inventory.components:
+            raise ValueError("there is an inventory already")
+        self.inventory = _inventory(line["inventory"])
+        self._planned = frozenset(self.inventory.components["corpus"].files)
+
+    def _name(self, line: dict[str, Any], kind: str, *others: str) -> str:
+        name = line[kind]
+        if not isinstance(name, str) or name not in self._planned:
+            raise ValueError(f"{name!r} is no case of this run")
+        if kind != "finished" and set(line) != {kind, *others}:
+            raise ValueError("it has other keys than such a line")
+        return name
+
+    def _finish(self, name: str, line: dict[str, Any]) -> None:
+        result = checked_result({key: line[key] for key in line if key != "finished"})
+        if self.finished.setdefault(name, result) != result:
+            raise ValueError(f"{name!r} is finished twice, with different results")
+        self.started.pop(name, None)
+
+
+def _to_go_on_with(file: Path) -> bool:
+    """Whether there is anything in it; a run that was killed at once has left a part of its head.
+
+    Raises:
+        UsageError: not readable, or the beginning of something else than a journal.
+    """
+    try:
+        with file.open("rb") as stream:
+            first, second = stream.readline(), stream.readline()
+    except FileNotFoundError:
+        return False
+    except OSError as error:
+        raise UsageError(f"the journal {file} cannot be read: {error.strerror}") from error
+    begun = b'{"journal": '
+    return second.endswith(b"\n") or not begun.startswith(first[: len(begun)])
+
+
+def _said(error: Exception) -> str:
+    return f"{error.args[0]!r} is missing" if isinstance(error, KeyError) else str(error)
+
+
+def _inventory_json(inventory: Inventory) -> dict[str, Any]:
+    return {
+        name: {"files": dict(component.files), "parts": dict(component.parts)}
+        for name, component in inventory.components.items()
+    }
+
+
+def _inventory(value: dict[str, Any]) -> Inventory:
+    components = {}
+    for name, facts in value.items():
+        if set(facts) != {"files", "parts"}:
+            raise ValueError(f"of {name} there are not just files and parts")
+        texts = [*facts["files"].items(), *facts["parts"].items()]
+        if not all(isinstance(text, str) for pair in texts for text in pair):
+            raise ValueError(f"of {name} there is something else than texts")
+        components[name] = Component(facts["files"], facts["parts"])
+    if "corpus" not in components:
+        raise ValueError("there is no corpus in it")
+    return Inventory(components)

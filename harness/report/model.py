@@ -8,6 +8,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 
+from harness.errors import LoadProblem
+from harness.journal_header import JournalHeader
 from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus
@@ -24,14 +26,6 @@ class ExitCode(IntEnum):
     USAGE = 2
     INCONCLUSIVE = 3
     INTERRUPTED = 130
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LoadProblem:
-    """A file that could not be loaded. The message is complete as it stands."""
-
-    file: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,6 +60,8 @@ class RunReport:
     """Cassette name to the file it came from, for the command that reproduces it."""
     options: Sequence[str] = ()
     """What a reproducing command must repeat: `--trust`, `--waivers F`."""
+    header: JournalHeader | None = None
+    """What was compared with what, by which build, on what machine."""
     since: Changes | None = None
     """What changed since the last green run, where one is known (`harness.triage`)."""
 

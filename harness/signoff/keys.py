@@ -28,7 +28,7 @@ from harness.signoff.problems import KeyProblem
 
 __all__ = ["PublicKey", "SigningKey"]
 
-_TEXT: Final = re.compile(r"ed25519:([0-9a-f]{64})")
+_TEXT: Final = re.compile(r"[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -39,15 +39,14 @@ class PublicKey:
 
     @classmethod
     def parse(cls, text: str) -> Self:
-        """Read `ed25519:` and 64 hex digits, as they stand in `gates.toml`.
+        """Read 64 hex digits, as they stand in `gates.toml`.
 
         Raises:
-            ValueError: it is something else, or no point of the curve.
+            ValueError: it is something else.
         """
-        found = _TEXT.fullmatch(text)
-        if found is None:
-            raise ValueError("must be `ed25519:` and 64 hex digits, as `parity keygen` prints it")
-        return cls(found[1])
+        if not _TEXT.fullmatch(text):
+            raise ValueError("must be 64 hex digits, as `parity keygen` prints them")
+        return cls(text)
 
     @classmethod
     def from_pem(cls, raw: bytes, where: str) -> Self:
@@ -64,11 +63,6 @@ class PublicKey:
         if not isinstance(key, Ed25519PublicKey):
             raise KeyProblem(where, "is no Ed25519 key", mend)
         return cls(_raw(key))
-
-    @property
-    def text(self) -> str:
-        """As `gates.toml` has it."""
-        return f"ed25519:{self.hexadecimal}"
 
     @property
     def pem(self) -> bytes:
@@ -97,7 +91,7 @@ class SigningKey:
         self._private = private
 
     def __repr__(self) -> str:
-        return f"SigningKey({self.public.text})"
+        return f"SigningKey({self.public.hexadecimal})"
 
     @classmethod
     def new(cls) -> Self:

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from harness.canonical import printable
 from harness.timeline.model import MomentKind
 from services.wire import JsonObject
 
-__all__ = ["content_line", "event_kind", "event_line", "item_line", "quoted", "request_line"]
+__all__ = [
+    "call_line",
+    "content_line",
+    "event_kind",
+    "event_line",
+    "item_line",
+    "quoted",
+    "request_line",
+]
 
 _TEXT: Final = 80
 _LINE: Final = 240
@@ -51,6 +59,8 @@ def _part(part: Any) -> str:
         return f"call {call.get('name')} {_args(call.get('args'))}".rstrip()
     if isinstance(response, dict):
         return f"function response {response.get('name')}: {_output(response.get('response'))}"
+    if str(part.get("text")).startswith("<session_context>"):
+        return "the environment"
     if "text" in part:
         return f"{'thought' if part.get('thought') else 'text'} {quoted(part['text'])}"
     return f"{next(iter(part), 'empty')} part"
@@ -82,7 +92,9 @@ def event_line(event: Mapping[str, Any]) -> str:
         case "message":
             said = _said(event.get("content"))
             told = "answered" if event.get("role") == "agent" else "emitted message of the"
-            line = f"{told}: {said}" if told == "answered" else f"{told} {event.get('role')}: {said}"
+            line = (
+                f"{told}: {said}" if told == "answered" else f"{told} {event.get('role')}: {said}"
+            )
         case "tool_request":
             line = f"emitted tool_request {event.get('name')} {_args(event.get('args'))}"
         case "tool_response":
@@ -128,13 +140,14 @@ def _result(event: Mapping[str, Any]) -> str:
     return quoted(result.get("text", "")) if isinstance(result, dict) else "nothing"
 
 
-def item_line(kind: MomentKind, item: Any, names: Mapping[str, str]) -> str:
-    """An item of a channel that is neither a request nor an event; `names` are tools by call."""
+def call_line(name: str, states: Sequence[str]) -> str:
+    """A call's way through the scheduler's states."""
+    return _line(f"took call {name} through {' → '.join(states)}")
+
+
+def item_line(kind: MomentKind, item: Any) -> str:
+    """An item of a channel that has no line of its own above."""
     match kind:
-        case MomentKind.TOOL:
-            call = str(item["call"])
-            way = " → ".join(map(str, item["states"]))
-            line = f"took call {names.get(call, call)} through {way}"
         case MomentKind.RETRY:
             retry = item["retry"]
             line = (
@@ -151,7 +164,11 @@ def item_line(kind: MomentKind, item: Any, names: Mapping[str, str]) -> str:
             line = f"recorded {_recorded(item)}"
         case MomentKind.WORKSPACE:
             gone = item["text"] is None
-            line = f"deleted {item['path']}" if gone else f"wrote {item['path']}: {quoted(item['text'])}"
+            line = (
+                f"deleted {item['path']}"
+                if gone
+                else f"wrote {item['path']}: {quoted(item['text'])}"
+            )
         case MomentKind.COST:
             tokens = item["tokens"]
             line = (
@@ -175,6 +192,10 @@ def _recorded(item: Any) -> str:
         called = [str(call.get("name")) for call in calls or () if isinstance(call, dict)]
         told = f" with calls {', '.join(called)}" if called else ""
         return f"message of {line['type']}: {content_line({'parts': texts})}{told}"
+    if isinstance(line, dict) and "sessionId" in line:
+        return f"the head of file {item['file']}"
+    if isinstance(line, dict) and isinstance(line.get("$set"), dict):
+        return f"$set {', '.join(line['$set'])}"
     return quoted(json.dumps(line, ensure_ascii=False))
 
 

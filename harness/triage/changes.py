@@ -11,10 +11,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, is_dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from harness.canonical import printable
-from harness.report.journal import JournalHeader
+
+if TYPE_CHECKING:  # a report holds changes, and a journal what reports are made of
+    from harness.report.journal import JournalHeader
 
 __all__ = ["Change", "ChangeKind", "Changes", "changes_between"]
 

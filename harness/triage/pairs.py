@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from harness.parity.compare import compare_repeated
 from harness.parity.verdict import CaseResult
 from harness.replay.observation import Observation
+from harness.report.model import RunReport
 
-__all__ = ["compared", "labels"]
+__all__ = ["PairsReport", "compared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,18 +22,23 @@ class _Facts:
     contract: tuple[str, ...] = ()
 
 
-def compared(control: Observation, candidate: Observation) -> CaseResult:
+def compared(control: Observation, candidate: Observation, name: str) -> CaseResult:
     """The same rules, channels and explanations as in a run, before waivers.
 
     What is left over alike is nobody's doubt here: which steps a cassette declares so, a trace does
-    not say.
+    not say. `name` is what to call the case.
     """
     facts = _Facts(control.name, tuple({*control.unused_steps, *candidate.unused_steps}))
-    return compare_repeated([control], [candidate], facts)
+    result = compare_repeated([control], [candidate], facts)
+    divergences = tuple(replace(found, cassette=name) for found in result.divergences)
+    return replace(result, cassette=name, divergences=divergences)
 
 
-def labels(control: Observation, candidate: Observation, here: str, there: str) -> tuple[str, str]:
-    """What to call the two sides: by their runtimes, or where those are one by `here`, `there`."""
-    if control.runtime != candidate.runtime:
-        return control.runtime, candidate.runtime
-    return here, there
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PairsReport(RunReport):
+    """The report of a comparison of traces; `files` holds a case's two files as shell words."""
+
+    def reproduce(self, case: CaseResult) -> str:
+        """The command that compares this one pair again."""
+        pair = self.files.get(case.cassette, shlex.join([self.control, self.candidate]))
+        return f"parity diff {pair}"

@@ -14,7 +14,7 @@ from runtimes.published.installed import (
     package_folder,
     remove,
 )
-from runtimes.published.node import find_node
+from runtimes.published.node import find_node, node_version
 from runtimes.published.places import upstream_folder
 from runtimes.published.problems import UpstreamUnavailable
 from runtimes.published.versions import DEFAULT_VERSION, MINIMUM_NODE, PACKAGE, checked_version
@@ -29,6 +29,7 @@ __all__ = [
     "checked_version",
     "details",
     "find_node",
+    "node_version",
     "install",
     "install_command",
     "installed_versions",

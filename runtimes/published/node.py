@@ -13,7 +13,7 @@ from typing import Final
 from runtimes.published.problems import UpstreamUnavailable
 from runtimes.published.versions import MINIMUM_NODE
 
-__all__ = ["find_node", "find_npm"]
+__all__ = ["find_node", "find_npm", "node_version"]
 
 _VARIABLE: Final = "PARITY_NODE"
 _ANSWER_S: Final = 30
@@ -38,6 +38,15 @@ def find_node() -> Path:
     node = Path(found).absolute()
     _check_version(node)
     return node
+
+
+def node_version() -> str:
+    """What that node says it is: `20.19.2`.
+
+    Raises:
+        UpstreamUnavailable: as `find_node`.
+    """
+    return _said(find_node()).removeprefix("v")
 
 
 def find_npm(node: Path) -> Path:
@@ -72,6 +81,7 @@ def _check_version(node: Path) -> None:
         )
 
 
+@lru_cache
 def _said(node: Path) -> str:
     try:
         done = subprocess.run(

@@ -65,7 +65,7 @@ def npm_install(npm: Path, node: Path, spec: str, folder: Path) -> None:
     with _running(command, folder, {**os.environ, "PATH": path}) as child:
         _, said = child.communicate()
     if child.returncode != 0:
-        raise _failure(spec, child.returncode, said.decode(errors="replace"))
+        raise _failure(spec, child.returncode, redacted(said.decode(errors="replace")))
 
 
 @contextmanager

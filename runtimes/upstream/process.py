@@ -83,11 +83,14 @@ class DriverProcess:
             os.ftruncate(self._errors.fileno(), 0)
 
     def error_tail(self) -> str:
-        """The end of what it has written to its output and error streams."""
+        """The end of what it has written to its output and error streams, without secrets."""
         descriptor = self._errors.fileno()
         size = os.fstat(descriptor).st_size
-        raw = os.pread(descriptor, _TAIL_BYTES, max(0, size - _TAIL_BYTES))
-        return raw.decode("utf-8", "replace").strip("\0").strip()
+        # A secret is known by its beginning, which may stand before what is shown.
+        read = _TAIL_BYTES + _BEFORE_TAIL_BYTES
+        raw = os.pread(descriptor, read, max(0, size - read))
+        told = redacted(raw.decode("utf-8", "replace")).encode()[-_TAIL_BYTES:]
+        return told.decode("utf-8", "replace").strip("\0").strip()
 
     def ended(self) -> str:
         """How it ended, in words; waits a moment for an ending that is under way."""

@@ -1,8 +1,7 @@
 """`LoggingContentGenerator`: tells a logger about each call and changes nothing.
 
 Contents and headers are never logged, only their sizes: a log is read by more people than a
-conversation is meant for. What an error says is logged with anything that looks like a key or a
-token struck out.
+conversation is meant for. What an error says is logged without keys and tokens.
 
 Source: core `core/loggingContentGenerator.ts`.
 """
@@ -21,22 +20,12 @@ from services.model.generator import (
     EmbedRequest,
     ModelRequest,
 )
+from services.redaction import redacted
 from services.wire import JsonObject
 
-__all__ = ["LoggingContentGenerator", "without_secrets"]
+__all__ = ["LoggingContentGenerator"]
 
-_SECRETS = re.compile(
-    r"AIza[0-9A-Za-z_\-]{10,}|ya29\.[0-9A-Za-z_\-.]+|\beyJ[\w\-]+\.[\w\-]+\.[\w\-]+"
-    r"|(?i:(?<=bearer )[^\s\"',}]+)"
-    r"|(?i:(?<=[?&]key=)[^\s\"'&,}]+)"
-    r"|(?i:(?<=x-goog-api-key: )[^\s\"',}]+)"
-)
 _MAIN_PROMPT_ID = re.compile(r"########\d+$")
-
-
-def without_secrets(text: str) -> str:
-    """`text` with API keys, bearer tokens and signed tokens struck out."""
-    return _SECRETS.sub("[redacted]", text)
 
 
 class LoggingContentGenerator:
@@ -127,7 +116,7 @@ class LoggingContentGenerator:
     def _failed(self, facts: JsonObject, error: Exception) -> None:
         if isinstance(error, AbortError):
             return
-        text = without_secrets(error_message(error))
+        text = redacted(error_message(error))
         self._logger.warning(
             "api_error %s %s: %s",
             facts["method"],

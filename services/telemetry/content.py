@@ -1,6 +1,7 @@
 """What people, models and tools said, for those who switched that on: the conventions' messages.
 
-Long texts are cut, and media are left out.
+Long texts are cut, media are left out, and secrets masked: before a text is cut, or the piece of a
+key that is left would not be known for one.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from itertools import takewhile
 from typing import Any, Final
 
+from services.redaction import redacted, redacted_value
 from services.wire import Content, JsonObject, Part, js_json
 
 __all__ = ["messages", "newest_contents", "shortened"]
@@ -20,7 +22,7 @@ _ROLES: Final = {"model": "assistant", "function": "tool"}
 
 def shortened(value: Any) -> str:
     """`value` as text, JSON unless it is one, and what is beyond the limit cut off."""
-    text = value if isinstance(value, str) else js_json(value)
+    text = redacted(value) if isinstance(value, str) else js_json(redacted_value(value))
     if len(text) <= _MAX_LENGTH:
         return text
     return f"{text[:_MAX_LENGTH]}...[TRUNCATED: original length {len(text)}]"
@@ -34,7 +36,7 @@ def messages(contents: Iterable[Content]) -> str:
                 "role": _ROLES.get(content.get("role") or "user", content.get("role") or "user"),
                 "parts": [_message_part(part) for part in content.get("parts") or ()],
             }
-            for content in contents
+            for content in redacted_value(list(contents))
         ]
     )
 

@@ -19,6 +19,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer, set_span_in_context
 
 from services.clock import Clock
+from services.redaction import redacted
 from services.telemetry import names
 from services.telemetry.instruments import Instruments
 
@@ -148,7 +149,7 @@ class Recorder:
 
 
 def cleaned(attributes: Attributes) -> Attributes:
-    """The same with texts that every encoding has: lone surrogates have none."""
+    """The same without secrets, with texts that every encoding has: lone surrogates have none."""
     return {key: _encodable(value) for key, value in attributes.items()}
 
 
@@ -156,7 +157,7 @@ def _encodable(
     value: str | bool | int | float | tuple[str, ...],
 ) -> str | bool | int | float | tuple[str, ...]:
     if isinstance(value, str):
-        return value if value.isascii() else value.encode("utf-8", "replace").decode()
+        return redacted(value if value.isascii() else value.encode("utf-8", "replace").decode())
     if isinstance(value, tuple):
-        return tuple(item.encode("utf-8", "replace").decode() for item in value)
+        return tuple(redacted(item.encode("utf-8", "replace").decode()) for item in value)
     return value

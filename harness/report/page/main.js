@@ -20,12 +20,15 @@ function prepare() {
       mark(step.closest("details.case"));
       stepDifference();
     }
+    const move = event.target.closest("button[data-move]");
+    if (move) stepFinding(Number(move.dataset.move));
     const query = event.target.closest("button[data-query]");
     if (query) searchFor(query.dataset.query);
   });
   const search = document.getElementById("search");
   if (!search) return;
   search.addEventListener("input", showChosen);
+  search.form.addEventListener("submit", (event) => event.preventDefault());
   document.getElementById("show-waived").addEventListener("change", showChosen);
   document.getElementById("show-noise").addEventListener("change", showChosen);
   showChosen();

@@ -4,9 +4,9 @@ from pathlib import Path
 import pytest
 
 from harness.baseline.files import Baseline, cassette_digest, write_baseline
+from harness.errors import LoadProblem
 from harness.experiment.case import CaseTask, Observed, Skipped, TraceTask, judge, trace
 from harness.parity.verdict import CaseResult, CaseVerdict
-from harness.report.model import LoadProblem
 from tests.harness.samples import BACKEND, write_corpus
 
 

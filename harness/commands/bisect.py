@@ -1,0 +1,303 @@
+"""`parity bisect`: which revision is the first in which a cassette is red."""
+
+from __future__ import annotations
+
+import json
+import signal
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from harness.canonical import printable
+from harness.commands.options import (
+    backend_of,
+    check_runtimes,
+    check_writable_file,
+    chosen_cassettes,
+    trust_option,
+)
+from harness.errors import UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.replay.observation import Observation
+    from harness.triage.bisection import Found, Judged
+    from harness.triage.checkout import Checkout
+    from harness.triage.judging import Judge
+
+__all__ = ["bisect"]
+
+_FILES: Final = 10
+"""Files of the first red revision that are named."""
+_File = click.Path(path_type=Path, dir_okay=False)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """The command line."""
+
+    cassette: Path
+    good: str
+    bad: str
+    control: str | None
+    runtime: str | None
+    waivers: Path | None
+    timeout_s: float
+    trust: bool
+    json_file: Path | None
+    repository: Path
+
+
+@click.command()
+@click.argument("cassette", type=click.Path(path_type=Path))
+@click.option("--good", required=True, metavar="REV", help="A revision in which it is green.")
+@click.option(
+    "--bad", default="HEAD", show_default=True, metavar="REV", help="One in which it is red."
+)
+@click.option(
+    "--control",
+    metavar="NAME|TRACE",
+    help="What is right: a runtime of the same revision (legacy, if nothing is said), or a trace "
+    "document that holds for all of them.",
+)
+@click.option(
+    "--runtime",
+    metavar="NAME",
+    help="The runtime that is judged. Without --control it is compared with what it did in the "
+    "good revision; if neither is given, adk is compared with legacy.",
+)
+@click.option(
+    "--waivers",
+    type=_File,
+    help="Accepted differences, for all revisions; by default today's parity_tests/waivers.toml.",
+)
+@click.option(
+    "--timeout",
+    "timeout_s",
+    type=click.FloatRange(min=1),
+    default=120,
+    show_default=True,
+    help="Seconds for one trace; a revision that takes longer is skipped.",
+)
+@trust_option
+@click.option("--json", "json_file", type=_File, help="Write what was found as JSON.")
+@click.option(
+    "--repository",
+    type=click.Path(path_type=Path, file_okay=False),
+    default=Path(),
+    show_default=True,
+    help="The checkout whose history is searched.",
+)
+@click.pass_context
+def bisect(ctx: click.Context, /, **asked: Any) -> None:
+    """Find the first revision in which CASSETTE is red.
+
+    Revisions are put into a worktree in a temporary folder, one after the other; your own tree,
+    index, stash and refs stay as they are. In each, THE REVISION'S OWN CODE RUNS (its `parity
+    trace`): bisect only a repository whose history you trust. Today's harness compares what the
+    traces say. A revision that cannot trace the cassette is skipped; where skipped ones could be
+    the first red one as well, the answer is the range.
+
+    Red means, by what is asked:
+
+    \b
+    (nothing)                   adk diverges from legacy of the same revision
+    --control N --runtime M     M diverges from N of the same revision
+    --runtime M                 M does something else than in the good revision
+    --control TRACE             the runtime does something else than the trace says
+
+    \b
+    parity bisect cassettes/tools/batch.yaml --good v0.3.0
+    parity bisect cassettes/tools/batch.yaml --good v0.3.0 --bad main --runtime legacy
+    parity bisect cassettes/tools/batch.yaml --good HEAD~30 --control expected.json --runtime adk
+
+    Exit codes: 0 found; 2 wrong usage, no such revision, good is red, bad is green, or one of the
+    two cannot be traced; 3 only a range could be found; 130 interrupted.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    plan = _Asked(**asked)
+    check_writable_file(plan.json_file, "--json")
+    ctx.exit(_bisect(ctx, plan))
+
+
+def _bisect(ctx: click.Context, plan: _Asked) -> int:
+    from harness.cassette.trust import is_trusted
+    from harness.config import default_waivers, trusted_roots
+    from harness.parity.waivers import load_waivers
+    from harness.triage.bisection import search
+    from harness.triage.checkout import Checkout
+    from harness.triage.judging import Judge
+    from harness.triage.revision import Tracer
+
+    files = chosen_cassettes([plan.cassette], None)
+    if len(files) != 1:
+        raise UsageError(f"{plan.cassette} holds {len(files)} cassettes", "name one of them")
+    runtime, control = _sides(ctx, plan)
+    today: date = datetime.now(UTC).date()
+    waivers = load_waivers(plan.waivers or default_waivers(), as_of=today)
+    checkout = Checkout.at(plan.repository)
+    good, bad = _ends(checkout, plan)
+    trusted = plan.trust or is_trusted(files[0].path, trusted_roots())
+    with _terminated_like_interrupted(), tempfile.TemporaryDirectory() as scratch:
+        tracer = Tracer(
+            cassette=files[0].path.resolve(),
+            trusted=trusted,
+            scratch=Path(scratch),
+            timeout_s=plan.timeout_s,
+        )
+        with checkout.worktree() as tree:
+            click.echo(f"{checkout.count(good, bad)} revisions to choose from", err=True)
+            judge = Judge(
+                tree=tree,
+                tracer=tracer,
+                runtime=runtime,
+                control=runtime if control is None else control,
+                waivers=waivers,
+                told=lambda judged: _tell(checkout, judged),
+            )
+            if control is None:
+                judge.control = _expected(judge, good, plan)
+            else:
+                _check_end(judge.judge(good), plan.good, "--good", "green", judge)
+            _check_end(judge.judge(bad), plan.bad, "--bad", "red", judge)
+            found = search(bad, good, checkout.between, judge.judge)
+    _show(checkout, plan, found, judge)
+    return 3 if found.suspects else 0
+
+
+def _sides(ctx: click.Context, plan: _Asked) -> tuple[str, str | Observation | None]:
+    """The runtime that is judged, and by what; `None`: by what it did in the good revision."""
+    from harness.triage.traces import read_trace
+
+    backend = backend_of(ctx)
+    if plan.control is not None and (
+        plan.control.endswith(".json") or Path(plan.control).is_file()
+    ):
+        expected = read_trace(Path(plan.control))
+        runtime = plan.runtime or expected.runtime
+        check_runtimes(backend, runtime)
+        return runtime, expected
+    if plan.runtime is not None and plan.control is None:
+        check_runtimes(backend, plan.runtime)
+        return plan.runtime, None
+    runtime, control = plan.runtime or "adk", plan.control or "legacy"
+    check_runtimes(backend, control, runtime)
+    return runtime, control
+
+
+def _ends(checkout: Checkout, plan: _Asked) -> tuple[str, str]:
+    good = checkout.commit(plan.good, "--good")
+    bad = checkout.commit(plan.bad, "--bad")
+    if good == bad:
+        raise UsageError(f"--good {plan.good} and --bad {plan.bad} are one revision", "name two")
+    if not checkout.is_ancestor(good, bad):
+        problem = f"--good {plan.good} is not among what --bad {plan.bad} came from"
+        mend = f"start from `git merge-base {plan.good} {plan.bad}`"
+        if checkout.is_ancestor(bad, good):
+            mend = "change them round: the good revision is the older one"
+        raise UsageError(problem, mend)
+    return good, bad
+
+
+def _expected(judge: Judge, good: str, plan: _Asked) -> Observation:
+    from harness.triage.revision import CannotTrace
+
+    try:
+        return judge.trace(good)
+    except CannotTrace as error:
+        problem = f"--good {plan.good} cannot be traced: {error}"
+        raise UsageError(
+            problem, "name a revision that can, or what is right by --control"
+        ) from error
+
+
+def _check_end(judged: Judged, revision: str, option: str, light: str, judge: Judge) -> None:
+    """Refuse an end of the history that is not what it was said to be."""
+    if judged.light == light:
+        return
+    if judged.light == "skipped":
+        problem = f"{option} {revision} decides nothing: {judged.why}"
+        raise UsageError(problem, f"name a revision that is {light}")
+    control, runtime = judge.sides(judged.commit)
+    if light == "green":
+        problem = f"{option} {revision} is red already: {judged.why}"
+        raise UsageError(problem, "name an older revision")
+    problem = f"{option} {revision} is green: {runtime} does there what {control} does"
+    mend = "commit what you have changed, or ask for what was red (--runtime, --control, --waivers)"
+    raise UsageError(problem, mend)
+
+
+def _tell(checkout: Checkout, judged: Judged) -> None:
+    """Progress, on standard error."""
+    why = f"  ({judged.why})" if judged.light == "skipped" else ""
+    click.echo(f"{judged.light.value:7}  {checkout.told(judged.commit)}{why}", err=True)
+
+
+def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
+    """The answer, on standard output; the line with the revision, or the range, comes last."""
+    from harness.parity.explain import explain
+    from harness.triage.bisection import Light
+
+    first = judge.results.get(found.commit)
+    lines = [] if first is None else explain(first, *judge.sides(found.commit))
+    skipped = [each for each in found.judged if each.light is Light.SKIPPED]
+    files = checkout.touched(f"{found.commit}^", found.commit)
+    if found.suspects:
+        click.echo("could not be told:")
+        for suspect in found.suspects:
+            why = next((each.why for each in skipped if each.commit == suspect), "")
+            click.echo(f"  {checkout.told(suspect)}  ({why})")
+    click.echo(f"red from here on: {checkout.told(found.commit)}")
+    for line in lines:
+        click.echo(f"  {line}")
+    for file in files[:_FILES]:
+        click.echo(f"  changed there: {printable(file)}")
+    if len(files) > _FILES:
+        click.echo(f"  … and {len(files) - _FILES} more files")
+    looked = f"{len(found.judged) + 2} revisions looked at, {len(skipped)} skipped"
+    if found.suspects:
+        count = len(found.suspects) + 1
+        click.echo(f"the first red revision is one of {count} up to {found.commit} ({looked})")
+    else:
+        click.echo(f"the first red revision is {found.commit} ({looked})")
+    if plan.json_file is not None:
+        plan.json_file.write_text(_document(found, lines, files), "utf-8")
+
+
+def _document(found: Found, lines: Sequence[str], files: Sequence[str]) -> str:
+    document = {
+        "bisect": 1,
+        "exact": not found.suspects,
+        "first": found.commit,
+        "suspects": list(found.suspects),
+        "explanation": list(lines),
+        "files": list(files),
+        "judged": [
+            {"commit": each.commit, "light": each.light.value, "why": each.why}
+            for each in found.judged
+        ],
+    }
+    return json.dumps(document, indent=1) + "\n"
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[None]:
+    """Let SIGTERM unwind too; by default it would leave the worktree behind."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _leave)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _leave(number: int, frame: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough
+    raise SystemExit(128 + number)

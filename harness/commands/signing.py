@@ -1,0 +1,133 @@
+"""What signing commands share: where a key and its passphrase are read from."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+from harness.errors import UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.signoff.keyfile import Source
+    from harness.signoff.keys import SigningKey
+
+__all__ = [
+    "asked",
+    "confirmed",
+    "key_options",
+    "passphrase_options",
+    "passphrase_source",
+    "signing_key",
+]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Said = TypeVar("Said")
+
+_File = click.Path(path_type=Path, dir_okay=False)
+
+
+def passphrase_options(command: Command) -> Command:
+    """`--passphrase-file`, `--passphrase-fd`."""
+    command = click.option(
+        "--passphrase-fd",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Read the passphrase from this open descriptor.",
+    )(command)
+    return click.option(
+        "--passphrase-file", type=_File, metavar="FILE", help="Read the passphrase from this file."
+    )(command)
+
+
+def key_options(command: Command) -> Command:
+    """`--key`, `--key-fd` and where the passphrase comes from."""
+    command = passphrase_options(command)
+    command = click.option(
+        "--key-fd",
+        type=click.IntRange(min=0),
+        metavar="N",
+        help="Read the private key from this open descriptor.",
+    )(command)
+    return click.option(
+        "--key", "key_file", type=_File, metavar="FILE", help="The private key, of `parity keygen`."
+    )(command)
+
+
+def passphrase_source(file: Path | None, descriptor: int | None) -> Source | None:
+    """Where the passphrase is read from, if the command line says so.
+
+    Raises:
+        UsageError: it says two places.
+    """
+    from harness.signoff.keyfile import Source
+
+    if file is not None and descriptor is not None:
+        problem = "--passphrase-file and --passphrase-fd are two places for one passphrase"
+        raise UsageError(problem, "give one of them")
+    place = file if file is not None else descriptor
+    return None if place is None else Source(place)
+
+
+def signing_key(
+    key_file: Path | None,
+    key_fd: int | None,
+    passphrase_file: Path | None,
+    passphrase_fd: int | None,
+) -> SigningKey:
+    """The private key that the command line names, its passphrase asked for where one is needed.
+
+    Raises:
+        UsageError: no key or two are named, or nobody is there to be asked.
+        KeyProblem: it cannot be read, others can read it, or the passphrase does not fit.
+    """
+    from harness.signoff.keyfile import Source, read_passphrase, read_secret
+    from harness.signoff.keys import SigningKey, is_encrypted
+
+    place = key_file if key_file is not None else key_fd
+    if place is None or (key_file is not None and key_fd is not None):
+        raise UsageError("name one private key", "give --key FILE or --key-fd N")
+    source = Source(place)
+    given = passphrase_source(passphrase_file, passphrase_fd)
+    raw = read_secret(source, "private key")
+    passphrase = None if given is None else read_passphrase(given)
+    if passphrase is None and is_encrypted(raw):
+        passphrase = _passphrase(source.called)
+    return SigningKey.from_pem(raw, source.called, passphrase)
+
+
+def confirmed(question: str, *, yes: bool) -> bool:
+    """Whether the user says yes, on a terminal, or has said so with `--yes`.
+
+    Raises:
+        UsageError: nobody is there to be asked.
+    """
+    if yes:
+        return True
+    if not sys.stdin.isatty():
+        raise UsageError("nobody is at a terminal to be asked", "say --yes if you have read it")
+    return asked(lambda: click.confirm(question, default=False, err=True))
+
+
+def asked(question: Callable[[], Said]) -> Said:
+    """What the user says; giving up on a question is giving up on the command.
+
+    Raises:
+        KeyboardInterrupt: the user's, or the end of what is typed.
+    """
+    try:
+        return question()
+    except click.Abort:
+        raise KeyboardInterrupt from None
+
+
+def _passphrase(called: str) -> bytes:
+    if not sys.stdin.isatty():
+        mend = "give it with --passphrase-file or --passphrase-fd"
+        raise UsageError(f"{called} needs its passphrase, and nobody is at a terminal", mend)
+    words = f"passphrase of {called}"
+    said: str = asked(lambda: click.prompt(words, hide_input=True, err=True))
+    return said.encode()

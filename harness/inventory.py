@@ -1,0 +1,278 @@
+"""What a verdict rests on: code, corpus and rules by digest, the machine and its packages by name.
+
+An `Inventory` says of each component which files it has and what is in them, so that two of them
+can be told apart by the very file, waiver or package. Two that are equal are of runs that can be
+put together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import sys
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache, cached_property
+from importlib.metadata import PackageNotFoundError, requires
+from pathlib import Path
+from typing import Final
+
+from harness.canonical import canonical, sha256_hex
+
+__all__ = [
+    "CODE",
+    "Component",
+    "Inventory",
+    "changes",
+    "code_components",
+    "code_digest",
+    "environment",
+    "files_component",
+    "installed_distributions",
+    "layered_component",
+    "waivers_component",
+]
+
+CODE: Final = ("agent_protocol", "services", "runtimes", "surfaces", "harness")
+"""The components that are code, each a package; `harness` without the fault catalogue."""
+CATALOGUE: Final = "fault catalogue"
+_PACKAGES: Final = Path(__file__).resolve().parents[1]
+_FAULTS: Final = "harness/faults/catalogue/"
+_DATA: Final = ("harness/corpus/", "harness/baselines/")
+"""Bundled with the code, and components of their own."""
+_LEFT_OUT: Final = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache"})
+_UNREADABLE: Final = "unreadable"
+_NAMED: Final = 3
+
+
+@dataclass(frozen=True)
+class Component:
+    """One part of what a verdict rests on."""
+
+    files: Mapping[str, str] = field(default_factory=dict)
+    """Name, with `/`, to the SHA-256 of the file, 64 hex digits; of distributions the version."""
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """What is in the files, where that has names: of waivers, id to SHA-256."""
+
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over names and contents, 64 hex digits; empty where there is nothing."""
+        return sha256_hex(canonical([self.files, self.parts])) if self.files else ""
+
+    @property
+    def names(self) -> Mapping[str, str]:
+        """What a change is named by: the parts where there are some, else the files."""
+        return self.parts or self.files
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """Everything that a verdict rests on but the machine, by component."""
+
+    components: Mapping[str, Component]
+
+    @property
+    def digests(self) -> dict[str, str]:
+        """Component to digest."""
+        return {name: component.digest for name, component in self.components.items()}
+
+    def differences(self, now: Inventory) -> list[str]:
+        """In what two inventories differ, in words; `self` is the earlier one."""
+        told = []
+        for name in dict.fromkeys([*self.components, *now.components]):
+            was = self.components.get(name, Component())
+            is_now = now.components.get(name, Component())
+            if was.digest != is_now.digest:
+                told.append(f"{name}: {_in_words(was.names, is_now.names)}")
+        return told
+
+
+def changes(was: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """Name to `changed`, `new` or `gone`, for what is not the same in both; sorted by name."""
+    words = {}
+    for name in sorted({*was, *now}):
+        if name not in was:
+            words[name] = "new"
+        elif name not in now:
+            words[name] = "gone"
+        elif was[name] != now[name]:
+            words[name] = "changed"
+    return words
+
+
+def _in_words(was: Mapping[str, str], now: Mapping[str, str]) -> str:
+    told = [f"{name} {word}" for name, word in changes(was, now).items()]
+    if not told:
+        return "changed, in nothing that has a name"
+    more = f" and {len(told) - _NAMED} more" if len(told) > _NAMED else ""
+    return ", ".join(told[:_NAMED]) + more
+
+
+@cache
+def code_components() -> Mapping[str, Component]:
+    """Our own code as it is now, and the catalogue of faults. Read once in a process.
+
+    Sources and what lies beside them as data; what was compiled from them is left out.
+    """
+    found: dict[str, dict[str, str]] = {name: {} for name in (*CODE, CATALOGUE)}
+    for package in CODE:
+        for name, file in _walk(_PACKAGES / package, f"{package}/"):
+            component = CATALOGUE if name.startswith(_FAULTS) else package
+            found[component][name] = file_digest(file)
+    return {name: Component(files) for name, files in found.items()}
+
+
+def code_digest(digests: Mapping[str, str]) -> str:
+    """12 hex digits over our own code, fault catalogue included; of component to digest."""
+    return sha256_hex(canonical([(name, digests[name]) for name in (*CODE, CATALOGUE)]))[:12]
+
+
+def files_component(files: Iterable[tuple[str, Path]]) -> Component:
+    """A component of files as (name, file). One that is not there is left out."""
+    read = ((name, file_digest(file)) for name, file in sorted(files) if file.exists())
+    return Component(dict(read))
+
+
+def layered_component(folders: Sequence[Path], names: Iterable[str]) -> Component:
+    """A component of files that are looked for in several folders, in this order.
+
+    What a later folder has otherwise counts too, with the folder's number behind its name; where
+    the folders are does not, so that it is the same on every machine.
+    """
+    there = dict.fromkeys(folder.resolve() for folder in folders if folder.is_dir())
+    found: dict[str, str] = {}
+    for name in sorted(names):
+        digests = (file_digest(file) for file in (each / name for each in there) if file.exists())
+        for number, digest in enumerate(dict.fromkeys(digests), 1):
+            found[name if number == 1 else f"{name} ({number})"] = digest
+    return Component(found)
+
+
+def waivers_component(file: Path | None) -> Component:
+    """The waivers file, and each waiver in it by its id; `None` is none at all.
+
+    A file that is no such file has no parts: whoever judges by it says what is wrong with it.
+    """
+    if file is None or not file.exists():
+        return Component()
+    try:
+        entries = tomllib.loads(file.read_text("utf-8"))["waiver"]
+        parts = {str(entry["id"]): sha256_hex(_table(entry)) for entry in entries}
+    except (OSError, ValueError, KeyError, TypeError):
+        parts = {}
+    return Component({file.name: file_digest(file)}, dict(sorted(parts.items())))
+
+
+def _table(entry: Mapping[str, object]) -> str:
+    """One waiver as JSON, in which its dates are texts."""
+    return json.dumps(entry, sort_keys=True, default=str)
+
+
+def file_digest(file: Path) -> str:
+    """SHA-256 of a file, 64 hex digits; one that cannot be read counts as such."""
+    try:
+        with file.open("rb") as stream:
+            return hashlib.file_digest(stream, "sha256").hexdigest()
+    except OSError:
+        return _UNREADABLE
+
+
+def environment(sides: Sequence[str] = ()) -> dict[str, str]:
+    """The machine, as far as it can show: what to what, in words, the same on equal machines.
+
+    Python, platform, the published core that is the measure, and the packages that this project
+    asks for, by version. Node stands there only where the published core is itself among `sides`,
+    the runtimes that are run: nothing else depends on it.
+    """
+    from runtimes.published import DEFAULT_VERSION
+
+    asked = [side.partition("@") for side in sides]
+    cores = sorted({version or DEFAULT_VERSION for name, _, version in asked if name == "upstream"})
+    found = {
+        "python": f"{platform.python_implementation()} {platform.python_version()}",
+        "platform": f"{platform.system()} {platform.machine()}",
+        "core": ", ".join(cores) or DEFAULT_VERSION,
+    }
+    if cores:
+        found["node"] = _node_version()
+    installed = installed_distributions()
+    return found | {name: installed[name] for name in _asked_for() if name in installed}
+
+
+@cache
+def installed_distributions() -> Mapping[str, str]:
+    """Every installed distribution by version, as the names of their folders tell, sorted.
+
+    Reading the metadata of each would take longer than all the rest of an inventory.
+    """
+    found: dict[str, str] = {}
+    for place in sys.path:
+        try:
+            entries = os.listdir(place or ".")
+        except OSError:
+            continue
+        for entry in entries:
+            stem, kind = os.path.splitext(entry)
+            name, dash, version = stem.partition("-")
+            if kind in (".dist-info", ".egg-info") and dash:
+                found.setdefault(_normal(name), version.partition("-")[0])
+    return dict(sorted(found.items()))
+
+
+@cache
+def _asked_for() -> tuple[str, ...]:
+    """The distributions that this project names as its own dependencies, itself first."""
+    try:
+        lines = requires("parity") or []
+    except PackageNotFoundError:  # a checkout that is run as it lies there
+        lines = _dependencies_of_checkout()
+    names = (_normal("".join(_leading_name(line))) for line in lines if "extra ==" not in line)
+    return ("parity", *sorted(names))
+
+
+def _dependencies_of_checkout() -> list[str]:
+    try:
+        text = (_PACKAGES / "pyproject.toml").read_text("utf-8")
+        return [str(line) for line in tomllib.loads(text)["project"]["dependencies"]]
+    except (OSError, ValueError, KeyError):
+        return []
+
+
+def _leading_name(requirement: str) -> Iterator[str]:
+    for character in requirement:
+        if not (character.isalnum() or character in "-_."):
+            return
+        yield character
+
+
+def _normal(name: str) -> str:
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
+@cache
+def _node_version() -> str:
+    """What node says it is; empty where none is found: whoever runs the core says that better."""
+    from runtimes.published import UpstreamUnavailable, node_version
+
+    try:
+        return node_version()
+    except UpstreamUnavailable:
+        return ""
+
+
+def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
+    """Every file below `folder` with its name, sorted; compiled files and bundled data left out."""
+    try:
+        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        name = f"{prefix}{entry.name}"
+        if entry.is_dir():
+            if entry.name not in _LEFT_OUT and f"{name}/" not in _DATA:
+                yield from _walk(Path(entry.path), f"{name}/")
+        elif not entry.name.endswith((".pyc", ".pyo")):
+            yield name, Path(entry.path)

@@ -1,0 +1,126 @@
+"""The first line of a journal: what is compared with what, by which build, on what machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Final
+
+from harness.json_lines import changed
+
+__all__ = ["FORMAT", "INFORMATION", "JournalHeader"]
+
+FORMAT: Final = 2
+"""Version of the journal; goes up when a line changes its meaning."""
+
+INFORMATION: Final = frozenset({"paths", "expr", "started_at", "revision", "dirty"})
+"""Fields that tell of a run and say nothing about what it found: never compared."""
+
+_MAPPINGS: Final = ("components", "environment", "made_of")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class JournalHeader:
+    """What a run compares. Results of runs with different headers are not put together."""
+
+    control: str
+    candidate: str
+    repeat: int = 1
+    trust: bool = False
+    as_of: str
+    """The day by which waivers are judged, ISO."""
+    phase: str | None = None
+    """Only cassettes of this rollout phase."""
+    shard: str = ""
+    """`2/3`: the second of three parts of the corpus; empty where it is not divided."""
+    components: Mapping[str, str] = field(default_factory=dict)
+    """Component of the inventory to its digest: see `harness.inventory`."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Python, platform, core, node and the packages that this project asks for, by version."""
+    made_of: Mapping[str, str] = field(default_factory=dict)
+    """Side that is a baseline to what made its files, in words."""
+    paths: tuple[str, ...] = ()
+    """The paths that the command line named, or those that were taken for want of any."""
+    expr: str | None = None
+    """`-k`, by which cassettes were chosen."""
+    started_at: str = ""
+    """When the run began, UTC, ISO."""
+    revision: str = ""
+    """The commit of the checkout that the run was started in; empty where there is none."""
+    dirty: bool = False
+    """Files of that checkout differed from the commit."""
+
+    @property
+    def corpus(self) -> str:
+        """Digest over names and contents of the cassettes that the whole run was given."""
+        return self.components.get("corpus", "")
+
+    @property
+    def waivers(self) -> str:
+        """Digest of the waivers; empty without any."""
+        return self.components.get("waivers", "")
+
+    def differences(self, other: JournalHeader, *, but: frozenset[str] = frozenset()) -> list[str]:
+        """In what two headers differ, in words; `self` is what the journal says.
+
+        `but` names fields that may differ, besides those that are only told.
+        """
+        before, now = (
+            {name: value for name, value in asdict(header).items() if name not in INFORMATION | but}
+            for header in (self, other)
+        )
+        told = changed(*({k: v for k, v in h.items() if k not in _MAPPINGS} for h in (before, now)))
+        for name in _MAPPINGS:
+            if name in before:
+                told += changed(before[name], now[name])
+        return told
+
+    def to_json(self) -> dict[str, Any]:
+        """As the journal's first line says it."""
+        return {"journal": FORMAT, **asdict(self), "paths": list(self.paths)}
+
+    @classmethod
+    def from_json(cls, line: Any) -> JournalHeader:
+        """The inverse of `to_json`.
+
+        Raises:
+            ValueError: of another format; a key that is missing, unknown or of another type.
+        """
+        if not isinstance(line, dict) or "journal" not in line:
+            raise ValueError("it does not say that it is a journal")
+        facts = dict(line)
+        version = facts.pop("journal")
+        if version != FORMAT:
+            raise ValueError(f"journal format {version!r}; this build reads {FORMAT}")
+        for name, kind in _TYPES.items():
+            if name not in facts:
+                raise ValueError(f"{name} is missing")
+            # True is an int to Python, and no number of runs.
+            if not isinstance(facts[name], kind) or (kind is int and facts[name] is True):
+                raise ValueError(f"{name} is not what a journal says there")
+        unknown = sorted(set(facts) - set(_TYPES))
+        if unknown:
+            raise ValueError(f"unknown key {unknown[0]!r}")
+        texts = [*facts["paths"], *(text for name in _MAPPINGS for text in facts[name].values())]
+        if not all(isinstance(text, str) for text in texts):
+            raise ValueError("a value that should be a text is none")
+        return cls(**{**facts, "paths": tuple(facts["paths"])})
+
+
+_TYPES: Final[Mapping[str, Any]] = {
+    "control": str,
+    "candidate": str,
+    "repeat": int,
+    "trust": bool,
+    "as_of": str,
+    "phase": str | None,
+    "shard": str,
+    "components": dict,
+    "environment": dict,
+    "made_of": dict,
+    "paths": list,
+    "expr": str | None,
+    "started_at": str,
+    "revision": str,
+    "dirty": bool,
+}

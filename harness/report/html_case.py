@@ -1,0 +1,66 @@
+"""One case as the report's page shows it: a row of the list, and the details that are compressed.
+
+Texts are as they were seen, and inert wherever they go: the page puts them in as text.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import zlib
+from dataclasses import dataclass
+
+from harness.explain.model import Explanation
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.report.html_cassettes import CassetteText
+from harness.timeline.model import Timelines, unpack
+from services.wire import JsonObject
+
+__all__ = ["case_details", "case_kind", "deflated", "is_shown"]
+
+
+def is_shown(case: CaseResult) -> bool:
+    """Whether there is more to say of a case than that it is parity."""
+    return bool(
+        case.verdict is not CaseVerdict.PARITY or case.divergences or case.cut or case.noise
+    )
+
+
+def case_kind(case: CaseResult) -> str:
+    """Which toggle a shown case belongs to: `finding` to none, `waived`, `noise`."""
+    if case.verdict is not CaseVerdict.PARITY:
+        return "finding"
+    return "waived" if case.divergences or case.cut else "noise"
+
+
+def case_details(case: CaseResult, file: str | None, text: CassetteText | None) -> JsonObject:
+    """What a case shows once it is opened."""
+    try:
+        lines = unpack(case.timelines) if case.timelines else Timelines(rows=())
+    except ValueError:  # a journal is untrusted; the differences themselves are still there
+        lines = Timelines(rows=())
+    kept = lines.to_json()
+    return {
+        **kept,
+        "divergences": [
+            {
+                "place": found.place,
+                "kind": found.kind.value,
+                "path": found.path,
+                "control": found.control,
+                "candidate": found.candidate,
+                "waivedBy": case.waived.get(index),
+            }
+            for index, found in enumerate(case.divergences)
+        ],
+        "noise": [{"place": noise.place, "hides": noise.hides} for noise in case.noise],
+        "cassette": None if text is None else text.text,
+        "cassetteCut": text is not None and text.cut,
+        "cassetteFile": file,
+    }
+
+
+def deflated(details: JsonObject) -> str:
+    """`details` as zlib in base64: letters, digits, `+`, `/` and `=` alone."""
+    text = json.dumps(details, separators=(",", ":"))
+    return base64.b64encode(zlib.compress(text.encode(), 6)).decode("ascii")

@@ -1,0 +1,133 @@
+"""What the report draws: the grid of phases and classes, kills, cost. Numbers only, no markup."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final
+
+from harness.coverage.contract import PHASES, Contract
+from harness.parity.verdict import CaseResult
+from services.wire import JsonObject
+
+__all__ = ["classes_of", "cost_shape", "grid", "kill_rows"]
+
+_UNKNOWN_PHASE: Final = "–"
+_MEASURES: Final[Sequence[tuple[str, str, Callable[[Any], int]]]] = (
+    ("model calls", "", lambda cost: sum(cost["modelCalls"].values())),
+    ("input tokens", "", lambda cost: cost["tokens"]["inputTokens"]),
+    ("output tokens", "", lambda cost: cost["tokens"]["outputTokens"]),
+    ("cached tokens", "", lambda cost: cost["tokens"]["cachedTokens"]),
+    ("contents sent", "", lambda cost: cost["contentsSent"]),
+    (
+        "contents sent before",
+        "what prompt caches live on",
+        lambda cost: cost["contentsSentBefore"],
+    ),
+)
+
+
+def classes_of(case: CaseResult, contract: Contract | None) -> tuple[str, ...]:
+    """The classes of the behaviours that a case names; its family's first word where it names none.
+
+    In the order of the case, each once.
+    """
+    if contract is not None:
+        found = (contract.by_id(id) for id in case.contract)
+        names = dict.fromkeys(each.behaviour_class.value for each in found if each is not None)
+        if names:
+            return tuple(names)
+    return (case.family.partition("/")[0],)
+
+
+def grid(cases: Sequence[CaseResult], contract: Contract | None) -> JsonObject:
+    """Cases by class and phase: `{phases: [{id, says}], rows: [{name, cells}]}`.
+
+    A cell has the counts of each verdict; one without cases is `None`. A case counts in each class
+    that it names.
+    """
+    counts: dict[tuple[str, str], Counter[str]] = {}
+    for case in cases:
+        phase = case.phase or _UNKNOWN_PHASE
+        for name in classes_of(case, contract):
+            counts.setdefault((name, phase), Counter())[case.verdict.value] += 1
+    phases = sorted({phase for _, phase in counts}, key=_phase_order)
+    names = sorted({name for name, _ in counts})
+    return {
+        "phases": [{"id": phase, "says": PHASES.get(phase, "no phase given")} for phase in phases],
+        "rows": [
+            {"name": name, "cells": [_cell(counts.get((name, phase))) for phase in phases]}
+            for name in names
+        ],
+    }
+
+
+def _phase_order(phase: str) -> tuple[bool, str]:
+    return (phase == _UNKNOWN_PHASE, phase)
+
+
+def _cell(counted: Counter[str] | None) -> JsonObject | None:
+    if counted is None:
+        return None
+    return {
+        "cases": counted.total(),
+        **{name: counted[name] for name in ("parity", "divergent", "inconclusive")},
+    }
+
+
+def kill_rows(matrix: Mapping[str, Any] | None) -> JsonObject | None:
+    """The kill matrix (`parity faults --json`) by class, and the faults that nothing found.
+
+    `None` where there is none, or where it is not one.
+    """
+    try:
+        if matrix is None or matrix["format"] != 1:
+            return None
+        rows = [
+            {
+                "name": str(tally["about"]),
+                "observable": int(tally["observable"]),
+                "corpus": int(tally["byCorpus"]),
+                "killed": int(tally["killed"]),
+                "bound": float(tally["lowerBound95"]),
+            }
+            for tally in matrix["classes"]
+        ]
+        survivors = [
+            {"name": str(fault["name"]), "says": str(fault["says"])}
+            for fault in matrix["faults"]
+            if fault["outcome"] == "survived"
+        ]
+    except (KeyError, TypeError, ValueError, AttributeError):  # a file that somebody named
+        return None
+    return {
+        "rows": [row for row in rows if row["observable"]],
+        "killed": sum(row["killed"] for row in rows),
+        "observable": sum(row["observable"] for row in rows),
+        "survivors": survivors,
+    }
+
+
+def cost_shape(cases: Iterable[CaseResult]) -> list[JsonObject]:
+    """What each side spent over all cases of which that is known; empty where of none.
+
+    `share` is how much the candidate spent for each 1 of the control; `None` where that is 0.
+    """
+    costs = [case.cost for case in cases if case.cost is not None]
+    rows = []
+    for name, note, measured in _MEASURES:
+        try:
+            control, candidate = (sum(measured(cost[side]) for cost in costs) for side in (0, 1))
+        except (KeyError, TypeError, AttributeError):  # a journal is untrusted
+            return []
+        share = candidate / control if control else None
+        rows.append(
+            {
+                "name": name,
+                "note": note,
+                "control": control,
+                "candidate": candidate,
+                "share": share,
+            }
+        )
+    return rows if any(row["control"] or row["candidate"] for row in rows) else []

@@ -1,0 +1,190 @@
+"""A `RunReport` as the data of the report's page: plain JSON values, every secret taken out.
+
+One place turns results into what is shown, so that the template decides nothing and one call of the
+redactor reaches all there is.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from harness.canonical import printable
+from harness.coverage.contract import Contract
+from harness.parity.explain import explain, first_cause
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.report.html_case import case_details, case_kind, deflated, is_shown
+from harness.report.html_cassettes import cassette_text
+from harness.report.html_charts import classes_of, cost_shape, grid, kill_rows
+from harness.report.model import RunReport
+from harness.triage.blame import blame
+from harness.triage.clusters import Cluster, clusters
+from services.wire import JsonObject
+
+__all__ = ["page_data"]
+
+_ORDER: Final = {"finding": 0, "waived": 1, "noise": 2}
+_VERDICTS: Final = {CaseVerdict.DIVERGENT: 0, CaseVerdict.INCONCLUSIVE: 1, CaseVerdict.PARITY: 2}
+
+
+def page_data(report: RunReport, contract: Contract | None) -> JsonObject:
+    """Everything that the page shows."""
+    groups = clusters(report.cases)
+    group_of = {name: number for number, each in enumerate(groups) for name in each.cases}
+    shown = sorted(filter(is_shown, report.cases), key=lambda case: _order(case, groups, group_of))
+    said = blame(report)
+    return {
+        "verdict": report.verdict.value,
+        "says": _says(report),
+        "control": report.control,
+        "candidate": report.candidate,
+        "blame": None if said is None else said.line,
+        "partial": _partial(report),
+        "counts": _counts(report.cases),
+        "problems": [problem.message for problem in report.problems],
+        "groups": [_group(each) for each in groups],
+        "cases": [
+            _case(report, case, number, contract, group_of) for number, case in enumerate(shown)
+        ],
+        "agreeing": [
+            {
+                "name": case.cassette,
+                "classes": classes_of(case, contract),
+                "contract": case.contract,
+                "remarks": case.remarks,
+            }
+            for case in report.cases
+            if not is_shown(case)
+        ],
+        "grid": grid(report.cases, contract),
+        "coverage": [],
+        "kills": kill_rows(None),
+        "cost": cost_shape(report.cases),
+        "waivers": [
+            {"id": w.id, "state": w.state, "count": w.count, "most": w.max_count, "says": ""}
+            for w in report.waivers
+        ],
+        "waivers_expire": False,
+        "rules": dict(report.rules),
+        "objections": _objections(report),
+        "facts": [{"name": name, "value": report.versions[name]} for name in report.versions],
+    }
+
+
+def _order(
+    case: CaseResult, groups: Sequence[Cluster], group_of: Mapping[str, int]
+) -> tuple[int, int, int, bool, str]:
+    """Findings first, those of one cluster together with the one to look at in front."""
+    group = group_of.get(case.cassette)
+    leads = group is not None and groups[group].representative == case.cassette
+    return (
+        _ORDER[case_kind(case)],
+        _VERDICTS[case.verdict],
+        len(groups) if group is None else group,
+        not leads,
+        case.cassette,
+    )
+
+
+def _says(report: RunReport) -> str:
+    counts = Counter(case.verdict for case in report.cases)
+    total, sides = len(report.cases), f"{report.candidate} and {report.control}"
+    if divergent := counts[CaseVerdict.DIVERGENT]:
+        told = f"{report.candidate} does not behave as {report.control} in {divergent} of"
+        return f"{told} {_count(total, 'case')}."
+    if report.verdict is CaseVerdict.PARITY:
+        return f"{sides} behave alike in {_all(total)}."
+    if unsure := counts[CaseVerdict.INCONCLUSIVE]:
+        return f"{unsure} of {_count(total, 'case')} decided nothing; no difference was found."
+    if not total:
+        return f"Nothing was compared: {sides} were given no case."
+    return f"{sides} behave alike in {_all(total)}, and more were planned."
+
+
+def _all(total: int) -> str:
+    return "the one case" if total == 1 else f"all {total} cases"
+
+
+def _partial(report: RunReport) -> str | None:
+    if not report.partial:
+        return None
+    told = f"partial report: {len(report.cases)} of {_count(report.planned, 'case')} judged"
+    return f"{told}, the run was interrupted" if report.interrupted else told
+
+
+def _counts(cases: Sequence[CaseResult]) -> JsonObject:
+    counts = Counter(case.verdict.value for case in cases)
+    return {
+        "cases": len(cases),
+        **{verdict.value: counts[verdict.value] for verdict in CaseVerdict},
+        "waived": sum(len(case.waived) for case in cases),
+        "noise": sum(len(case.noise) for case in cases),
+    }
+
+
+def _group(cluster: Cluster) -> JsonObject:
+    return {
+        "place": cluster.place,
+        "cases": len(cluster.cases),
+        "representative": cluster.representative,
+    }
+
+
+def _case(
+    report: RunReport,
+    case: CaseResult,
+    number: int,
+    contract: Contract | None,
+    group_of: Mapping[str, int],
+) -> JsonObject:
+    cause = first_cause(case)
+    file = report.files.get(case.cassette)
+    lines = explain(case, report.control, report.candidate)
+    words = {found.place for found in case.divergences} | set(case.waived.values())
+    return {
+        "anchor": f"case-{number + 1}",
+        "name": case.cassette,
+        "kind": case_kind(case),
+        "verdict": case.verdict.value,
+        "phase": case.phase,
+        "classes": classes_of(case, contract),
+        "contract": case.contract,
+        "group": group_of.get(case.cassette),
+        "headline": printable(cause.place) if cause is not None else next(iter(lines), ""),
+        "sentences": lines,
+        "contradiction": "",
+        "seam": "",
+        "behaviour": None,
+        "open": len(case.open),
+        "waived": len(case.waived),
+        "cut": [channel.value for channel in case.cut],
+        "remarks": case.remarks,
+        "words": " ".join(sorted(words)),
+        "command": report.reproduce(case),
+        "packed": deflated(case_details(case, file, cassette_text(case.cassette, file))),
+    }
+
+
+def _objections(report: RunReport) -> list[JsonObject]:
+    """What the API objects to on both sides, and is no difference: case by case."""
+    rows: list[Mapping[str, Any]] = []
+    for case in report.cases:
+        for core, findings in (("inherited", case.inherited), ("not known", case.unsettled)):
+            rows += [
+                {
+                    "case": case.cassette,
+                    "rule": found.finding.rule,
+                    "request": found.request,
+                    "path": found.finding.path,
+                    "message": found.finding.message,
+                    "by": found.by.value,
+                    "core": core,
+                }
+                for found in findings
+            ]
+    return [dict(row) for row in rows]
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

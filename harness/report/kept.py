@@ -1,0 +1,68 @@
+"""Journals that runs leave behind in `.parity/journals`: what was the last run, and what before it.
+
+Keeping one is a convenience: where it cannot be written, the run goes on without.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+__all__ = ["JOURNALS", "MOST", "keep_copy", "kept_journals", "kept_place", "prune"]
+
+JOURNALS: Final = Path(".parity") / "journals"
+"""Where they are, under the folder in which a run was started."""
+MOST: Final = 20
+"""As many are kept; the oldest goes first."""
+
+_NAME: Final = re.compile(r"(\d{8}T\d{6}Z)-(\d+)\.jsonl", re.ASCII)
+_TRIES: Final = 1000
+
+
+def kept_place(started_at: datetime, folder: Path = JOURNALS) -> Path | None:
+    """A new, empty file for the journal of a run; `None` where none can be made."""
+    stamp = started_at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for number in range(1, _TRIES):
+            file = folder / f"{stamp}-{number}.jsonl"
+            with suppress(FileExistsError):
+                file.touch(exist_ok=False)
+                return file
+    except OSError:
+        return None
+    return None
+
+
+def keep_copy(journal: Path, started_at: datetime, folder: Path = JOURNALS) -> None:
+    """Keep a journal that was written somewhere else as well, if that can be."""
+    place = kept_place(started_at, folder)
+    if place is not None:
+        try:
+            shutil.copyfile(journal, place)
+        except OSError:
+            _forget(place)
+
+
+def prune(folder: Path = JOURNALS) -> None:
+    """Let go of the oldest, and of those that say nothing."""
+    for file in kept_journals(folder)[:-MOST]:
+        _forget(file)
+
+
+def kept_journals(folder: Path = JOURNALS) -> list[Path]:
+    """The journals kept there, oldest first. Other files in the folder are passed over."""
+    try:
+        found = [(match, file) for file in folder.iterdir() if (match := _NAME.fullmatch(file.name))]
+    except OSError:
+        return []
+    return [file for match, file in sorted(found, key=lambda it: (it[0][1], int(it[0][2])))]
+
+
+def _forget(file: Path) -> None:
+    with suppress(OSError):
+        file.unlink()

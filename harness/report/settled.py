@@ -1,0 +1,98 @@
+"""From results to a report: the waivers are applied over the whole run, since they count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date
+from pathlib import Path
+
+from harness.errors import LoadProblem
+from harness.inventory import code_digest
+from harness.journal_header import JournalHeader
+from harness.parity.verdict import CaseResult
+from harness.parity.waivers import Waivers, load_waivers, settle
+from harness.report.journal import JournalRecord
+from harness.report.model import RunReport
+
+__all__ = ["journal_report", "reproducing_options", "settled_report", "waivers_of"]
+
+_SHOWN = ("parity", "google-adk", "google-genai")
+
+
+def settled_report(
+    header: JournalHeader,
+    results: Mapping[str, CaseResult],
+    waivers: Waivers,
+    *,
+    planned: int,
+    problems: Sequence[LoadProblem] = (),
+    interrupted: bool = False,
+    files: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+) -> RunReport:
+    """The report of a run.
+
+    Args:
+        header: What was compared with what.
+        results: Of each case as it was judged, before any waiver.
+        waivers: The accepted differences.
+        planned: How many cases there should be: fewer results make the report a partial one.
+        problems: The files that could not be loaded.
+        interrupted: Somebody stopped the run.
+        files: Cassette to file, for the command that runs it again.
+        options: What that command must repeat.
+    """
+    cases, states = settle([results[name] for name in sorted(results)], waivers)
+    return RunReport(
+        control=header.control,
+        candidate=header.candidate,
+        cases=tuple(cases),
+        problems=tuple(sorted(problems, key=lambda problem: problem.file)),
+        waivers=tuple(states),
+        planned=planned,
+        interrupted=interrupted,
+        versions=_versions(header),
+        files=files or {},
+        options=options,
+        header=header,
+    )
+
+
+def journal_report(
+    record: JournalRecord,
+    waivers: Waivers,
+    *,
+    files: Mapping[str, str] | None = None,
+    options: Sequence[str] = (),
+) -> RunReport:
+    """The report of a run whose journal was read back; a run that was cut off is a partial one."""
+    return settled_report(
+        record.header,
+        record.finished,
+        waivers,
+        planned=len(record.planned) - len(record.skipped) - len(record.problems),
+        problems=list(record.problems.values()),
+        files=files,
+        options=options,
+    )
+
+
+def waivers_of(header: JournalHeader, file: Path | None) -> Waivers:
+    """The waivers in `file`, on the day by which the run judged them.
+
+    Raises:
+        WaiverFileError: the file cannot be used.
+    """
+    return load_waivers(file, as_of=date.fromisoformat(header.as_of))
+
+
+def reproducing_options(header: JournalHeader, waivers_file: Path | None) -> list[str]:
+    """What a command must repeat to see what the run saw, where it is not what it would do."""
+    options = ["--trust"] if header.trust else []
+    return options if waivers_file is None else [*options, "--waivers", str(waivers_file)]
+
+
+def _versions(header: JournalHeader) -> dict[str, str]:
+    """What ran: our code by digest, and the distributions whose behaviour can show in a trace."""
+    shown = {name: header.environment[name] for name in _SHOWN if name in header.environment}
+    return {"code": code_digest(header.components), **shown, **header.made_of}

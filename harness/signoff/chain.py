@@ -1,0 +1,281 @@
+"""The chain: records in order, each naming the one before, and a signed word on which is the last.
+
+Whoever can write to the folder can take records away, bring old ones back, or keep two stories. The
+links show what was changed in the middle; `HEAD` shows that the end is gone unless it was put back
+too; what git remembers, or a digest that the reader remembers, shows that as well.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from harness.gate.gates import Signing as SigningRules
+from harness.signoff.checkout import was_committed
+from harness.signoff.envelope import Signatures
+from harness.signoff.problems import RecordRefused
+from harness.signoff.records import (
+    HEAD_FILE,
+    Record,
+    file_name,
+    is_record_name,
+    read_head,
+    read_record,
+)
+from harness.signoff.statement import Revocation, SignOff
+from harness.signoff.trust import Signing
+
+__all__ = ["Chain", "Standing", "read_chain", "standing", "verified_head"]
+
+_SHOWN: Final = 16
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Chain:
+    """A folder of records. Nothing in it may be believed where there are `problems`."""
+
+    folder: Path
+    records: tuple[Record, ...] = ()
+    problems: tuple[str, ...] = ()
+    """What is wrong with the chain, a line each."""
+    remarks: tuple[str, ...] = ()
+    """What could not be seen, or is worth knowing."""
+
+    @property
+    def newest(self) -> Record | None:
+        """The record that no other names."""
+        return self.records[-1] if self.records else None
+
+    def revocation_of(self, record: Record) -> Record | None:
+        """The first record that revokes that one."""
+        return next((each for each in self.records if _revokes(each, record)), None)
+
+    def head_of(self, phase: str | None) -> Record | None:
+        """The newest sign-off, of that phase if one is named."""
+        for record in reversed(self.records):
+            said = record.statement
+            if isinstance(said, SignOff) and phase in (None, said.phase):
+                return record
+        return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """Whether a record is signed by those who may, and still stands."""
+
+    signers: tuple[str, ...] = ()
+    """Names of trusted signers whose signatures count for it."""
+    problems: tuple[str, ...] = ()
+    remarks: tuple[str, ...] = ()
+
+
+def read_chain(
+    folder: Path, signing: Signing, *, expect_head: str | None = None, history: bool = True
+) -> Chain:
+    """Read all records of a folder and hold them against each other.
+
+    Args:
+        folder: Where the records are; one that is not there holds none.
+        signing: Whose word counts, for `HEAD`.
+        expect_head: Digest of the newest record's file, or its beginning, that the reader knows.
+        history: Whether git is asked for records that were there once.
+    """
+    records, problems = _read_all(folder)
+    problems += _links(records)
+    remarks: list[str] = []
+    _check_head(folder, records, signing, problems, remarks)
+    if expect_head is not None:
+        newest = records[-1] if records else None
+        if newest is None or not newest.sha256.startswith(expect_head.lower()):
+            there = "there is none" if newest is None else f"it is {newest.sha256[:_SHOWN]}"
+            problems.append(f"the newest record is not {expect_head[:_SHOWN]} as expected: {there}")
+    if history:
+        committed, told = was_committed(folder)
+        remarks += told
+        here = {record.name for record in records}
+        problems += [
+            f"{name} was committed once and is gone: records are never taken away"
+            for name in sorted(committed)
+            if is_record_name(name) and name not in here and not (folder / name).exists()
+        ]
+    return Chain(
+        folder=folder, records=tuple(records), problems=tuple(problems), remarks=tuple(remarks)
+    )
+
+
+def standing(record: Record, chain: Chain, signing: Signing) -> Standing:
+    """Who signed a record that may, and whether it was revoked since."""
+    said = record.statement
+    signatures = Signatures(record.envelope, signing.keys)
+    problems = [
+        f"{record.name}: the record's signature does not fit its bytes ({_name(signing, key)})"
+        for key in signatures.bad
+    ]
+    remarks = [f"{record.name}: signed by the unknown key {k[:_SHOWN]}" for k in signatures.unknown]
+    counted: list[str] = []
+    for key in signatures.good:
+        signer = signing.who(key)
+        assert signer is not None
+        if not isinstance(said, SignOff) or signer.may_sign(said.phase, said.profile):
+            counted.append(signer.name)
+            if signer.only_now:
+                words = "is trusted by --also-trust, for this call and pull requests only"
+                remarks.append(f"{record.name}: {signer.name} {words}")
+        else:
+            what = f"{said.profile} records of phase {said.phase}"
+            remarks.append(f"{record.name}: {signer.name} may not sign {what}")
+    # One trusted signer is enough to take a word back: doubt is cheaper than trust.
+    needed = signing.threshold if isinstance(said, SignOff) else 1
+    if len(counted) < needed and not problems:
+        by = f" ({', '.join(counted)})" if counted else ""
+        problems.append(
+            f"{record.name}: signed by {len(counted)} trusted signers{by}, and {needed} must"
+        )
+    if counted and said.signer not in counted:
+        problems.append(f"{record.name}: calls its signer {said.signer!r}, who did not sign it")
+    revoked = chain.revocation_of(record)
+    if revoked is not None and isinstance(revoked.statement, Revocation):
+        word = revoked.statement
+        trusted = not standing(revoked, chain, signing).problems
+        by = word.signer if trusted else "somebody who is not trusted"
+        told = f"{record.name}: revoked by {by} on {word.time[:10]} ({revoked.name}): {word.reason}"
+        problems.append(told)
+    return Standing(signers=tuple(counted), problems=tuple(problems), remarks=tuple(remarks))
+
+
+def verified_head(
+    folder: Path,
+    signing: SigningRules,
+    *,
+    phase: str | None = None,
+    expect_head: str | None = None,
+) -> SignOff | None:
+    """The newest sign-off of a folder (of a phase, if one is named), which can be believed.
+
+    There is no falling back: where the newest one was revoked, or is not trusted, no older one
+    takes its place. Whether its profile suffices and its files are those of now is not asked here.
+
+    Returns:
+        `None` where there is no sign-off at all.
+
+    Raises:
+        RecordRefused: the chain or its newest record does not hold; the message says all of why.
+    """
+    trusted = Signing.of(signing)
+    chain = read_chain(folder, trusted, expect_head=expect_head)
+    record = chain.head_of(phase)
+    problems: Sequence[str] = chain.problems
+    if record is not None:
+        problems = [*problems, *standing(record, chain, trusted).problems]
+        newest = chain.newest
+        if newest is not None and newest is not record:
+            # It vouches for all before it, so it must be somebody's who may.
+            problems = [*problems, *standing(newest, chain, trusted).problems]
+    if problems:
+        raise RecordRefused(folder, "; ".join(problems), "see `parity verify`")
+    if record is None:
+        return None
+    assert isinstance(record.statement, SignOff)
+    return record.statement
+
+
+def _read_all(folder: Path) -> tuple[list[Record], list[str]]:
+    records: list[Record] = []
+    problems: list[str] = []
+    names = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
+    for name in names:
+        if not name.endswith(".json"):
+            continue
+        if not is_record_name(name):
+            problems.append(f"{name}: is no record's name")
+            continue
+        try:
+            records.append(read_record(folder / name))
+        except RecordRefused as error:
+            problems.append(f"{name}: {error.problem}")
+    return records, problems
+
+
+def _links(records: Sequence[Record]) -> list[str]:
+    problems: list[str] = []
+    by_number: dict[int, list[Record]] = defaultdict(list)
+    for record in records:
+        if file_name(record.statement) != record.name:
+            problems.append(f"{record.name}: was signed as {file_name(record.statement)}")
+        by_number[record.statement.number].append(record)
+    for number, same in by_number.items():
+        if len(same) > 1:
+            listed = " and ".join(record.name for record in same)
+            problems.append(f"the chain forks: {listed} are both number {number}")
+    last = max(by_number, default=0)
+    for number in range(1, last + 1):
+        if number not in by_number:
+            problems.append(f"record {number:04} is missing")
+            continue
+        for record in by_number[number]:
+            problems += _link(record, by_number.get(number - 1, []))
+    return problems
+
+
+def _link(record: Record, before: Sequence[Record]) -> list[str]:
+    named = record.statement.predecessor
+    number = record.statement.number
+    if number == 1:
+        return [] if named is None else [f"{record.name}: is the first and names a predecessor"]
+    if named is None:
+        return [f"{record.name}: names no predecessor"]
+    if not before:
+        return []  # told as missing
+    if not any(named.file == each.name and named.sha256 == each.sha256 for each in before):
+        return [
+            f"{record.name}: its predecessor {named.file} is not as it was when this was signed"
+        ]
+    return []
+
+
+def _check_head(
+    folder: Path,
+    records: Sequence[Record],
+    signing: Signing,
+    problems: list[str],
+    remarks: list[str],
+) -> None:
+    """Hold `HEAD` against the records. One that lags behind is a signing that was cut short."""
+    try:
+        found = read_head(folder)
+    except RecordRefused as error:
+        problems.append(f"{HEAD_FILE}: {error.problem}")
+        return
+    if found is None:
+        if records:
+            words = "whether newer records were taken away cannot be seen"
+            problems.append(f"{HEAD_FILE} is missing: {words}; restore it")
+        return
+    head, envelope = found
+    if not Signatures(envelope, signing.keys).good:
+        problems.append(f"{HEAD_FILE}: is signed by nobody who is trusted")
+    by_number = {record.statement.number: record for record in records}
+    last = max(by_number, default=0)
+    if head.number > last:
+        problems.append(
+            f"rolled back: {HEAD_FILE} knows record {head.number:04}, and the newest is {last:04}"
+        )
+    elif by_number[head.number].payload_sha256 != head.payload_sha256:
+        name = by_number[head.number].name
+        problems.append(f"{name}: is another record than the one that {HEAD_FILE} knows")
+    elif head.number < last:
+        remarks.append(f"{HEAD_FILE} lags behind record {last:04}; the next signature mends it")
+
+
+def _revokes(record: Record, revoked: Record) -> bool:
+    said = record.statement
+    if not isinstance(said, Revocation):
+        return False
+    return said.revokes.file == revoked.name and said.revokes.sha256 == revoked.sha256
+
+
+def _name(signing: Signing, key: object) -> str:
+    return next((each.name for each in signing.signers if each.key == key), "unknown")

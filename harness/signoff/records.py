@@ -1,0 +1,108 @@
+"""Records: the files of `signoffs/`, read one by one; what links them is the chain's business."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from securesystemslib.dsse import Envelope
+
+from harness.signoff.envelope import parse_envelope
+from harness.signoff.problems import RecordRefused
+from harness.signoff.statement import Head, NotAStatement, Revocation, SignOff, parse_statement
+from harness.signoff.strict_json import MAX_BYTES
+
+__all__ = ["HEAD_FILE", "Record", "file_name", "is_record_name", "read_head", "read_record"]
+
+HEAD_FILE: Final = "HEAD"
+"""The file beside the records that says which is the newest."""
+
+_NAME: Final = re.compile(r"(\d{4})-(?:[ABC]-(?:pull_request|release)|revocation)\.json")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One record as it lies in its file. It was read strictly, and is not thereby genuine."""
+
+    file: Path
+    sha256: str
+    """Of the file as it is."""
+    envelope: Envelope
+    statement: SignOff | Revocation
+
+    @property
+    def name(self) -> str:
+        """The file's name."""
+        return self.file.name
+
+    @property
+    def payload_sha256(self) -> str:
+        """Of what is signed."""
+        return hashlib.sha256(self.envelope.payload).hexdigest()
+
+
+def file_name(statement: SignOff | Revocation) -> str:
+    """What the record of a statement is called."""
+    if isinstance(statement, Revocation):
+        return f"{statement.number:04}-revocation.json"
+    return f"{statement.number:04}-{statement.phase}-{statement.profile}.json"
+
+
+def is_record_name(name: str) -> bool:
+    """Whether a file of that name is a record."""
+    return _NAME.fullmatch(name) is not None
+
+
+def read_record(file: Path) -> Record:
+    """Read a record's file.
+
+    Raises:
+        RecordRefused: it cannot be read, is no file of its own, or is not exactly a record.
+    """
+    raw = _read(file)
+    envelope, statement = _opened(raw, file)
+    if isinstance(statement, Head):
+        raise RecordRefused(file, "says which record is the newest, and is none itself")
+    return Record(file, hashlib.sha256(raw).hexdigest(), envelope, statement)
+
+
+def read_head(folder: Path) -> tuple[Head, Envelope] | None:
+    """What the folder's `HEAD` says; `None` where there is none.
+
+    Raises:
+        RecordRefused: there is one that is not exactly that.
+    """
+    file = folder / HEAD_FILE
+    if not file.exists() and not file.is_symlink():
+        return None
+    envelope, statement = _opened(_read(file), file)
+    if not isinstance(statement, Head):
+        raise RecordRefused(file, "does not say which record is the newest")
+    return statement, envelope
+
+
+def _opened(raw: bytes, file: Path) -> tuple[Envelope, SignOff | Revocation | Head]:
+    envelope = parse_envelope(raw, file)
+    try:
+        return envelope, parse_statement(envelope.payload)
+    except NotAStatement as error:
+        raise RecordRefused(file, str(error), "restore the file as it was signed") from None
+
+
+def _read(file: Path) -> bytes:
+    """The file's bytes; a link could show one thing now and another later."""
+    try:
+        descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK)
+        with open(descriptor, "rb") as stream:  # noqa: PTH123 - a descriptor
+            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                raise RecordRefused(file, "is no regular file")
+            return stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        if file.is_symlink():
+            raise RecordRefused(file, "is a symbolic link", "put the record itself there") from None
+        raise RecordRefused(file, f"cannot be read: {error.strerror}") from None

@@ -1,0 +1,320 @@
+"""What is signed: in-toto Statements on a sign-off, its revocation, or the chain's newest record.
+
+Subjects are the files that a verdict rests on, each by its SHA-256. Reading is strict: a field too
+many is a field that somebody may rely on and nobody checks.
+
+Source: in-toto attestation framework, Statement v1.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic.alias_generators import to_camel
+
+from harness.canonical import canonical
+from harness.gate.answer import GateAnswer
+from harness.inventory import Component, Inventory
+from harness.signoff.strict_json import NotStrict, parse_strict
+from services.wire import JsonObject
+
+__all__ = [
+    "HEAD_TYPE",
+    "REVOCATION_TYPE",
+    "SIGNOFF_TYPE",
+    "STATEMENT_TYPE",
+    "Evidence",
+    "Head",
+    "Named",
+    "NotAStatement",
+    "Replayed",
+    "ReplayedBlock",
+    "Revocation",
+    "SignOff",
+    "Statement",
+    "parse_statement",
+]
+
+STATEMENT_TYPE: Final = "https://in-toto.io/Statement/v1"
+SIGNOFF_TYPE: Final = "urn:parity:signoff:v1"
+REVOCATION_TYPE: Final = "urn:parity:revocation:v1"
+HEAD_TYPE: Final = "urn:parity:head:v1"
+
+_OUTER: Final = {"_type", "subject", "predicateType", "predicate"}
+_SHA256: Final = re.compile(r"[0-9a-f]{64}")
+
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+Moment = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+Number = Annotated[int, Field(ge=1, le=9999)]
+
+
+class NotAStatement(ValueError):
+    """The payload is no statement that this build believes. The message is a phrase."""
+
+
+class _Value(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        alias_generator=to_camel,
+        validate_by_name=True,
+        validate_by_alias=True,
+    )
+
+
+class Named(_Value):
+    """A file of the chain, by name and content."""
+
+    file: Annotated[str, Field(pattern=r"^\d{4}-[A-Za-z_-]+\.json$")]
+    sha256: Sha256
+
+
+class Evidence(_Value):
+    """A file that the gate was shown."""
+
+    kind: str
+    """`journal`, `kill matrix` or `sample`."""
+    about: str
+    """Of a journal the two sides, of a sample its profile."""
+    file: str
+    sha256: Sha256
+
+
+class ReplayedBlock(_Value):
+    """A block of generated scenarios that was run again before signing."""
+
+    profile: str
+    seed: int
+    number: int
+    digest: str
+    """Of the names of its scenarios: which ones these were."""
+
+
+class Replayed(_Value):
+    """What was run again before signing, all of it with equal traces."""
+
+    control: str
+    candidate: str
+    cases: int
+    blocks: tuple[ReplayedBlock, ...] = Field(default=(), strict=False)
+
+
+class SignOff(_Value):
+    """A gate's answer that somebody signs."""
+
+    number: Number
+    predecessor: Named | None
+    phase: Literal["A", "B", "C"]
+    profile: Literal["pull_request", "release"]
+    as_of: str
+    signer: str
+    """What the first signer is called; whose signatures these are, the envelope says."""
+    time: Moment
+    """When it was signed, UTC, by the signer's clock."""
+    revision: str | None
+    """The commit of the checkout; `None` where the code is an installed distribution."""
+    answer: GateAnswer
+    evidence: tuple[Evidence, ...] = Field(strict=False)
+    traces: Mapping[str, tuple[Sha256, Sha256]]
+    """Case to the digests of what was observed of control and candidate, in what was replayed."""
+    replayed: Replayed
+    environment: Mapping[str, str]
+    components: Mapping[str, Component]
+    """What the verdict rests on. In a statement the files of these are its subjects."""
+    not_said: tuple[str, ...] = Field(strict=False)
+    """What this does not say, a sentence each."""
+
+    model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    @field_validator("answer", mode="before")
+    @classmethod
+    def _answer(cls, value: Any) -> Any:
+        return GateAnswer.from_json(value) if isinstance(value, Mapping) else value
+
+    @field_validator("traces", mode="before")
+    @classmethod
+    def _pairs(cls, value: Any) -> Any:
+        if not isinstance(value, Mapping):
+            return value
+        return {k: tuple(v) if isinstance(v, list) else v for k, v in value.items()}
+
+    @property
+    def inventory(self) -> Inventory:
+        """What the verdict rests on, to be held against what is here now."""
+        return Inventory(self.components)
+
+    def to_json(self) -> JsonObject:
+        """The whole statement."""
+        written = self.model_dump(mode="json", by_alias=True, exclude={"components", "answer"})
+        components: JsonObject = {}
+        subjects: list[JsonObject] = []
+        for name, component in sorted(self.components.items()):
+            files = sorted(component.files.items())
+            hashed = {file: it for file, it in files if _SHA256.fullmatch(it)}
+            subjects += [
+                {"name": f"{name}:{file}", "digest": {"sha256": it}} for file, it in hashed.items()
+            ]
+            components[name] = {
+                "digest": component.digest,
+                "parts": dict(component.parts),
+                "versions": {k: v for k, v in component.files.items() if k not in hashed},
+            }
+        predicate = {**written, "answer": self.answer.to_json(), "components": components}
+        return _statement(SIGNOFF_TYPE, subjects, predicate)
+
+
+class Revocation(_Value):
+    """The word of a signer that a record holds no longer."""
+
+    number: Number
+    predecessor: Named
+    revokes: Named
+    reason: Annotated[str, Field(min_length=1, max_length=2000)]
+    signer: str
+    time: Moment
+
+    def to_json(self) -> JsonObject:
+        """The whole statement."""
+        written = self.model_dump(mode="json", by_alias=True)
+        revoked = written.pop("revokes")
+        subject = {"name": revoked["file"], "digest": {"sha256": revoked["sha256"]}}
+        return _statement(REVOCATION_TYPE, [subject], written)
+
+
+class Head(_Value):
+    """Which record is the newest, by number and signed content."""
+
+    number: Number
+    payload_sha256: Sha256
+    """Of what is signed in it, so that a further signature does not change it."""
+    signer: str
+    time: Moment
+
+    def to_json(self) -> JsonObject:
+        """The whole statement."""
+        written = self.model_dump(mode="json", by_alias=True)
+        digest = {"sha256": written.pop("payloadSha256")}
+        return _statement(HEAD_TYPE, [{"name": "newest record", "digest": digest}], written)
+
+
+Statement = SignOff | Revocation | Head
+
+
+def payload_of(statement: Statement) -> bytes:
+    """The bytes that are signed."""
+    return canonical(statement.to_json()).encode()
+
+
+def parse_statement(payload: bytes) -> Statement:
+    """The statement that a payload holds.
+
+    Raises:
+        NotAStatement: not canonical JSON, another type, or a field too many, too few or wrong.
+    """
+    try:
+        value = parse_strict(payload)
+    except NotStrict as error:
+        raise NotAStatement(f"its statement {error}") from None
+    if not isinstance(value, dict) or set(value) != _OUTER:
+        raise NotAStatement("its statement must have the in-toto fields and no others")
+    if value["_type"] != STATEMENT_TYPE:
+        raise NotAStatement(f"its _type is not {STATEMENT_TYPE!r}")
+    kind = value["predicateType"]
+    predicate = value["predicate"]
+    if not isinstance(predicate, dict):
+        raise NotAStatement("its predicate is no mapping")
+    subjects = _subjects(value["subject"])
+    try:
+        if kind == SIGNOFF_TYPE:
+            components = _components(predicate.get("components"), subjects)
+            found: Statement = SignOff.model_validate(
+                {**predicate, "components": components}, by_alias=True, by_name=False
+            )
+        elif kind == REVOCATION_TYPE:
+            (revoked,) = _one(subjects)
+            found = Revocation.model_validate(
+                {**predicate, "revokes": {"file": revoked[0], "sha256": revoked[1]}},
+                by_alias=True,
+                by_name=False,
+            )
+        elif kind == HEAD_TYPE:
+            (newest,) = _one(subjects)
+            found = Head.model_validate(
+                {**predicate, "payloadSha256": newest[1]}, by_alias=True, by_name=False
+            )
+        else:
+            raise NotAStatement(f"its predicateType is none of {', '.join(_KINDS)}")
+    except ValidationError as error:
+        first = error.errors()[0]
+        place = ".".join(str(step) for step in first["loc"])
+        raise NotAStatement(f"predicate.{place}: {first['msg']}") from None
+    if payload_of(found) != payload:
+        raise NotAStatement("its statement says something in another way than it is written")
+    return found
+
+
+_KINDS: Final = (SIGNOFF_TYPE, REVOCATION_TYPE, HEAD_TYPE)
+
+
+def _statement(kind: str, subjects: list[JsonObject], predicate: JsonObject) -> JsonObject:
+    return {
+        "_type": STATEMENT_TYPE,
+        "subject": subjects,
+        "predicateType": kind,
+        "predicate": predicate,
+    }
+
+
+def _subjects(value: Any) -> dict[str, str]:
+    """Name to SHA-256."""
+    if not isinstance(value, list):
+        raise NotAStatement("its subject is no list")
+    found: dict[str, str] = {}
+    for each in value:
+        if not isinstance(each, dict) or set(each) != {"name", "digest"}:
+            raise NotAStatement("a subject must have a name, a digest and nothing else")
+        name, digest = each["name"], each["digest"]
+        if not isinstance(digest, dict) or set(digest) != {"sha256"}:
+            raise NotAStatement("a subject's digest must be a sha256 and nothing else")
+        hashed = digest["sha256"]
+        if not isinstance(name, str) or not isinstance(hashed, str) or name in found:
+            raise NotAStatement("two subjects have one name, or one has none")
+        if not _SHA256.fullmatch(hashed):
+            raise NotAStatement("a subject's sha256 must be 64 hex digits")
+        found[name] = hashed
+    return found
+
+
+def _one(subjects: dict[str, str]) -> list[tuple[str, str]]:
+    if len(subjects) != 1:
+        raise NotAStatement("its statement must be about one subject")
+    return list(subjects.items())
+
+
+def _components(value: Any, subjects: Mapping[str, str]) -> dict[str, Component]:
+    if not isinstance(value, dict):
+        raise NotAStatement("predicate.components is no mapping")
+    files: dict[str, dict[str, str]] = {name: {} for name in value}
+    for subject, hashed in subjects.items():
+        component, colon, file = subject.partition(":")
+        if not colon or component not in files:
+            raise NotAStatement(f"the subject {subject!r} belongs to no component")
+        files[component][file] = hashed
+    found: dict[str, Component] = {}
+    for name, each in value.items():
+        if not isinstance(each, dict) or set(each) != {"digest", "parts", "versions"}:
+            raise NotAStatement(f"predicate.components.{name} has other fields than it must")
+        parts, versions = each["parts"], each["versions"]
+        for mapping in (parts, versions):
+            if not isinstance(mapping, dict) or not all(
+                isinstance(x, str) for x in mapping.values()
+            ):
+                raise NotAStatement(f"predicate.components.{name} holds what is no text")
+        found[name] = Component({**files[name], **versions}, parts)
+        if found[name].digest != each["digest"]:
+            raise NotAStatement(f"predicate.components.{name}.digest is not that of its files")
+    return found

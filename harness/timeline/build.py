@@ -1,0 +1,208 @@
+"""`timelines`: two runs side by side, aligned as they were compared, each moment on one line.
+
+What differs is looked at closely, the rest told in a line. All of it fits into a line of a journal:
+of a long conversation the stretches in which nothing differs are left out.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from harness.parity.align import Pair
+from harness.parity.causes import first_cause_at
+from harness.parity.channel_diff import Aligned
+from harness.parity.channels import CHANNELS
+from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
+from harness.replay.observation import Observation
+from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack
+from harness.timeline.order import Placed, merged, moments_of
+from harness.timeline.side import Side
+
+__all__ = ["packed_timelines", "timelines"]
+
+MOST_ROWS: Final = 400
+_MOST_PACKED: Final = 64 * 1024
+_SIZES: Final = ((MOST_ROWS, 500), (200, 240), (80, 120), (40, 0))
+"""Rows, and characters of a text in the fields, tried in turn until what is packed fits; without
+room for texts there are no fields."""
+
+_NO_LONGER_ALIGNED: Final[Mapping[ChannelName, Aligned]] = {}
+
+
+def packed_timelines(
+    control: Observation,
+    candidate: Observation,
+    divergences: Sequence[Divergence],
+    aligned: Mapping[ChannelName, Aligned] = _NO_LONGER_ALIGNED,
+) -> str:
+    """`timelines` as a result keeps them, of at most 64 KB."""
+    builder = _Builder(control, candidate, divergences, aligned)
+    packed = ""
+    for rows, room in _SIZES:
+        packed = pack(builder.build(rows, room))
+        if len(packed) <= _MOST_PACKED:
+            break
+    return packed
+
+
+def timelines(
+    control: Observation,
+    candidate: Observation,
+    divergences: Sequence[Divergence],
+    aligned: Mapping[ChannelName, Aligned] = _NO_LONGER_ALIGNED,
+) -> Timelines:
+    """Both runs, row by row.
+
+    Args:
+        control: One run of the one side.
+        candidate: One run of the other.
+        divergences: What differs between them, as `CaseResult.divergences` has it.
+        aligned: Of the channels that were projected: how their items were paired up. Of the others
+            the items are alike and stand beside each other by position.
+    """
+    return _Builder(control, candidate, divergences, aligned).build(*_SIZES[0])
+
+
+class _Builder:
+    def __init__(
+        self,
+        control: Observation,
+        candidate: Observation,
+        divergences: Sequence[Divergence],
+        aligned: Mapping[ChannelName, Aligned],
+    ) -> None:
+        self._divergences = divergences
+        self._sides = (Side(control, aligned, 0), Side(candidate, aligned, 1))
+        pairs: dict[ChannelName, Sequence[Pair]] = {
+            channel.name: aligned[channel.name].pairs
+            if channel.name in aligned
+            else self._by_position(channel.name)
+            for channel in CHANNELS
+            if channel.name is not ChannelName.PROVIDER
+        }
+        found = _found_at(divergences)
+        self._rows: list[Placed] = []
+        for placed in merged(
+            moments_of(control, self._sides[0].lengths),
+            moments_of(candidate, self._sides[1].lengths),
+            pairs,
+            by_candidate=bool(candidate.order and not control.order),
+        ):
+            self._rows.append(placed)
+            channel, a, b = placed
+            if channel is ChannelName.REQUESTS:
+                self._rows.extend(_objections(found, a, b))
+        known = set(self._rows)
+        self._rows.extend(placed for placed in found if placed not in known)
+        self._found = found
+
+    def _by_position(self, channel: ChannelName) -> list[Pair]:
+        here, there = (side.lengths[channel] for side in self._sides)
+        both: list[Pair] = [(number, number) for number in range(min(here, there))]
+        both.extend((number, None) for number in range(there, here))
+        both.extend((None, number) for number in range(here, there))
+        return both
+
+    def build(self, most: int, room: int) -> Timelines:
+        """The rows that there is room for, and texts of so many characters in their fields."""
+        differing = [number for number, row in enumerate(self._rows) if row in self._found]
+        kept = _kept(len(self._rows), differing, most)
+        rows = [self._row(self._rows[number], room) for number in kept]
+        at: dict[int, int] = {}
+        for number, row in enumerate(rows):
+            for index in row.divergences:
+                at.setdefault(index, number)
+        cause = first_cause_at(enumerate(self._divergences), at)
+        return Timelines(
+            rows=tuple(rows),
+            first=None if cause is None else at.get(cause),
+            left_out=len(self._rows) - len(kept),
+        )
+
+    def _row(self, placed: Placed, room: int) -> Row:
+        channel, a, b = placed
+        found = self._found.get(placed, ())
+        if (a is None and b is None) or channel is ChannelName.PROVIDER:
+            return _told(placed, [(index, self._divergences[index]) for index in found])
+        control, candidate = self._sides
+        kind = (control if a is not None else candidate).kind(channel, a if a is not None else b)
+        if not found:
+            line = control.line(channel, a) if a is not None else candidate.line(channel, b)
+            return Row(
+                kind=kind,
+                control=None if a is None else Moment(index=a, line=line),
+                candidate=None if b is None else Moment(index=b, line=line),
+            )
+        paths = [self._divergences[index].path for index in found]
+        fields = control.fields(channel, a, candidate, b, paths, room)
+        moments = [
+            None
+            if index is None
+            else Moment(index=index, line=side.line(channel, index), fields=value)
+            for side, index, value in zip(self._sides, (a, b), fields, strict=True)
+        ]
+        return Row(kind=kind, control=moments[0], candidate=moments[1], divergences=tuple(found))
+
+
+def _found_at(divergences: Sequence[Divergence]) -> dict[Placed, list[int]]:
+    """Index of each divergence by the rows in which it shows."""
+    found: dict[Placed, list[int]] = {}
+    for index, each in enumerate(divergences):
+        a, b = each.control_index, each.candidate_index
+        places: list[Placed]
+        if each.kind is Kind.NONDETERMINISTIC:
+            # Both are runs of the candidate, the first of which is the one that is shown.
+            places = [(each.channel, None, None)]
+        elif each.kind is Kind.ORDER:
+            places = [(each.channel, a, None), (each.channel, None, b)]
+        else:
+            places = [(each.channel, a, b)]
+        for place in places:
+            found.setdefault(place, []).append(index)
+    return found
+
+
+def _objections(
+    found: Collection[Placed], control: int | None, candidate: int | None
+) -> Iterable[Placed]:
+    """What is found against a request follows it."""
+    here = {(ChannelName.PROVIDER, control, candidate)}
+    here |= {(ChannelName.PROVIDER, control, None), (ChannelName.PROVIDER, None, candidate)}
+    here.discard((ChannelName.PROVIDER, None, None))
+    return [place for place in found if place in here]
+
+
+def _kept(rows: int, differing: Sequence[int], most: int) -> list[int]:
+    """Of many rows those that differ, and as much around each as there is room for."""
+    if rows <= most:
+        return list(range(rows))
+    near: dict[int, None] = dict.fromkeys(differing[:most])
+    distance = 1
+    while len(near) < most and distance < rows:
+        for number in differing[:most]:
+            for other in (number - distance, number + distance):
+                if 0 <= other < rows and len(near) < most:
+                    near.setdefault(other)
+        distance += 1
+        if not differing:
+            return list(range(most))
+    return sorted(near)
+
+
+def _told(placed: Placed, found: Sequence[tuple[int, Divergence]]) -> Row:
+    """A row for what is no item of a channel: what the divergences say is all there is."""
+    kind = MomentKind.PROVIDER if placed[0] is ChannelName.PROVIDER else MomentKind.NOTE
+    sides: list[Moment | None] = []
+    for side, index in enumerate(placed[1:]):
+        values = [(each.control, each.candidate)[side] for _, each in found]
+        told = [
+            f"{each.label} {each.path}: {value}".strip()
+            for (_, each), value in zip(found, values, strict=True)
+            if value != ABSENT
+        ]
+        moment = Moment(index=index or 0, line=Side.told("; ".join(told))) if told else None
+        sides.append(moment)
+    row = Row(kind=kind, control=sides[0], candidate=sides[1])
+    return replace(row, divergences=tuple(index for index, _ in found))

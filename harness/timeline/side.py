@@ -1,0 +1,147 @@
+"""One side of two timelines: its items, each as a line or, where it differs, as its fields."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from typing import Any, Final
+
+from harness.canonical import canonical, printable
+from harness.parity.channel_diff import Aligned
+from harness.parity.channels import CHANNELS
+from harness.parity.divergence import ChannelName
+from harness.replay.observation import Observation
+from harness.timeline.fields import bounded_fields, request_fields
+from harness.timeline.model import MomentKind
+from harness.timeline.words import call_line, event_kind, event_line, item_line, request_line
+from services.wire import Content, Json, JsonObject
+
+__all__ = ["Side"]
+
+_KINDS: Final = {
+    ChannelName.REQUESTS: MomentKind.REQUEST,
+    ChannelName.PROVIDER: MomentKind.PROVIDER,
+    ChannelName.RETRIES: MomentKind.RETRY,
+    ChannelName.TOOL_STATES: MomentKind.TOOL,
+    ChannelName.WORKSPACE: MomentKind.WORKSPACE,
+    ChannelName.TRANSCRIPT: MomentKind.MEMORY,
+    ChannelName.RECORDING: MomentKind.RECORDING,
+    ChannelName.EVENTS: MomentKind.EVENT,
+    ChannelName.COST: MomentKind.COST,
+}
+_SHOWN: Final = 240
+
+
+class Side:
+    """One run's items by channel. Lines and fields are made of those that are asked for."""
+
+    def __init__(
+        self, seen: Observation, aligned: Mapping[ChannelName, Aligned], which: int
+    ) -> None:
+        """Take a run; `which` side of `aligned` it is, 0 the control."""
+        self._seen = seen
+        self._aligned = {
+            name: (found.control, found.candidate)[which] for name, found in aligned.items()
+        }
+        self._raw: dict[ChannelName, Sequence[Any]] = {
+            channel.name: channel.items(seen)
+            for channel in CHANNELS
+            if channel.name is not ChannelName.PROVIDER
+        }
+        self.lengths = {name: len(items) for name, items in self._raw.items()}
+
+    def kind(self, channel: ChannelName, index: int | None) -> MomentKind:
+        """What sort of thing an item is."""
+        assert index is not None
+        if channel is ChannelName.EVENTS:
+            return event_kind(self._seen.events[index])
+        if channel is ChannelName.RETRIES and index >= len(self._seen.retries):
+            return MomentKind.SIDE
+        return _KINDS[channel]
+
+    def line(self, channel: ChannelName, index: int | None) -> str:
+        """An item on one line; paths are replaced before it is cut, or half of one would show."""
+        assert index is not None
+        if channel is ChannelName.REQUESTS:
+            count, last = self._lasts[index]
+            masked = None if last is None else self._masked(last)
+            return request_line(self._raw[channel][index], count, masked)
+        if channel is ChannelName.EVENTS:
+            return event_line(self._compared(channel, index))
+        if channel is ChannelName.TOOL_STATES:
+            call = self._raw[channel][index]
+            name = self._names.get(call["call"], call["call"])
+            return call_line(self._seen.paths.mask_text(name), call["states"])
+        return item_line(self.kind(channel, index), self._compared(channel, index))
+
+    def fields(
+        self,
+        channel: ChannelName,
+        index: int | None,
+        other: Side,
+        other_index: int | None,
+        paths: Sequence[str],
+        room: int,
+    ) -> tuple[JsonObject | None, JsonObject | None]:
+        """This side's item and the other's as they are compared, texts cut to `room`."""
+        if room == 0:
+            return None, None
+        here = None if index is None else self._fields(channel, index, paths)
+        there = None if other_index is None else other._fields(channel, other_index, paths)
+        mine, theirs = bounded_fields(here, there, room)
+        return (
+            mine if isinstance(mine, dict) else None,
+            theirs if isinstance(theirs, dict) else None,
+        )
+
+    def _fields(self, channel: ChannelName, index: int, paths: Sequence[str]) -> Json:
+        value = self._compared(channel, index)
+        if channel is ChannelName.REQUESTS:
+            into = any(path.startswith("contents[") for path in paths)
+            contents = self._contents(index) if into else None
+            return request_fields(value, contents, self._lasts[index][0], paths)
+        return value
+
+    def _compared(self, channel: ChannelName, index: int) -> Any:
+        if channel in self._aligned:
+            return self._aligned[channel][index].value
+        return self._masked(self._raw[channel][index])
+
+    def _masked(self, value: Any) -> Any:
+        return json.loads(self._seen.paths.mask_json(canonical(value)))
+
+    def _contents(self, index: int) -> list[Content]:
+        """A request's contents as they are compared, whole; differing requests are few."""
+        lineage = self._seen.requests[index].lineage
+        whole: list[Content] = []
+        for number in range(index + 1):
+            if self._seen.requests[number].lineage == lineage:
+                request = self._compared(ChannelName.REQUESTS, number)
+                whole[request["sameAsPrevious"] :] = request["newContents"]
+        return whole
+
+    @cached_property
+    def _lasts(self) -> list[tuple[int, Any]]:
+        """How many contents each request has, and the last of them."""
+        whole: dict[tuple[str, str], list[Content]] = {}
+        found: list[tuple[int, Any]] = []
+        for request in self._seen.requests:
+            contents = whole.setdefault(request.lineage, [])
+            contents[request.same_as_previous :] = request.new_contents
+            found.append((len(contents), contents[-1] if contents else None))
+        return found
+
+    @cached_property
+    def _names(self) -> dict[str, str]:
+        return {
+            str(event.get("requestId")): str(event.get("name"))
+            for event in self._seen.events
+            if event.get("type") == "tool_request"
+        }
+
+    @staticmethod
+    def told(text: str) -> str:
+        """`text` on one line, cut."""
+        text = printable(text)
+        return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"

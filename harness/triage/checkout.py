@@ -1,0 +1,216 @@
+"""The user's own repository, read; and one worktree of it in a temporary folder.
+
+Nothing of the user's is touched: not the tree, the index, the stash or a ref. Nothing that the
+repository or its configuration names is run on the way: hooks, filters and monitors are off. Git
+keeps a note of the worktree while it is there, and both are gone when it is left.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from harness.canonical import printable
+from harness.errors import UsageError
+
+__all__ = ["Checkout", "Worktree", "clean_environment"]
+
+_QUIET: Final = (
+    ("core.hooksPath", os.devnull),
+    ("core.fsmonitor", "false"),
+    ("core.pager", "cat"),
+    ("advice.detachedHead", "false"),
+    ("submodule.recurse", "false"),
+)
+_KEPT: Final = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"})
+_TIMEOUT_S: Final = 120
+
+
+def clean_environment() -> dict[str, str]:
+    """This process's environment without what would point git, or Python, somewhere else."""
+    strange = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if (not name.startswith("GIT_") or name in _KEPT) and name not in strange
+    }
+
+
+@dataclass(frozen=True, slots=True)
+class Checkout:
+    """A repository with a working tree, asked and never changed."""
+
+    root: Path
+    """Its top folder."""
+
+    @classmethod
+    def at(cls, folder: Path) -> Checkout:
+        """The repository that `folder` is in.
+
+        Raises:
+            UsageError: it is in none, or there is no git.
+        """
+        if not folder.is_dir():
+            raise UsageError(f"there is no folder {str(folder)!r}", "name a checkout")
+        top = cls(folder).git("rev-parse", "--show-toplevel", mend="run this in a checkout")
+        return cls(Path(top))
+
+    def git(self, *words: str, mend: str = "", options: Sequence[tuple[str, str]] = _QUIET) -> str:
+        """What git says, without its final newline.
+
+        Raises:
+            UsageError: git is missing, does not answer, or refuses; with its own words.
+        """
+        configured = [word for key, value in options for word in ("-c", f"{key}={value}")]
+        environment = {**clean_environment(), "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
+        try:
+            done = subprocess.run(
+                ["git", "--no-pager", *configured, *words],
+                cwd=self.root,
+                env={**environment, "LC_ALL": "C"},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=_TIMEOUT_S,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise UsageError("there is no git on PATH", "install it") from error
+        except subprocess.TimeoutExpired as error:
+            raise UsageError(f"git {words[0]} did not answer in {_TIMEOUT_S} s") from error
+        if done.returncode != 0:
+            said = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
+            first = printable((said.splitlines() or ["no reason given"])[0])
+            raise UsageError(f"git {words[0]} refuses: {first}", mend)
+        return done.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
+
+    def commit(self, revision: str, option: str) -> str:
+        """The full hash of the commit that `revision` names.
+
+        Raises:
+            UsageError: it names none.
+        """
+        try:
+            return self.git(
+                "rev-parse", "--verify", "--quiet", "--end-of-options", f"{revision}^{{commit}}"
+            )
+        except UsageError as error:
+            problem = f"{option} {printable(revision)}: there is no such revision in {self.root}"
+            raise UsageError(problem, "see `git log --oneline`") from error
+
+    def is_ancestor(self, older: str, newer: str) -> bool:
+        """Whether `older` is `newer` or among what it came from."""
+        return self.git("merge-base", "--", older, newer) == older
+
+    def told(self, commit: str) -> str:
+        """A commit on one line, for people: short hash, day and subject; printable."""
+        return printable(self.git("show", "-s", "--format=%h %cs %s", commit, "--"))
+
+    def subjects(self, older: str, newer: str, most: int) -> tuple[str, ...]:
+        """Short hash and subject of the commits after `older` up to `newer`, newest first."""
+        said = self.git("log", f"--max-count={most}", "--format=%h %s", f"{older}..{newer}", "--")
+        return tuple(map(printable, said.splitlines()))
+
+    def touched(self, older: str, newer: str) -> tuple[str, ...]:
+        """The files in which two commits differ, as git names them."""
+        said = self.git("diff", "--name-only", "--no-renames", "--no-ext-diff", older, newer, "--")
+        return tuple(said.splitlines())
+
+    def between(self, newer: str, older: Sequence[str]) -> list[str]:
+        """The commits that `newer` has and `older` have not, those first that halve them best."""
+        apart = [f"^{commit}" for commit in older]
+        said = self.git("rev-list", "--bisect-all", newer, *apart, "--")
+        return [line.partition(" ")[0] for line in said.splitlines()]
+
+    def count(self, older: str, newer: str) -> int:
+        """How many commits `newer` has that `older` has not."""
+        return int(self.git("rev-list", "--count", f"{older}..{newer}", "--"))
+
+    @contextmanager
+    def worktree(self) -> Iterator[Worktree]:
+        """A worktree of this repository with nothing in it yet, in a folder of its own."""
+        with tempfile.TemporaryDirectory(prefix="parity-bisect-") as folder:
+            place = Path(folder).resolve() / "tree"
+            options = (*_QUIET, *self._filters_off())
+            self.git("worktree", "add", "--detach", "--no-checkout", str(place), "HEAD")
+            try:
+                yield Worktree(place, options)
+            finally:
+                self._leave(place)
+
+    def _leave(self, place: Path) -> None:
+        """Remove it; an impatient second Ctrl-C does not keep that from happening."""
+        with _deaf():
+            self._remove(place)
+
+    def _remove(self, place: Path) -> None:
+        try:
+            self.git("worktree", "remove", "--force", "--force", "--", str(place))
+        except UsageError:
+            # What git cannot remove by itself goes by hand; its note goes with its next prune.
+            shutil.rmtree(place, ignore_errors=True)
+
+    def _filters_off(self) -> list[tuple[str, str]]:
+        """Settings that leave every content filter of the configuration without a program."""
+        try:
+            said = self.git("config", "--name-only", "-z", "--get-regexp", r"^filter\..*\.")
+        except UsageError:  # exit 1: there is none
+            return []
+        names = {key.split(".", 1)[1].rpartition(".")[0] for key in said.split("\0") if key}
+        return [
+            (f"filter.{name}.{key}", value)
+            for name in sorted(names)
+            for key, value in (
+                ("smudge", ""),
+                ("process", ""),
+                ("clean", ""),
+                ("required", "false"),
+            )
+        ]
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@dataclass(slots=True)
+class Worktree:
+    """A worktree that one revision after the other is put into."""
+
+    root: Path
+    options: tuple[tuple[str, str], ...]
+    at: str = ""
+    """The commit that is in it."""
+
+    def become(self, commit: str) -> None:
+        """Put `commit` into it.
+
+        Raises:
+            UsageError: git cannot.
+        """
+        here = Checkout(self.root)
+        words = ("checkout", "--quiet", "--force", "--detach", commit, "--")
+        stale = here.touched(self.at, commit) if self.at else ()
+        here.git(*words, options=self.options)
+        for file in stale:
+            # Python goes by the second and the size to tell whether what it compiled still holds.
+            source = self.root / file
+            for compiled in source.parent.glob(f"__pycache__/{source.stem}.*.pyc"):
+                compiled.unlink(missing_ok=True)
+        self.at = commit

@@ -1,0 +1,33 @@
+"""The one redactor: takes keys, tokens and home paths out of whatever is written or shown.
+
+What it puts in a secret's place has the secret's length, in characters and in UTF-8 bytes, so that
+offsets, cuts between stream chunks and byte counts stay as they were. Text without a secret comes
+back as the same object.
+"""
+
+from services.redaction.kinds import Found, SecretKind
+from services.redaction.masks import MASK, is_masked, masked
+from services.redaction.redactor import (
+    Redactor,
+    redacted,
+    redacted_chunks,
+    redacted_value,
+    secrets_in,
+)
+from services.redaction.walk import Located, secrets_in_value, split_secrets
+
+__all__ = [
+    "MASK",
+    "Found",
+    "Located",
+    "Redactor",
+    "SecretKind",
+    "is_masked",
+    "masked",
+    "redacted",
+    "redacted_chunks",
+    "redacted_value",
+    "secrets_in",
+    "secrets_in_value",
+    "split_secrets",
+]

@@ -1,0 +1,36 @@
+"""What a secret is, and where one was found."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+__all__ = ["Found", "SecretKind"]
+
+
+class SecretKind(StrEnum):
+    """What sort of thing must not be seen. The value is what messages call it."""
+
+    GOOGLE_KEY = "Google API key"
+    SK_KEY = "API key (sk-…)"
+    GITHUB_TOKEN = "GitHub token"
+    AWS_KEY = "AWS access key"
+    SLACK_TOKEN = "Slack token"
+    SERVICE_TOKEN = "service token"
+    GOOGLE_TOKEN = "Google OAuth token"
+    JWT = "JSON web token"
+    PEM = "PEM block"
+    BEARER = "bearer token"
+    BASIC = "basic credentials"
+    NAMED = "named key or token"
+    HOME = "home path of a person"
+    KNOWN = "secret of the environment"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Found:
+    """A secret in a text: characters from `start` up to `end`."""
+
+    start: int
+    end: int
+    kind: SecretKind

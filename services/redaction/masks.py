@@ -1,0 +1,57 @@
+"""What stands in a secret's place: as long as the secret, and recognisable."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["MASK", "is_masked", "is_placeholder", "masked"]
+
+MASK: Final = "REDACTED"
+"""How the mask of anything that is long enough begins; the rest is filled with `x`."""
+_MASKED: Final = re.compile(rf"(?:{MASK})?[x×※𝗫]*\Z")
+_STANDS_FOR: Final = re.compile(
+    r"(?i)(?:your|my|the|some|an?|insert|put|change|test|fake|dummy|sample|example)[-_ ]"
+    r"|[<$\{%]|\.\.\.|…|placeholder|changeme|(?:none|null|undefined|true|false)\Z"
+)
+_REPEATED: Final = 2
+_LONG: Final = 12
+"""From here on the first characters may be a key's fixed beginning: `AIzaSyXXXXXX`."""
+
+
+def masked(value: str) -> str:
+    """The mask of `value`: as many characters and UTF-8 bytes, lines where they were."""
+    if value.isascii() and "\n" not in value and "\r" not in value:
+        if len(value) < len(MASK):
+            return "x" * len(value)
+        return MASK + "x" * (len(value) - len(MASK))
+    head = MASK if len(value) >= len(MASK) and value[: len(MASK)].isascii() else ""
+    return head + "".join(map(_filler, value[len(head) :]))
+
+
+def _filler(character: str) -> str:
+    """One character of as many UTF-8 bytes; line ends stay."""
+    if character in "\r\n":
+        return character
+    code = ord(character)
+    if code < 0x80:
+        return "x"
+    if code < 0x800:
+        return "×"
+    return "※" if code < 0x10000 else "𝗫"
+
+
+def is_masked(value: str) -> bool:
+    """Whether `value` is a mask already."""
+    return _MASKED.match(value) is not None
+
+
+def is_placeholder(value: str) -> bool:
+    """Whether `value` only stands for a secret, as examples in documentation do."""
+    return (
+        is_masked(value)
+        or _STANDS_FOR.match(value) is not None
+        or len(set(value)) <= _REPEATED
+        or (len(value) >= _LONG and len(set(value[6:])) <= _REPEATED)
+        or "redacted" in value.lower()
+    )

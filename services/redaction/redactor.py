@@ -1,0 +1,114 @@
+"""`Redactor`: finds secrets in texts and JSON values and puts masks in their place."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Sequence
+from typing import Final, TypeVar
+
+from services.redaction import walk
+from services.redaction.kinds import Found, SecretKind
+from services.redaction.masks import masked
+from services.redaction.patterns import find, suspicious
+
+__all__ = ["Redactor", "redacted", "redacted_chunks", "redacted_value", "secrets_in"]
+
+_Any = TypeVar("_Any")
+
+
+class Redactor:
+    """Takes secrets out. Without arguments, those that can be told by how they look.
+
+    Args:
+        known: Texts that are secrets because of where they were found, such as values of the
+            environment, however they look.
+    """
+
+    def __init__(self, known: Collection[str] = ()) -> None:
+        longest_first = sorted(set(known), key=len, reverse=True)
+        self._known = re.compile("|".join(map(re.escape, longest_first))) if known else None
+
+    def secrets_in(self, text: str) -> list[Found]:
+        """Where secrets stand in `text`: in order, none overlapping another."""
+        if not self.suspects(text):
+            return []
+        found = find(text)
+        if self._known is not None:
+            found += (
+                Found(match.start(), match.end(), SecretKind.KNOWN)
+                for match in self._known.finditer(text)
+            )
+        return _apart(found)
+
+    def suspects(self, text: str) -> bool:
+        """Whether it is worth looking: quick, and never wrong in saying no."""
+        if suspicious(text):
+            return True
+        return self._known is not None and self._known.search(text) is not None
+
+    def text(self, text: str) -> str:
+        """`text` with masks for secrets, as long as before; itself where there is none."""
+        found = self.secrets_in(text)
+        if not found:
+            return text
+        pieces, end = [], 0
+        for one in found:
+            pieces += [text[end : one.start], masked(text[one.start : one.end])]
+            end = one.end
+        return "".join([*pieces, text[end:]])
+
+    def chunks(self, chunks: list[str]) -> list[str]:
+        """Pieces of one text, each as long as before; a secret may be spread over several."""
+        joined = "".join(chunks)
+        clean = self.text(joined)
+        if clean is joined:
+            return chunks
+        cut, start = [], 0
+        for chunk in chunks:
+            cut.append(clean[start : start + len(chunk)])
+            start += len(chunk)
+        return cut
+
+    def value(self, value: _Any) -> _Any:
+        """A JSON value with masks in all its texts, keys too; itself where there is no secret.
+
+        What stands in fields of thought signatures and of media stays. Texts of adjacent chunks of
+        a stream are read as one, and so are a key such as `api_key` and its value.
+        """
+        cleaned: _Any = walk.redacted_value(value, self)
+        return cleaned
+
+
+def _apart(found: Sequence[Found]) -> list[Found]:
+    """Places that overlap become one, of the first's kind."""
+    apart: list[Found] = []
+    for one in sorted(found, key=lambda each: (each.start, -each.end)):
+        if apart and one.start < apart[-1].end:
+            last = apart[-1]
+            apart[-1] = Found(last.start, max(last.end, one.end), last.kind)
+        else:
+            apart.append(one)
+    return apart
+
+
+_PLAIN: Final = Redactor()
+
+
+def redacted(text: str) -> str:
+    """`text` with masks for secrets, as long as before; the same object where there is none."""
+    return _PLAIN.text(text)
+
+
+def redacted_value(value: _Any) -> _Any:
+    """A JSON value with masks for secrets; the same object where there is none."""
+    return _PLAIN.value(value)
+
+
+def redacted_chunks(chunks: list[str]) -> list[str]:
+    """Pieces of one text with masks for secrets, each as long as before."""
+    return _PLAIN.chunks(chunks)
+
+
+def secrets_in(text: str) -> list[Found]:
+    """Where secrets stand in `text`: in order, none overlapping another."""
+    return _PLAIN.secrets_in(text)
