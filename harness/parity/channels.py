@@ -85,13 +85,19 @@ def _content_label(item: JsonObject) -> str:
 
 
 def _recording(seen: Observation) -> list[JsonObject]:
-    paths = sorted(seen.recording)
+    paths = sorted(seen.recording, key=lambda path: (_started(seen.recording[path]), path))
     lines = [
         {"file": number, "line": line}
         for number, path in enumerate(paths)
         for line in seen.recording[path]
     ]
     return [{"files": paths}, *lines]
+
+
+def _started(lines: Sequence[Any]) -> str:
+    """When a recording says that it was begun; names of later sessions are chance."""
+    first = lines[0] if lines else None
+    return str(first.get("startTime", "")) if isinstance(first, dict) else ""
 
 
 def _recording_label(item: JsonObject) -> str:

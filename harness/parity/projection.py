@@ -100,8 +100,10 @@ def rule(
 _UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _SUFFIX = re.compile(r"(?<=_)[0-9a-z]{1,13}(?=\.txt\b)")
-_LATER_SESSION = re.compile(
-    rf"(?<=/session-)(?!{CountingIds().uuid('session')}){_UUID.pattern}(?=/)"
+_FIRST_SESSION = CountingIds().uuid("session")
+_LATER_SESSION = re.compile(rf"(?<=/session-)(?!{_FIRST_SESSION}){_UUID.pattern}(?=/)")
+_LATER_RECORDING = re.compile(
+    rf"(?<=/session-\d{{4}}-\d\d-\d\dT\d\d-\d\d-)(?!{_FIRST_SESSION[:8]})[0-9a-f]{{8}}(?=\.json)"
 )
 _OUTPUT_FILE = re.compile(r"tool-outputs/[^\s\"]+?_[0-9a-z]{1,13}\.txt\b")
 
@@ -177,6 +179,22 @@ def recorded_ids(item: Item) -> None:
             if isinstance(value, str) and _UUID.fullmatch(value.removesuffix("_response")):
                 scope = "response" if value.endswith("_response") else "message"
                 item.rename("recorded_ids", holder, key, _join(path, key), scope)
+
+
+@rule(ChannelName.RECORDING, marker="sessionId|session-")
+def later_sessions(item: Item) -> None:
+    """A session that is not the run's first has a random id: only which recordings share it counts.
+
+    A fallback begins one silently. The first session's id is given, and stays compared.
+    """
+    for number, path in enumerate(_list(item.value.get("files"))):
+        if isinstance(path, str) and _LATER_RECORDING.search(path):
+            shown = _LATER_RECORDING.sub("<later>", path)
+            item.hide("later_sessions", item.value["files"], number, f"files[{number}]", shown)
+    for holder, path in _dicts(item.value):
+        value = holder.get("sessionId")
+        if isinstance(value, str) and value != _FIRST_SESSION and _UUID.fullmatch(value):
+            item.rename("later_sessions", holder, "sessionId", _join(path, "sessionId"), "session")
 
 
 @rule(*ChannelName, marker="tool-outputs/")

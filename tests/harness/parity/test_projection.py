@@ -177,6 +177,47 @@ def test_random_suffixes_hides_a_later_session_and_not_the_first() -> None:
     assert outcome(wrote(first), wrote(UUIDS[1]))[0] == ["content[0].text"]
 
 
+def with_recordings(*sessions: tuple[str, str]) -> Observation:
+    """Recordings of sessions, each with its id and the minute in which it was begun."""
+    files = {
+        f"tmp/ws/chats/session-2026-01-01T00-{minute}-{session[:8]}.jsonl": [
+            {"sessionId": session, "startTime": f"2026-01-01T00:{minute}:00.000Z"},
+            {"$set": {"sessionId": session}},
+        ]
+        for session, minute in sessions
+    }
+    return replace(observation(), recording=files)
+
+
+def test_later_sessions_hides_their_ids_and_not_the_first_ones() -> None:
+    first = CountingIds().uuid("session")
+    one = with_recordings((first, "00"), (UUIDS[0], "01"))
+
+    hidden = outcome(one, with_recordings((first, "00"), (UUIDS[1], "01")))
+    shown = outcome(one, with_recordings((UUIDS[1], "00"), (UUIDS[0], "01")))
+
+    assert hidden == ([], {"later_sessions": 3})
+    assert shown[0] == ["files[0]", "line.sessionId", "line.$set.sessionId"]
+
+
+def test_later_sessions_shows_which_recordings_share_a_session() -> None:
+    two = with_recordings((UUIDS[0], "01"), (UUIDS[1], "02"))
+    path = next(reversed(two.recording))
+    shared = {**two.recording, path: [{**two.recording[path][0], "sessionId": UUIDS[0]}]}
+
+    places, _ = outcome(two, replace(two, recording=shared))
+
+    assert places
+
+
+def test_recordings_stand_in_the_order_in_which_they_were_begun() -> None:
+    seen = with_recordings((UUIDS[0], "02"), (UUIDS[1], "01"))
+
+    [files, *_] = channel(ChannelName.RECORDING).items(seen)
+
+    assert [path.partition("T00-")[2][:2] for path in files["files"]] == ["01", "02"]
+
+
 def test_whole_numbers_are_one_kind_and_fractions_are_not() -> None:
     seen = observation()
 
