@@ -34,6 +34,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "sign": "harness.commands.sign:sign",
     "verify": "harness.commands.verify:verify",
     "revoke": "harness.commands.revoke:revoke",
+    "report": "harness.commands.report:report",
     "diff": "harness.commands.diff:diff",
     "bisect": "harness.commands.bisect:bisect",
 }
@@ -57,7 +58,9 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except HarnessError as error:
-            click.echo(f"parity: {error}", err=True)
+            from services.redaction import told
+
+            click.echo(f"parity: {told(str(error))}", err=True)
             ctx.exit(error.exit_code)
         except KeyboardInterrupt:
             click.echo("parity: interrupted", err=True)
@@ -84,7 +87,11 @@ def parity(debug: bool) -> None:
     parity show tools/batch         one cassette, macros expanded
     """  # noqa: D301 - click's mark for lines that stay as they are
     if debug:
-        logging.basicConfig(level=logging.DEBUG, stream=sys.stderr)
+        from services.redaction.logs import SecretsMasked
+
+        handler = logging.StreamHandler(sys.stderr)
+        handler.setFormatter(SecretsMasked(logging.BASIC_FORMAT))
+        logging.basicConfig(level=logging.DEBUG, handlers=[handler])
     else:
         # Without a handler Python prints warnings by itself; the report says what matters.
         logging.getLogger().addHandler(logging.NullHandler())

@@ -91,7 +91,10 @@ def _find_one(cassette: str) -> tuple[Path, Path | None]:
 @select_option
 @click.pass_context
 def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None:
-    """Check that cassettes can be loaded; every problem with file, key and what to do.
+    """Check that cassettes can be loaded and hold no secret.
+
+    Every problem is told with file, key and what to do. A secret is an API key, a token, a password
+    in an address, a PEM block, or a person's name in a home path; which one it is, is never told.
 
     \b
     parity check
@@ -99,16 +102,22 @@ def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None
 
     Exit codes: 0 all are valid; 2 some are not.
     """  # noqa: D301 - click's mark for lines that stay as they are
+    from harness.cassette.document import read_text
+    from harness.cassette.secrets import secret_problems
     from harness.http.case import load_case
 
     files = chosen_cassettes(paths, expr)
     broken = 0
     for file in files:
+        problems: list[CassetteError] = []
         try:
             load_case(file.path, file.root)
+            problems += secret_problems(file.path, read_text(file.path))
         except CassetteError as error:
-            click.echo(str(error), err=True)
-            broken += 1
+            problems.append(error)
+        for problem in problems:
+            click.echo(str(problem), err=True)
+        broken += bool(problems)
     if broken:
         click.echo(f"{broken} of {len(files)} cassettes cannot be used", err=True)
         ctx.exit(2)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing, nullcontext
-from dataclasses import dataclass, field
-from datetime import UTC, date, datetime
+from collections.abc import Sequence
+from contextlib import nullcontext
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -25,48 +24,27 @@ from harness.commands.options import (
     trust_option,
     worker_count,
 )
+from harness.commands.run_cases import Tally, judge_all
+from harness.commands.run_plan import (
+    RunPlan,
+    Shard,
+    failed_before,
+    header_of,
+    inventory_of,
+    last_journal,
+)
 from harness.errors import UsageError
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
     from harness.experiment.backend import Backend
-    from harness.parity.verdict import CaseResult
-    from harness.parity.waivers import Waivers
+    from harness.inventory import Inventory
+    from harness.journal_header import JournalHeader
     from harness.report.journal import Journal
-    from harness.report.model import LoadProblem, RunReport
-    from harness.report.terminal import CaseProgress
 
 __all__ = ["run"]
 
 _File = click.Path(path_type=Path, dir_okay=False)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Plan:
-    """What one run was asked to do."""
-
-    control: str
-    candidate: str
-    phase: str | None
-    jobs: int
-    trust: bool
-    repeat: int
-    resume: bool
-    journal: Path | None
-    places: Mapping[str, Path]
-    """Where the report goes: see `report_places`."""
-    waivers_file: Path | None
-    as_of: date
-
-
-@dataclass(slots=True)
-class _Tally:
-    """What came of a run so far."""
-
-    results: dict[str, CaseResult] = field(default_factory=dict)
-    problems: list[LoadProblem] = field(default_factory=list)
-    skipped: int = 0
-    interrupted: bool = False
 
 
 @click.command()
@@ -75,6 +53,17 @@ class _Tally:
 @click.option("--candidate", default="adk", show_default=True, help="The runtime that is judged.")
 @select_option
 @click.option("--phase", type=click.Choice(["A", "B", "C"]), help="Only this rollout phase.")
+@click.option(
+    "--last-failed",
+    is_flag=True,
+    help="Only what was not parity in the last run here, or in the one of --journal, which is read.",
+)
+@click.option(
+    "--shard",
+    type=Shard(),
+    default="",
+    help="Only this part of the cassettes, as 2/3; `parity merge` puts the journals together.",
+)
 @jobs_option
 @trust_option
 @click.option(
@@ -86,6 +75,13 @@ class _Tally:
 )
 @click.option("--journal", type=_File, help="Write each result as it comes, one JSON line each.")
 @click.option("--resume", is_flag=True, help="Go on with the journal's run: skip what is in it.")
+@click.option(
+    "--keep/--no-keep",
+    default=True,
+    envvar="PARITY_KEEP",
+    show_default=True,
+    help="Leave a journal in .parity/journals, for --last-failed and `parity history`.",
+)
 @report_options
 @click.option(
     "--waivers",
@@ -99,15 +95,7 @@ class _Tally:
     help="Judge the waivers by this day instead of today (UTC).",
 )
 @click.pass_context
-def run(
-    ctx: click.Context,
-    /,
-    paths: tuple[Path, ...],
-    expr: str | None,
-    as_of: datetime | None,
-    jobs: int,
-    **asked: Any,
-) -> None:
+def run(ctx: click.Context, /, as_of: datetime | None, jobs: int, **asked: Any) -> None:
     """Replay cassettes through two runtimes and compare.
 
     PATHS are cassettes and folders of them; without any, ./cassettes or else the bundled corpus.
@@ -119,192 +107,137 @@ def run(
     parity run
     parity run cassettes/tools -n 0 --html report
     parity run -k 'abort or errors' --json report.json
+    parity run --last-failed
     parity run --journal run.jsonl --resume
+    parity run --shard 1/3 --journal shard-1.jsonl
     parity run --control baseline:baselines/legacy
 
     Exit codes: 0 parity; 1 divergent; 2 wrong usage, or a file that cannot be loaded (the others
     are run nevertheless); 3 inconclusive; 130 interrupted. Of several, 2 wins over 1 over 3.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    day = as_of.date() if as_of is not None else datetime.now(UTC).date()
+    now = datetime.now(UTC)
+    day = as_of.date() if as_of is not None else now.date()
     places = report_places(asked)
-    plan = _Plan(jobs=worker_count(jobs), as_of=day, places=places, **asked)
+    plan = RunPlan(jobs=worker_count(jobs), as_of=day, started_at=now, places=places, **asked)
     backend = backend_of(ctx)
     check_sides(backend, plan.control, plan.candidate)
-    _check_places(plan)
-    ctx.exit(_run(plan, backend, chosen_cassettes(paths, expr, plan.phase)))
+    _check_asked(plan)
+    ctx.exit(_last_failed(plan, backend) if plan.last_failed else _chosen(plan, backend))
 
 
-def _check_places(plan: _Plan) -> None:
+def _check_asked(plan: RunPlan) -> None:
     if plan.resume and plan.journal is None:
         raise UsageError("--resume needs the journal to go on with", "name it with --journal")
-    check_writable_file(plan.journal, "--journal")
+    if plan.resume and plan.last_failed:
+        raise UsageError("--resume and --last-failed ask for different cases", "leave one out")
+    if not plan.last_failed:
+        check_writable_file(plan.journal, "--journal")
 
 
-def _run(plan: _Plan, backend: Backend, files: Sequence[CassetteFile]) -> int:
+def _chosen(plan: RunPlan, backend: Backend) -> int:
+    files = chosen_cassettes(plan.paths, plan.expr, plan.phase)
+    return _run(plan, backend, files, plan.journal)
+
+
+def _last_failed(plan: RunPlan, backend: Backend) -> int:
     from harness.canonical import printable
-    from harness.config import default_waivers, versions
+
+    record = last_journal(plan)
+    failed = failed_before(record, plan.waivers_file)
+    told = printable(f"last run: {record.file}, {len(failed)} not parity")
+    click.echo(told)
+    if not failed:
+        return 0
+    paths = plan.paths or tuple(map(Path, record.header.paths))
+    chosen = chosen_cassettes(paths, plan.expr, plan.phase)
+    files = [file for file in chosen if file.name in failed]
+    if not files:
+        raise UsageError("none of these cases is among the cassettes", "name where they are")
+    return _run(plan, backend, files, None)
+
+
+def _run(
+    plan: RunPlan, backend: Backend, files: Sequence[CassetteFile], journal_file: Path | None
+) -> int:
+    from harness.canonical import printable
+    from harness.config import default_waivers
     from harness.parity.waivers import load_waivers
+    from harness.report.journal import shard_of
     from harness.report.model import exit_code
+    from harness.report.settled import reproducing_options, settled_report
     from harness.report.terminal import progress, show
     from harness.report.written import write_report
+    from harness.triage.since import with_changes
 
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
-    made_of = _baselines(plan, files)
-    for side, maker in made_of.items():
+    mine = set(shard_of([file.name for file in files], plan.shard))
+    if not mine:
+        problem = f"{len(files)} cassettes do not make a part {plan.shard}"
+        raise UsageError(problem, "ask for fewer parts")
+    inventory = inventory_of(plan, files)
+    header = header_of(plan, inventory, [file.name for file in files], _roots(plan))
+    for side, maker in header.made_of.items():
         click.echo(printable(f"{side}: {maker}"))
-    built = {**versions(), **made_of}
-    tally = _Tally()
-    with _journal(plan, waivers, files, built) as journal:
-        if journal is not None:
-            tally.results.update(journal.finished)
-        with progress(len(files), sys.stderr) as bar:
+    todo = [file for file in files if file.name in mine]
+    with _journal(plan, header, inventory, journal_file) as journal:
+        tally = Tally.after(None if journal is None else journal.before)
+        with progress(len(todo), sys.stderr) as bar:
             try:
-                _judge_all(plan, backend, files, tally, journal, bar)
+                judge_all(plan, backend, todo, tally, journal, bar)
             except KeyboardInterrupt:
                 tally.interrupted = True
         if journal is not None and not tally.interrupted:
             journal.ended()
-    if tally.skipped == len(files):
+    _leave_behind(plan, journal_file)
+    if len(tally.skipped) == len(todo) and not plan.shard:
         raise UsageError(f"no cassette is of phase {plan.phase}", "see `parity list`")
-    report = _report(plan, waivers, files, tally, built)
+    report = settled_report(
+        header,
+        tally.results,
+        waivers,
+        planned=len(todo) - len(tally.skipped) - len(tally.problems),
+        problems=list(tally.problems.values()),
+        interrupted=tally.interrupted,
+        files={file.name: str(file.path) for file in todo},
+        options=reproducing_options(header, plan.waivers_file),
+    )
+    report = with_changes(report, inventory, waivers)
     written = [str(file) for file in write_report(report, plan.places)]
-    if plan.journal is not None:
-        written.append(str(plan.journal))
+    if journal_file is not None:
+        written.append(str(journal_file))
     show(report, sys.stdout)
     if written:
         click.echo(f"written: {', '.join(written)}")
     return int(exit_code(report))
 
 
+def _roots(plan: RunPlan) -> Sequence[Path]:
+    """What the header says the cassettes were found under."""
+    if plan.paths:
+        return plan.paths
+    from harness.config import default_corpus
+
+    return [default_corpus()]
+
+
 def _journal(
-    plan: _Plan, waivers: Waivers, files: Sequence[CassetteFile], built: Mapping[str, str]
+    plan: RunPlan, header: JournalHeader, inventory: Inventory, file: Path | None
 ) -> Journal | nullcontext[None]:
-    if plan.journal is None:
-        return nullcontext()
-    from harness.config import core_baselines, corpus_digest
-    from harness.report.journal import Journal, JournalHeader
+    """The journal that was asked for, else one that is kept, else none."""
+    from harness.report.journal import Journal
+    from harness.report.kept import kept_place
 
-    kept = [
-        (f"{place} {file.name}", folder / f"{file.name}.json")
-        for place, folder in enumerate(core_baselines())
-        for file in files
-    ]
-    header = JournalHeader(
-        control=plan.control,
-        candidate=plan.candidate,
-        corpus=corpus_digest([(file.name, file.path) for file in files]),
-        waivers=waivers.digest,
-        as_of=plan.as_of.isoformat(),
-        repeat=plan.repeat,
-        trust=plan.trust,
-        versions={**built, "baselines of the published core": corpus_digest(kept)[:12]},
-    )
-    return Journal(plan.journal, header, resume=plan.resume)
+    if file is not None:
+        return Journal(file, header, inventory, resume=plan.resume)
+    place = kept_place(plan.started_at) if plan.keep else None
+    return nullcontext() if place is None else Journal(place, header, inventory)
 
 
-def _judge_all(
-    plan: _Plan,
-    backend: Backend,
-    files: Sequence[CassetteFile],
-    tally: _Tally,
-    journal: Journal | None,
-    bar: CaseProgress,
-) -> None:
-    from harness.baseline.sides import baseline_folder
-    from harness.config import core_baselines
-    from harness.errors import LoadProblem
-    from harness.experiment.case import CaseTask, Skipped, judge
-    from harness.experiment.pool import WorkerDied, completed
-    from harness.parity.verdict import CaseResult
+def _leave_behind(plan: RunPlan, journal_file: Path | None) -> None:
+    """Keep the journal of this run among the last ones, however it ended."""
+    from harness.report.kept import keep_copy, prune
 
-    sides = (plan.control, plan.candidate)
-    trusts = _trusts(plan)
-    core = core_baselines()
-    tasks = [
-        CaseTask(
-            backend=backend,
-            name=file.name,
-            file=file.path,
-            root=file.root,
-            control=plan.control,
-            candidate=plan.candidate,
-            repeat=plan.repeat,
-            trusted=trusts(file.path),
-            phase=plan.phase,
-            core=core,
-        )
-        for file in files
-        if file.name not in tally.results
-    ]
-
-    def started(task: CaseTask) -> None:
-        if journal is not None:
-            journal.started(task.name)
-
-    outcomes = completed(
-        judge,
-        tasks,
-        jobs=plan.jobs,
-        backend=backend,
-        runtimes=[side for side in sides if baseline_folder(side) is None],
-        started=started,
-    )
-    with closing(outcomes):
-        for task, outcome in outcomes:
-            if isinstance(outcome, Skipped):
-                tally.skipped += 1
-                continue
-            if isinstance(outcome, LoadProblem):
-                tally.problems.append(outcome)
-                continue
-            result = outcome
-            if isinstance(result, WorkerDied):
-                result = CaseResult.undecided(task.name, "its worker process died")
-            tally.results[task.name] = result
-            if journal is not None:
-                journal.closed(result)
-            bar.done(result.cassette, result.verdict)
-
-
-def _trusts(plan: _Plan) -> Callable[[Path], bool]:
-    from harness.cassette.trust import is_trusted
-    from harness.config import trusted_roots
-
-    roots = trusted_roots()
-    return lambda file: plan.trust or is_trusted(file, roots)
-
-
-def _report(
-    plan: _Plan,
-    waivers: Waivers,
-    files: Sequence[CassetteFile],
-    tally: _Tally,
-    built: Mapping[str, str],
-) -> RunReport:
-    from harness.parity.waivers import settle
-    from harness.report.model import RunReport
-
-    results = [tally.results[name] for name in sorted(tally.results)]
-    cases, states = settle(results, waivers)
-    options = ["--trust"] if plan.trust else []
-    if plan.waivers_file is not None:
-        options += ["--waivers", str(plan.waivers_file)]
-    return RunReport(
-        control=plan.control,
-        candidate=plan.candidate,
-        cases=tuple(cases),
-        problems=tuple(sorted(tally.problems, key=lambda problem: problem.file)),
-        waivers=tuple(states),
-        planned=len(files) - tally.skipped - len(tally.problems),
-        interrupted=tally.interrupted,
-        versions=built,
-        files={file.name: str(file.path) for file in files},
-        options=options,
-    )
-
-
-def _baselines(plan: _Plan, files: Sequence[CassetteFile]) -> dict[str, str]:
-    """What made the sides that are baselines, for the header."""
-    from harness.baseline.folder import made_of
-
-    return made_of((plan.control, plan.candidate), [file.name for file in files])
+    if plan.keep:
+        if journal_file is not None:
+            keep_copy(journal_file, plan.started_at)
+        prune()

@@ -96,6 +96,7 @@ def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:
     from harness.experiment.case import Observed
     from harness.experiment.case import trace as trace_one
     from harness.experiment.pool import completed
+    from services.redaction import told
 
     problems: list[str] = []
     doubts: list[str] = []
@@ -110,15 +111,15 @@ def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:
     with closing(outcomes):
         for task, outcome in outcomes:
             if not isinstance(outcome, Observed):
-                told = getattr(outcome, "message", f"{task.name}: its worker process died")
-                (problems if hasattr(outcome, "message") else doubts).append(told)
+                words = getattr(outcome, "message", f"{task.name}: its worker process died")
+                (problems if hasattr(outcome, "message") else doubts).append(words)
                 continue
             if outcome.doubt is not None:
                 doubts.append(f"{outcome.name}: {outcome.doubt}")
             if outcome.text is not None:
                 click.echo(outcome.text, nl=False)
     for message in sorted(problems):
-        click.echo(f"not loaded: {message}", err=True)
+        click.echo(f"not loaded: {told(message)}", err=True)
     for message in sorted(doubts):
-        click.echo(f"not observed: {message}", err=True)
+        click.echo(f"not observed: {told(message)}", err=True)
     return 2 if problems else 3 if doubts else 0

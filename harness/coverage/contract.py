@@ -61,7 +61,7 @@ class Contract:
 
     def unknown(self, ids: Iterable[str]) -> tuple[str, ...]:
         """Those of `ids` that are no behaviour's."""
-        return tuple(id for id in ids if id not in self._by_id)
+        return tuple(each for each in ids if each not in self._by_id)
 
     @cached_property
     def _by_id(self) -> Mapping[str, Behaviour]:

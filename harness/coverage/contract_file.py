@@ -103,23 +103,28 @@ def _behaviour(
     if len(cells) != len(_COLUMNS):
         problem = f"the row has {len(cells)} cells, not {len(_COLUMNS)}"
         raise ContractFileError(file, number, problem, f"write | {' | '.join(_COLUMNS)} |")
-    id, title, probes, source = cells
-    if not _ID.fullmatch(id):
-        raise ContractFileError(file, number, f"{id!r} is no id", "write one like P-014")
+    number_of, title, probes, source = cells
+    if not _ID.fullmatch(number_of):
+        raise ContractFileError(file, number, f"{number_of!r} is no id", "write one like P-014")
     for name, cell in zip(_COLUMNS[1:], cells[1:], strict=True):
         if not cell:
-            raise ContractFileError(file, number, f"{id} has no {name}", "fill in the cell")
+            raise ContractFileError(file, number, f"{number_of} has no {name}", "fill in the cell")
     try:
         expression = parse_probes(probes.replace("`", ""))
-    except ProbeProblem as problem:
+    except ProbeProblem as error:
         mend = "write probes like `end:aborted and retry:*`"
-        raise ContractFileError(file, number, f"{id}: {problem}", mend) from None
+        raise ContractFileError(file, number, f"{number_of}: {error}", mend) from None
     for glob in expression.globs:
         prefix, colon, rest = glob.partition(":")
         if prefix not in PREFIXES or not colon or not rest:
-            problem = f"{id}: {glob!r} is no probe of a known kind"
+            problem = f"{number_of}: {glob!r} is no probe of a known kind"
             mend = f"begin it with one of {', '.join(f'{each}:' for each in PREFIXES)}"
             raise ContractFileError(file, number, problem, mend)
     return Behaviour(
-        id=id, phase=phase, behaviour_class=kind, title=title, probes=expression, source=source
+        id=number_of,
+        phase=phase,
+        behaviour_class=kind,
+        title=title,
+        probes=expression,
+        source=source,
     )

@@ -1,4 +1,4 @@
-"""Probes over what a client is told: events, their parts and ends, errors, tools, waits, answers."""
+"""Probes over what a client is told: events and their parts, errors, tools, waits, answers."""
 
 from __future__ import annotations
 

@@ -32,9 +32,7 @@ class ProbeExpression:
 
     def holds(self, reached: Collection[str]) -> bool:
         """Whether a run that showed these probes shows what is meant."""
-        return any(
-            all(_shown(pattern, reached) for pattern in every) for every in self._patterns
-        )
+        return any(all(_shown(pattern, reached) for pattern in every) for every in self._patterns)
 
     @property
     def globs(self) -> tuple[str, ...]:

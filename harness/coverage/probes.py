@@ -7,7 +7,7 @@ decides. Names are `kind:what`; `PREFIXES` has the kinds.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
@@ -21,7 +21,7 @@ from harness.coverage.kept_probes import (
 from harness.coverage.request_probes import request_probes
 from harness.replay.observation import Observation
 
-__all__ = ["PREFIXES", "reached"]
+__all__ = ["PREFIXES", "reached", "shared_probes"]
 
 PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
     {
@@ -52,7 +52,7 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
         "provider": "rules of the API that requests broke",
         "recorded": "kinds of lines of chat recordings",
         "replay": "how the replay itself went",
-        "request": "one request after another",
+        "request": "what a request declares, and the same one again",
         "resume": "sessions read back",
         "retry": "waits before another attempt, by cause",
         "sent": "kinds of parts that a model was sent",
@@ -90,3 +90,9 @@ def reached(seen: Observation) -> tuple[str, ...]:
         *replay_probes(seen),
     }
     return tuple(sorted(found))
+
+
+def shared_probes(runs: Sequence[Observation]) -> frozenset[str]:
+    """What every run showed; nothing of no run."""
+    found = [frozenset(reached(run)) for run in runs]
+    return frozenset.intersection(*found) if found else frozenset()

@@ -77,6 +77,8 @@ def _settings(request: ObservedRequest) -> Iterator[str]:
     for key in ("responseMimeType", "toolConfig", "maxOutputTokens"):
         if key in request.config:
             yield f"config:{key}"
+    if request.tools:
+        yield "request:tools_declared"
     if any(name.startswith("mcp_") for name in request.tools):
         yield "mcp:declared"
 
@@ -96,6 +98,8 @@ def _main(request: ObservedRequest, before: ObservedRequest | None) -> Iterator[
             yield "request:same_again"
         if count < before.contents_count:
             yield "history:shorter"
+        if not request.same_as_previous:
+            yield "history:anew"
     texts: set[str] = set()
     for content in request.new_contents:
         yield from _content(content, texts)

@@ -208,6 +208,7 @@ class _Facts:
     name: str
     phase: str | None
     unused: tuple[int, ...]
+    contract: tuple[str, ...] = ()
 
 
 def _kept(file: Path, make: Callable[[], Seen]) -> Seen:

@@ -32,6 +32,11 @@ class LoadedCassette(Protocol):
         ...
 
     @property
+    def contract(self) -> Collection[str]:
+        """Ids of the behaviours that it says it exercises."""
+        ...
+
+    @property
     def unused(self) -> Collection[int]:
         """The model steps that are meant to be left over."""
         ...

@@ -6,8 +6,10 @@ Nothing a case does may stop the others: what goes wrong becomes part of what is
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import TypeVar
 
@@ -22,8 +24,11 @@ from harness.baseline.files import (
 from harness.baseline.projected import projected
 from harness.baseline.sides import baseline_folder
 from harness.baseline.stale import staleness
+from harness.coverage.contract import Contract, load_contract
+from harness.coverage.declared import declared_remarks
 from harness.errors import CassetteError, HarnessError, LoadProblem, in_short
 from harness.experiment.backend import Backend, LoadedCassette
+from harness.experiment.shareable import compared_without_secrets
 from harness.parity.compare import compare_repeated
 from harness.parity.provider import NOT_AT_HAND, CoreFindings
 from harness.parity.verdict import CaseResult
@@ -34,12 +39,15 @@ from harness.replay.trace import trace_json
 __all__ = [
     "BaselineTask",
     "Baselined",
+    "CaseOutcome",
     "CaseTask",
     "Observed",
     "Skipped",
+    "Timed",
     "TraceTask",
     "baseline",
     "judge",
+    "timed",
     "trace",
 ]
 
@@ -63,9 +71,13 @@ class CaseTask:
     trusted: bool = False
     phase: str | None = None
     """Only if the cassette belongs to this phase."""
+    contract: Path | None = None
+    """The file of the behaviours that cassettes may declare; none is asked without it."""
     core: tuple[Path, ...] = ()
     """Folders with baselines of the published core, which say what of the provider rules is
     inherited where neither side is the core; without any it is counted and not asked."""
+    clock: Callable[[], float] = time.perf_counter
+    """Seconds from anywhere, for how long a case took."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,7 +138,26 @@ class Baselined:
     remark: str | None = None
 
 
-def judge(task: CaseTask) -> CaseResult | LoadProblem | Skipped:
+CaseOutcome = CaseResult | LoadProblem | Skipped
+"""All that can come of a case."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Timed:
+    """What came of a case, and how long that took; the time is no part of what came of it."""
+
+    outcome: CaseOutcome
+    took_ms: float
+
+
+def timed(task: CaseTask) -> Timed:
+    """`judge`, with the time it took where it was done, without any waiting for a worker."""
+    begun = task.clock()
+    outcome = judge(task)
+    return Timed(outcome=outcome, took_ms=(task.clock() - begun) * 1000)
+
+
+def judge(task: CaseTask) -> CaseOutcome:
     """Run both sides and compare; never raises for what one case can do."""
 
     def compared(cassette: LoadedCassette) -> CaseResult | Skipped:
@@ -146,12 +177,29 @@ def judge(task: CaseTask) -> CaseResult | LoadProblem | Skipped:
         controls, candidates = observed(task.control), observed(task.candidate)
         core = _core(task, [*controls, *candidates])
         facts = _HandedOver.of(cassette, controls[0]) if _hands_over(task) else cassette
-        return compare_repeated(controls, candidates, facts, core=core)
+        judged = compared_without_secrets(
+            lambda these, those: compare_repeated(these, those, facts, core=core),
+            controls,
+            candidates,
+        )
+        return _declared(replace(judged, phase=facts.phase, contract=tuple(facts.contract)), task)
 
     def undecided(reason: str) -> CaseResult:
         return CaseResult.undecided(task.name, reason)
 
     return _guarded(task, compared, undecided)
+
+
+def _declared(result: CaseResult, task: CaseTask) -> CaseResult:
+    """`result`, with a remark for each behaviour that the cassette declares and did not show."""
+    remarks = declared_remarks(result, _contract(task.contract))
+    return replace(result, remarks=(*result.remarks, *remarks)) if remarks else result
+
+
+@cache
+def _contract(file: Path | None) -> Contract:
+    """Read once in each process."""
+    return load_contract(file)
 
 
 @dataclass(frozen=True, slots=True)

@@ -51,6 +51,7 @@ class ReasonKind(StrEnum):
     """Made with other code, baselines or contract than are here now."""
     LEG_OLD = "leg too old"
     LEG_OTHER_CORPUS = "other corpus"
+    LEG_OTHER_ENVIRONMENT = "other environment"
     DIVERGENT = "divergent"
     INCONCLUSIVE = "inconclusive"
     UNSETTLED = "unsettled"
@@ -165,7 +166,13 @@ class Leg(_Value):
     corpus: str
     """Digest of the cassettes that it covered."""
     as_of: str
-    """The day by which it was run, ISO."""
+    """The day by which its waivers were judged when it was run, ISO."""
+    started_at: str
+    """When it was run, UTC, ISO."""
+    revision: str
+    """The commit that it was run in; empty where that is not known."""
+    dirty: bool
+    """Files of the checkout differed from that commit."""
     digest: str
     """Over the names and the traces of all its cases: equal where the same was observed."""
     components: dict[str, str]
@@ -179,14 +186,14 @@ class ClassAnswer(_Value):
     name: str
     declared: int
     """Cases that name a behaviour of the class."""
-    control: int
-    """Cases in which the control reached one."""
-    candidate: int
-    both: int
+    cases: int
+    """Of these, those in which both runtimes showed it."""
     behaviours: int
     """Behaviours of the class in the contract."""
+    reached: int
+    """Of these, those that both runtimes showed in a case that names them."""
     never: tuple[str, ...] = Field(strict=False)
-    """Those that were not reached in both runtimes, by id."""
+    """The others, by id."""
 
 
 class ClassKills(_Value):
@@ -205,7 +212,7 @@ class Sample(_Value):
 
     profile: str
     profile_digest: str
-    seed: int
+    seeds: tuple[int, ...] = Field(strict=False)
     examples: int
     control: str
     candidate: str

@@ -223,6 +223,8 @@ class Gates(_Table):
     """The whole file. `digest` identifies its content."""
 
     format: Literal[1]
+    corpus: tuple[Text, ...] = Field(strict=False, min_length=1)
+    """The folders of cassettes that every leg must have covered, from the checkout's root."""
     signing: Signing
     phase: Mapping[Phase, PhaseGates]
     digest: str = ""

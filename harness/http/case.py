@@ -47,6 +47,11 @@ class HttpCase:
         return
 
     @property
+    def contract(self) -> tuple[str, ...]:
+        """The behaviours that the file's own key `contract` names."""
+        return self.recording.contract
+
+    @property
     def note(self) -> str:
         """What there is to say of it in a list."""
         exchanges = len(self.recording.exchanges)

@@ -76,6 +76,8 @@ class HttpRecording:
     file: Path
     format: str
     exchanges: tuple[HttpExchange, ...]
+    contract: tuple[str, ...] = ()
+    """Ids of behaviours that the file says it exercises: a key of ours, which vcrpy passes over."""
     skipped: tuple[str, ...] = ()
     """What of the file is not replayed, and why: one line for each exchange left out."""
 

@@ -21,7 +21,7 @@ from harness.http.bounded_yaml import MAX_DEPTH
 from harness.http.exchanges import RawExchange
 from services.wire import Json, js_json
 
-__all__ = ["Lacking", "is_too_deep", "read_exchanges"]
+__all__ = ["Lacking", "declared_behaviours", "is_too_deep", "read_exchanges"]
 
 _MAX_BODY = 64 * 1024 * 1024
 _MAX_BODIES = 256 * 1024 * 1024
@@ -51,6 +51,13 @@ def read_exchanges(documents: list[Json]) -> tuple[str, list[RawExchange | Lacki
         if "when" in first and "then" in first:
             return "httpmock", list(_each(documents, _from_httpmock))
     return None
+
+
+def declared_behaviours(documents: list[Json]) -> tuple[str, ...]:
+    """What the first document's key `contract` lists, if it has one that is a list of texts."""
+    first = documents[0] if documents else None
+    ids = first.get("contract") if isinstance(first, Mapping) else None
+    return tuple(each for each in ids if isinstance(each, str)) if isinstance(ids, list) else ()
 
 
 def _each(

@@ -21,6 +21,7 @@ from services.model.auth import AuthConfig, AuthType
 from services.model.errors import ModelError
 from services.model.gemini import GeminiContentGenerator
 from services.model.generator import LlmRole, ModelRequest
+from services.redaction import redacted
 from services.wire import Content, Json, JsonObject
 
 __all__ = ["SCENARIOS", "HttpScenario", "record_http_cassettes"]
@@ -42,6 +43,8 @@ class HttpScenario:
     steps: Sequence[Mapping[str, Json]]
     conversations: Sequence[Sequence[Content]]
     """The contents of each request, in order; as many as there are steps."""
+    contract: tuple[str, ...]
+    """The behaviours that it exercises; vcrpy passes over the key."""
 
 
 def _user(*parts: JsonObject) -> Content:
@@ -109,6 +112,7 @@ SCENARIOS: Final = (
         note="an answer in three chunks, with usage at the end",
         steps=[{"stream": list(_ANSWER)}],
         conversations=[[_HELLO]],
+        contract=("P-009", "P-012"),
     ),
     HttpScenario(
         name="tool_call_and_answer",
@@ -123,12 +127,14 @@ SCENARIOS: Final = (
             {"stream": [_chunk({"text": "Only README.md."}, finish="STOP", tokens=5)]},
         ],
         conversations=[[_LIST], [_LIST, _model(_CALL), _CALLED]],
+        contract=("P-011", "P-032", "P-016"),
     ),
     HttpScenario(
         name="quota_then_answer",
         note="429 with a RetryInfo of two seconds, then an answer",
         steps=[{"error": _SLOW_DOWN}, {"stream": list(_ANSWER)}],
         conversations=[[_HELLO], [_HELLO]],
+        contract=("P-066",),
     ),
     HttpScenario(
         name="error_in_the_middle",
@@ -138,12 +144,14 @@ SCENARIOS: Final = (
             {"stream": list(_ANSWER)},
         ],
         conversations=[[_HELLO], [_HELLO]],
+        contract=("P-071",),
     ),
     HttpScenario(
         name="bad_request",
         note="400, which nobody should try again",
         steps=[{"error": _BAD_REQUEST}],
         conversations=[[_HELLO]],
+        contract=("P-063", "P-064"),
     ),
 )
 
@@ -172,8 +180,8 @@ async def _record(scenario: HttpScenario, out_dir: Path) -> Path:
             for contents in scenario.conversations:
                 await _ask(generator, contents)
             await generator.aclose()
-    text = file.read_text("utf-8")
-    file.write_text(f"{_TOP}# {scenario.note}\n{text}", "utf-8")
+    text, ids = file.read_text("utf-8"), ", ".join(scenario.contract)
+    file.write_text(redacted(f"{_TOP}# {scenario.note}\ncontract: [{ids}]\n{text}"), "utf-8")
     return file
 
 

@@ -23,7 +23,7 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 from harness.errors import CassetteFormatError
 from harness.http.bounded_yaml import MAX_DEPTH, load_documents
 from harness.http.exchanges import HttpExchange, HttpRecording, RawExchange, SkippedRecording
-from harness.http.formats import Lacking, is_too_deep, read_exchanges
+from harness.http.formats import Lacking, declared_behaviours, is_too_deep, read_exchanges
 from harness.http.sse import event_stream, is_readable
 from services.model.replay.steps import StepMethod
 from services.wire import Json, JsonObject
@@ -87,7 +87,8 @@ def load_recording(file: Path) -> HttpRecording | SkippedRecording:
     """
     if file.suffix in _NOT_HTTP:
         return SkippedRecording(file=file, reason=_NOT_HTTP[file.suffix])
-    read = read_exchanges(load_documents(file))
+    documents = load_documents(file)
+    read = read_exchanges(documents)
     if read is None:
         return SkippedRecording(file=file, reason="is no recording of a known format")
     format_name, raw = read
@@ -101,7 +102,11 @@ def load_recording(file: Path) -> HttpRecording | SkippedRecording:
     if any(exchange.method is StepMethod.STREAM for exchange in exchanges):
         skipped = tuple(reasons)
         return HttpRecording(
-            file=file, format=format_name, exchanges=tuple(exchanges), skipped=skipped
+            file=file,
+            format=format_name,
+            exchanges=tuple(exchanges),
+            contract=declared_behaviours(documents),
+            skipped=skipped,
         )
     return SkippedRecording(file=file, reason=_main_reason(reasons), details=tuple(reasons))
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from harness.canonical import canonical
+from harness.coverage.probes import reached
 from harness.parity.channel_diff import Aligned, align_channel, channel_divergences
 from harness.parity.channels import CHANNELS, Channel
 from harness.parity.diff import differences
@@ -30,6 +31,7 @@ from harness.parity.verdict import CaseResult, Noise, leftover_doubts
 from harness.parity.waivers import Waivers, settle
 from harness.replay.observation import Observation
 from harness.timeline.build import packed_timelines
+from services.wire import JsonObject
 
 __all__ = [
     "MAX_LISTED",
@@ -137,8 +139,16 @@ def compare_repeated(
         noise=noise,
         digests=comparison.digests,
         runtimes=(control.runtime, candidate.runtime),
+        reached=(reached(control), reached(candidate)),
+        cost=(_cost(control), _cost(candidate)),
         timelines=side_by_side,
     )
+
+
+def _cost(seen: Observation) -> JsonObject:
+    """The cost channel's one item."""
+    channel = next(each for each in CHANNELS if each.name is ChannelName.COST)
+    return channel.items(seen)[0]  # type: ignore[no-any-return]
 
 
 def _blockers(controls: Sequence[Observation], candidates: Sequence[Observation]) -> list[str]:

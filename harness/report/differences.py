@@ -16,10 +16,10 @@ from typing import Final
 
 import click
 
-from harness.canonical import printable
 from harness.errors import HarnessError
 from harness.parity.divergence import ABSENT, ChannelName
 from harness.parity.waivers import Waiver, load_waivers
+from harness.report.markdown import code, prose
 from services.wire import Json
 
 __all__ = ["BEGIN", "END", "PageError", "generated_part", "main", "page_with"]
@@ -32,9 +32,6 @@ _PAGE: Final = Path("docs", "differences-from-upstream.md")
 _WAIVERS: Final = Path("parity_tests", "waivers.toml")
 _MEND: Final = "nox -s docs"
 
-_LOUD: Final = re.compile(r"[\\`*\[\]<>~$|]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])")
-"""What Markdown (GitHub's formulas included) reads as more than text. An underscore inside a word
-is left alone: names are full of them."""
 _PLAIN: Final = re.compile(r"(?:[^\\.^$*+?{}\[\]|()]|\\[^A-Za-z0-9])*", re.DOTALL)
 """A regular expression that stands for one text."""
 
@@ -55,7 +52,7 @@ def generated_part(waivers: Iterable[Waiver]) -> str:
     for channel in ChannelName:
         found = [_entry(waiver) for waiver in chosen if waiver.channel == channel]
         if found:
-            blocks += [f"### {_prose(channel)}", *found]
+            blocks += [f"### {prose(channel)}", *found]
     return "\n\n".join(blocks or ["None."]) + "\n"
 
 
@@ -92,20 +89,20 @@ def _entry(waiver: Waiver) -> str:
     does = [_does(control, waiver.control), _does(candidate, waiver.candidate)]
     if control != _UPSTREAM:
         does.reverse()
-    place = f"at {_code(waiver.path)}" if waiver.path else "the item as a whole"
-    kind = f" ({_prose(waiver.kind)})" if waiver.kind else ""
+    place = f"at {code(waiver.path)}" if waiver.path else "the item as a whole"
+    kind = f" ({prose(waiver.kind)})" if waiver.kind else ""
     facts = [
         *does,
-        f"where: {_code(waiver.scenario)}, {place}{kind}",
-        f"why: {_prose(waiver.reason)}",
-        f"owner: {_prose(waiver.owner)}, until {waiver.expires.isoformat()}",
+        f"where: {code(waiver.scenario)}, {place}{kind}",
+        f"why: {prose(waiver.reason)}",
+        f"owner: {prose(waiver.owner)}, until {waiver.expires.isoformat()}",
     ]
-    head = f"{_code(waiver.id)}: {_prose(waiver.impact)}"
+    head = f"{code(waiver.id)}: {prose(waiver.impact)}"
     return "\n".join([head, "", *(f"- {fact}" for fact in facts)])
 
 
 def _does(runtime: str, value: Json) -> str:
-    name = "any runtime" if runtime == "*" else _prose(runtime)
+    name = "any runtime" if runtime == "*" else prose(runtime)
     return f"{name}: {_value(value)}"
 
 
@@ -115,7 +112,7 @@ def _value(value: Json) -> str:
         return "nothing"
     if isinstance(value, str) and value.startswith("re:"):
         return _pattern(value.removeprefix("re:"))
-    return _code(json.dumps(value, sort_keys=True, ensure_ascii=False))
+    return code(json.dumps(value, sort_keys=True, ensure_ascii=False))
 
 
 def _pattern(pattern: str) -> str:
@@ -124,7 +121,7 @@ def _pattern(pattern: str) -> str:
         return "anything"
     inner = pattern.removeprefix(".*").removesuffix(".*")
     if not inner or not _PLAIN.fullmatch(inner):
-        return f"what matches {_code(pattern)}" if pattern else "an empty text"
+        return f"what matches {code(pattern)}" if pattern else "an empty text"
     how = {
         (False, False): "exactly",
         (False, True): "what begins with",
@@ -132,21 +129,7 @@ def _pattern(pattern: str) -> str:
         (True, True): "what contains",
     }[before, after]
     text = re.sub(r"\\(.)", r"\1", inner, flags=re.DOTALL)
-    return f"{how} {_code(text)}"
-
-
-def _prose(text: str) -> str:
-    """`text` on one line, as plain text."""
-    return _LOUD.sub(r"\\\g<0>", printable(" ".join(text.split())))
-
-
-def _code(text: str) -> str:
-    """`text`, which is not empty, on one line, as a code span that holds whatever backticks."""
-    shown = printable(text)
-    fence = "`" * (max((len(run) for run in re.findall("`+", shown)), default=0) + 1)
-    # Markdown takes one space off either side again, unless there is nothing but spaces.
-    pad = " " if shown.strip(" ") and (shown[0] in "` " or shown[-1] in "` ") else ""
-    return f"{fence}{pad}{shown}{pad}{fence}"
+    return f"{how} {code(text)}"
 
 
 @click.command()

@@ -8,9 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import zlib
-from dataclasses import dataclass
 
-from harness.explain.model import Explanation
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.html_cassettes import CassetteText
 from harness.timeline.model import Timelines, unpack

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any, Final
 
-from harness.coverage.contract import PHASES, Contract
+from harness.coverage.behaviour import PHASES
+from harness.coverage.contract import Contract
+from harness.coverage.table import coverage
 from harness.parity.verdict import CaseResult
 from services.wire import JsonObject
 
-__all__ = ["classes_of", "cost_shape", "grid", "kill_rows"]
+__all__ = ["classes_of", "cost_shape", "coverage_rows", "grid", "kill_rows"]
 
-_UNKNOWN_PHASE: Final = "–"
+_UNKNOWN_PHASE: Final = "none"
 _MEASURES: Final[Sequence[tuple[str, str, Callable[[Any], int]]]] = (
     ("model calls", "", lambda cost: sum(cost["modelCalls"].values())),
     ("input tokens", "", lambda cost: cost["tokens"]["inputTokens"]),
@@ -27,20 +30,17 @@ _MEASURES: Final[Sequence[tuple[str, str, Callable[[Any], int]]]] = (
 )
 
 
-def classes_of(case: CaseResult, contract: Contract | None) -> tuple[str, ...]:
+def classes_of(case: CaseResult, contract: Contract) -> tuple[str, ...]:
     """The classes of the behaviours that a case names; its family's first word where it names none.
 
     In the order of the case, each once.
     """
-    if contract is not None:
-        found = (contract.by_id(id) for id in case.contract)
-        names = dict.fromkeys(each.behaviour_class.value for each in found if each is not None)
-        if names:
-            return tuple(names)
-    return (case.family.partition("/")[0],)
+    found = (contract.by_id(each) for each in case.contract)
+    names = dict.fromkeys(each.behaviour_class.value for each in found if each is not None)
+    return tuple(names) or (case.family.partition("/")[0],)
 
 
-def grid(cases: Sequence[CaseResult], contract: Contract | None) -> JsonObject:
+def grid(cases: Sequence[CaseResult], contract: Contract) -> JsonObject:
     """Cases by class and phase: `{phases: [{id, says}], rows: [{name, cells}]}`.
 
     A cell has the counts of each verdict; one without cases is `None`. A case counts in each class
@@ -73,6 +73,41 @@ def _cell(counted: Counter[str] | None) -> JsonObject | None:
         "cases": counted.total(),
         **{name: counted[name] for name in ("parity", "divergent", "inconclusive")},
     }
+
+
+def coverage_rows(cases: Sequence[CaseResult], contract: Contract) -> list[JsonObject]:
+    """What of the contract's behaviours the run reached, class by class, of the phases it ran.
+
+    `both`, `one` and `never` add up to `total`; `missing` names the ids that are not in `both`,
+    neighbours joined to `P-003 to P-009`.
+    """
+    ran = {case.phase for case in cases}
+    rows = []
+    for phase in filter(ran.__contains__, PHASES):
+        for each in coverage(cases, contract, phase).classes:
+            total, both, never = len(each.behaviours), len(each.both), len(each.never)
+            rows.append(
+                {
+                    "phase": phase,
+                    "name": each.behaviour_class.value,
+                    "cases": each.declaring,
+                    "total": total,
+                    "both": both,
+                    "one": total - both - never,
+                    "never": never,
+                    "missing": _ranges(each.behaviours, each.both),
+                }
+            )
+    return rows
+
+
+def _ranges(ids: Sequence[str], but: Sequence[str]) -> list[str]:
+    found = []
+    for lacking, run in groupby(ids, lambda each: each not in but):
+        first, *rest = run
+        if lacking:
+            found.append(f"{first} to {rest[-1]}" if rest else first)
+    return found
 
 
 def kill_rows(matrix: Mapping[str, Any] | None) -> JsonObject | None:

@@ -16,7 +16,7 @@ from harness.parity.explain import explain, first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.html_case import case_details, case_kind, deflated, is_shown
 from harness.report.html_cassettes import cassette_text
-from harness.report.html_charts import classes_of, cost_shape, grid, kill_rows
+from harness.report.html_charts import classes_of, cost_shape, coverage_rows, grid, kill_rows
 from harness.report.model import RunReport
 from harness.triage.blame import blame
 from harness.triage.clusters import Cluster, clusters
@@ -28,7 +28,7 @@ _ORDER: Final = {"finding": 0, "waived": 1, "noise": 2}
 _VERDICTS: Final = {CaseVerdict.DIVERGENT: 0, CaseVerdict.INCONCLUSIVE: 1, CaseVerdict.PARITY: 2}
 
 
-def page_data(report: RunReport, contract: Contract | None) -> JsonObject:
+def page_data(report: RunReport, contract: Contract) -> JsonObject:
     """Everything that the page shows."""
     groups = clusters(report.cases)
     group_of = {name: number for number, each in enumerate(groups) for name in each.cases}
@@ -50,6 +50,7 @@ def page_data(report: RunReport, contract: Contract | None) -> JsonObject:
         "agreeing": [
             {
                 "name": case.cassette,
+                "phase": case.phase,
                 "classes": classes_of(case, contract),
                 "contract": case.contract,
                 "remarks": case.remarks,
@@ -58,7 +59,7 @@ def page_data(report: RunReport, contract: Contract | None) -> JsonObject:
             if not is_shown(case)
         ],
         "grid": grid(report.cases, contract),
-        "coverage": [],
+        "coverage": coverage_rows(report.cases, contract),
         "kills": kill_rows(None),
         "cost": cost_shape(report.cases),
         "waivers": [
@@ -135,7 +136,7 @@ def _case(
     report: RunReport,
     case: CaseResult,
     number: int,
-    contract: Contract | None,
+    contract: Contract,
     group_of: Mapping[str, int],
 ) -> JsonObject:
     cause = first_cause(case)

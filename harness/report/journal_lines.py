@@ -137,7 +137,9 @@ def _check_texts(result: CaseResult) -> None:
         *(found.request for found in (*result.inherited, *result.unsettled)),
     ]
     places = [
-        index for found in result.divergences for index in (found.control_index, found.candidate_index)
+        index
+        for found in result.divergences
+        for index in (found.control_index, found.candidate_index)
     ]
     numbers += [index for index in places if index is not None]
     if not all(isinstance(text, str) for text in texts):

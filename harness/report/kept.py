@@ -57,7 +57,9 @@ def prune(folder: Path = JOURNALS) -> None:
 def kept_journals(folder: Path = JOURNALS) -> list[Path]:
     """The journals kept there, oldest first. Other files in the folder are passed over."""
     try:
-        found = [(match, file) for file in folder.iterdir() if (match := _NAME.fullmatch(file.name))]
+        found = [
+            (match, file) for file in folder.iterdir() if (match := _NAME.fullmatch(file.name))
+        ]
     except OSError:
         return []
     return [file for match, file in sorted(found, key=lambda it: (it[0][1], int(it[0][2])))]

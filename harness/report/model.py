@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from pathlib import Path
 
+from harness.coverage.contract import Contract
 from harness.errors import LoadProblem
 from harness.journal_header import JournalHeader
 from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus
 from harness.triage.changes import Changes
+from harness.triage.clusters import Cluster, clusters
 
-__all__ = ["ExitCode", "FamilyRow", "LoadProblem", "RunReport", "exit_code"]
+__all__ = ["ExitCode", "FamilyRow", "Finding", "LoadProblem", "RunReport", "exit_code"]
 
 
 class ExitCode(IntEnum):
@@ -44,6 +48,21 @@ class FamilyRow:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """Cases that diverge alike, by the one to look at: the smallest."""
+
+    case: CaseResult
+    cluster: Cluster
+    reproduce: str
+    """The command that runs the case again."""
+
+    @property
+    def alike(self) -> int:
+        """How many other cases diverge likewise."""
+        return len(self.cluster.cases) - 1
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
     """One run. `cases` are settled and sorted by name."""
 
@@ -64,6 +83,8 @@ class RunReport:
     """What was compared with what, by which build, on what machine."""
     since: Changes | None = None
     """What changed since the last green run, where one is known (`harness.triage`)."""
+    contract: Contract | None = None
+    """The numbered behaviours that cases name."""
 
     @property
     def partial(self) -> bool:
@@ -123,9 +144,39 @@ class RunReport:
         described = [case for case in divergent if first_cause(case) is not None]
         return next(iter(described or divergent), None)
 
+    @property
+    def findings(self) -> tuple[Finding, ...]:
+        """What diverges, one for all cases that do so alike; what most cases do comes first."""
+        by_name = {case.cassette: case for case in self.cases}
+        found = ((each, by_name[each.representative]) for each in clusters(self.cases, self._size))
+        return tuple(
+            Finding(case=case, cluster=cluster, reproduce=self.reproduce(case))
+            for cluster, case in found
+        )
+
+    def _size(self, case: CaseResult) -> int:
+        """How large a case is to look into: its cassette in bytes, else what differs in it."""
+        try:
+            return Path(self.files[case.cassette]).stat().st_size
+        except (KeyError, OSError, ValueError):
+            return len(case.divergences)
+
+    @property
+    def behaviours(self) -> tuple[str, ...]:
+        """Ids of the contract that the cases of the run declare, sorted."""
+        return tuple(sorted({id for case in self.cases for id in case.contract}))
+
+    def file(self, case: CaseResult) -> str | None:
+        """The cassette's file, as short as the working directory allows."""
+        target = self.files.get(case.cassette)
+        if target is None or not os.path.isabs(target):
+            return target
+        near = os.path.relpath(target)
+        return target if near.startswith(os.pardir) else near
+
     def reproduce(self, case: CaseResult) -> str:
         """The command that runs this one case again."""
-        target = self.files.get(case.cassette)
+        target = self.file(case)
         where = [target] if target is not None else ["-k", case.cassette]
         sides = ["--control", self.control, "--candidate", self.candidate]
         return shlex.join(["parity", "run", *where, *sides, *self.options])

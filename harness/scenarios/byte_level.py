@@ -20,6 +20,7 @@ from typing import Final
 
 from harness.cassette.format import Cassette
 from harness.cassette.load import build_cassette
+from harness.coverage.probes import shared_probes
 from harness.http.reading import read_source
 from harness.http.standin import stream_body
 from harness.parity.compare import compare
@@ -27,7 +28,7 @@ from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import Waivers
 from harness.replay.observation import Observation
 from harness.replay.runner import observe_cassette, run_cassette
-from harness.scenarios.trial import Trial, behaviours_of
+from harness.scenarios.trial import Trial
 from runtimes.contract import RuntimeTraits
 from runtimes.registry import runtime_traits
 from services.clock import virtual_loop
@@ -115,7 +116,7 @@ def byte_trial(
     return Trial(
         document={**document, "unused": list(runs[0].unused_steps if runs else ())},
         result=result,
-        reached=behaviours_of(runs),
+        reached=shared_probes(runs),
         run_s=run_s,
         compare_s=compare_s,
     )

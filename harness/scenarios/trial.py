@@ -20,7 +20,7 @@ from harness.replay.observation import Observation
 from harness.replay.runner import run_cassette
 from services.wire import JsonObject
 
-__all__ = ["UNDECIDED", "Trial", "behaviours_of", "fingerprint_of", "try_document"]
+__all__ = ["UNDECIDED", "Trial", "fingerprint_of", "try_document"]
 
 UNDECIDED = "undecided-"
 """How the fingerprint of a case begins of which nothing can be said."""
@@ -37,7 +37,7 @@ class Trial:
     """The cassette, with the steps that the control left over declared in `unused`."""
     result: CaseResult
     reached: frozenset[str]
-    """Behaviours seen in both runs: see `behaviours_of`."""
+    """Probes that both runs showed (`harness.coverage.probes`)."""
     run_s: float
     """Processor time of the two runs, in seconds."""
     compare_s: float
@@ -107,7 +107,7 @@ def try_document(
     return Trial(
         document={**document, "unused": list(runs[0].unused_steps)},
         result=result,
-        reached=behaviours_of(runs),
+        reached=frozenset(result.reached[0]).intersection(result.reached[1]),
         run_s=ran - begun,
         compare_s=time.process_time() - ran,
         provider_errors=_refused(runs[0]),
@@ -118,27 +118,3 @@ def try_document(
 def _refused(run: Observation) -> frozenset[str]:
     found = {finding.rule for request in run.requests for finding in request.provider}
     return frozenset(rule for rule in found if RULES[rule].severity is Severity.ERROR)
-
-
-def behaviours_of(runs: Sequence[Observation]) -> frozenset[str]:
-    """Names of what every run reached: event kinds, ends, errors, tool states, roles, retries."""
-    found = [frozenset(_reached(run)) for run in runs]
-    return frozenset.intersection(*found) if found else frozenset()
-
-
-def _reached(run: Observation) -> set[str]:
-    names: set[str] = set()
-    for event in run.events:
-        kind = event.get("type")
-        names.add(f"event {kind}")
-        if kind == "agent_end":
-            names.add(f"end {event.get('reason')}")
-        elif kind == "error":
-            names.add(f"error {event.get('status')}")
-        elif kind == "tool_response" and event.get("isError"):
-            names.add(f"tool error {(event.get('data') or {}).get('errorType')}")
-    names.update(f"tool {state}" for states in run.tool_states.values() for state in states)
-    names.update(f"asked by {request.role}" for request in run.requests)
-    names.update(f"side {event.get('event')}" for event in run.side_events)
-    names.update("retry" for _ in run.retries[:1])
-    return names

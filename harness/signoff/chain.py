@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Final
 
 from harness.gate.gates import Signing as SigningRules
-from harness.signoff.checkout import was_committed
 from harness.signoff.envelope import Signatures
 from harness.signoff.problems import RecordRefused
 from harness.signoff.records import (
@@ -26,6 +25,7 @@ from harness.signoff.records import (
     read_record,
 )
 from harness.signoff.statement import Revocation, SignOff
+from harness.signoff.tree import was_committed
 from harness.signoff.trust import Signing
 
 __all__ = ["Chain", "Standing", "read_chain", "standing", "verified_head"]
@@ -195,7 +195,7 @@ def _read_all(folder: Path) -> tuple[list[Record], list[str]]:
         try:
             records.append(read_record(folder / name))
         except RecordRefused as error:
-            problems.append(f"{name}: {error.problem}")
+            problems.append(f"{name}: is not as it was signed: {error.problem}")
     return records, problems
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from securesystemslib.dsse import Envelope
-from securesystemslib.exceptions import VerificationError
+from securesystemslib.exceptions import UnverifiedSignatureError
 from securesystemslib.signer import Signature
 
 from harness.canonical import canonical
@@ -52,7 +52,7 @@ class Signatures:
                 continue
             try:
                 key.securesystems.verify_signature(signature, data)
-            except VerificationError:
+            except UnverifiedSignatureError:
                 bad.append(key)
             else:
                 good.append(key)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
 from harness.canonical import canonical
-from harness.gate.answer import GateAnswer
+from harness.gate.answer import Answer, GateAnswer
 from harness.inventory import Component, Inventory
 from harness.signoff.strict_json import NotStrict, parse_strict
 from services.wire import JsonObject
@@ -129,6 +129,15 @@ class SignOff(_Value):
     """What this does not say, a sentence each."""
 
     model_config = ConfigDict(arbitrary_types_allowed=True)
+
+    @model_validator(mode="after")
+    def _one_story(self) -> Self:
+        told = (self.answer.phase, self.answer.profile, self.answer.as_of)
+        if told != (self.phase, self.profile, self.as_of):
+            raise ValueError("the answer is of another phase, profile or day than the record")
+        if self.answer.answer is not Answer.YES:
+            raise ValueError(f"the answer is {self.answer.answer.value}, and only yes is signed")
+        return self
 
     @field_validator("answer", mode="before")
     @classmethod

@@ -16,7 +16,7 @@ from harness.canonical import printable
 from harness.parity.divergence import Kind
 from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
-from harness.triage.changes import ChangeKind, Changes
+from harness.triage.changes import OURS, ChangeKind, Changes
 from harness.triage.signs import Sign, Whose, sign_of
 
 if TYPE_CHECKING:  # the report shows the blame, which is made of it
@@ -164,22 +164,19 @@ def _of_lacking(report: RunReport) -> Blame:
 def _touched_runtimes(
     report: RunReport, cases: Sequence[CaseResult], since: Changes | None
 ) -> list[str]:
-    """Of the two runtimes, those whose folders were touched since the last green run."""
-    if since is None or not since.green:
+    """Of the two runtimes, those whose folders alone of our code changed since last green."""
+    if since is None or not since.green or since.kinds & OURS != {ChangeKind.RUNTIMES}:
         return []
     sides = dict.fromkeys((_control(report, cases), _candidate(report, cases)))
-    if any(file.startswith(("services/", "agent_protocol/")) for file in since.touched):
-        return []
-    return [
-        side
-        for side in sides
-        if any(file.startswith(f"runtimes/{side.partition('@')[0]}/") for file in since.touched)
-    ]
+    folders = {file.split("/")[1] for file in since.files}
+    found = [side for side in sides if side.partition("@")[0] in folders]
+    # What lies between the folders, or in a third one, could be of either.
+    return found if len(folders) == len(found) else []
 
 
 def _since(since: Changes | None) -> str:
     assert since is not None
-    return f"the last green run ({since.since})" if since.green else since.since
+    return f"{'the last green run' if since.green else 'the run'} ({since.since})"
 
 
 def _core_is_a_side(report: RunReport) -> bool:

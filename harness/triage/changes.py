@@ -1,28 +1,28 @@
-"""Last green, first red: what changed between two runs, from their journals' headers alone.
+"""Last green, first red: what changed between two runs, from their journals alone.
 
-A header says what was compared with what, by which code, corpus and waivers, and on what machine:
-digests and versions, which can only say *that* something changed. Where the checkout knows the
-revisions, the commits between say what.
+A journal says what was compared with what, and names every file and package that it rests on. Two
+of them tell what changed; where the checkout knows both revisions, the commits between tell why.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, is_dataclass
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from harness.canonical import printable
+from harness.inventory import Component, Inventory, changes
 
 if TYPE_CHECKING:  # a report holds changes, and a journal what reports are made of
-    from harness.report.journal import JournalHeader
+    from harness.journal_header import JournalHeader
 
-__all__ = ["Change", "ChangeKind", "Changes", "changes_between"]
+__all__ = ["OURS", "Change", "ChangeKind", "Changes", "changes_between"]
 
-_SHOWN: Final = 12
+_COMMITS: Final = 12
 """Commits that are told by their subjects."""
-_HEX: Final = re.compile(r"[0-9a-f]{16,64}")
+_NAMES: Final = 5
+"""Files of a component that are named."""
 
 
 class ChangeKind(StrEnum):
@@ -34,8 +34,6 @@ class ChangeKind(StrEnum):
     """The code that all runtimes share."""
     HARNESS = "harness"
     """The code that compares."""
-    CODE = "code"
-    """Ours, and it cannot be said which part."""
     CASSETTES = "cassettes"
     WAIVERS = "waivers"
     BASELINES = "baselines"
@@ -49,58 +47,55 @@ class ChangeKind(StrEnum):
     ASKED = "asked"
     """How the run was asked for."""
     OTHER = "other"
+    """Something that no verdict of a case rests on."""
 
 
-OURS: Final = frozenset(
-    {ChangeKind.RUNTIMES, ChangeKind.SERVICES, ChangeKind.HARNESS, ChangeKind.CODE}
-)
+OURS: Final = frozenset({ChangeKind.RUNTIMES, ChangeKind.SERVICES, ChangeKind.HARNESS})
 """Changes of this project's own code."""
 
-_KINDS: Final[Mapping[str, ChangeKind]] = {
+_COMPONENTS: Final[Mapping[str, ChangeKind]] = {
     "runtimes": ChangeKind.RUNTIMES,
     "services": ChangeKind.SERVICES,
     "agent_protocol": ChangeKind.SERVICES,
-    "surfaces": ChangeKind.CODE,
     "harness": ChangeKind.HARNESS,
-    "code": ChangeKind.CODE,
     "corpus": ChangeKind.CASSETTES,
     "waivers": ChangeKind.WAIVERS,
     "baselines": ChangeKind.BASELINES,
-    "baselines of the published core": ChangeKind.BASELINES,
-    "core": ChangeKind.CORE,
-    "gemini-cli-core": ChangeKind.CORE,
-    "@google/gemini-cli-core": ChangeKind.CORE,
-    "gates": ChangeKind.OTHER,
-    "contract": ChangeKind.OTHER,
-    "fault catalogue": ChangeKind.OTHER,
+}
+_PACKAGES: Final = "distributions"
+"""The component whose names are packages, and whose digests are versions."""
+_ENVIRONMENT: Final[Mapping[str, ChangeKind]] = {
     "python": ChangeKind.SYSTEM,
     "node": ChangeKind.SYSTEM,
     "platform": ChangeKind.SYSTEM,
-    "revision": ChangeKind.OTHER,
-    "parity": ChangeKind.OTHER,
+    "core": ChangeKind.CORE,
+    "parity": ChangeKind.OTHER,  # our own version: the code itself is a component
 }
-"""What a name in a header stands for; any other in a mapping of versions is a distribution."""
+_ASKED: Final = ("control", "candidate", "repeat", "trust", "phase")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Change:
-    """One thing that was not the same. A text that is empty was not there."""
+    """One thing that is not the same. `was` and `now` are empty where there is no text to show."""
 
     kind: ChangeKind
     what: str
-    was: str
-    now: str
+    """Component, package or option."""
+    was: str = ""
+    now: str = ""
+    names: Mapping[str, str] | None = None
+    """Of a component: file, waiver or package to `changed`, `new` or `gone`."""
 
     @property
     def line(self) -> str:
-        """In words, printable; digests are not shown, as they say nothing to anybody."""
-        if _HEX.fullmatch(self.was) or _HEX.fullmatch(self.now):
-            return printable(f"{self.what} changed")
-        if not self.was:
-            return printable(f"{self.what} came: {self.now}")
-        if not self.now:
-            return printable(f"{self.what} is gone: it was {self.was}")
-        return printable(f"{self.what}: {self.was} → {self.now}")
+        """In words, printable."""
+        if self.names is not None:
+            told = [f"{name} {how}" for name, how in [*self.names.items()][:_NAMES]]
+            more = len(self.names) - _NAMES
+            rest = f" and {more} more" if more > 0 else ""
+            listed = f"{', '.join(told)}{rest}" if told else "changed, in nothing that has a name"
+            return printable(f"{self.what}: {listed}")
+        return printable(f"{self.what}: {self.was or 'none'} → {self.now or 'none'}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,16 +103,26 @@ class Changes:
     """What changed from one run to another."""
 
     since: str
-    """The earlier run, for people: the journal's file."""
+    """The earlier run, for people: its journal, and when it began."""
     green: bool
-    """The earlier run was parity: `since` is the last green one."""
+    """The earlier run was parity in what is red now."""
+    until: str = ""
+    """The later run, where it is not the one that is being reported but the first red one."""
     changes: tuple[Change, ...] = ()
+    """Our code first, then what is compared, then the machine."""
     revisions: tuple[str, str] = ("", "")
-    """Both runs' revisions; empty where a run did not know its own."""
+    """Both runs' commits; empty where a run did not know its own."""
     commits: tuple[str, ...] = ()
-    """Between them, newest first: hash and subject."""
-    touched: tuple[str, ...] = ()
-    """Files that those commits changed."""
+    """Those between, newest first: short hash and subject. Empty where nobody can say."""
+    dirty: bool = False
+    """The later run's files differed from its commit."""
+
+    @property
+    def span(self) -> str:
+        """From which run to which, printable: `last green (…) → first red (…)`."""
+        was = f"last green ({self.since})" if self.green else f"an earlier run ({self.since})"
+        now = f"first red ({self.until})" if self.until else "this run"
+        return printable(f"{was} → {now}")
 
     @property
     def kinds(self) -> frozenset[ChangeKind]:
@@ -129,54 +134,84 @@ class Changes:
         """Something of this project's own code changed."""
         return bool(self.kinds & OURS)
 
+    @property
+    def files(self) -> tuple[str, ...]:
+        """The files of our own code that changed, as paths in the checkout."""
+        found = [
+            name
+            for change in self.changes
+            if change.kind in OURS and change.names is not None
+            for name in change.names
+        ]
+        return tuple(found)
+
     def lines(self) -> list[str]:
         """As told to people: a head, then a line for each change, then the commits."""
-        head = "last green" if self.green else "an earlier run"
-        lines = [printable(f"what changed since {head} ({self.since}):")]
-        if not self.changes:
-            lines.append("  nothing that a journal's header knows of")
+        lines = [f"what changed, {self.span}:"]
         lines += [f"  {change.line}" for change in self.changes]
+        if not self.changes:
+            lines.append("  nothing that a journal knows of")
         if self.commits:
-            lines.append(
-                printable(f"  commits {' .. '.join(text[:12] for text in self.revisions)}:")
-            )
-            lines += [f"    {printable(commit)}" for commit in self.commits[:_SHOWN]]
-            if len(self.commits) > _SHOWN:
-                lines.append(f"    … and {len(self.commits) - _SHOWN} more")
+            was, now = (text[:10] for text in self.revisions)
+            more = " and changes that are not committed" if self.dirty else ""
+            lines.append(printable(f"  commits {was}..{now}{more}:"))
+            lines += [f"    {printable(commit)}" for commit in self.commits[:_COMMITS]]
+            if len(self.commits) > _COMMITS:
+                lines.append(f"    … and {len(self.commits) - _COMMITS} more")
         return lines
 
 
-def changes_between(was: JournalHeader, now: JournalHeader) -> tuple[Change, ...]:
-    """In what two headers differ: our code first, then what is compared, then the machine."""
-    before, after = dict(_entries(was)), dict(_entries(now))
+def changes_between(
+    was: tuple[JournalHeader, Inventory], now: tuple[JournalHeader, Inventory]
+) -> tuple[Change, ...]:
+    """In what two runs differ; the day, the shard and where the files lie are no difference."""
+    before, after = was[0], now[0]
     found = [
-        Change(kind=_kind(*key), what=key[1], was=before.get(key, ""), now=after.get(key, ""))
-        for key in {**before, **after}
-        if before.get(key, "") != after.get(key, "")
+        *_of_components(was[1], now[1]),
+        *_of_texts(_packages(*was), _packages(*now), _ENVIRONMENT, ChangeKind.DISTRIBUTION),
+        *_of_texts(before.made_of, after.made_of, {}, ChangeKind.BASELINES),
+        *_of_texts(_asked(before), _asked(after), {}, ChangeKind.ASKED),
     ]
+    known = {**before.environment, **after.environment}
     order = list(ChangeKind)
-    return tuple(sorted(found, key=lambda change: (order.index(change.kind), change.what)))
+    # Of packages first those that this project asks for: they are likelier to show.
+    return tuple(
+        sorted(found, key=lambda one: (order.index(one.kind), one.what not in known, one.what))
+    )
 
 
-def _entries(header: JournalHeader) -> Iterator[tuple[tuple[str, str], str]]:
-    """Each fact of a header as ((the mapping it stands in, its name), text)."""
-    assert is_dataclass(header)
-    facts: dict[str, Any] = asdict(header)
-    for name, value in facts.items():
-        if isinstance(value, Mapping):
-            yield from (((name, str(key)), _text(item)) for key, item in value.items())
-        elif name != "as_of":  # every day another, and nothing of anybody's doing
-            yield ("", name), _text(value)
+def _of_components(was: Inventory, now: Inventory) -> Iterator[Change]:
+    for name in dict.fromkeys([*was.components, *now.components]):
+        before = was.components.get(name, Component())
+        after = now.components.get(name, Component())
+        if before.digest != after.digest and name != _PACKAGES:
+            yield Change(
+                kind=_COMPONENTS.get(name, ChangeKind.OTHER),
+                what=name,
+                names=changes(before.names, after.names),
+            )
 
 
-def _text(value: object) -> str:
-    return "" if value is None else str(value)
+def _of_texts(
+    was: Mapping[str, str],
+    now: Mapping[str, str],
+    kinds: Mapping[str, ChangeKind],
+    other: ChangeKind,
+) -> Iterator[Change]:
+    for name in changes(was, now):
+        yield Change(
+            kind=kinds.get(name, other),
+            what=name,
+            was=was.get(name, ""),
+            now=now.get(name, ""),
+        )
 
 
-def _kind(holder: str, name: str) -> ChangeKind:
-    known = _KINDS.get(name)
-    if known is not None:
-        return known
-    if name.startswith("baseline:"):
-        return ChangeKind.BASELINES
-    return ChangeKind.DISTRIBUTION if holder else ChangeKind.ASKED
+def _packages(header: JournalHeader, inventory: Inventory) -> dict[str, str]:
+    """The machine and every package on it, by version; the inventory knows more of them."""
+    installed = inventory.components.get(_PACKAGES, Component()).files
+    return {**installed, **header.environment}
+
+
+def _asked(header: JournalHeader) -> dict[str, str]:
+    return {name: str(getattr(header, name)) for name in _ASKED}

@@ -15,6 +15,7 @@ from typing import Final
 
 from runtimes.published.problems import UpstreamUnavailable
 from runtimes.published.versions import PACKAGE
+from services.redaction import redacted
 
 __all__ = ["END_S", "npm_install"]
 

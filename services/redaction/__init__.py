@@ -13,8 +13,9 @@ from services.redaction.redactor import (
     redacted_chunks,
     redacted_value,
     secrets_in,
+    told,
 )
-from services.redaction.walk import Located, secrets_in_value, split_secrets
+from services.redaction.walk import Located, secrets_in_value
 
 __all__ = [
     "MASK",
@@ -29,5 +30,5 @@ __all__ = [
     "redacted_value",
     "secrets_in",
     "secrets_in_value",
-    "split_secrets",
+    "told",
 ]

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from services.redaction.kinds import Found, SecretKind
+from services.redaction.masks import is_masked
 
-__all__ = ["homes"]
+__all__ = ["names_in_homes"]
 
 _NOT_IN_NAMES: Final = r"/\\\s\"'<>:|*?$`{}()\[\],;&=#%!@^~+\x00-\x1f"
 _UNIX: Final = re.compile(
@@ -23,21 +24,25 @@ _WINDOWS: Final = re.compile(
     r"([^\\/:*?\"'<>|\r\n\t{}$%]{1,40})(?P<rest>[\\/]?)"
 )
 _NOBODY: Final = frozenset(
-    """
-    user users username user_name user-name your your_name yourname yourusername your-username you
-    me name someone somebody person people owner admin administrator root guest public default
-    shared anonymous nobody all app apps application dev developer demo test tester testuser
-    example examples sample foo bar baz qux alice bob carol charlie dave eve mallory jdoe johndoe
-    janedoe john jane doe runner runneradmin node ubuntu debian fedora centos ec2-user vagrant
-    docker codespace coder vscode gitpod jovyan circleci travis jenkins buildkite git www www-data
-    linuxbrew nonroot sandbox agent worker build builder ci container workspace project projects
-    documents index about page pages feed settings login dashboard
-    """.split()
+    {
+        *("user", "users", "username", "user_name", "user-name", "your", "your_name"),
+        *("yourname", "yourusername", "your-username", "you", "me", "name", "someone"),
+        *("somebody", "person", "people", "owner", "admin", "administrator", "root", "guest"),
+        *("public", "default", "shared", "anonymous", "nobody", "all", "app", "apps"),
+        *("application", "dev", "developer", "demo", "test", "tester", "testuser", "example"),
+        *("examples", "sample", "foo", "bar", "baz", "qux", "alice", "bob", "carol", "charlie"),
+        *("dave", "eve", "mallory", "jdoe", "johndoe", "janedoe", "john", "jane", "doe"),
+        *("runner", "runneradmin", "node", "ubuntu", "debian", "fedora", "centos", "ec2-user"),
+        *("vagrant", "docker", "codespace", "coder", "vscode", "gitpod", "jovyan", "circleci"),
+        *("travis", "jenkins", "buildkite", "git", "www", "www-data", "linuxbrew", "nonroot"),
+        *("sandbox", "agent", "worker", "build", "builder", "ci", "container", "workspace"),
+        *("project", "projects", "documents", "index", "about", "page", "pages", "feed"),
+        *("settings", "login", "dashboard"),
+    }
 )
-_MASKED: Final = re.compile(r"[x×※𝗫]+\Z|REDACTED[x×※𝗫]*\Z")
 
 
-def homes(text: str) -> Iterator[Found]:
+def names_in_homes(text: str) -> Iterator[Found]:
     """The people's names in paths of `text`."""
     if "/home/" in text or "/Users/" in text:
         for match in _UNIX.finditer(text):
@@ -52,5 +57,10 @@ def homes(text: str) -> Iterator[Found]:
 
 
 def _person(name: str, start: int) -> Iterator[Found]:
-    if name and name.lower() not in _NOBODY and name[0].isalpha() and not _MASKED.match(name):
+    if (
+        name
+        and name.lower().rstrip("0123456789") not in _NOBODY
+        and name[0].isalpha()
+        and not is_masked(name)
+    ):
         yield Found(start, start + len(name), SecretKind.HOME)

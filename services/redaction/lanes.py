@@ -42,7 +42,7 @@ def _pieces(item: dict[str, Any]) -> Iterator[_Piece]:
             for lane, path, text in _parts(parts):
                 place = ("candidates", number, "content", "parts", *path)
                 yield (number, lane), place, text
-    elif item.get("type") in _DELTAS:
+    elif _kind(item) in _DELTAS:
         who = tuple(str(item.get(key)) for key in ("type", "role", "threadId", "requestId"))
         for lane, path, text in _parts(item.get("content")):
             yield (who, lane), ("content", *path), text
@@ -71,4 +71,9 @@ def _lets_pass(item: Any) -> bool:
         return False
     if "candidates" in item or "usageMetadata" in item or "$sleep" in item:
         return True
-    return item.get("type") in _IN_BETWEEN
+    return _kind(item) in _IN_BETWEEN
+
+
+def _kind(item: dict[str, Any]) -> str:
+    kind = item.get("type")
+    return kind if isinstance(kind, str) else ""

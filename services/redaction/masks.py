@@ -9,7 +9,9 @@ __all__ = ["MASK", "is_masked", "is_placeholder", "masked"]
 
 MASK: Final = "REDACTED"
 """How the mask of anything that is long enough begins; the rest is filled with `x`."""
-_MASKED: Final = re.compile(rf"(?:{MASK})?[x×※𝗫]*\Z")
+_FILLERS: Final = ("x", "\u00d7", "\u203b", "\U0001d5eb")
+"""Of one, two, three and four bytes in UTF-8."""
+_MASKED: Final = re.compile(rf"(?:{MASK})?[{''.join(_FILLERS)}]*\Z")
 _STANDS_FOR: Final = re.compile(
     r"(?i)(?:your|my|the|some|an?|insert|put|change|test|fake|dummy|sample|example)[-_ ]"
     r"|[<$\{%]|\.\.\.|…|placeholder|changeme|(?:none|null|undefined|true|false)\Z"
@@ -34,11 +36,7 @@ def _filler(character: str) -> str:
     if character in "\r\n":
         return character
     code = ord(character)
-    if code < 0x80:
-        return "x"
-    if code < 0x800:
-        return "×"
-    return "※" if code < 0x10000 else "𝗫"
+    return _FILLERS[(code >= 0x80) + (code >= 0x800) + (code >= 0x10000)]
 
 
 def is_masked(value: str) -> bool:

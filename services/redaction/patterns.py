@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from services.redaction.homes import homes
+from services.redaction.homes import names_in_homes
 from services.redaction.kinds import Found, SecretKind
 from services.redaction.masks import is_masked, is_placeholder
 from services.redaction.pem import pem_blocks
@@ -67,10 +67,10 @@ def _basic(value: str) -> bool:
     if is_placeholder(value):
         return False
     try:
-        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True)
+        plain = base64.b64decode(value + "=" * (-len(value) % 4), validate=True).decode()
     except (binascii.Error, ValueError):
         return False
-    return b":" in plain and all(32 <= byte for byte in plain)
+    return ":" in plain and plain.isprintable()
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ _PATTERNS: Final = (
         _sk,
     ),
     _Pattern(
-        SecretKind.GITHUB_TOKEN,
+        SecretKind.GITHUB,
         ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
         re.compile(
             r"(?<![A-Za-z0-9])(?:gh[pousr]_[A-Za-z0-9]{20,255}|github_pat_[A-Za-z0-9_]{20,255})"
@@ -139,7 +139,7 @@ _PATTERNS: Final = (
         re.compile(r"(?<![A-Za-z0-9+/=_\-])A[KS]IA[A-Z0-9]{16}(?![A-Za-z0-9+/=_\-])"),
     ),
     _Pattern(
-        SecretKind.SLACK_TOKEN,
+        SecretKind.SLACK,
         ("xox", "xapp-", "hooks.slack.com/"),
         re.compile(
             r"(?<![\w\-])(?:xox[a-z]|xapp)-[A-Za-z0-9\-]{10,250}"
@@ -148,7 +148,7 @@ _PATTERNS: Final = (
         _generated,
     ),
     _Pattern(
-        SecretKind.SERVICE_TOKEN,
+        SecretKind.SERVICE,
         ("glpat-", "npm_", "hf_", "GOCSPX-"),
         re.compile(
             r"(?<![\w\-])(?:glpat-[\w\-]{20,100}|npm_[A-Za-z0-9]{36}|hf_[A-Za-z0-9]{30,60}"
@@ -157,7 +157,7 @@ _PATTERNS: Final = (
         _generated,
     ),
     _Pattern(
-        SecretKind.GOOGLE_TOKEN,
+        SecretKind.GOOGLE_OAUTH,
         ("ya29.", "1//0"),
         re.compile(
             r"(?<![\w\-])ya29\.[0-9A-Za-z_\-]{4,2048}+(?:\.[0-9A-Za-z_\-]{1,512}){0,8}"
@@ -241,7 +241,7 @@ def telling_key(key: str) -> bool:
     return _TELLING_KEY.match(key) is not None
 
 
-def find(text: str) -> list[Found]:
+def find(text: str, *, homes: bool = True) -> list[Found]:
     """All that was found, in the order of the patterns; places may overlap."""
     small = text.lower()
     found: list[Found] = []
@@ -250,5 +250,6 @@ def find(text: str) -> list[Found]:
         if any(hint in place for hint in each.hints):
             found += each.find(text)
     found += pem_blocks(text)
-    found += homes(text)
+    if homes:
+        found += names_in_homes(text)
     return [one for one in found if not is_masked(text[one.start : one.end])]

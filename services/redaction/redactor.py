@@ -11,7 +11,7 @@ from services.redaction.kinds import Found, SecretKind
 from services.redaction.masks import masked
 from services.redaction.patterns import find, suspicious
 
-__all__ = ["Redactor", "redacted", "redacted_chunks", "redacted_value", "secrets_in"]
+__all__ = ["Redactor", "redacted", "redacted_chunks", "redacted_value", "secrets_in", "told"]
 
 _Any = TypeVar("_Any")
 
@@ -22,9 +22,11 @@ class Redactor:
     Args:
         known: Texts that are secrets because of where they were found, such as values of the
             environment, however they look.
+        homes: Whether the names in home paths are secrets; not for whoever is at home there.
     """
 
-    def __init__(self, known: Collection[str] = ()) -> None:
+    def __init__(self, known: Collection[str] = (), *, homes: bool = True) -> None:
+        self._homes = homes
         longest_first = sorted(set(known), key=len, reverse=True)
         self._known = re.compile("|".join(map(re.escape, longest_first))) if known else None
 
@@ -32,7 +34,7 @@ class Redactor:
         """Where secrets stand in `text`: in order, none overlapping another."""
         if not self.suspects(text):
             return []
-        found = find(text)
+        found = find(text, homes=self._homes)
         if self._known is not None:
             found += (
                 Found(match.start(), match.end(), SecretKind.KNOWN)
@@ -92,6 +94,7 @@ def _apart(found: Sequence[Found]) -> list[Found]:
 
 
 _PLAIN: Final = Redactor()
+_TOLD: Final = Redactor(homes=False)
 
 
 def redacted(text: str) -> str:
@@ -112,3 +115,11 @@ def redacted_chunks(chunks: list[str]) -> list[str]:
 def secrets_in(text: str) -> list[Found]:
     """Where secrets stand in `text`: in order, none overlapping another."""
     return _PLAIN.secrets_in(text)
+
+
+def told(text: str) -> str:
+    """`text` as whoever started the program is told it, kept in logs: without keys and tokens.
+
+    His own paths stay, or he could not go there.
+    """
+    return _TOLD.text(text)

@@ -14,7 +14,7 @@ from services.redaction.patterns import telling_key
 if TYPE_CHECKING:
     from services.redaction.redactor import Redactor
 
-__all__ = ["Located", "redacted_value", "secrets_in_value", "split_secrets"]
+__all__ = ["Located", "redacted_value", "secrets_in_value"]
 
 _SIGNATURES: Final = frozenset({"thoughtSignature", "thought_signature"})
 _MEDIA_TYPES: Final = frozenset({"mimeType", "mime_type"})
@@ -65,20 +65,6 @@ def secrets_in_value(value: Any, redactor: Redactor) -> Iterator[Located]:
             yield from (Located(path, one.kind, True) for one in redactor.secrets_in(text))
         elif path not in spread:
             yield from (Located(path, one.kind) for one in _found(text, context, redactor))
-
-
-def split_secrets(value: Any, redactor: Redactor) -> frozenset[str]:
-    """The pieces of secrets that are spread over chunks of a stream.
-
-    Apart, they look like nothing; whoever shows one chunk alone must know them.
-    """
-    pieces: set[str] = set()
-    for lane, found in _lanes(value, redactor):
-        for one in found:
-            over = [piece for _, piece in _pieces_of(lane, one)]
-            if len(over) > 1:
-                pieces.update(over)
-    return frozenset(pieces)
 
 
 def _suspicious(value: Any, redactor: Redactor) -> bool:
@@ -136,9 +122,7 @@ def _all_lanes(value: Any, path: Path) -> Iterator[list[tuple[Path, str]]]:
                 yield from _all_lanes(item, (*path, number))
 
 
-def _lanes(
-    value: Any, redactor: Redactor
-) -> Iterator[tuple[list[tuple[Path, str]], list[Found]]]:
+def _lanes(value: Any, redactor: Redactor) -> Iterator[tuple[list[tuple[Path, str]], list[Found]]]:
     for lane in _all_lanes(value, ()):
         found = redactor.secrets_in("".join(text for _, text in lane))
         if found:

@@ -2,6 +2,7 @@
 
 const ABSENT = "<absent>";
 const LONG = 240;
+const SHOWN_FIELDS = 6;
 const SIDES = ["control", "candidate"];
 
 const isTree = (value) => value !== null && typeof value === "object";
@@ -12,7 +13,33 @@ function fieldList(row, differences, names) {
   const list = el("dl", { class: "fields" });
   const values = row.sides.map((side) => (side === null ? undefined : side.fields ?? undefined));
   addFields(list, "", values, { differences, names, whole: row.sides.includes(null) });
+  foldMost(list);
   return list;
+}
+
+// What is alike helps little to see what is not, and neither does a tenth difference before the
+// first is understood: both wait behind a button.
+function foldMost(list) {
+  const same = [...list.querySelectorAll(".same")];
+  const more = [...list.querySelectorAll(".differs.field")].slice(SHOWN_FIELDS);
+  if (more.length > 1) hideBehind(list, more, plural(more.length, "more field that differs",
+    "more fields that differ"));
+  if (same.length && same.length < list.children.length) {
+    hideBehind(list, same, `${plural(same.length, "field")} alike on both sides`);
+  }
+}
+
+function hideBehind(list, fields, words) {
+  for (const each of fields) each.hidden = true;
+  const button = el("button", { type: "button", class: "more" }, words);
+  const place = el("div", { class: "field unfold" }, el("dt", {}), el("dd", {}, button));
+  button.addEventListener("click", () => {
+    for (const each of fields) each.hidden = false;
+    place.remove();
+    fields[0].tabIndex = -1; // the button that had the focus is gone
+    fields[0].focus();
+  });
+  list.append(place);
 }
 
 function addFields(list, path, [control, candidate], context) {
@@ -66,7 +93,7 @@ function field(path, [control, candidate], divergence, { names, whole }) {
     candidate = divergence.candidate === ABSENT ? undefined : divergence.candidate;
   }
   const same = !divergence && !whole && alike(control, candidate);
-  const name = el("dt", {}, visible(path || "the whole item"));
+  const name = el("dt", {}, pathText(path || "the whole item"));
   if (divergence) name.append(" ", waiverTag(divergence));
   if (same) {
     return el("div", { class: "field same" }, name,
@@ -96,7 +123,30 @@ function sideTexts(control, candidate) {
 
 function asText(value) {
   if (value === undefined) return "nothing";
-  return typeof value === "string" ? value : JSON.stringify(value, null, isTree(value) ? 1 : 0);
+  if (typeof value === "string") return value;
+  return isTree(value) ? outline(value, "").join("\n") : JSON.stringify(value);
+}
+
+// A tree as indented lines: JSON without the lines that hold nothing but brackets.
+function outline(tree, indent) {
+  const isList = Array.isArray(tree);
+  const keys = Object.keys(tree);
+  if (!keys.length) return [`${indent}${isList ? "[]" : "{}"}`];
+  return keys.flatMap((key) => {
+    const value = tree[key];
+    const name = isList ? "-" : `${key}:`;
+    if (isTree(value) && Object.keys(value).length) {
+      return [`${indent}${name}`, ...outline(value, `${indent}  `)];
+    }
+    return [`${indent}${name} ${JSON.stringify(value)}`];
+  });
+}
+
+// A path may break where a step begins.
+function pathText(path) {
+  const shown = document.createDocumentFragment();
+  for (const step of path.split(/(?=[.[])/)) shown.append(visible(step), el("wbr"));
+  return shown;
 }
 
 // A long text that is no difference shows its beginning until it is asked for.

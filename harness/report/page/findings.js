@@ -2,51 +2,62 @@
 
 const cards = () => [...document.querySelectorAll("details.case")];
 const shownCards = () => cards().filter((card) => !card.hidden);
-const noiseShown = () => document.getElementById("show-noise")?.checked ?? false;
 
 // `class:tools verdict:divergent words`: what has a colon must be one of the card's own values,
 // the rest must stand somewhere in its text.
-function matches(card, query) {
+function matches(item, query) {
   return query.toLowerCase().split(/\s+/).filter(Boolean).every((word) => {
     const [, key, value] = /^(class|phase|verdict|id|group):(.+)$/.exec(word) ?? [];
-    if (key) return (card.dataset[key] ?? "").toLowerCase().split(" ").includes(value);
-    return wordsOf(card).includes(word);
+    if (key) return (item.dataset[key] ?? "").toLowerCase().split(" ").includes(value);
+    return wordsOf(item).includes(word);
   });
 }
 
 const haystacks = new WeakMap();
 
-function wordsOf(card) {
-  if (!haystacks.has(card)) {
-    const text = `${card.querySelector("summary").textContent} ${card.dataset.words ?? ""} `
-      + `${card.dataset.class} ${card.dataset.id} ${card.querySelector(".told-as").textContent}`;
-    haystacks.set(card, text.toLowerCase());
+function wordsOf(item) {
+  if (!haystacks.has(item)) {
+    const told = ["summary", ".told-as"].map((part) => item.querySelector(part)?.textContent ?? "");
+    const { words = "", class: classes, id } = item.dataset;
+    haystacks.set(item, [item.matches("li") ? item.textContent : "", ...told, words, classes, id]
+      .join(" ").toLowerCase());
   }
-  return haystacks.get(card);
+  return haystacks.get(item);
 }
+
+const isChecked = (id) => document.getElementById(id)?.checked ?? false;
+const noiseShown = () => isChecked("show-noise");
+const waivedShown = () => isChecked("show-waived");
 
 function showChosen() {
   const query = document.getElementById("search").value;
-  const waived = document.getElementById("show-waived").checked;
-  const noise = noiseShown();
+  const [waived, noise] = [waivedShown(), noiseShown()];
   document.body.classList.toggle("hides-waived", !waived);
-  let count = 0;
   for (const card of cards()) {
-    const kept = (waived || card.dataset.kind !== "waived")
-      && (noise || card.dataset.kind !== "noise") && matches(card, query);
-    card.hidden = !kept;
-    count += kept ? 1 : 0;
+    card.hidden = (card.dataset.kind === "waived" && !waived)
+      || (card.dataset.kind === "noise" && !noise) || !matches(card, query);
   }
   for (const part of document.querySelectorAll(".noise")) part.hidden = !noise;
-  for (const item of document.querySelectorAll("#agreeing li")) {
-    item.hidden = !query.toLowerCase().split(/\s+/).every((word) =>
-      `${item.textContent} ${item.dataset.class} ${item.dataset.id}`.toLowerCase()
-        .includes(word.replace(/^(class|phase|verdict|id):/, "")));
-  }
+  const count = shownCards().length;
   const total = cards().length;
-  document.getElementById("shown").textContent = total === count
-    ? plural(count, "case") : `${count} of ${plural(total, "case")}`;
-  document.getElementById("none-shown").hidden = count > 0 || total === 0;
+  const alike = showAgreeing(query, count);
+  const parts = total ? [count === total ? plural(total, "case") : `${count} of ${total} cases`] : [];
+  if (query && alike) parts.push(`${alike} at parity`);
+  document.getElementById("shown").textContent = parts.join(", ");
+  document.getElementById("none-shown").hidden = !query || count + alike > 0;
+}
+
+// How many of the cases at parity fit. They come to light by themselves where nothing else fits.
+function showAgreeing(query, found) {
+  const list = document.getElementById("agreeing");
+  if (!list) return 0;
+  let count = 0;
+  for (const item of list.querySelectorAll("li")) {
+    item.hidden = !matches(item, query);
+    count += item.hidden ? 0 : 1;
+  }
+  if (query && count && !found) list.open = true;
+  return count;
 }
 
 function stepFinding(by) {
@@ -81,12 +92,13 @@ async function goTo(card) {
 function stepDifference() {
   const card = current() ?? shownCards()[0];
   if (!card) return;
-  const waived = document.getElementById("show-waived").checked;
-  const rows = [...card.querySelectorAll(waived
+  const rows = [...card.querySelectorAll(waivedShown()
     ? ".timeline > .differs, .timeline > .waived" : ".timeline > .differs")];
   if (!rows.length) return;
   const at = rows.findIndex((row) => row.contains(document.activeElement));
-  const row = rows[(at + 1) % rows.length];
+  // From outside, the first cause; from one of them, the next.
+  const first = rows.findIndex((row) => row.classList.contains("first"));
+  const row = rows[at < 0 ? Math.max(first, 0) : (at + 1) % rows.length];
   const details = row.querySelector("details");
   details.open = true;
   details.querySelector("summary").focus({ preventScroll: true });

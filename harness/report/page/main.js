@@ -29,8 +29,9 @@ function prepare() {
   if (!search) return;
   search.addEventListener("input", showChosen);
   search.form.addEventListener("submit", (event) => event.preventDefault());
-  document.getElementById("show-waived").addEventListener("change", showChosen);
-  document.getElementById("show-noise").addEventListener("change", showChosen);
+  for (const toggle of document.querySelectorAll(".toggle input")) {
+    toggle.addEventListener("change", showChosen);
+  }
   showChosen();
   const named = document.getElementById(location.hash.slice(1));
   if (named?.matches("details.case")) goTo(named);

@@ -173,7 +173,7 @@ def test_secrets_and_paths_of_this_machine_are_struck_out(
     text = Path("cassettes/text/usage.yaml").read_text()
     assert SECRET not in text
     assert str(here) not in text
-    assert "look at <WS>/a.txt, key [redacted]" in text
+    assert "look at <WS>/a.txt, key REDACTEDxxxx" in text
     assert ".env" not in text
     assert "left out: .env, which may hold secrets" in result.stderr
     assert "struck out: secrets or paths of this machine" in result.stderr

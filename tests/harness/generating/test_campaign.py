@@ -204,7 +204,7 @@ def test_the_example_that_kills_its_worker_is_found_and_the_others_are_not_lost(
         part = done(task.number, examples=task.examples)
         if task.only is not None:
             part.reached.clear()
-            part.reached["event message"] = 1
+            part.reached["event:message"] = 1
         if task.only == 4:
             part.findings.append(finding(1))
             part.seen[finding().fingerprint] = 1
@@ -215,7 +215,7 @@ def test_the_example_that_kills_its_worker_is_found_and_the_others_are_not_lost(
 
     generation = campaign.generation
     assert generation.examples == 60
-    assert generation.reached["event message"] == 59
+    assert generation.reached["event:message"] == 59
     assert set(generation.findings) == {WORKER_DIED, finding().fingerprint}
     assert generation.seen[WORKER_DIED] == 1
     killer = bench.folder / "found" / "generated" / f"everything_{WORKER_DIED}.yaml"

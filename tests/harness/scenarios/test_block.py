@@ -39,7 +39,7 @@ def test_a_block_is_the_same_whoever_runs_it(way: Way) -> None:
     assert one.digest == other.digest
     assert one.examples == other.examples == 10
     assert one.reached == other.reached
-    assert one.reached["event agent_end"] == 10 - one.repeated
+    assert one.reached["event:agent_end"] == 10 - one.repeated
 
 
 def test_a_seeded_fault_is_found_and_without_it_there_is_nothing(broken: BlockDone) -> None:

@@ -74,7 +74,7 @@ def test_where_bytes_are_cut_shows_nowhere(cuts: int) -> None:
 
     assert trial.result.verdict is CaseVerdict.PARITY, trial.result.to_json()
     assert trial.fingerprint is None
-    assert {"event tool_response", "retry"} <= trial.reached
+    assert {"event:tool_response", "retry:first"} <= trial.reached
     assert trial.result.rules == {"nulls": 1, "error_events": 1, "resets": 1}
 
 
@@ -120,7 +120,7 @@ def test_an_abort_at_a_chunk_is_the_same_over_bytes() -> None:
     trial = tried(what=document({"stream": stream}, during=during))
 
     assert trial.fingerprint is None, trial.result.to_json()
-    assert "end aborted" in trial.reached
+    assert "end:aborted" in trial.reached
 
 
 @pytest.mark.parametrize(

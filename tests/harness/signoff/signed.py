@@ -47,16 +47,17 @@ def components() -> Mapping[str, Component]:
 def sign_off(number: int = 1, before: Named | None = None, **changes: Any) -> SignOff:
     phase = changes.get("phase", "A")
     profile = changes.get("profile", "release")
+    day = changes.get("as_of", "2026-01-01")
     values: dict[str, Any] = {
         "number": number,
         "predecessor": before,
         "phase": phase,
         "profile": profile,
-        "as_of": "2026-01-01",
+        "as_of": day,
         "signer": "alice",
         "time": TIME,
         "revision": None,
-        "answer": GateAnswer.of((), phase=phase, profile=profile, as_of="2026-01-01"),
+        "answer": GateAnswer.of((), phase=phase, profile=profile, as_of=day),
         "evidence": (),
         "traces": {"text/one": ("a" * 64, "b" * 64)},
         "replayed": Replayed(control="legacy", candidate="adk", cases=1),

@@ -128,7 +128,7 @@ def test_a_passphrase_must_fit_and_never_shows(
         SigningKey.from_pem(pem, "k", given)
 
     told = "".join(traceback.format_exception(caught.value))
-    assert "horse" not in told.replace("correct horse", "horse", 0).split(words)[-1]
+    assert not any(secret.decode() in told for secret in (encrypted, given) if secret)
     assert pem.decode().splitlines()[1] not in told
     assert caught.value.__cause__ is None
 

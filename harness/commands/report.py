@@ -1,0 +1,170 @@
+"""`parity report`: the report of a run from its journal, without running anything."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.canonical import printable
+from harness.commands.options import report_options, report_places
+from harness.errors import HarnessError, UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.parity.waivers import Waivers
+    from harness.report.journal import JournalRecord
+    from harness.report.model import RunReport
+
+__all__ = ["report"]
+
+
+@click.command()
+@click.option(
+    "--journal",
+    "place",
+    type=click.Path(path_type=Path),
+    help="A journal, or a folder with one; by default the last run that left one here.",
+)
+@click.option(
+    "--since",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="JOURNAL",
+    help="Tell what changed since this run; by default since the last green one kept here.",
+)
+@report_options
+@click.option(
+    "--waivers",
+    "waivers_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Accepted differences; parity_tests/waivers.toml if there is one.",
+)
+@click.pass_context
+def report(
+    ctx: click.Context,
+    /,
+    place: Path | None,
+    since: Path | None,
+    waivers_file: Path | None,
+    **asked: Any,
+) -> None:
+    """Show what a run came to, from its journal; nothing is run.
+
+    Also of a run that was killed, as far as it got. Waivers are applied as they are now, on the day
+    by which the run judged them.
+
+    \b
+    parity report
+    parity report --journal parity-report --html parity-report
+    parity report --journal monday.jsonl --since friday.jsonl
+
+    Exit codes: those of `parity run`: 0 parity; 1 divergent; 2 wrong usage, or the run had a file
+    that could not be loaded; 3 inconclusive, as is a run that did not come to its end.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from harness.config import default_waivers
+    from harness.report.journal import read_journal
+    from harness.report.model import exit_code
+    from harness.report.settled import journal_report, reproducing_options, waivers_of
+    from harness.report.terminal import show
+    from harness.report.written import write_report
+
+    places = report_places(asked)
+    record = read_journal(_journal_in(place))
+    waivers = waivers_of(record.header, waivers_file or default_waivers())
+    _notes(record, waivers_file or default_waivers())
+    made = journal_report(
+        record,
+        waivers,
+        files=_files(record),
+        options=reproducing_options(record.header, waivers_file),
+    )
+    made = _with_changes(made, record, waivers, since)
+    written = write_report(made, places)
+    show(made, sys.stdout)
+    if written:
+        click.echo(f"written: {', '.join(map(str, written))}")
+    ctx.exit(int(exit_code(made)))
+
+
+def _journal_in(place: Path | None) -> Path:
+    """The journal at `place`; where nothing is named, the newest that was kept.
+
+    Raises:
+        UsageError: there is none, or there are several.
+    """
+    from harness.report.kept import JOURNALS, kept_journals
+
+    if place is not None and not place.is_dir():
+        return place
+    kept = kept_journals(place or JOURNALS)
+    if kept:
+        return kept[-1]
+    if place is None:
+        problem = f"no run has left a journal in {JOURNALS}"
+        raise UsageError(problem, "run first, or name a journal with --journal")
+    found = _run_journals(sorted(place.glob("*.jsonl")))
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        raise UsageError(f"{place} holds no journal of a run (*.jsonl)", "name the file")
+    names = ", ".join(file.name for file in found)
+    mend = "name one, or put shards together with `parity merge`"
+    raise UsageError(f"{place} holds {len(found)} journals: {names}", mend)
+
+
+def _run_journals(files: Sequence[Path]) -> list[Path]:
+    from harness.report.journal import read_header
+
+    found = []
+    for file in files:
+        try:
+            read_header(file)
+        except UsageError:  # another sort of journal, or none at all
+            continue
+        found.append(file)
+    return found
+
+
+def _notes(record: JournalRecord, waivers_file: Path | None) -> None:
+    """What a reader must know before he believes the report."""
+    from harness.inventory import waivers_component
+
+    header = record.header
+    began = f", begun {header.started_at}" if header.started_at else ""
+    click.echo(printable(f"journal: {record.file}{began}"))
+    if not record.ended:
+        missing = len(record.missing)
+        flight = f"; in flight: {', '.join(record.in_flight)}" if record.in_flight else ""
+        torn = ", its last line torn" if record.torn else ""
+        left = f"{missing} of {len(record.planned)} cases have no result"
+        click.echo(printable(f"the run did not come to its end{torn}: {left}{flight}"))
+    if waivers_component(waivers_file).digest != header.waivers:
+        click.echo("the waivers have changed since the run: these are judged by today's")
+
+
+def _with_changes(
+    made: RunReport, record: JournalRecord, waivers: Waivers, since: Path | None
+) -> RunReport:
+    from harness.report.journal import read_journal
+    from harness.triage.since import Run, red_cases, since_journal, with_changes
+
+    if since is None:
+        return with_changes(made, record.inventory, waivers)
+    earlier = read_journal(since)
+    red = red_cases(made)
+    return replace(made, since=since_journal(earlier, Run.of(record), red, waivers))
+
+
+def _files(record: JournalRecord) -> Mapping[str, str]:
+    """Where the run's cassettes lie, if they still lie where the run found them."""
+    from harness.cassette.find import find_cassettes
+
+    paths = [Path(path) for path in record.header.paths]
+    try:
+        found = find_cassettes(paths) if paths and all(map(Path.exists, paths)) else []
+    except HarnessError:
+        found = []
+    return {file.name: str(file.path) for file in found}

@@ -1,0 +1,152 @@
+"""What one `parity run` was asked to do: the cases it takes on, and the head of its journal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from harness.errors import UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.cassette.find import CassetteFile
+    from harness.inventory import Inventory
+    from harness.journal_header import JournalHeader
+    from harness.report.journal import JournalRecord
+
+__all__ = ["RunPlan", "Shard", "failed_before", "header_of", "inventory_of", "last_journal"]
+
+_MOST_SHARDS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunPlan:
+    """What one run was asked to do."""
+
+    control: str
+    candidate: str
+    phase: str | None
+    expr: str | None
+    paths: tuple[Path, ...]
+    """As named on the command line."""
+    jobs: int
+    trust: bool
+    repeat: int
+    shard: str
+    """`2/3`, or empty."""
+    last_failed: bool
+    resume: bool
+    journal: Path | None
+    keep: bool
+    """Leave a journal behind in `.parity/journals`."""
+    places: Mapping[str, Path]
+    """Where the report goes: see `report_places`."""
+    waivers_file: Path | None
+    as_of: date
+    started_at: datetime
+
+
+class Shard(click.ParamType):
+    """`I/N`: the I-th of N parts, counted from 1."""
+
+    name = "I/N"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The same in its one form, without leading zeros."""
+        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", value, re.ASCII)
+        if match is None:
+            self.fail(f"{value!r} is no part of a corpus; write it as 2/3", param, ctx)
+        number, count = int(match[1]), int(match[2])
+        if not 1 <= number <= count <= _MOST_SHARDS:
+            self.fail(f"{value!r}: parts count from 1 to at most {_MOST_SHARDS}", param, ctx)
+        return f"{number}/{count}"
+
+
+def inventory_of(plan: RunPlan, files: Sequence[CassetteFile]) -> Inventory:
+    """What a verdict over `files` rests on as things stand."""
+    from harness.config import current_inventory, default_waivers
+
+    waivers = plan.waivers_file or default_waivers()
+    return current_inventory([(file.name, file.path) for file in files], waivers)
+
+
+def header_of(
+    plan: RunPlan, inventory: Inventory, names: Sequence[str], paths: Sequence[Path]
+) -> JournalHeader:
+    """The head of the journal of a run over the cassettes called `names`, found at `paths`."""
+    from harness.baseline.folder import made_of
+    from harness.baseline.sides import baseline_folder
+    from harness.inventory import environment
+    from harness.journal_header import JournalHeader
+    from harness.replay.handover import engines_of
+
+    sides = (plan.control, plan.candidate)
+    run = [side for side in sides if baseline_folder(side) is None]
+    revision, dirty = _revision()
+    return JournalHeader(
+        control=plan.control,
+        candidate=plan.candidate,
+        repeat=plan.repeat,
+        trust=plan.trust,
+        as_of=plan.as_of.isoformat(),
+        phase=plan.phase,
+        shard=plan.shard,
+        components=inventory.digests,
+        environment=environment([engine for side in run for engine in engines_of(side)]),
+        made_of=made_of(sides, names),
+        paths=tuple(map(str, paths)),
+        expr=plan.expr,
+        started_at=plan.started_at.astimezone(UTC).isoformat(timespec="seconds"),
+        revision=revision,
+        dirty=dirty,
+    )
+
+
+def last_journal(plan: RunPlan) -> JournalRecord:
+    """The journal of the last run: the one that `--journal` names, or the newest that was kept.
+
+    Raises:
+        UsageError: there is none, or it cannot be read.
+    """
+    from harness.report.journal import read_journal
+    from harness.report.kept import JOURNALS, kept_journals
+
+    if plan.journal is not None:
+        return read_journal(plan.journal)
+    kept = kept_journals()
+    if not kept:
+        problem = f"--last-failed: no run has left a journal in {JOURNALS}"
+        raise UsageError(problem, "run without it first, or name a journal with --journal")
+    return read_journal(kept[-1])
+
+
+def failed_before(record: JournalRecord, waivers_file: Path | None) -> frozenset[str]:
+    """The cases that were not parity there: divergent, undecided, not loaded, or never judged.
+
+    By the waivers as they are now, since that is how they will be judged again.
+    """
+    from harness.config import default_waivers
+    from harness.parity.verdict import CaseVerdict
+    from harness.report.settled import journal_report, waivers_of
+
+    waivers = waivers_of(record.header, waivers_file or default_waivers())
+    report = journal_report(record, waivers)
+    bad = {case.cassette for case in report.cases if case.verdict is not CaseVerdict.PARITY}
+    return frozenset({*bad, *record.problems, *record.missing})
+
+
+def _revision() -> tuple[str, bool]:
+    """The commit of the checkout that this is run in, and whether files differ from it."""
+    from harness.triage.checkout import Checkout
+
+    try:
+        here = Checkout.at(Path())
+        commit = here.git("rev-parse", "--verify", "--quiet", "HEAD")
+        return commit, bool(here.git("status", "--porcelain", "--untracked-files=no"))
+    except UsageError:  # no checkout, no commit yet, no git: nothing depends on it
+        return "", False

@@ -1,0 +1,93 @@
+"""A case's result as it leaves its worker: without secrets, though the runs were compared whole.
+
+From here on a result goes into journals, reports and signed records, where a chunk of a stream
+stands alone: half a key that looks like nothing. So secrets are looked for while the runs are at
+hand, in texts as they were spoken; what is told of the differences is told of runs without them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from harness.baseline.document import from_document, to_document
+from harness.canonical import canonical
+from harness.parity.divergence import ABSENT, Divergence
+from harness.parity.verdict import CaseResult
+from harness.replay.observation import Observation
+from services.redaction import masked, redacted_value
+from services.wire import Json, JsonObject
+
+__all__ = ["compared_without_secrets", "without_secrets"]
+
+Compare: TypeAlias = Callable[[Sequence[Observation], Sequence[Observation]], CaseResult]
+
+
+def compared_without_secrets(
+    compare: Compare, controls: Sequence[Observation], candidates: Sequence[Observation]
+) -> CaseResult:
+    """What `compare` says of the runs, told without the secrets that are in them.
+
+    Verdict and digests are those of the runs as they were: two keys of equal length differ.
+    """
+    result = compare(controls, candidates)
+    if result.divergences or result.blockers:
+        cleaned = {id(seen): without_secrets(seen) for seen in (*controls, *candidates)}
+        if any(seen is not cleaned[id(seen)] for seen in (*controls, *candidates)):
+            told = compare(
+                [cleaned[id(seen)] for seen in controls],
+                [cleaned[id(seen)] for seen in candidates],
+            )
+            result = _told_as(result, told)
+    document = result.to_json()
+    plain = redacted_value(document)
+    return result if plain is document else CaseResult.from_json(plain)
+
+
+def without_secrets(seen: Observation) -> Observation:
+    """`seen` with masks for secrets, its own paths replaced first; itself where there is none."""
+    document: JsonObject = json.loads(seen.paths.mask_json(canonical(to_document(seen))))
+    cleaned = redacted_value(document)
+    if cleaned is document:
+        return seen
+    kept = from_document(cleaned, name=seen.name, runtime=seen.runtime, versions=seen.versions)
+    return replace(
+        kept,
+        words=seen.words,
+        order=seen.order,
+        broken=seen.broken,
+        deadline_passed=seen.deadline_passed,
+    )
+
+
+def _told_as(result: CaseResult, told: CaseResult) -> CaseResult:
+    """`result` with what it says taken from `told`."""
+    if [_where(each) for each in result.divergences] == [_where(each) for each in told.divergences]:
+        return replace(result, divergences=told.divergences, timelines=told.timelines)
+    # Some differ in nothing but a secret. That they differ stays; by what does not.
+    known = {_where(each): each for each in told.divergences}
+    divergences = tuple(known.get(_where(each)) or _masked(each) for each in result.divergences)
+    return replace(result, divergences=divergences, timelines="")
+
+
+def _where(found: Divergence) -> tuple[Any, ...]:
+    places = (found.control_index, found.candidate_index, found.path)
+    return (found.channel, found.kind, found.label, *places)
+
+
+def _masked(found: Divergence) -> Divergence:
+    return replace(
+        found, control=_all_masked(found.control), candidate=_all_masked(found.candidate)
+    )
+
+
+def _all_masked(value: Json) -> Json:
+    if isinstance(value, str):
+        return value if value == ABSENT else masked(value)
+    if isinstance(value, list):
+        return [_all_masked(item) for item in value]
+    if isinstance(value, dict):
+        return {key: _all_masked(item) for key, item in value.items()}
+    return value

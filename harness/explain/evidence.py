@@ -1,0 +1,185 @@
+"""`Evidence`: what a result says about its first cause, in the form that the rules ask for.
+
+Everything comes from the result: its open divergences, its packed timelines, and the probes that
+each side reached. Where a result was made without timelines or probes there is less to go by, and
+fewer seams can be told.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from harness.parity.causes import first_cause_at
+from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
+from harness.parity.verdict import CaseResult
+from harness.timeline.model import MomentKind, Row, Timelines, unpack
+
+__all__ = ["Evidence", "cause_of"]
+
+_NOTHING: Final = Timelines(rows=())
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """A result with its first cause. `index` counts in `CaseResult.divergences`."""
+
+    result: CaseResult
+    timelines: Timelines
+    index: int
+
+    @property
+    def first(self) -> Divergence:
+        """The first cause."""
+        return self.result.divergences[self.index]
+
+    @cached_property
+    def open(self) -> tuple[tuple[int, Divergence], ...]:
+        """Every divergence that no waiver covers, with its index."""
+        return _open(self.result)
+
+    @cached_property
+    def at(self) -> int | None:
+        """The row in which the first cause shows; `None` where there is no such row."""
+        return _rows(self.timelines).get(self.index)
+
+    @property
+    def row(self) -> Row | None:
+        """That row."""
+        return None if self.at is None else self.timelines.rows[self.at]
+
+    @property
+    def before(self) -> Sequence[Row]:
+        """What both sides had done by then, oldest first."""
+        return () if self.at is None else self.timelines.rows[: self.at]
+
+    @property
+    def after(self) -> Sequence[Row]:
+        """What came of it."""
+        return () if self.at is None else self.timelines.rows[self.at + 1 :]
+
+    @cached_property
+    def beside(self) -> tuple[Divergence, ...]:
+        """All that differs in the item of the first cause, that one first."""
+        key = (self.first.channel, self.first.control_index, self.first.candidate_index)
+        if self.first.kind is not Kind.CHANGED:
+            return (self.first,)
+        others = (
+            found
+            for index, found in self.open
+            if index != self.index
+            and found.kind is Kind.CHANGED
+            and (found.channel, found.control_index, found.candidate_index) == key
+        )
+        return (self.first, *others)
+
+    @cached_property
+    def channels(self) -> frozenset[ChannelName]:
+        """The channels that differ openly."""
+        return frozenset(found.channel for _, found in self.open if found.kind is not Kind.REPLAY)
+
+    def of(self, channel: ChannelName) -> Iterator[Divergence]:
+        """The open divergences of a channel."""
+        return (found for _, found in self.open if found.channel is channel)
+
+    @cached_property
+    def text(self) -> str:
+        """The differing values of the item, and what the rows say of it, as one text to search."""
+        values = [
+            json.dumps([found.control, found.candidate], ensure_ascii=False)
+            for found in self.beside
+        ]
+        row = self.row
+        sides = () if row is None else (row.control, row.candidate)
+        return "\n".join([*values, *(side.line for side in sides if side is not None)])
+
+    def says(self, sign: str) -> bool:
+        """Whether `sign` stands in what differs: in a value, or in one side's line alone."""
+        if any(sign in self._written(found) for found in self.beside):
+            return True
+        row = self.row
+        sides = () if row is None else (row.control, row.candidate)
+        return sum(side is not None and sign in side.line for side in sides) == 1
+
+    @staticmethod
+    def _written(found: Divergence) -> str:
+        return json.dumps([found.control, found.candidate], ensure_ascii=False)
+
+    def reached(self, *prefixes: str) -> bool:
+        """Whether either side reached a probe that begins so."""
+        return any(probe.startswith(prefixes) for side in self.result.reached for probe in side)
+
+    def reached_once(self, *prefixes: str) -> bool:
+        """Whether one side alone reached a probe that begins so."""
+        here, there = (set(side) for side in self.result.reached)
+        return any(probe.startswith(prefixes) for probe in here ^ there)
+
+    @cached_property
+    def families(self) -> frozenset[str]:
+        """What the cassette is about, by the folder that it lies in."""
+        return frozenset({self.result.family.partition("/")[0]})
+
+    def value(self, channel: ChannelName, *words: str) -> bool:
+        """Whether an open divergence of a channel holds one of `words` on either side."""
+        return any(
+            word in json.dumps([found.label, found.control, found.candidate], ensure_ascii=False)
+            for found in self.of(channel)
+            for word in words
+        )
+
+    def fields(self, side: int) -> dict[str, Any] | None:
+        """The first cause's item on one side as it is compared, as far as it was kept."""
+        row = self.row
+        moment = None if row is None else (row.control, row.candidate)[side]
+        return None if moment is None else moment.fields
+
+    def has(self, side: int) -> bool:
+        """Whether a side has the item at all."""
+        return (self.first.control, self.first.candidate)[side] != ABSENT
+
+    def earlier(self, *kinds: MomentKind) -> list[Row]:
+        """The rows of these kinds before the first cause, within the same stream of events."""
+        found: list[Row] = []
+        for row in reversed(self.before):
+            if row.kind in kinds:
+                found.append(row)
+            moment = row.control or row.candidate
+            if moment is not None and moment.line == "emitted agent_start":
+                break
+        return found
+
+
+def cause_of(result: CaseResult) -> Evidence | None:
+    """The first cause with all that is known about it; `None` where nothing is open."""
+    timelines = _unpacked(result)
+    index = first_cause_at(_open(result), _rows(timelines))
+    return None if index is None else Evidence(result, timelines, index)
+
+
+def _open(result: CaseResult) -> tuple[tuple[int, Divergence], ...]:
+    return tuple(
+        (index, found)
+        for index, found in enumerate(result.divergences)
+        if index not in result.waived
+    )
+
+
+def _unpacked(result: CaseResult) -> Timelines:
+    """A journal is untrusted: timelines that are none leave the explanation without them."""
+    if not result.timelines:
+        return _NOTHING
+    try:
+        return unpack(result.timelines)
+    except ValueError:
+        return _NOTHING
+
+
+def _rows(timelines: Timelines) -> dict[int, int]:
+    rows: dict[int, int] = {}
+    for number, row in enumerate(timelines.rows):
+        for index in row.divergences:
+            rows.setdefault(index, number)
+    return rows

@@ -1,0 +1,127 @@
+"""The kill rate: the harness was seen to go red, by faults that were put in on purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.detection.bound import lower_bound
+from harness.gate.answer import ClassKills, Reason, ReasonKind
+from harness.gate.measurements import FaultSeen, KillRun
+from harness.gate.scope import FOLDER, Judged, Scope, counted, listed
+
+__all__ = ["judged_kills"]
+
+_ALL = "all"
+_HELD_OUT = "held out"
+_ABOUT = "seeded faults are found"
+
+
+def judged_kills(scope: Scope) -> tuple[Judged, tuple[ClassKills, ...]]:
+    """The condition, and what was counted: over all, the held-out ones, then class by class.
+
+    Of several fresh measurements the one with the most faults counts: others are parts of it.
+    """
+    fresh = [run for run in scope.evidence.kills if not _stale(scope, run)]
+    if not fresh:
+        reason = _lacking(scope)
+        return Judged.of("kills", _ABOUT, reason.says, [reason]), ()
+    run = max(fresh, key=lambda run: (not run.cut_off, len(run.faults), run.file.as_posix()))
+    tallies = _tallies(scope, run)
+    reasons = [*_partial(scope, run), *_too_low(scope, run, tallies)]
+    whole = tallies[0]
+    says = f"{whole.killed} of {whole.observable} found, at least {whole.bound:.1%} at 95 %"
+    says += f" (a sample: {run.sample})" if run.sample else ""
+    return Judged.of("kills", _ABOUT, says, reasons), tallies
+
+
+def _stale(scope: Scope, run: KillRun) -> list[str]:
+    more = ("corpus", "baselines", "fault catalogue", "waivers")
+    return scope.moved(run.facts.components, *more)
+
+
+def _command(scope: Scope) -> str:
+    words = ["faults", "-n", "0", "--corpus-only", "--json", f"{FOLDER}/kills.json"]
+    if scope.profile == "pull_request":
+        words += ["--sample", str(scope.rules.kills.faults)]
+    return scope.command(*words)
+
+
+def _lacking(scope: Scope) -> Reason:
+    if not scope.evidence.kills:
+        says = "no kill matrix is there"
+        return scope.reason(ReasonKind.KILLS_MISSING, _ALL, says, _command(scope))
+    run = scope.evidence.kills[0]
+    says = f"{run.file.name} was measured with other {listed(_stale(scope, run))}"
+    return scope.reason(ReasonKind.KILLS_STALE, _ALL, says, _command(scope))
+
+
+def _partial(scope: Scope, run: KillRun) -> Iterator[Reason]:
+    if run.cut_off:
+        says = f"{run.file.name} was interrupted after {counted(len(run.faults), 'fault')}"
+        yield scope.reason(ReasonKind.KILLS_PARTIAL, _ALL, says, _command(scope))
+    old = scope.too_old(run.facts)
+    if old:
+        says = f"{run.file.name}: {old}"
+        yield scope.reason(ReasonKind.KILLS_STALE, _ALL, says, _command(scope))
+
+
+def _tallies(scope: Scope, run: KillRun) -> tuple[ClassKills, ...]:
+    seen = [fault for fault in run.faults if fault.outcome != "unobservable"]
+    classes = dict.fromkeys([*scope.gates.fault_classes, *(fault.behaviour for fault in seen)])
+    return (
+        _tally(_ALL, seen),
+        # What was found by a cassette that was added because of the fault says nothing of others.
+        _tally(_HELD_OUT, [fault for fault in seen if fault.held_out], gaps_open=True),
+        *(_tally(name, [fault for fault in seen if fault.behaviour == name]) for name in classes),
+    )
+
+
+def _tally(name: str, faults: Sequence[FaultSeen], *, gaps_open: bool = False) -> ClassKills:
+    killed = sum(
+        fault.outcome == "killed" and not (gaps_open and fault.closed_by) for fault in faults
+    )
+    return ClassKills(
+        name=name,
+        observable=len(faults),
+        killed=killed,
+        rate=killed / len(faults) if faults else 0.0,
+        bound=lower_bound(killed, len(faults)),
+    )
+
+
+def _too_low(scope: Scope, run: KillRun, tallies: Sequence[ClassKills]) -> Iterator[Reason]:
+    rules = scope.rules.kills
+    whole, held_out, *classes = tallies
+    survived = [fault.name for fault in run.faults if fault.outcome == "survived"]
+    yield from _asked(scope, whole, rules.faults, rules.bound, survived)
+    if rules.held_out:
+        yield from _asked(scope, held_out, 1, rules.held_out, [])
+    for tally in classes:
+        if tally.name in scope.gates.fault_classes:
+            of_class = {fault.name for fault in run.faults if fault.behaviour == tally.name}
+            named = [name for name in survived if name in of_class]
+            yield from _asked(scope, tally, rules.class_faults, rules.class_bound, named)
+
+
+def _asked(
+    scope: Scope, tally: ClassKills, faults: int, bound: float, survived: Sequence[str]
+) -> Iterator[Reason]:
+    about = tally.name
+    if tally.observable < faults:
+        says = f"{counted(tally.observable, 'fault')} tried ({about}), and {faults} are asked for"
+        yield scope.reason(ReasonKind.KILLS_FEW, about, says, _command(scope))
+        return
+    if tally.bound < bound:
+        says = (
+            f"{tally.killed} of {tally.observable} found ({about}): at least {tally.bound:.1%} at "
+            f"95 %, and {bound:.1%} is asked for"
+        )
+        # All were found: more faults would tell, and nothing speaks against the harness.
+        few = tally.killed == tally.observable
+        if few:
+            yield scope.reason(ReasonKind.KILLS_FEW, about, says, _command(scope))
+            return
+        says += f"; survived: {listed(survived)}" if survived else ""
+        name = survived[0] if survived else "NAME"
+        change = f"a cassette that shows it: parity faults --fault {name}"
+        yield scope.reason(ReasonKind.KILL_RATE_LOW, about, says, change)

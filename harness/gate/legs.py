@@ -1,0 +1,258 @@
+"""The legs: every comparison was run, whole, on what is here now, and nothing in it diverges."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from harness.canonical import canonical
+from harness.gate.answer import Leg, Reason, ReasonKind
+from harness.gate.evidence import LegRun
+from harness.gate.facts import Facts
+from harness.gate.gates import LegRule
+from harness.gate.scope import Judged, Scope, counted, listed
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.parity.waivers import WaiverStatus, settle
+from runtimes.published import DEFAULT_VERSION
+
+__all__ = ["LegSeen", "judged_legs", "seen_legs"]
+
+_CORE = "upstream"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LegSeen:
+    """A leg as it was run on what is here now, with the waivers settled anew."""
+
+    rule: LegRule
+    run: LegRun
+    results: Mapping[str, CaseResult]
+    """All of the run."""
+    statuses: tuple[WaiverStatus, ...]
+    cases: tuple[CaseResult, ...]
+    """Those of the phase, by name."""
+
+    def of(self, verdict: CaseVerdict) -> list[CaseResult]:
+        """The phase's cases that came out so."""
+        return [case for case in self.cases if case.verdict is verdict]
+
+    def summary(self) -> Leg:
+        """As the answer tells of it."""
+        header = self.run.record.header
+        traces = canonical([[case.cassette, case.digests] for case in self.cases])
+        return Leg(
+            name=self.rule.name,
+            control=header.control,
+            candidate=header.candidate,
+            cases=len(self.cases),
+            parity=len(self.of(CaseVerdict.PARITY)),
+            divergent=len(self.of(CaseVerdict.DIVERGENT)),
+            inconclusive=len(self.of(CaseVerdict.INCONCLUSIVE)),
+            waived=sum(len(case.waived) for case in self.cases),
+            corpus=header.corpus,
+            as_of=header.as_of,
+            started_at=header.started_at,
+            revision=header.revision,
+            dirty=header.dirty,
+            digest=hashlib.sha256(traces.encode()).hexdigest(),
+            components=dict(header.components),
+            environment=dict(header.environment),
+        )
+
+
+def seen_legs(scope: Scope) -> list[LegSeen]:
+    """The legs that count: of each rule all fresh runs, the most complete one first."""
+    return [
+        _settled(scope, rule, run)
+        for rule in scope.gates.leg
+        for run in _most_complete_first(_fresh(scope, rule))
+    ]
+
+
+def judged_legs(scope: Scope, seen: Sequence[LegSeen]) -> list[Judged]:
+    """One condition for each leg that the phase asks for, and one that they fit together."""
+    found = [
+        _judged(scope, rule, [leg for leg in seen if leg.rule == rule]) for rule in scope.gates.leg
+    ]
+    return [*found, _together(scope, seen)]
+
+
+def _of_rule(scope: Scope, rule: LegRule) -> Iterator[LegRun]:
+    for run in scope.evidence.legs:
+        if _is(run.control, rule.control) and _is(run.candidate, rule.candidate):
+            yield run
+
+
+def _is(observed: str, asked: str) -> bool:
+    """Whether that is the runtime that was asked for; of the published core only its version."""
+    return observed == asked or (asked == _CORE and observed == f"{_CORE}@{DEFAULT_VERSION}")
+
+
+def _fresh(scope: Scope, rule: LegRule) -> list[LegRun]:
+    return [
+        run
+        for run in _of_rule(scope, rule)
+        if not _stale(scope, run) and (scope.rules.baselines or not run.baselines)
+    ]
+
+
+def _stale(scope: Scope, run: LegRun) -> list[str]:
+    return scope.moved(run.record.header.components, "corpus", "baselines")
+
+
+def _most_complete_first(runs: Iterable[LegRun]) -> list[LegRun]:
+    def place(run: LegRun) -> tuple[bool, int, str]:
+        record = run.record
+        return (not record.ended, len(record.missing), record.file.as_posix())
+
+    return sorted(runs, key=place)
+
+
+def _settled(scope: Scope, rule: LegRule, run: LegRun) -> LegSeen:
+    record = run.record
+    results, statuses = settle([record.finished[n] for n in sorted(record.finished)], scope.waivers)
+    wanted = (*scope.gates.cassettes, None)  # None: it died before anybody knew
+    return LegSeen(
+        rule=rule,
+        run=run,
+        results={result.cassette: result for result in results},
+        statuses=tuple(statuses),
+        cases=tuple(result for result in results if result.phase in wanted),
+    )
+
+
+def _judged(scope: Scope, rule: LegRule, seen: Sequence[LegSeen]) -> Judged:
+    about = f"{rule.name}: every case is parity"
+    if not seen:
+        reason = _lacking(scope, rule)
+        return Judged.of("legs", about, reason.says, [reason])
+    whole = seen[0]
+    reasons = [
+        *_incomplete(scope, whole),
+        *_old(scope, whole),
+        *(reason for leg in seen for reason in _verdicts(scope, leg)),
+    ]
+    parity = len(whole.of(CaseVerdict.PARITY))
+    waived = sum(len(case.waived) for case in whole.cases)
+    says = f"{parity:,} of {counted(len(whole.cases), 'case')} parity"
+    says += f", {counted(waived, 'difference')} waived" if waived else ""
+    says += f" ({whole.run.file.name})"
+    return Judged.of("legs", about, says, reasons)
+
+
+def _lacking(scope: Scope, rule: LegRule) -> Reason:
+    """Why there is no run of a leg that counts."""
+    runs = list(_of_rule(scope, rule))
+    command = scope.leg_command(rule)
+    if not runs:
+        says = f"no journal compares {rule.control} with {rule.candidate}"
+        return scope.reason(ReasonKind.LEG_MISSING, rule.name, says, command)
+    for run in runs:
+        moved = _stale(scope, run)
+        if moved == ["corpus"]:
+            says = f"{run.file.name} covers other cassettes: {_corpus_change(scope, run)}"
+            return scope.reason(ReasonKind.LEG_OTHER_CORPUS, rule.name, says, command)
+        if moved:
+            says = (
+                f"{run.file.name} is of other {listed(moved)}: {_first_change(scope, run, moved)}"
+            )
+            return scope.reason(ReasonKind.LEG_STALE, rule.name, says, command)
+    says = f"{runs[0].file.name} has a baseline in the place of a run, which this profile refuses"
+    return scope.reason(ReasonKind.LEG_MISSING, rule.name, says, command)
+
+
+def _corpus_change(scope: Scope, run: LegRun) -> str:
+    return _first_change(scope, run, ["corpus"])
+
+
+def _first_change(scope: Scope, run: LegRun, moved: Sequence[str]) -> str:
+    """What is different since, by name."""
+    told = run.record.inventory.differences(scope.current)
+    return "; ".join(words for words in told if words.partition(":")[0] in moved)
+
+
+def _incomplete(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
+    record, rule = leg.run.record, leg.rule
+    told = []
+    if record.header.shard:
+        told.append(f"it is the shard {record.header.shard} of a run")
+    if record.missing:
+        told.append(f"{counted(len(record.missing), 'case')} not run: {listed(record.missing)}")
+    elif not record.ended:
+        told.append("it did not come to its end")
+    if record.problems:
+        told.append(f"{len(record.problems)} not loaded: {listed(sorted(record.problems))}")
+    if told:
+        says = f"{leg.run.file.name} is partial: {'; '.join(told)}"
+        change = "put the shards together with `parity merge`"
+        if not record.header.shard:
+            change = f"{scope.leg_command(rule)} (with --resume to go on)"
+        yield scope.reason(ReasonKind.LEG_PARTIAL, rule.name, says, change)
+    if len(leg.cases) < rule.min_cases:
+        few = f"{counted(len(leg.cases), 'case')} of phase {scope.phase} in {leg.run.file.name}"
+        says = f"{few}, and {rule.min_cases} are asked for"
+        yield scope.reason(
+            ReasonKind.LEG_PARTIAL,
+            rule.name,
+            says,
+            "add cassettes, or lower min_cases in the gates",
+        )
+
+
+def _old(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
+    header = leg.run.record.header
+    day = date.fromisoformat(header.started_at[:10] or header.as_of)
+    old = scope.too_old(Facts(as_of=day))
+    if old:
+        says = f"{leg.run.file.name}: {old}"
+        yield scope.reason(ReasonKind.LEG_OLD, leg.rule.name, says, scope.leg_command(leg.rule))
+
+
+def _verdicts(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
+    file = leg.run.file.name
+    sides = (
+        f"--control {leg.run.record.header.control} --candidate {leg.run.record.header.candidate}"
+    )
+    divergent = [case.cassette for case in leg.of(CaseVerdict.DIVERGENT)]
+    if divergent:
+        says = f"{counted(len(divergent), 'case')} divergent in {file}: {listed(divergent)}"
+        change = f"parity run -k {divergent[0]!r} {sides} shows it; mend it, or see `parity waive`"
+        yield scope.reason(ReasonKind.DIVERGENT, leg.rule.name, says, change)
+    undecided = leg.of(CaseVerdict.INCONCLUSIVE)
+    if undecided:
+        names = [case.cassette for case in undecided]
+        why = next((why for case in undecided for why in (*case.blockers, *case.doubts)), "")
+        says = f"{counted(len(names), 'case')} inconclusive in {file}: {listed(names)} ({why})"
+        change = f"parity run -k {names[0]!r} {sides}"
+        yield scope.reason(ReasonKind.INCONCLUSIVE, leg.rule.name, says, change)
+
+
+def _together(scope: Scope, seen: Sequence[LegSeen]) -> Judged:
+    about = "all legs are of one corpus and one environment"
+    reasons = []
+    first = seen[0].run.record.header if seen else None
+    for leg in seen[1:]:
+        header = leg.run.record.header
+        assert first is not None
+        differing = [
+            f"{name} {first.environment[name]} and {header.environment[name]}"
+            for name in sorted({*first.environment} & {*header.environment})
+            if first.environment[name] != header.environment[name]
+        ]
+        if differing:
+            says = f"{seen[0].rule.name} and {leg.rule.name} were run with {listed(differing)}"
+            reasons.append(
+                scope.reason(
+                    ReasonKind.LEG_OTHER_ENVIRONMENT,
+                    leg.rule.name,
+                    says,
+                    scope.leg_command(leg.rule),
+                )
+            )
+    # Which leg lacks, and what to do about it, its own condition says.
+    legs = {leg.rule.name for leg in seen}
+    says = f"{counted(len(scope.current.components['corpus'].files), 'cassette')} here; "
+    says += f"{len(legs)} of {counted(len(scope.gates.leg), 'leg')} run on them"
+    return Judged.of("legs", about, says, reasons)

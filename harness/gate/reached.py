@@ -1,0 +1,110 @@
+"""Coverage: every class of behaviour was reached in both runtimes.
+
+A class that was not is unknown, however green the rest: nothing was compared there.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from harness.coverage.table import Coverage, coverage
+from harness.gate.answer import ClassAnswer, ReasonKind
+from harness.gate.legs import LegSeen
+from harness.gate.scope import Judged, Scope, counted, listed
+from harness.parity.verdict import CaseResult
+
+__all__ = ["judged_coverage"]
+
+_NEVER_NAMED = 5
+
+
+def judged_coverage(
+    scope: Scope, seen: Sequence[LegSeen]
+) -> tuple[list[Judged], tuple[ClassAnswer, ...]]:
+    """Two conditions: classes are reached, and cassettes show what they say they show."""
+    rule = scope.gates.leg_called(scope.gates.reached_in)
+    leg = next((leg for leg in seen if leg.rule == rule), None)
+    cases = () if leg is None else leg.cases
+    table = coverage(cases, scope.contract, scope.phase)
+    answers = tuple(_answers(scope, table, cases))
+    judged = [
+        _classes(scope, answers, scope.leg_command(rule)),
+        _declared(scope, table, cases, scope.leg_command(rule)),
+    ]
+    return judged, answers
+
+
+def _answers(scope: Scope, table: Coverage, cases: Sequence[CaseResult]) -> Iterator[ClassAnswer]:
+    declared: Counter[str] = Counter()
+    shown: Counter[str] = Counter()
+    for case in cases:
+        both = set(scope.contract.of_probes(case.reached[0]))
+        both &= set(scope.contract.of_probes(case.reached[1]))
+        declared.update(_classes_of(scope, case.contract))
+        shown.update(_classes_of(scope, [] if case.blockers else both.intersection(case.contract)))
+    of_contract = {each.behaviour_class.value: each for each in table.classes}
+    for name in dict.fromkeys([*scope.gates.classes, *of_contract]):
+        behaviours = of_contract.get(name)
+        reached = () if behaviours is None else behaviours.both
+        ids = () if behaviours is None else behaviours.behaviours
+        yield ClassAnswer(
+            name=name,
+            declared=declared[name],
+            cases=shown[name],
+            behaviours=len(ids),
+            reached=len(reached),
+            never=tuple(each for each in ids if each not in reached),
+        )
+
+
+def _classes_of(scope: Scope, ids: Sequence[str] | set[str]) -> set[str]:
+    """The classes of a phase's behaviours by id."""
+    found = (scope.contract.by_id(each) for each in ids)
+    return {
+        each.behaviour_class.value
+        for each in found
+        if each is not None and each.phase == scope.phase
+    }
+
+
+def _classes(scope: Scope, answers: Sequence[ClassAnswer], command: str) -> Judged:
+    reasons = []
+    for answer in answers:
+        asked = scope.gates.classes.get(answer.name, 0)
+        if answer.cases >= asked:
+            continue
+        says = (
+            f"{answer.name}: both runtimes reached it in {counted(answer.cases, 'case')}, and "
+            f"{asked} are asked for"
+        )
+        if answer.never:
+            says += f"; not reached: {', '.join(answer.never[:_NEVER_NAMED])}"
+        change = f"{command}, with cassettes that name these behaviours under `contract:`"
+        reasons.append(scope.reason(ReasonKind.CLASS_UNREACHED, answer.name, says, change))
+    asked_for = [answer for answer in answers if answer.name in scope.gates.classes]
+    fine = len(asked_for) - len(reasons)
+    total = sum(answer.behaviours for answer in answers)
+    says = f"{fine} of {counted(len(asked_for), 'class', 'classes')} reached; "
+    says += f"{sum(answer.reached for answer in answers)} of {counted(total, 'behaviour')}"
+    return Judged.of("coverage", "every class is reached in both runtimes", says, reasons)
+
+
+def _declared(scope: Scope, table: Coverage, cases: Sequence[CaseResult], command: str) -> Judged:
+    about = "cassettes show the behaviours that they name"
+    reasons = []
+    if table.unshown:
+        told = [f"{each.cassette} does not show {each.behaviour}" for each in table.unshown]
+        says = f"{counted(len(told), 'behaviour')} named and not shown: {listed(told)}"
+        change = f"take it out of the cassette's `contract:`, or mend the cassette; then {command}"
+        about_ = table.unshown[0].cassette
+        reasons.append(scope.reason(ReasonKind.BEHAVIOUR_UNREACHED, about_, says, change))
+    if table.undeclarable:
+        told = [f"{each.cassette} names {each.behaviour}" for each in table.undeclarable]
+        says = f"not in the contract: {listed(told)}"
+        change = "correct the number in the cassette, or add the behaviour to contract.md"
+        about_ = table.undeclarable[0].cassette
+        reasons.append(scope.reason(ReasonKind.BEHAVIOUR_UNREACHED, about_, says, change))
+    naming = sum(bool(case.contract) for case in cases)
+    says = f"{counted(naming, 'case')} of {len(cases):,} name behaviours"
+    return Judged.of("coverage", about, says, reasons)

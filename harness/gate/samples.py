@@ -1,0 +1,150 @@
+"""Generated samples: scenarios that nobody wrote, drawn independently, without a divergence."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from harness.gate.answer import Reason, ReasonKind, Sample
+from harness.gate.gates import SampleRule
+from harness.gate.measurements import SampleRun
+from harness.gate.scope import FOLDER, Judged, Scope, counted, listed
+from harness.scenarios.profiles import PROFILES
+
+__all__ = ["bound_in_words", "judged_samples"]
+
+_LEVEL = 0.05
+_NOTHING = "nothing found"
+
+
+def judged_samples(scope: Scope) -> tuple[list[Judged], tuple[Sample, ...]]:
+    """A condition for each sample that the profile asks for, and what was drawn."""
+    found, samples = [], []
+    for rule in scope.rules.sample:
+        judged, sample = _judged(scope, rule)
+        found.append(judged)
+        samples += [sample] if sample is not None else []
+    return found, tuple(samples)
+
+
+def bound_in_words(examples: int, profile: str) -> str:
+    """What so many independent scenarios without a divergence rule out, in plain words.
+
+    Exact: of `n` draws without a hit, the rate whose chance of that is 5 % is `1 - 0.05 ** (1/n)`
+    (Clopper and Pearson). `1 in N` is rounded down to two digits, which claims less.
+    """
+    one_in = str(int(1 / upper_rate(examples)))
+    rounded = int(one_in[:2].ljust(len(one_in), "0"))
+    return (
+        f"0 divergences in {counted(examples, 'independent scenario')} of profile {profile}: "
+        f"at 95 % fewer than 1 in {rounded:,}"
+    )
+
+
+def upper_rate(examples: int) -> float:
+    """The rate of divergence that is ruled out at 95 % by so many draws without one."""
+    return 1.0 - float(_LEVEL ** (1.0 / examples))
+
+
+def _judged(scope: Scope, rule: SampleRule) -> tuple[Judged, Sample | None]:
+    about = f"generated: {rule.profile}, {rule.control} ≡ {rule.candidate}"
+    runs = [run for run in scope.evidence.samples if _is(run, rule)]
+    fresh = [run for run in runs if not _stale(scope, run)]
+    if not fresh:
+        reason = _lacking(scope, rule, runs)
+        return Judged.of("samples", about, reason.says, [reason]), None
+    counting = _counting(fresh)
+    drawn = sum(run.drawn for run in counting)
+    reasons = [*_against(scope, rule, fresh), *_too_few(scope, rule, counting, drawn)]
+    clean = drawn > 0 and all(run.verdict == _NOTHING for run in fresh)
+    if clean:
+        says = bound_in_words(drawn, rule.profile)
+    else:
+        says = f"{counted(drawn, 'scenario')}, of which no bound is claimed"
+    sample = Sample(
+        profile=rule.profile,
+        profile_digest=fresh[0].profile_digest,
+        seeds=tuple(run.seed for run in counting),
+        examples=drawn,
+        control=rule.control,
+        candidate=rule.candidate,
+        findings=len({name for run in fresh for name in run.findings}),
+        rate=upper_rate(drawn) if clean else None,
+        says=says,
+    )
+    return Judged.of("samples", about, says, reasons), sample
+
+
+def _is(run: SampleRun, rule: SampleRule) -> bool:
+    return (
+        run.independent
+        and run.fault is None
+        and (run.profile, run.control, run.candidate)
+        == (rule.profile, rule.control, rule.candidate)
+    )
+
+
+def _stale(scope: Scope, run: SampleRun) -> list[str]:
+    moved = scope.moved(run.facts.components, "waivers")
+    profile = PROFILES.get(run.profile)
+    if profile is None or profile.digest != run.profile_digest:
+        moved.append("weights of the profile")
+    return moved
+
+
+def _counting(fresh: Sequence[SampleRun]) -> list[SampleRun]:
+    """The longest whole run of each seed: a shorter one draws the same again."""
+    longest: dict[int, SampleRun] = {}
+    for run in fresh:
+        if run.interrupted:
+            continue
+        before = longest.get(run.seed)
+        if before is None or run.drawn > before.drawn:
+            longest[run.seed] = run
+    return [longest[seed] for seed in sorted(longest)]
+
+
+def _command(rule: SampleRule, examples: int) -> str:
+    file = f"{FOLDER}/sample-{rule.profile}-{rule.control}-{rule.candidate}.json"
+    sides = f"--control {rule.control} --candidate {rule.candidate}"
+    drawn = f"--sample --profile {rule.profile} --examples {examples}"
+    return f"parity generate {drawn} {sides} -n 0 --json {file}"
+
+
+def _lacking(scope: Scope, rule: SampleRule, runs: Sequence[SampleRun]) -> Reason:
+    command = _command(rule, rule.examples)
+    if not runs:
+        says = f"no sample of profile {rule.profile} compares {rule.control} with {rule.candidate}"
+        return scope.reason(ReasonKind.SAMPLE_MISSING, rule.profile, says, command)
+    says = f"{runs[0].file.name} was drawn with other {listed(_stale(scope, runs[0]))}"
+    return scope.reason(ReasonKind.SAMPLE_STALE, rule.profile, says, command)
+
+
+def _against(scope: Scope, rule: SampleRule, fresh: Sequence[SampleRun]) -> Iterator[Reason]:
+    """What speaks against it in any run, however short or old."""
+    for run in fresh:
+        file = run.file.name
+        if run.verdict == "findings":
+            says = f"{counted(len(run.findings), 'finding')} in {file}: {listed(run.findings)}"
+            yield scope.reason(ReasonKind.SAMPLE_FINDINGS, rule.profile, says, run.command)
+        elif run.verdict != _NOTHING:
+            says = f"{file} holds cases of which nothing can be said"
+            yield scope.reason(ReasonKind.SAMPLE_UNDECIDED, rule.profile, says, run.command)
+        elif run.interrupted:
+            says = f"{file} was interrupted after {counted(run.drawn, 'scenario')}"
+            change = f"{run.command} --resume"
+            yield scope.reason(ReasonKind.SAMPLE_UNDECIDED, rule.profile, says, change)
+
+
+def _too_few(
+    scope: Scope, rule: SampleRule, counting: Sequence[SampleRun], drawn: int
+) -> Iterator[Reason]:
+    if drawn < rule.examples:
+        says = f"{counted(drawn, 'scenario')} drawn, and {rule.examples:,} are asked for"
+        command = _command(rule, rule.examples)
+        yield scope.reason(ReasonKind.SAMPLE_SMALL, rule.profile, says, command)
+    for run in counting:
+        old = scope.too_old(run.facts)
+        if old:
+            says = f"{run.file.name}: {old}"
+            command = _command(rule, rule.examples)
+            yield scope.reason(ReasonKind.SAMPLE_STALE, rule.profile, says, command)

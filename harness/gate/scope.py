@@ -1,0 +1,105 @@
+"""`Scope`: what every condition of the gate is judged by, and what a condition comes to."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Final
+
+from harness.coverage.contract import Contract
+from harness.gate.answer import Condition, Reason, ReasonKind, answer_of
+from harness.gate.evidence import Evidence
+from harness.gate.facts import Facts
+from harness.gate.gates import Gates, LegRule, PhaseGates, ProfileGate
+from harness.inventory import CODE, Inventory
+from harness.parity.waivers import Waivers
+
+__all__ = ["FOLDER", "Judged", "Scope", "counted", "listed"]
+
+FOLDER: Final = "parity-report"
+"""Where the commands that are proposed leave what they measure."""
+_NAMED: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """One condition, and why it does not hold where it doesn't."""
+
+    condition: Condition
+    reasons: tuple[Reason, ...] = ()
+
+    @classmethod
+    def of(cls, name: str, about: str, says: str, reasons: Iterable[Reason]) -> Judged:
+        """A condition whose answer follows from its reasons."""
+        found = tuple(reasons)
+        condition = Condition(name=name, about=about, answer=answer_of(found), says=says)
+        return cls(condition=condition, reasons=found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """What is judged, and by what."""
+
+    evidence: Evidence
+    policy: Gates
+    phase: str
+    profile: str
+    as_of: date
+    current: Inventory
+    """What is here now."""
+    waivers: Waivers
+    contract: Contract
+
+    @property
+    def gates(self) -> PhaseGates:
+        """What the phase asks for."""
+        return self.policy.of_phase(self.phase)
+
+    @property
+    def rules(self) -> ProfileGate:
+        """What the profile asks for."""
+        return self.gates.gate(self.profile)
+
+    def moved(self, components: Mapping[str, str], *more: str) -> list[str]:
+        """The components, of code and `more`, that are not what is here now."""
+        now = self.current.digests
+        return [name for name in (*CODE, *more) if components.get(name, "") != now.get(name, "")]
+
+    def too_old(self, facts: Facts) -> str:
+        """How old a measurement is, in words, if it is too old; else empty."""
+        days = (self.as_of - facts.as_of).days
+        most = self.rules.max_age_days
+        if days <= most:
+            return ""
+        return f"it is {counted(days, 'day')} old at {self.as_of}, and {most} are allowed"
+
+    def command(self, *words: str) -> str:
+        """A command over the whole corpus."""
+        return shlex.join(["parity", words[0], *self.policy.corpus, *words[1:]])
+
+    def leg_command(self, leg: LegRule) -> str:
+        """The command that runs a leg."""
+        control = leg.control
+        if self.rules.baselines and control == "upstream":
+            control = "baseline:baselines/upstream"
+        name = f"{leg.control}-{leg.candidate}".replace("+", "-then-")
+        file = f"{FOLDER}/{name}.jsonl"
+        sides = ["--control", control, "--candidate", leg.candidate]
+        return self.command("run", *sides, "-n", "0", "--journal", file)
+
+    def reason(self, kind: ReasonKind, about: str, says: str, change: str) -> Reason:
+        """A reason of this scope."""
+        return Reason(kind=kind, about=about, says=says, change=change)
+
+
+def counted(count: int, what: str, many: str | None = None) -> str:
+    """`1 case`, `2 cases`, `12,000 scenarios`."""
+    return f"{count:,} {what if count == 1 else many or f'{what}s'}"
+
+
+def listed(names: Sequence[str]) -> str:
+    """The first few names, and how many more there are."""
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return ", ".join(names[:_NAMED]) + more

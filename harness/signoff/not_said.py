@@ -1,0 +1,180 @@
+"""What a sign-off does not say: computed from the evidence, so that it cannot be a form of words.
+
+A verdict is over what was replayed. Everything here names something that was not, or how old what
+was is, or on what the verdict rests that it does not itself check.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from harness.cassette.format import Cassette, SetModel
+from harness.coverage.contract import PHASES
+from harness.gate.answer import GateAnswer, Leg
+from harness.http.case import HttpCase
+from services.model import names
+
+__all__ = ["CorpusFacts", "not_said"]
+
+_NAMED: Final = 12
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CorpusFacts:
+    """What cassettes say of themselves."""
+
+    cases: int = 0
+    models: Mapping[str, int] = field(default_factory=dict)
+    """Model to the number of cassettes that ask for it."""
+    recorded: tuple[str, ...] = ()
+    """The days on which cassettes were recorded, sorted, where they say so."""
+    live: int = 0
+    """Cassettes that say they were recorded, not written."""
+
+    @classmethod
+    def of(cls, cassettes: Iterable[object]) -> CorpusFacts:
+        """Look through loaded cassettes; what is no cassette of ours counts as a case alone."""
+        models: Counter[str] = Counter()
+        recorded: list[str] = []
+        cases = live = 0
+        for loaded in cassettes:
+            cases += 1
+            cassette = loaded.cassette if isinstance(loaded, HttpCase) else loaded
+            if not isinstance(cassette, Cassette):
+                continue
+            chosen = {act.model for act in cassette.script if isinstance(act, SetModel)}
+            models.update({cassette.session.model, *chosen})
+            live += cassette.provenance.kind == "recorded"
+            if cassette.provenance.recorded_at:
+                recorded.append(cassette.provenance.recorded_at[:10])
+        return cls(
+            cases=cases,
+            models=dict(sorted(models.items())),
+            recorded=tuple(sorted(recorded)),
+            live=live,
+        )
+
+
+def not_said(
+    answer: GateAnswer,
+    corpus: CorpusFacts,
+    environment: Mapping[str, str],
+    classes: Collection[str],
+    baselines: str,
+) -> tuple[str, ...]:
+    """The sentences of the block, each about one thing.
+
+    Args:
+        answer: What is signed.
+        corpus: What the cassettes say of themselves.
+        environment: The machine on which it was run.
+        classes: The contract's classes of the phase.
+        baselines: Digest of the published core's baselines that were here.
+    """
+    return (
+        *_models(corpus),
+        _systems(answer.legs, environment),
+        *_classes(answer, classes),
+        *_phases(answer.phase),
+        *_settings(answer),
+        _recordings(corpus),
+        _reproduction(answer.legs, environment, baselines),
+    )
+
+
+def _models(corpus: CorpusFacts) -> Iterable[str]:
+    if not corpus.models:
+        yield "No cassette says which model it is about."
+        return
+    known = _known_models()
+    left_out = sorted(known - set(corpus.models))
+    yield (
+        f"Answers were replayed as those of {_listed(corpus.models)}; of no other model's is "
+        "anything said" + (f", among them {_listed(left_out)}" if left_out else "") + "."
+    )
+    yield "No model was asked: how a live one answers either runtime is not said."
+
+
+def _known_models() -> set[str]:
+    """The concrete models that the product knows by name."""
+    return {
+        value
+        for name in names.__all__
+        if name.startswith(("PREVIEW_", "DEFAULT_PRO", "BASE_", "LATEST_", "LEGACY_", "GEMMA_"))
+        and isinstance(value := getattr(names, name), str)
+    }
+
+
+def _systems(legs: Sequence[Leg], environment: Mapping[str, str]) -> str:
+    seen = {(leg.environment.get("platform"), leg.environment.get("python")) for leg in legs}
+    seen.add((environment.get("platform"), environment.get("python")))
+    told = sorted(" with ".join(each for each in pair if each) for pair in seen)
+    return f"It was run on {_listed([each for each in told if each])}, and on no other system."
+
+
+def _classes(answer: GateAnswer, classes: Collection[str]) -> Iterable[str]:
+    reached = {each.name for each in answer.coverage if each.reached}
+    if missing := [name for name in classes if name not in reached]:
+        yield f"Classes of behaviour that no case reached in both: {_listed(missing)}."
+    never = [one for each in answer.coverage for one in each.never]
+    if never:
+        yield f"Behaviours of the contract that were not reached in both: {_listed(never)}."
+
+
+def _phases(phase: str) -> Iterable[str]:
+    others = [f"{name} ({title})" for name, title in PHASES.items() if name != phase]
+    yield f"Nothing is said of the phases {', '.join(others)}."
+
+
+def _settings(answer: GateAnswer) -> Iterable[str]:
+    if answer.samples:
+        told = [f"{each.profile} of {each.examples:,}" for each in answer.samples]
+        yield (
+            f"Generated scenarios were those of {_listed(told)} examples; a bound holds for the "
+            "settings and inputs that its profile draws, and not for others."
+        )
+    else:
+        yield "No scenarios were generated: there is no bound on how often the runtimes differ."
+    if waived := [each.id for each in answer.waivers if each.count]:
+        yield f"Where these waivers apply the runtimes do differ: {_listed(waived)}."
+
+
+def _recordings(corpus: CorpusFacts) -> str:
+    silent = corpus.cases - len(corpus.recorded)
+    if not corpus.recorded:
+        return (
+            f"None of {corpus.cases} cassettes says when it was recorded ({corpus.live} say that "
+            "they were): that today's service still answers so is not said."
+        )
+    oldest, newest = corpus.recorded[0], corpus.recorded[-1]
+    return (
+        f"The oldest recording is of {oldest} and the newest of {newest}; {silent} of "
+        f"{corpus.cases} cassettes do not say when they were recorded."
+    )
+
+
+def _reproduction(legs: Sequence[Leg], environment: Mapping[str, str], baselines: str) -> str:
+    core = environment.get("core", "unknown")
+    of_core = [leg for leg in legs if "upstream" in leg.control or "upstream" in leg.name]
+    if not of_core:
+        return (
+            f"No run compares legacy with the published core: that legacy is a reproduction of "
+            f"core {core} is not shown by this."
+        )
+    told = [
+        f"{leg.control} and {leg.candidate} over {leg.cases} cases (traces {leg.digest[:16]})"
+        for leg in of_core
+    ]
+    return (
+        f"That legacy is a reproduction is tied to core {core} by {_listed(told)} and baselines "
+        f"{baselines[:16] or 'of nothing'}; of other versions of the core nothing is said."
+    )
+
+
+def _listed(names: Iterable[str]) -> str:
+    every = list(names)
+    more = f" and {len(every) - _NAMED} more" if len(every) > _NAMED else ""
+    return ", ".join(every[:_NAMED]) + more

@@ -1,0 +1,182 @@
+"""What was journalled, run again: the same traces must come of it.
+
+A signature stands for what the signer's own machine saw, not for a file that somebody handed over.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from harness.canonical import sha256_hex
+from harness.errors import LoadProblem
+from harness.experiment.backend import Backend
+from harness.experiment.case import CaseTask, Skipped, judge
+from harness.experiment.pool import WorkerDied, Workers, completed, worked
+from harness.gate.measurements import SampleRun
+from harness.parity.verdict import CaseResult
+from harness.parity.waivers import Waivers
+from harness.scenarios.block import BLOCK_EXAMPLES, BlockDone, BlockTask
+from harness.signoff.statement import ReplayedBlock
+
+__all__ = [
+    "Again",
+    "block_tasks_of",
+    "chosen",
+    "run_blocks_again",
+    "run_cases_again",
+    "tasks_of",
+]
+
+_ONCE: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """What came of running something again: nothing to say, or in what it differs."""
+
+    name: str
+    problem: str = ""
+    undecided: bool = False
+    """It could not be run here, so that nothing is known."""
+
+
+def chosen(names: Sequence[str], count: int, seed: int) -> list[str]:
+    """`count` of the names, or all there are: the same ones for the same seed."""
+    shuffled = sorted(names, key=lambda name: sha256_hex(f"{seed}:{name}"))
+    return sorted(shuffled[:count])
+
+
+def run_cases_again(
+    tasks: Sequence[CaseTask],
+    traces: Mapping[str, tuple[str, str]],
+    *,
+    jobs: int,
+    told: Callable[[str], None] = lambda name: None,
+) -> Iterator[Again]:
+    """Run cases and hold the digests of what was observed against `traces`, as they come."""
+    if not tasks:
+        return
+    sides = (tasks[0].control, tasks[0].candidate)
+    outcomes = completed(
+        judge,
+        tasks,
+        jobs=jobs,
+        backend=tasks[0].backend,
+        runtimes=[part for side in sides if ":" not in side for part in side.split("+")],
+        started=lambda task: told(task.name),
+    )
+    with closing(outcomes):
+        for task, outcome in outcomes:
+            yield _compared(task, outcome, traces[task.name])
+
+
+def _compared(
+    task: CaseTask, outcome: CaseResult | LoadProblem | Skipped | WorkerDied, was: tuple[str, str]
+) -> Again:
+    match outcome:
+        case WorkerDied():
+            return Again(task.name, "its worker process died", undecided=True)
+        case LoadProblem():
+            return Again(task.name, outcome.message)
+        case Skipped():
+            return Again(task.name, "it is not of what was run")
+        case CaseResult() if outcome.blockers:
+            return Again(task.name, outcome.blockers[0], undecided=True)
+        case CaseResult():
+            sides = zip((task.control, task.candidate), outcome.digests, was, strict=True)
+            other = [side for side, now, before in sides if now != before]
+            return Again(task.name, f"{' and '.join(other)} left another trace" if other else "")
+
+
+def block_tasks_of(
+    sample: SampleRun, waivers: Waivers, count: int, seed: int
+) -> list[tuple[BlockTask, str]]:
+    """Some blocks of a generated run, each with the digest that the run's summary has of it."""
+    numbers = range(-(-sample.drawn // BLOCK_EXAMPLES))
+    picked = sorted(int(name) for name in chosen([str(number) for number in numbers], count, seed))
+    digests = _block_digests(sample.file)
+    return [
+        (
+            BlockTask(
+                way="sample" if sample.independent else "search",
+                profile=sample.profile,
+                seed=sample.seed,
+                number=number,
+                examples=min(BLOCK_EXAMPLES, sample.drawn - number * BLOCK_EXAMPLES),
+                control=sample.control,
+                candidate=sample.candidate,
+                waivers=waivers,
+                fault=sample.fault,
+            ),
+            digests.get(str(number), ""),
+        )
+        for number in picked
+    ]
+
+
+def _block_digests(file: Path) -> Mapping[str, str]:
+    """Block to the digest of its scenarios' names, of a summary that the gate has read already."""
+    document = json.loads(file.read_bytes())
+    found = document.get("blockDigests")
+    return found if isinstance(found, dict) else {}
+
+
+def run_blocks_again(
+    tasks: Sequence[tuple[BlockTask, str]],
+    run: Callable[[BlockTask], BlockDone],
+    workers: Workers,
+    jobs: int,
+) -> Iterator[tuple[Again, ReplayedBlock | None]]:
+    """Draw and run blocks again: the same scenarios, and nothing found in them."""
+    digests = {(task.profile, task.seed, task.number): digest for task, digest in tasks}
+    outcomes = worked(run, [task for task, _ in tasks], jobs, workers, ahead=_ONCE)
+    with closing(outcomes):
+        for task, done in outcomes:
+            name = f"{task.name} of seed {task.seed}"
+            if isinstance(done, WorkerDied):
+                yield Again(name, "its worker process died", undecided=True), None
+                continue
+            before = digests[task.profile, task.seed, task.number]
+            if before and done.digest != before:
+                yield Again(name, "other scenarios are drawn now"), None
+            elif done.seen:
+                yield Again(name, f"finds {', '.join(sorted(done.seen))}"), None
+            elif done.lost or done.examples != task.examples:
+                yield Again(name, done.lost or "not all of it was drawn", undecided=True), None
+            else:
+                block = ReplayedBlock(
+                    profile=task.profile, seed=task.seed, number=task.number, digest=done.digest
+                )
+                yield Again(name), block
+
+
+def tasks_of(
+    names: Mapping[str, tuple[Path, Path]],
+    backend: Backend,
+    *,
+    control: str,
+    candidate: str,
+    trusts: Callable[[Path], bool],
+    core: tuple[Path, ...],
+    repeat: int = 1,
+) -> list[CaseTask]:
+    """Cases as name → (file, root), to be run again."""
+    return [
+        CaseTask(
+            backend=backend,
+            name=name,
+            file=file,
+            root=root,
+            control=control,
+            candidate=candidate,
+            repeat=repeat,
+            trusted=trusts(file),
+            core=core,
+        )
+        for name, (file, root) in sorted(names.items())
+    ]
