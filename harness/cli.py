@@ -17,6 +17,8 @@ __all__ = ["main", "parity"]
 
 _COMMANDS: Final[Mapping[str, str]] = {
     "run": "harness.commands.run:run",
+    "merge": "harness.commands.merge:merge",
+    "history": "harness.commands.history:history",
     "trace": "harness.commands.trace:trace",
     "baseline": "harness.commands.baseline:baseline",
     "generate": "harness.commands.generate:generate",
@@ -28,6 +30,8 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "agent": "harness.commands.agent:agent",
     "record": "harness.commands.record:record",
     "faults": "harness.commands.faults:faults",
+    "gate": "harness.commands.gate:gate",
+    "can-flip": "harness.commands.can_flip:can_flip",
     "shrink": "harness.commands.shrink:shrink",
     "adopt": "harness.commands.adopt:adopt",
     "keygen": "harness.commands.keygen:keygen",

@@ -23,6 +23,7 @@ from harness.inventory import (
 from harness.versions import distributions
 
 __all__ = [
+    "code_checkout",
     "code_digest",
     "core_baselines",
     "current_inventory",
@@ -125,6 +126,11 @@ def _of_the_suite(name: str) -> Path | None:
     places = (Path("parity_tests"), *(root / "parity_tests" for root in _checkout()))
     files = (place / name for place in places)
     return next((file for file in files if file.is_file()), None)
+
+
+def code_checkout() -> Path | None:
+    """The folder of the checkout that this code runs from; `None` where it was installed."""
+    return next(iter(_checkout()), None)
 
 
 def _checkout() -> tuple[Path, ...]:

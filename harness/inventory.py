@@ -211,13 +211,13 @@ def installed_distributions() -> Mapping[str, str]:
     found: dict[str, str] = {}
     for place in sys.path:
         try:
-            entries = os.listdir(place or ".")
+            entries = list(os.scandir(place or "."))
         except OSError:
             continue
         for entry in entries:
-            stem, kind = os.path.splitext(entry)
+            stem, dot, kind = entry.name.rpartition(".")
             name, dash, version = stem.partition("-")
-            if kind in (".dist-info", ".egg-info") and dash:
+            if dot and kind in ("dist-info", "egg-info") and dash:
                 found.setdefault(_normal(name), version.partition("-")[0])
     return dict(sorted(found.items()))
 

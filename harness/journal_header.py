@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
+from datetime import date
 from typing import Any, Final
 
 from harness.json_lines import changed
@@ -16,6 +18,7 @@ FORMAT: Final = 2
 INFORMATION: Final = frozenset({"paths", "expr", "started_at", "revision", "dirty"})
 """Fields that tell of a run and say nothing about what it found: never compared."""
 
+_SHARD: Final = re.compile(r"[1-9]\d{0,3}/[1-9]\d{0,3}", re.ASCII)
 _MAPPINGS: Final = ("components", "environment", "made_of")
 
 
@@ -104,6 +107,9 @@ class JournalHeader:
         texts = [*facts["paths"], *(text for name in _MAPPINGS for text in facts[name].values())]
         if not all(isinstance(text, str) for text in texts):
             raise ValueError("a value that should be a text is none")
+        date.fromisoformat(facts["as_of"])
+        if facts["shard"] and not _SHARD.fullmatch(facts["shard"]):
+            raise ValueError(f"{facts['shard']!r} is no part of a corpus")
         return cls(**{**facts, "paths": tuple(facts["paths"])})
 
 

@@ -2,35 +2,30 @@
 
 Loaded by pytest wherever this project is installed, so it imports nothing that takes time, and does
 nothing at all without `--parity` (or `parity = true` in pytest's configuration). What a case costs
-is imported by `harness.pytest_cases` when the first cassette is collected.
+is imported when the first one runs (`harness.pytest_cases`).
 """
 
 from __future__ import annotations
 
-import re
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import pytest
 
-if TYPE_CHECKING:  # a run without cassettes does not pay for them
-    from harness.pytest_cases import CassetteFileNode, Session
-
-_SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
-_GLANCE: Final = 8192
-_CASSETTE: Final = re.compile(rb"""(?:^cassette[ ]*:|[{,]\s*"cassette"\s*:)""", re.MULTILINE)
-"""What a cassette begins with; a project has other YAML and JSON files."""
+__all__ = ["pytest_addoption", "pytest_configure"]
 
 _OPTIONS: Final = (
     ("control", "NAME", "The runtime that is right, or baseline:DIR (legacy)."),
     ("candidate", "NAME", "The runtime that is judged (adk)."),
     ("phase", "A|B|C", "Only cassettes of this rollout phase."),
-    ("repeat", "N", "Runs of each side; from 2 on, what differs from run to run is told apart (1)."),
+    (
+        "repeat",
+        "N",
+        "Runs of each side; from 2 on, what differs from run to run is told apart (1).",
+    ),
     ("waivers", "FILE", "Accepted differences; parity_tests/waivers.toml if there is one."),
-    ("as-of", "DATE", "Judge the waivers by this day, as 2026-01-31, instead of today (UTC)."),
+    ("as_of", "DATE", "Judge the waivers by this day, as 2026-01-31, instead of today (UTC)."),
     ("journal", "FILE", "Write a journal of the cassettes' results when the session ends."),
 )
-_SESSION = pytest.StashKey["Session"]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -51,49 +46,23 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini("parity", "As --parity.", type="bool", default=False)
     parser.addini("parity_trust", "As --parity-trust.", type="bool", default=False)
     for name, metavar, words in _OPTIONS:
-        key = f"parity_{name.replace('-', '_')}"
-        group.addoption(f"--parity-{name}", dest=key, metavar=metavar, default=None, help=words)
-        parser.addini(key, f"As --parity-{name}.", default="")
+        option = f"--parity-{name.replace('_', '-')}"
+        group.addoption(option, metavar=metavar, default=None, help=words)
+        parser.addini(f"parity_{name}", f"As {option}.", default="")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Check what was asked for before anything is collected."""
+    """Check what was asked for before anything is collected, and let the rest take part."""
     if not _asked(config, "parity"):
         return
-    from harness.pytest_cases import Session
+    from harness.pytest_cases import CassetteHooks, asked_for
 
-    config.stash[_SESSION] = Session.of(
-        {name: _asked(config, f"parity_{name.replace('-', '_')}") for name, *_ in _OPTIONS},
-        trust=bool(_asked(config, "parity_trust")),
-        worker=hasattr(config, "workerinput"),
-    )
+    texts = {name: str(_asked(config, f"parity_{name}") or "") for name, *_ in _OPTIONS}
+    asked = asked_for(texts, config.args, trust=bool(_asked(config, "parity_trust")))
+    config.pluginmanager.register(CassetteHooks(config, asked), "parity-cassettes")
 
 
-def pytest_collect_file(
-    file_path: Path, parent: pytest.Collector
-) -> CassetteFileNode | None:
-    """Take a cassette for a test."""
-    session = parent.config.stash.get(_SESSION, None)
-    if session is None or file_path.suffix not in _SUFFIXES or not _is_cassette(file_path):
-        return None
-    from harness.pytest_cases import CassetteFileNode
-
-    return CassetteFileNode.from_parent(parent, path=file_path, parity=session)
-
-
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> Any:
-    """Let a case's result travel with its report, from a worker of pytest-xdist too."""
-    report = yield
-    session = item.config.stash.get(_SESSION, None)
-    if session is not None and call.when == "call":
-        session.attach(item, report)
-    return report
-
-
-def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """See `_Collector`: this hook is not told the configuration."""
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say whose problem it is, and what changed, if anything is red."""
+def _asked(config: pytest.Config, name: str) -> object:
+    """What the command line says, else the configuration file."""
+    value: object = config.getoption(name)
+    return config.getini(name) if value is None else value

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -16,16 +17,31 @@ __all__ = ["check", "list_", "show"]
 @paths_argument
 @select_option
 @click.option("--phase", type=click.Choice(["A", "B", "C"]), help="Only this rollout phase.")
+@click.option(
+    "--contract",
+    "behaviour",
+    metavar="ID",
+    help="Only those that say they exercise this behaviour of parity_tests/contract.md.",
+)
 @click.pass_context
-def list_(ctx: click.Context, paths: tuple[Path, ...], expr: str | None, phase: str | None) -> None:
+def list_(
+    ctx: click.Context,
+    paths: tuple[Path, ...],
+    expr: str | None,
+    phase: str | None,
+    behaviour: str | None,
+) -> None:
     """List cassettes: name, phase, and what each is about.
 
     \b
     parity list
     parity list cassettes/tools --phase A
+    parity list --contract P-014
     """  # noqa: D301 - click's mark for lines that stay as they are
     from harness.http.case import load_case
 
+    if behaviour is not None:
+        click.echo(_sentence(behaviour), err=True)
     files = chosen_cassettes(paths, expr, phase, on_stderr=True)
     broken = 0
     rows: list[tuple[str, str]] = []
@@ -36,12 +52,31 @@ def list_(ctx: click.Context, paths: tuple[Path, ...], expr: str | None, phase: 
             click.echo(f"not loaded: {error}", err=True)
             broken += 1
             continue
+        if behaviour is not None and behaviour not in cassette.contract:
+            continue
         if phase in (None, cassette.phase):
             rows.append((cassette.name, f"{cassette.phase or '-'}  {cassette.note}"))
     width = max((len(name) for name, _ in rows), default=0)
     for name, about in rows:
         click.echo(f"{name:<{width}}  {about}".rstrip())
     ctx.exit(2 if broken else 0)
+
+
+def _sentence(behaviour: str) -> str:
+    """What a behaviour says, for people.
+
+    Raises:
+        UsageError: there is no contract, or it has no such behaviour.
+    """
+    from harness.config import default_contract
+    from harness.coverage.contract import load_contract
+
+    file = default_contract()
+    found = load_contract(file).by_id(behaviour)
+    if found is None:
+        where = "there is no contract here" if file is None else f"{file} has no {behaviour!r}"
+        raise UsageError(where, "give an id of parity_tests/contract.md, such as P-014")
+    return f"{found.id} ({found.behaviour_class}, phase {found.phase}): {found.title}"
 
 
 @click.command()
@@ -91,7 +126,7 @@ def _find_one(cassette: str) -> tuple[Path, Path | None]:
 @select_option
 @click.pass_context
 def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None:
-    """Check that cassettes can be loaded and hold no secret.
+    """Check that cassettes can be loaded, hold no secret, and name behaviours that there are.
 
     Every problem is told with file, key and what to do. A secret is an API key, a token, a password
     in an address, a PEM block, or a person's name in a home path; which one it is, is never told.
@@ -104,14 +139,20 @@ def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None
     """  # noqa: D301 - click's mark for lines that stay as they are
     from harness.cassette.document import read_text
     from harness.cassette.secrets import secret_problems
+    from harness.config import default_contract
+    from harness.coverage.contract import load_contract
     from harness.http.case import load_case
 
+    contract_file = default_contract()
+    contract = load_contract(contract_file)
     files = chosen_cassettes(paths, expr)
     broken = 0
     for file in files:
         problems: list[CassetteError] = []
         try:
-            load_case(file.path, file.root)
+            declared = load_case(file.path, file.root).contract
+            if contract_file is not None:
+                problems += _unknown(file.path, contract.unknown(declared), contract_file)
             problems += secret_problems(file.path, read_text(file.path))
         except CassetteError as error:
             problems.append(error)
@@ -122,3 +163,11 @@ def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None
         click.echo(f"{broken} of {len(files)} cassettes cannot be used", err=True)
         ctx.exit(2)
     click.echo(f"{len(files)} cassette{'' if len(files) == 1 else 's'}: all valid")
+
+
+def _unknown(file: Path, ids: Sequence[str], contract: Path) -> list[CassetteError]:
+    mend = "use an id of that file, or write the behaviour there"
+    return [
+        CassetteError(file, "contract", f"{contract} has no behaviour {each!r}", mend)
+        for each in ids
+    ]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from harness.errors import UsageError
-from harness.report.written import WRITERS
+from harness.report.written import GITHUB, STEP_SUMMARY, WRITERS
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -67,6 +67,8 @@ def trust_option(command: Command) -> Command:
 
 def report_options(command: Command) -> Command:
     """The options of `harness.report.written`: where a report can be written to."""
+    words = "Annotate, and add the Markdown to $GITHUB_STEP_SUMMARY where that is set."
+    command = click.option("--github", GITHUB, is_flag=True, help=words)(command)
     for writer in reversed(WRITERS):
         kind = click.Path(path_type=Path, dir_okay=writer.index is not None)
         option = click.option(writer.option, writer.parameter, type=kind, help=writer.help)
@@ -81,6 +83,8 @@ def report_places(asked: dict[str, Any]) -> dict[str, Path]:
         UsageError: a place cannot be written to, found out before there is a report.
     """
     places: dict[str, Path] = {}
+    if asked.pop(GITHUB):
+        places[GITHUB] = Path(os.environ.get(STEP_SUMMARY) or os.devnull)
     for writer in WRITERS:
         place: Path | None = asked.pop(writer.parameter)
         if place is None:

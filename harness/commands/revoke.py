@@ -1,10 +1,103 @@
-"""`parity revoke`."""
+"""`parity revoke`: take a signed word back."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
 
 import click
 
+from harness.commands.here import signoffs_folder
+from harness.commands.signing import confirmed, key_options, say, signing_key
+from harness.errors import UsageError
+
 __all__ = ["revoke"]
+
+_LONGEST: Final = 2000
 
 
 @click.command()
-def revoke() -> None:
-    """Sign."""
+@click.argument("record", type=click.Path(path_type=Path))
+@click.option("--reason", required=True, metavar="TEXT", help="Why it holds no longer.")
+@key_options
+@click.option(
+    "--signoffs",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="The folder of records.  [default: the record's, or ./signoffs]",
+)
+@click.option(
+    "--gates",
+    "gates_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Whose signatures count; parity_tests/gates.toml if there is one.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask.")
+def revoke(
+    record: Path,
+    reason: str,
+    signoffs: Path | None,
+    gates_file: Path | None,
+    yes: bool,
+    **key_from: Any,
+) -> None:
+    """Revoke a signed record: append a signed word that it holds no longer.
+
+    RECORD is a record's file, or its name in the folder. Nothing is taken away: the revocation is
+    one more record of the chain. One signer whom the gates trust for what the record is about is
+    enough. `parity verify` and `parity can-flip` refuse the record from then on, and no older one
+    takes its place.
+
+    \b
+    parity revoke 0003-A-release.json --reason "the corpus left out hooks" --key ~/keys/release
+
+    Exit codes: 0 revoked; 1 it cannot be revoked: not there, revoked already, or the chain does not
+    hold; 2 wrong usage, or a key that cannot be used; 130 interrupted. Nothing is written unless it
+    is 0.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from harness.gate.gates import load_gates
+    from harness.gate.here import gates_file as found_gates
+    from harness.signoff.chain import read_chain
+    from harness.signoff.material import name_of_revoker
+    from harness.signoff.problems import SigningRefused
+    from harness.signoff.statement import Named, Revocation, SignOff
+    from harness.signoff.trust import Signing
+    from harness.signoff.writing import append
+
+    words = reason.strip()
+    if not words or len(words) > _LONGEST:
+        raise UsageError(f"--reason takes 1 to {_LONGEST} characters", "say why in a sentence")
+    folder = record.parent if len(record.parts) > 1 else signoffs_folder(signoffs)
+    signing = Signing.of(load_gates(found_gates(gates_file)).signing)
+    key = signing_key(**key_from)
+    chain = read_chain(folder, signing)
+    if chain.problems:
+        raise SigningRefused("; ".join(chain.problems), "mend the chain first")
+    revoked = next((each for each in chain.records if each.name == record.name), None)
+    if revoked is None or not isinstance(revoked.statement, SignOff):
+        raise SigningRefused(f"{folder} holds no sign-off {record.name}", "name one that it holds")
+    said = revoked.statement
+    if (already := chain.revocation_of(revoked)) is not None:
+        raise SigningRefused(f"{record.name} is revoked already, by {already.name}")
+    name = name_of_revoker(signing, key.public, said.phase, said.profile)
+    say([f"revoking {revoked.name} ({revoked.sha256})", f"reason: {words}"])
+    if not confirmed(f"Revoke it as {name}?", yes=yes):
+        say(["not revoked"])
+        raise SystemExit(1)
+    named = Named(file=revoked.name, sha256=revoked.sha256)
+    moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+    def build(number: int, before: Named | None) -> Revocation:
+        assert before is not None
+        return Revocation(
+            number=number,
+            predecessor=before,
+            revokes=named,
+            reason=words,
+            signer=name,
+            time=moment,
+        )
+
+    written = append(folder, build, key, signing)
+    say([f"revoked: {written.file}", f"digest: {written.sha256}"])

@@ -56,12 +56,11 @@ _File = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--last-failed",
     is_flag=True,
-    help="Only what was not parity in the last run here, or in the one of --journal, which is read.",
+    help="Only what was not parity in the last run here, or in the --journal, which is then read.",
 )
 @click.option(
     "--shard",
     type=Shard(),
-    default="",
     help="Only this part of the cassettes, as 2/3; `parity merge` puts the journals together.",
 )
 @jobs_option
@@ -170,7 +169,7 @@ def _run(
     from harness.triage.since import with_changes
 
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
-    mine = set(shard_of([file.name for file in files], plan.shard))
+    mine = set(shard_of([file.name for file in files], plan.shard or ""))
     if not mine:
         problem = f"{len(files)} cassettes do not make a part {plan.shard}"
         raise UsageError(problem, "ask for fewer parts")

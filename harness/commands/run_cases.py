@@ -74,7 +74,7 @@ def judge_all(
             case CaseResult():
                 tally.results[name] = outcome
                 if journal is not None:
-                    journal.closed(outcome, took_ms)
+                    journal.closed(outcome, took_ms, name)
                 bar.done(name, outcome.verdict)
 
     outcomes = completed(
@@ -96,10 +96,12 @@ def judge_all(
 
 def _tasks(plan: RunPlan, backend: Backend, files: Sequence[CassetteFile]) -> list[CaseTask]:
     from harness.cassette.trust import is_trusted
-    from harness.config import core_baselines, trusted_roots
+    from harness.config import core_baselines, default_contract, trusted_roots
+    from harness.coverage.contract import load_contract
     from harness.experiment.case import CaseTask
 
-    roots, core = trusted_roots(), core_baselines()
+    roots, core, contract = trusted_roots(), core_baselines(), default_contract()
+    load_contract(contract)  # a broken one is told before anything runs
     return [
         CaseTask(
             backend=backend,
@@ -111,6 +113,7 @@ def _tasks(plan: RunPlan, backend: Backend, files: Sequence[CassetteFile]) -> li
             repeat=plan.repeat,
             trusted=plan.trust or is_trusted(file.path, roots),
             phase=plan.phase,
+            contract=contract,
             core=core,
         )
         for file in files

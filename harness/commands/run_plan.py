@@ -37,8 +37,8 @@ class RunPlan:
     jobs: int
     trust: bool
     repeat: int
-    shard: str
-    """`2/3`, or empty."""
+    shard: str | None
+    """`2/3`."""
     last_failed: bool
     resume: bool
     journal: Path | None
@@ -51,7 +51,7 @@ class RunPlan:
     started_at: datetime
 
 
-class Shard(click.ParamType):
+class Shard(click.ParamType[str]):
     """`I/N`: the I-th of N parts, counted from 1."""
 
     name = "I/N"
@@ -95,7 +95,7 @@ def header_of(
         trust=plan.trust,
         as_of=plan.as_of.isoformat(),
         phase=plan.phase,
-        shard=plan.shard,
+        shard=plan.shard or "",
         components=inventory.digests,
         environment=environment([engine for side in run for engine in engines_of(side)]),
         made_of=made_of(sides, names),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -21,6 +21,7 @@ __all__ = [
     "key_options",
     "passphrase_options",
     "passphrase_source",
+    "say",
     "signing_key",
 ]
 
@@ -122,6 +123,15 @@ def asked(question: Callable[[], Said]) -> Said:
         return question()
     except click.Abort:
         raise KeyboardInterrupt from None
+
+
+def say(lines: Iterable[str], *, err: bool = False) -> None:
+    """Show lines with nothing in them that a terminal could take amiss, or that is secret."""
+    from harness.canonical import printable
+    from services.redaction import redacted
+
+    for line in lines:
+        click.echo(printable(redacted(line)), err=err)
 
 
 def _passphrase(called: str) -> bytes:

@@ -1,10 +1,269 @@
-"""`parity verify`."""
+"""`parity verify`: does a signed record hold, here and now?"""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from harness.commands.here import case_tasks, found_here, signoffs_folder
+from harness.commands.options import (
+    backend_of,
+    check_writable_file,
+    jobs_option,
+    trust_option,
+    worker_count,
+)
+from harness.commands.signing import say
+from harness.errors import UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.experiment.backend import Backend
+    from harness.gate.here import Here
+    from harness.signoff.chain import Chain
+    from harness.signoff.records import Record
+    from harness.signoff.trust import Signing
+    from harness.signoff.verification import Verification
+
 __all__ = ["verify"]
+
+_File = click.Path(path_type=Path, dir_okay=False)
+_SEEDS: Final = 2**32
+_HOLDS, _FAILS, _UNKNOWN = 0, 1, 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Replay:
+    """What is to be run again."""
+
+    count: int
+    seed: int
+    jobs: int
+    trust: bool
 
 
 @click.command()
-def verify() -> None:
-    """Sign."""
+@click.argument("record", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--signoffs",
+    type=click.Path(path_type=Path, file_okay=False),
+    metavar="DIR",
+    help="The folder of records.  [default: the record's, or ./signoffs]",
+)
+@click.option(
+    "--gates",
+    "gates_file",
+    type=_File,
+    help="Whose signatures count: trust this gates.toml instead of the one here.",
+)
+@click.option(
+    "--also-trust",
+    multiple=True,
+    metavar="NAME=FILE",
+    help="Trust this public key too, for this call and for pull_request records only.",
+)
+@click.option(
+    "--expect-head",
+    metavar="DIGEST",
+    help="What the newest record's file must be: its SHA-256, or the first 8 digits or more of it.",
+)
+@click.option(
+    "--replay",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Run N of the record's cases again and compare their traces.",
+)
+@click.option("--seed", type=click.IntRange(min=0), help="Choose the same cases again.")
+@click.option("--json", "json_file", type=_File, help="Write what was found as JSON.")
+@jobs_option
+@trust_option
+@click.pass_context
+def verify(
+    ctx: click.Context,
+    /,
+    record: Path | None,
+    signoffs: Path | None,
+    gates_file: Path | None,
+    also_trust: Sequence[str],
+    expect_head: str | None,
+    replay: int,
+    seed: int | None,
+    json_file: Path | None,
+    jobs: int,
+    trust: bool,
+) -> None:
+    """Say whether a signed record holds here and now, and if not, why, a line each.
+
+    RECORD is a record's file, or its name in the folder; without one, the newest. It must be
+    signed by enough of those whom the gates here trust (never by a key that it brings along), be
+    exactly of its type, stand in an unbroken chain, and be over the files that are here: each
+    cassette, waiver, source file and rule that is no longer the same is named.
+
+    \b
+    parity verify
+    parity verify 0003-A-release.json --replay 20
+    parity verify --expect-head 1f3a9c0e --json verified.json
+    parity verify --also-trust ci=ci.key.pub
+
+    Exit codes: 0 it holds; 1 it does not; 2 wrong usage, or a file that cannot be read; 3 there is
+    no record, or a case could not be run again; 130 interrupted.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from harness.signoff.chain import read_chain
+
+    check_writable_file(json_file, "--json")
+    _check_digest(expect_head)
+    folder = _folder(record, signoffs)
+    place = found_here(gates_file, None, datetime.now(UTC).date())
+    signing = _trusted(place, also_trust)
+    chain = read_chain(folder, signing, expect_head=expect_head)
+    wanted = _wanted(record, chain)
+    if wanted is None:
+        ctx.exit(_nothing(record, chain, json_file))
+    again = _Replay(
+        count=replay,
+        seed=secrets.randbelow(_SEEDS) if seed is None else seed,
+        jobs=worker_count(jobs),
+        trust=trust,
+    )
+    ctx.exit(_verify(wanted, chain, signing, place, again, backend_of(ctx), json_file))
+
+
+def _verify(
+    record: Record,
+    chain: Chain,
+    signing: Signing,
+    place: Here,
+    again: _Replay,
+    backend: Backend,
+    json_file: Path | None,
+) -> int:
+    from harness.inventory import environment
+    from harness.signoff.show import verified_lines
+    from harness.signoff.verification import verified
+
+    files = {each.name: each.path.as_posix() for each in place.cassettes}
+    result = verified(record, chain, signing, place.current, environment(), files)
+    if again.count:
+        result = _replayed(result, place, again, backend)
+    if json_file is not None:
+        _write(json_file, result.to_json())
+    say(verified_lines(result, whole=result.holds))
+    if result.problems:
+        return _FAILS
+    return _HOLDS if result.holds else _UNKNOWN
+
+
+def _replayed(result: Verification, place: Here, again: _Replay, backend: Backend) -> Verification:
+    """Run some of the record's cases, and add what came of it."""
+    from harness.signoff.rerun import chosen, run_cases_again
+    from harness.signoff.statement import SignOff
+
+    said = result.record.statement
+    if not isinstance(said, SignOff):
+        raise UsageError("a revocation has no cases to run again", "leave --replay out")
+    names = chosen(list(said.traces), again.count, again.seed)
+    tasks = case_tasks(
+        names,
+        place,
+        backend,
+        control=said.replayed.control,
+        candidate=said.replayed.candidate,
+        trust=again.trust,
+    )
+    problems, undecided = list(result.problems), list(result.undecided)
+    problems += [f"{name}: is not here to be run again" for name in _missing(names, tasks)]
+    say([f"running {len(tasks)} cases again, seed {again.seed}"], err=True)
+    for seen in run_cases_again(tasks, said.traces, jobs=again.jobs):
+        if seen.problem:
+            (undecided if seen.undecided else problems).append(f"{seen.name}: {seen.problem}")
+    return replace(
+        result,
+        problems=tuple(problems),
+        undecided=tuple(undecided),
+        replayed=tuple(task.name for task in tasks),
+        seed=again.seed,
+    )
+
+
+def _missing(names: Sequence[str], tasks: Sequence[object]) -> list[str]:
+    there = {getattr(task, "name", "") for task in tasks}
+    return [name for name in names if name not in there]
+
+
+def _wanted(record: Path | None, chain: Chain) -> Record | None:
+    """The record that is asked for, if it could be read."""
+    if record is None:
+        return chain.newest
+    return next((each for each in chain.records if each.name == record.name), None)
+
+
+def _nothing(record: Path | None, chain: Chain, json_file: Path | None) -> int:
+    """Say that there is no such record, or that it could not be read as one."""
+    problems = list(chain.problems)
+    if record is not None and not (chain.folder / record.name).exists():
+        raise UsageError(f"there is no record {record}", f"see the folder {chain.folder}")
+    if json_file is not None:
+        _write(json_file, {"verification": 1, "holds": False, "problems": problems})
+    name = record.name if record is not None else str(chain.folder)
+    if problems:
+        say([f"does not hold: {problem}" for problem in problems])
+        say([f"{name} does not hold: {len(problems)} reason{'' if len(problems) == 1 else 's'}"])
+        return _FAILS
+    say([f"{chain.folder} holds no record: make one with `parity sign`"])
+    return _UNKNOWN
+
+
+def _folder(record: Path | None, signoffs: Path | None) -> Path:
+    """Where the chain is that the record is of."""
+    if signoffs is not None or record is None or len(record.parts) == 1:
+        if signoffs is not None and not signoffs.is_dir():
+            raise UsageError(f"there is no folder {signoffs}", "name another with --signoffs")
+        if record is not None and signoffs is None and record.is_file():
+            return record.parent
+        return signoffs_folder(signoffs)
+    return record.parent
+
+
+def _trusted(place: Here, also: Sequence[str]) -> Signing:
+    from harness.signoff.keyfile import read_public
+    from harness.signoff.keys import PublicKey
+    from harness.signoff.trust import Signing
+
+    signing = Signing.of(place.policy.gates.signing)
+    for entry in also:
+        name, sign, file = entry.partition("=")
+        if not (name and sign and file):
+            raise UsageError(f"--also-trust {entry!r} is not NAME=FILE", "write ci=ci.key.pub")
+        key = PublicKey.from_pem(read_public(Path(file)), file)
+        try:
+            signing = signing.also(name, key)
+        except ValueError as error:
+            raise UsageError(f"--also-trust {name}: {error}", "choose another name") from error
+        say([f"trusted for this call, and for pull_request records only: {name} ({file})"])
+    return signing
+
+
+def _check_digest(digest: str | None) -> None:
+    if digest is None:
+        return
+    hexadecimal = all(each in "0123456789abcdefABCDEF" for each in digest)
+    if not hexadecimal or not 8 <= len(digest) <= 64:
+        raise UsageError(f"--expect-head {digest!r} is no SHA-256", "give 8 to 64 hex digits")
+
+
+def _write(file: Path, document: object) -> None:
+    from services.redaction import redacted_value
+
+    try:
+        text = json.dumps(redacted_value(document), indent=1)
+        file.write_text(f"{text}\n", "utf-8")
+    except OSError as error:
+        problem = f"{file} cannot be written: {error.strerror}"
+        raise UsageError(problem, "choose another file with --json") from error

@@ -58,7 +58,7 @@ def request_probes(seen: Observation) -> Iterator[str]:
             yield from _main(request, before.get(request.lineage))
             summed_up = summed_up or _shows(request, _SNAPSHOT)
             before[request.lineage] = request
-        elif role == _COMPRESSOR:
+        elif role == _COMPRESSOR and _shows(request, _SNAPSHOT):  # long outputs have it asked too
             asked_to = True
             yield "compression:verified" if _shows(request, _VERIFY) else "compression:asked"
         yield from (f"provider:{finding.rule}" for finding in request.provider)

@@ -21,6 +21,14 @@ from harness.timeline.model import MomentKind, Row, Timelines, unpack
 __all__ = ["Evidence", "cause_of"]
 
 _NOTHING: Final = Timelines(rows=())
+_INVALID_ANSWERS: Final = (
+    "NO_FINISH_REASON",
+    "NO_RESPONSE_TEXT",
+    "MALFORMED_FUNCTION_CALL",
+    "UNEXPECTED_TOOL_CALL",
+)
+"""Errors of an answer that is none: how the model's stream was read decides about them."""
+_OURS: Final = frozenset({"legacy", "adk"})
 
 
 @dataclass(frozen=True)
@@ -108,6 +116,15 @@ class Evidence:
     def _written(found: Divergence) -> str:
         return json.dumps([found.control, found.candidate], ensure_ascii=False)
 
+    @property
+    def shares_services(self) -> bool:
+        """Whether both sides are given the same tools, policy, scheduler and reader of streams.
+
+        Our own runtimes are; then none of those can be what differs between them.
+        """
+        names = {side.partition("@")[0] for side in self.result.runtimes}
+        return all(_OURS.issuperset(name.split("+")) for name in names)
+
     def reached(self, *prefixes: str) -> bool:
         """Whether either side reached a probe that begins so."""
         return any(probe.startswith(prefixes) for side in self.result.reached for probe in side)
@@ -117,18 +134,14 @@ class Evidence:
         here, there = (set(side) for side in self.result.reached)
         return any(probe.startswith(prefixes) for probe in here ^ there)
 
-    @cached_property
-    def families(self) -> frozenset[str]:
-        """What the cassette is about, by the folder that it lies in."""
-        return frozenset({self.result.family.partition("/")[0]})
+    def about(self, *families: str) -> bool:
+        """Whether the cassette lies in one of these folders: what it was made to exercise."""
+        return self.result.family.partition("/")[0] in families
 
     def value(self, channel: ChannelName, *words: str) -> bool:
         """Whether an open divergence of a channel holds one of `words` on either side."""
-        return any(
-            word in json.dumps([found.label, found.control, found.candidate], ensure_ascii=False)
-            for found in self.of(channel)
-            for word in words
-        )
+        written = (self._written(found) + found.label for found in self.of(channel))
+        return any(word in text for text in written for word in words)
 
     def fields(self, side: int) -> dict[str, Any] | None:
         """The first cause's item on one side as it is compared, as far as it was kept."""
@@ -139,6 +152,23 @@ class Evidence:
     def has(self, side: int) -> bool:
         """Whether a side has the item at all."""
         return (self.first.control, self.first.candidate)[side] != ABSENT
+
+    @property
+    def read_otherwise(self) -> bool:
+        """Whether one side alone took an answer for none, or found another fault with it."""
+        told = [
+            side.line
+            for row in self.earlier(MomentKind.RETRY)
+            if not row.divergences
+            for side in (row.control, row.candidate)
+            if side is not None
+        ]
+        return any(
+            error in self._written(found) and not any(error in line for line in told)
+            for found in self.of(ChannelName.RETRIES)
+            if found.label == "retry" and found.kind in (Kind.MISSING, Kind.EXTRA)
+            for error in _INVALID_ANSWERS
+        )
 
     def earlier(self, *kinds: MomentKind) -> list[Row]:
         """The rows of these kinds before the first cause, within the same stream of events."""
@@ -155,7 +185,7 @@ class Evidence:
 def cause_of(result: CaseResult) -> Evidence | None:
     """The first cause with all that is known about it; `None` where nothing is open."""
     timelines = _unpacked(result)
-    index = first_cause_at(_open(result), _rows(timelines))
+    index = first_cause_at(_open(result), timelines.causes)
     return None if index is None else Evidence(result, timelines, index)
 
 

@@ -17,14 +17,6 @@ from harness.timeline.model import MomentKind
 
 __all__ = ["seam_of"]
 
-INVALID_ANSWERS: Final = (
-    "NO_FINISH_REASON",
-    "NO_RESPONSE_TEXT",
-    "MALFORMED_FUNCTION_CALL",
-    "UNEXPECTED_TOOL_CALL",
-)
-"""Errors of an answer that is none: how the model's stream was read decides about them."""
-
 
 def seam_of(evidence: Evidence) -> Seam:
     """The seam, or `unknown`."""
@@ -47,7 +39,7 @@ def seam_of(evidence: Evidence) -> Seam:
         case ChannelName.TRANSCRIPT:
             return _memory_seam(evidence)
         case ChannelName.RECORDING:
-            return Seam.UNKNOWN if _went_otherwise(evidence) else Seam.RECORDING
+            return _recording_seam(evidence)
         case ChannelName.EVENTS:
             return _event_seam(evidence)
         case ChannelName.COST:
@@ -62,9 +54,7 @@ def _retry_seam(evidence: Evidence) -> Seam:
         return Seam.FALLBACK
     if first.kind is Kind.CHANGED:
         return Seam.RETRY
-    invalid = any(error in evidence.text for error in INVALID_ANSWERS)
-    if invalid and not evidence.earlier(MomentKind.RETRY):
-        # One side took an answer for good that the other did not.
+    if evidence.read_otherwise:
         return Seam.STREAM
     if _asks_another_model(evidence):
         return Seam.UNKNOWN
@@ -99,20 +89,24 @@ def _call_seam(evidence: Evidence) -> Seam:
         for value in (found.control, found.candidate)
         if isinstance(value, str)
     }
-    if first.kind is Kind.ORDER:
+    if evidence.about("policy"):
+        return Seam.POLICY
+    if evidence.about("hooks") or evidence.reached_once("hook:"):
+        return Seam.HOOKS
+    if first.kind is Kind.ORDER and '"error"' not in evidence.text:
         return Seam.SCHEDULER
+    if first.kind is Kind.ORDER:
+        return Seam.UNKNOWN
     if first.kind in (Kind.MISSING, Kind.EXTRA):
         return _lone_call(evidence)
     if "awaiting_approval" in values or evidence.value(ChannelName.RETRIES, "confirmation"):
         return Seam.POLICY
-    if evidence.reached_once("hook:"):
-        return Seam.HOOKS
     if "cancelled" in values and evidence.reached("abort:"):
-        return Seam.LIFECYCLE
-    if "error" in values:
-        return Seam.POLICY if evidence.reached_once("policy:") else Seam.TOOL
-    if ABSENT in values and not _same_number_told(evidence):
-        return Seam.UNKNOWN
+        return Seam.UNKNOWN if "scheduled" in values else Seam.LIFECYCLE
+    if evidence.reached_once("policy:denied", "policy:asked"):
+        return Seam.POLICY
+    if "error" in values or (ABSENT in values and not _same_number_told(evidence)):
+        return Seam.UNKNOWN  # arguments, policy, tool: all of them end a call so
     return Seam.SCHEDULER
 
 
@@ -127,7 +121,8 @@ def _lone_call(evidence: Evidence) -> Seam:
 
 def _same_number_told(evidence: Evidence) -> bool:
     return not any(
-        found.label in ("tool_request", "tool_response") and found.kind in (Kind.MISSING, Kind.EXTRA)
+        found.label in ("tool_request", "tool_response")
+        and found.kind in (Kind.MISSING, Kind.EXTRA)
         for found in evidence.of(ChannelName.EVENTS)
     )
 
@@ -146,10 +141,12 @@ def _workspace_seam(evidence: Evidence) -> Seam:
     told = evidence.text
     if "hook_event_name" in told or ('"session_id' in told and "transcript_path" in told):
         return Seam.HOOKS
-    if "hooks" in evidence.families:
+    if evidence.about("hooks"):
         return Seam.HOOKS
+    if evidence.shares_services or evidence.channels > {ChannelName.WORKSPACE}:
+        return Seam.UNKNOWN
     ran = any(row.kind is MomentKind.TOOL for row in evidence.before)
-    return Seam.TOOL if ran and evidence.channels <= {ChannelName.WORKSPACE} else Seam.UNKNOWN
+    return Seam.TOOL if ran else Seam.UNKNOWN
 
 
 def _memory_seam(evidence: Evidence) -> Seam:
@@ -157,8 +154,16 @@ def _memory_seam(evidence: Evidence) -> Seam:
         return Seam.UNKNOWN
     labels = {found.label for found in evidence.of(ChannelName.EVENTS)}
     if evidence.first.label == "content(model)" and "message(agent)" in labels:
-        return Seam.STREAM
+        return Seam.UNKNOWN if evidence.shares_services else Seam.STREAM
     return Seam.UNKNOWN if labels else Seam.HISTORY
+
+
+def _recording_seam(evidence: Evidence) -> Seam:
+    if ChannelName.EVENTS in evidence.channels:
+        return Seam.UNKNOWN
+    if ".tokens" in evidence.first.path and not evidence.shares_services:
+        return Seam.UNKNOWN  # as they were read, or as they are written down
+    return Seam.RECORDING
 
 
 def _went_otherwise(evidence: Evidence) -> bool:
@@ -174,14 +179,18 @@ def _went_otherwise(evidence: Evidence) -> bool:
 
 def _event_seam(evidence: Evidence) -> Seam:
     first = evidence.first
-    if first.path == "data.message" and evidence.reached("hook:agent_stopped"):
-        return Seam.HOOKS
+    if first.label == "agent_end" and first.path.startswith("data"):
+        return Seam.HOOKS if evidence.reached("hook:agent_stopped") else Seam.LIFECYCLE
     if first.label in ("agent_start", "agent_end"):
         return Seam.LIFECYCLE
     if first.kind in (Kind.MISSING, Kind.EXTRA) and _next_ends_aborted(evidence):
         return Seam.LIFECYCLE
     if first.kind in (Kind.MISSING, Kind.EXTRA) and evidence.reached("loop:") and _spoken(first):
         return Seam.LOOPS if _loop_is_told_next(evidence) else Seam.UNKNOWN
+    if first.kind in (Kind.MISSING, Kind.EXTRA) and evidence.about("hooks") and _spoken(first):
+        return Seam.UNKNOWN
+    if first.label.startswith("tool_") and not evidence.shares_services:
+        return Seam.UNKNOWN  # what the tool said, or how it is told
     return Seam.EVENTS
 
 

@@ -76,6 +76,9 @@ class ReasonKind(StrEnum):
     COST_UNKNOWN = "cost unknown"
     COST_ABOVE = "cost above limits"
     RECORD_MISSING = "no record"
+    RECORD_STALE = "record stale"
+    """Of something else than what is here now."""
+    RECORD_OLD = "record too old"
     RECORD_OTHER_PROFILE = "record of another profile"
     RECORD_REFUSED = "record refused"
     RECORD_SAYS_OTHERWISE = "record says otherwise"
@@ -124,6 +127,8 @@ class Reason(_Value):
     """One sentence."""
     change: str
     """What would change the answer: a command where there is one."""
+    condition: str = ""
+    """The condition that does not hold because of it, by what it is about."""
 
     @property
     def answer(self) -> Answer:

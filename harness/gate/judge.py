@@ -95,7 +95,7 @@ def judge(
 
 
 def _unsettled_in_samples(scope: Scope) -> Iterator[str]:
-    """What samples saw of both sides breaking a provider rule: no leg asks about drawn scenarios."""
+    """What samples saw of provider rules broken on both sides; no leg settles that."""
     for run in scope.evidence.samples:
         count = sum(run.unsettled.values())
         if count:

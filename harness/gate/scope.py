@@ -33,7 +33,7 @@ class Judged:
     @classmethod
     def of(cls, name: str, about: str, says: str, reasons: Iterable[Reason]) -> Judged:
         """A condition whose answer follows from its reasons."""
-        found = tuple(reasons)
+        found = tuple(each.model_copy(update={"condition": about}) for each in reasons)
         condition = Condition(name=name, about=about, answer=answer_of(found), says=says)
         return cls(condition=condition, reasons=found)
 

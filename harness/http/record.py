@@ -127,14 +127,14 @@ SCENARIOS: Final = (
             {"stream": [_chunk({"text": "Only README.md."}, finish="STOP", tokens=5)]},
         ],
         conversations=[[_LIST], [_LIST, _model(_CALL), _CALLED]],
-        contract=("P-011", "P-032", "P-016"),
+        contract=("P-011", "P-016", "P-033"),
     ),
     HttpScenario(
         name="quota_then_answer",
         note="429 with a RetryInfo of two seconds, then an answer",
         steps=[{"error": _SLOW_DOWN}, {"stream": list(_ANSWER)}],
         conversations=[[_HELLO], [_HELLO]],
-        contract=("P-066",),
+        contract=("P-068",),
     ),
     HttpScenario(
         name="error_in_the_middle",
@@ -144,14 +144,14 @@ SCENARIOS: Final = (
             {"stream": list(_ANSWER)},
         ],
         conversations=[[_HELLO], [_HELLO]],
-        contract=("P-071",),
+        contract=("P-073",),
     ),
     HttpScenario(
         name="bad_request",
         note="400, which nobody should try again",
         steps=[{"error": _BAD_REQUEST}],
         conversations=[[_HELLO]],
-        contract=("P-063", "P-064"),
+        contract=("P-065", "P-066"),
     ),
 )
 

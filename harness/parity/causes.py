@@ -8,38 +8,70 @@ client is told, follows from them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from harness.parity.divergence import ChannelName, Divergence, Kind
 
-__all__ = ["first_cause_at"]
+__all__ = ["IN_TIME", "first_cause_at", "in_order"]
 
 _ORDER: Final = tuple(ChannelName)
-_IN_TIME: Final = frozenset(
+IN_TIME: Final = frozenset(
     {ChannelName.REQUESTS, ChannelName.PROVIDER, ChannelName.RETRIES, ChannelName.TOOL_STATES}
 )
+"""Channels whose items are taken down as they happen."""
+Times = Mapping[tuple[ChannelName, int], tuple[int, int]]
+"""Channel and index of an item to when it happened."""
 
 
 def first_cause_at(
-    divergences: Iterable[tuple[int, Divergence]], rows: Mapping[int, int]
+    divergences: Iterable[tuple[int, Divergence]], causes: Sequence[int] = ()
 ) -> int | None:
     """The index of the first cause among `divergences`; `None` without any.
 
     Args:
         divergences: Each with its index.
-        rows: The row of the timelines in which each shows, as far as known. Without it the order
-            of the channels decides: a different question explains everything that comes after it,
-            a different event explains nothing.
+        causes: Indices of divergences in the order in which they happened, as far as known
+            (`Timelines.causes`). Without them the order of the channels decides: a different
+            question explains everything that comes after it, a different event explains nothing.
     """
+    at = {index: number for number, index in enumerate(causes)}
 
     def rank(each: tuple[int, Divergence]) -> tuple[int, int, int, int]:
         index, found = each
         channel = _ORDER.index(found.channel)
         if found.kind is Kind.REPLAY:
             return (1, 0, channel, index)
-        if found.channel in _IN_TIME and rows:
-            return (0, rows.get(index, len(_ORDER) + max(rows.values())), channel, index)
-        return (0 if found.channel in _IN_TIME else 2, 0, channel, index)
+        if found.channel in IN_TIME:
+            return (0, at.get(index, len(at)), channel, index)
+        return (2, 0, channel, index)
 
     return min(divergences, key=rank, default=(None, None))[0]
+
+
+def in_order(divergences: Sequence[Divergence], times: tuple[Times, Times]) -> list[int]:
+    """Indices of what differs among things taken down as they happened, the earliest first.
+
+    Args:
+        divergences: All of a case.
+        times: For each side when each of its items happened. Until the first difference both
+            sides do the same, so what either side did first is the first difference.
+    """
+    found: list[tuple[tuple[int, int], bool, tuple[int, int], int, int]] = []
+    for index, each in enumerate(divergences):
+        if each.channel not in IN_TIME or each.kind in (Kind.REPLAY, Kind.NONDETERMINISTIC):
+            continue
+        channel = each.channel
+        if channel is ChannelName.PROVIDER:
+            channel = ChannelName.REQUESTS  # its indices are those of the requests
+        places = (each.control_index, each.candidate_index)
+        known = [
+            side[channel, place]
+            for side, place in zip(times, places, strict=True)
+            if place is not None and (channel, place) in side
+        ]
+        if known:
+            # What the API objects to in a question is no earlier than the question itself.
+            objection = each.channel is ChannelName.PROVIDER
+            found.append((min(known), objection, max(known), _ORDER.index(each.channel), index))
+    return [index for *_, index in sorted(found)]

@@ -181,6 +181,8 @@ class WaiverStatus:
     count: int
     """Divergences that it fits, the first waiver that fits one taking it."""
     max_count: int
+    days_left: int | None = None
+    """From the day of judging to the last one on which it holds; below 0 once it has expired."""
 
 
 def load_waivers(file: Path | None, *, as_of: date) -> Waivers:
@@ -246,7 +248,13 @@ def settle(
         elif waivers.as_of > waiver.expires:
             state = "expired"
         states.append(
-            WaiverStatus(id=waiver.id, state=state, count=count, max_count=waiver.max_count)
+            WaiverStatus(
+                id=waiver.id,
+                state=state,
+                count=count,
+                max_count=waiver.max_count,
+                days_left=(waiver.expires - waivers.as_of).days,
+            )
         )
     return settled, states
 

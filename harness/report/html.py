@@ -16,8 +16,6 @@ from jinja2 import Environment, FunctionLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from harness.canonical import printable
-from harness.config import default_contract
-from harness.coverage.contract import Contract, ContractFileError, load_contract
 from harness.report.html_data import page_data
 from harness.report.model import RunReport
 
@@ -39,28 +37,15 @@ SCRIPTS: Final = (
 """The page's script, in the order in which its parts stand."""
 
 
-def html_report(report: RunReport, contract: Contract | None = None) -> str:
-    """The page.
-
-    Args:
-        report: What to show.
-        contract: The numbered behaviours that cases name; looked for where they usually stand if
-            it is not given.
-    """
+def html_report(report: RunReport) -> str:
+    """The page."""
     style, script = _style(), _script()
     return _template().render(
-        page=page_data(report, _usual_contract() if contract is None else contract),
+        page=page_data(report),
         style=Markup(style),  # noqa: S704 - ours, from page/
         script=Markup(script),  # noqa: S704
         policy=policy(style, script),
     )
-
-
-def _usual_contract() -> Contract:
-    try:
-        return load_contract(default_contract())
-    except ContractFileError:  # a report of what was seen must not fail for what was expected
-        return Contract()
 
 
 def policy(style: str, script: str) -> str:

@@ -10,16 +10,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
-from harness.canonical import printable
-from harness.coverage.contract import Contract
-from harness.parity.explain import explain, first_cause
+from harness.explain.model import Explanation
+from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.html_case import case_details, case_kind, deflated, is_shown
 from harness.report.html_cassettes import cassette_text
 from harness.report.html_charts import classes_of, cost_shape, coverage_rows, grid, kill_rows
 from harness.report.model import RunReport
+from harness.report.words import explanation
 from harness.triage.blame import blame
-from harness.triage.clusters import Cluster, clusters
+from harness.triage.clusters import Cluster, package_of
+from services.redaction import redacted_value
 from services.wire import JsonObject
 
 __all__ = ["page_data"]
@@ -28,13 +29,14 @@ _ORDER: Final = {"finding": 0, "waived": 1, "noise": 2}
 _VERDICTS: Final = {CaseVerdict.DIVERGENT: 0, CaseVerdict.INCONCLUSIVE: 1, CaseVerdict.PARITY: 2}
 
 
-def page_data(report: RunReport, contract: Contract) -> JsonObject:
+def page_data(report: RunReport) -> JsonObject:
     """Everything that the page shows."""
-    groups = clusters(report.cases)
+    contract = report.contract
+    groups = [finding.cluster for finding in report.findings]
     group_of = {name: number for number, each in enumerate(groups) for name in each.cases}
     shown = sorted(filter(is_shown, report.cases), key=lambda case: _order(case, groups, group_of))
     said = blame(report)
-    return {
+    page = {
         "verdict": report.verdict.value,
         "says": _says(report),
         "control": report.control,
@@ -44,9 +46,7 @@ def page_data(report: RunReport, contract: Contract) -> JsonObject:
         "counts": _counts(report.cases),
         "problems": [problem.message for problem in report.problems],
         "groups": [_group(each) for each in groups],
-        "cases": [
-            _case(report, case, number, contract, group_of) for number, case in enumerate(shown)
-        ],
+        "cases": [_case(report, case, number, group_of) for number, case in enumerate(shown)],
         "agreeing": [
             {
                 "name": case.cassette,
@@ -60,17 +60,27 @@ def page_data(report: RunReport, contract: Contract) -> JsonObject:
         ],
         "grid": grid(report.cases, contract),
         "coverage": coverage_rows(report.cases, contract),
-        "kills": kill_rows(None),
+        "kills": kill_rows(report.kills),
         "cost": cost_shape(report.cases),
         "waivers": [
-            {"id": w.id, "state": w.state, "count": w.count, "most": w.max_count, "says": ""}
-            for w in report.waivers
+            {
+                "id": waiver.id,
+                "state": waiver.state,
+                "count": waiver.count,
+                "most": waiver.max_count,
+                "left": waiver.days_left,
+            }
+            for waiver in report.waivers
         ],
-        "waivers_expire": False,
         "rules": dict(report.rules),
         "objections": _objections(report),
-        "facts": [{"name": name, "value": report.versions[name]} for name in report.versions],
+        "facts": _facts(report),
     }
+    clean: JsonObject = redacted_value(page)
+    # What is packed was cleaned before; as base64 it could only be damaged.
+    for case, told in zip(shown, clean["cases"], strict=True):
+        told["packed"] = _packed(report, case)
+    return clean
 
 
 def _order(
@@ -133,15 +143,10 @@ def _group(cluster: Cluster) -> JsonObject:
 
 
 def _case(
-    report: RunReport,
-    case: CaseResult,
-    number: int,
-    contract: Contract,
-    group_of: Mapping[str, int],
+    report: RunReport, case: CaseResult, number: int, group_of: Mapping[str, int]
 ) -> JsonObject:
     cause = first_cause(case)
-    file = report.files.get(case.cassette)
-    lines = explain(case, report.control, report.candidate)
+    told = _told(report, case)
     words = {found.place for found in case.divergences} | set(case.waived.values())
     return {
         "anchor": f"case-{number + 1}",
@@ -149,22 +154,66 @@ def _case(
         "kind": case_kind(case),
         "verdict": case.verdict.value,
         "phase": case.phase,
-        "classes": classes_of(case, contract),
+        "classes": classes_of(case, report.contract),
         "contract": case.contract,
         "group": group_of.get(case.cassette),
-        "headline": printable(cause.place) if cause is not None else next(iter(lines), ""),
-        "sentences": lines,
-        "contradiction": "",
-        "seam": "",
-        "behaviour": None,
+        "headline": next(iter(told.sentences), "") if cause is None else cause.place,
+        "sentences": told.sentences,
+        "contradiction": told.contradiction,
+        "seam": "" if told.channel is None else told.seam.value,
+        "look": package_of(told.seam, case.runtimes[1] or report.candidate),
+        "behaviour": _behaviour(report, told),
         "open": len(case.open),
         "waived": len(case.waived),
-        "cut": [channel.value for channel in case.cut],
         "remarks": case.remarks,
         "words": " ".join(sorted(words)),
         "command": report.reproduce(case),
-        "packed": deflated(case_details(case, file, cassette_text(case.cassette, file))),
     }
+
+
+def _told(report: RunReport, case: CaseResult) -> Explanation:
+    if case.verdict is not CaseVerdict.PARITY:
+        return explanation(report, case)
+    if case.waived:
+        counts = Counter(case.waived.values())
+        by = ", ".join(f"{waiver} ({count})" for waiver, count in sorted(counts.items()))
+        said = f"All that differs is accepted, by these waivers: {by}."
+    else:
+        said = f"The control differs from itself in {_count(len(case.noise), 'place')}."
+    return Explanation(channel=None, sentences=(said,))
+
+
+def _behaviour(report: RunReport, told: Explanation) -> JsonObject | None:
+    if not told.behaviour:
+        return None
+    known = report.contract.by_id(told.behaviour)
+    title = "" if known is None else known.title
+    return {"id": told.behaviour, "title": title, "source": told.source}
+
+
+def _packed(report: RunReport, case: CaseResult) -> str:
+    text = cassette_text(case.cassette, report.files.get(case.cassette))
+    return deflated(redacted_value(case_details(case, report.file(case), text)))
+
+
+def _facts(report: RunReport) -> list[JsonObject]:
+    """What ran, for the foot of the page: told once, in the order in which one would ask."""
+    header = report.header
+    if header is None:
+        return [{"name": name, "value": report.versions[name]} for name in report.versions]
+    commit = f"{header.revision}{', with changes' if header.dirty else ''}"
+    told = {
+        "begun": header.started_at,
+        "revision": commit if header.revision else "",
+        "waivers judged by": header.as_of,
+        "phase": header.phase or "",
+        "shard": header.shard,
+        "runs of each side": str(header.repeat) if header.repeat > 1 else "",
+        **header.made_of,
+        **{f"digest of {name}": digest for name, digest in header.components.items()},
+        **header.environment,
+    }
+    return [{"name": name, "value": value} for name, value in told.items() if value]
 
 
 def _objections(report: RunReport) -> list[JsonObject]:

@@ -1,9 +1,9 @@
 """The journal of a run: JSON lines, each flushed as it happens, so that little can be lost.
 
-First a header that says what is compared with what, then the inventory: every file and package that
-the verdict rests on. Then, per case, a `started` line, and a `finished` line with the result and the
-digests of both traces, with how long it took in a line of its own, since that is no part of the
-result. A killed run loses at most what was in flight; the same command with `--resume` goes on.
+First a header that says what is compared with what, then the inventory: every file and package
+that the verdict rests on. Then, per case, a `started` line, and a `finished` line with the result
+and the digests of both traces; how long it took is a line of its own, being no part of the result.
+A killed run loses at most what was in flight; the same command with `--resume` goes on.
 """
 
 from __future__ import annotations
@@ -112,11 +112,17 @@ class Journal(JsonLines):
         """Write that a case was handed out."""
         self._write({"started": cassette})
 
-    def closed(self, result: CaseResult, took_ms: float | None = None) -> None:
-        """Write a case's result, with the digests of both sides, and how long it took."""
+    def closed(
+        self, result: CaseResult, took_ms: float | None = None, name: str | None = None
+    ) -> None:
+        """Write a case's result, with the digests of both sides, and how long it took.
+
+        `name` is what it was started as, where a recording calls itself otherwise.
+        """
+        name = name or result.cassette
         if took_ms is not None:
-            self._write({"took": result.cassette, "ms": round(took_ms, 1)})
-        self._write({"finished": result.cassette, **result.to_json()})
+            self._write({"took": name, "ms": round(took_ms, 1)})
+        self._write({"finished": name, **result.to_json()})
 
     def skipped(self, cassette: str) -> None:
         """Write that a case turned out not to be asked for."""

@@ -1,7 +1,7 @@
 """Reading the lines of a journal that somebody else may have written: bounded, and checked.
 
-A journal comes from another machine or another day. What is read of it is limited in size and depth,
-and a result has exactly what a result has, so that no report trips over it later.
+A journal comes from another machine or another day. What is read of it is limited in size and
+depth, and a result has exactly what a result has, so that no report trips over it later.
 """
 
 from __future__ import annotations

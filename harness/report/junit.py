@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 import re
+from typing import Final
 from xml.etree import ElementTree as ET  # only written, never parsed
 
-from harness.parity.explain import explain
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.model import RunReport
+from harness.report.words import reasons
+from services.redaction import redacted
 
 __all__ = ["junit_report"]
 
-_NOT_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_UNSEEN: Final = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\u007f-\u009f\ufeff]")
+"""What XML can hold and nobody can see: it may turn the order of what stands around it."""
 
 
 def junit_report(report: RunReport) -> str:
     """One suite per family, one test case per cassette; a file that did not load is an error."""
-    root = ET.Element("testsuites", name=f"parity {report.control} and {report.candidate}")
+    sides = f"parity {report.control} and {report.candidate}"
+    root = ET.Element("testsuites", name=_text(sides))
     for row in report.families:
         suite = _suite(root, row.family, row.total, row.divergent, row.inconclusive)
         for case in report.cases:
@@ -47,9 +52,11 @@ def _case(suite: ET.Element, case: CaseResult, report: RunReport) -> None:
     for kind, findings in (("inherited", case.inherited), ("unsettled", case.unsettled)):
         if findings:
             _property(element, f"provider.{kind}", str(len(findings)))
+    if case.contract:
+        _property(element, "contract", " ".join(case.contract))
     if case.verdict is CaseVerdict.PARITY:
         return
-    lines = explain(case, report.control, report.candidate)
+    lines = reasons(report, case)
     tag = "failure" if case.verdict is CaseVerdict.DIVERGENT else "error"
     outcome = ET.SubElement(
         element, tag, message=_text(lines[0] if lines else ""), type=case.verdict.value
@@ -61,9 +68,10 @@ def _property(element: ET.Element, name: str, value: str) -> None:
     """Put a fact under `element`, which readers show beside the outcome."""
     holder = element.find("properties")
     holder = ET.SubElement(element, "properties") if holder is None else holder
-    ET.SubElement(holder, "property", name=name, value=value)
+    ET.SubElement(holder, "property", name=name, value=_text(value))
 
 
 def _text(text: str) -> str:
-    """`text` with what XML cannot hold replaced."""
-    return _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", text)
+    """`text` without secrets, with what XML cannot hold replaced, and what is unseen shown."""
+    shown = _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", redacted(text))
+    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", shown)

@@ -13,7 +13,7 @@ from typing import Final
 from harness.canonical import printable
 from services.redaction import redacted
 
-__all__ = ["code", "fenced", "prose", "table"]
+__all__ = ["cell", "code", "fenced", "prose", "table"]
 
 _LOUD: Final = re.compile(r"[\\`*\[\]<>~$|]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])")
 """What Markdown (GitHub's formulas included) reads as more than text. An underscore inside a word
@@ -45,12 +45,12 @@ def fenced(lines: Iterable[str]) -> str:
 def table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
     """A table of cells that are Markdown already."""
     ruler = [":--", *("--:" for _ in head[1:])]
-    return "\n".join(_row(cells) for cells in (head, ruler, *rows))
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in (head, ruler, *rows))
 
 
-def _row(cells: Sequence[str]) -> str:
-    # Also inside of code spans a bar ends a cell.
-    return f"| {' | '.join(re.sub(r'(?<!\\)\|', r'\\|', cell) for cell in cells)} |"
+def cell(text: str) -> str:
+    """`text` as a code span for a table, where a bar would end a cell even inside of one."""
+    return code(text.replace("|", "\\x7c"))
 
 
 def _backticks(text: str) -> int:

@@ -18,6 +18,7 @@ from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus
 from harness.triage.changes import Changes
 from harness.triage.clusters import Cluster, clusters
+from services.wire import JsonObject
 
 __all__ = ["ExitCode", "FamilyRow", "Finding", "LoadProblem", "RunReport", "exit_code"]
 
@@ -83,8 +84,10 @@ class RunReport:
     """What was compared with what, by which build, on what machine."""
     since: Changes | None = None
     """What changed since the last green run, where one is known (`harness.triage`)."""
-    contract: Contract | None = None
+    contract: Contract = field(default_factory=Contract)
     """The numbered behaviours that cases name."""
+    kills: JsonObject | None = None
+    """The kill matrix as `parity faults --json` wrote it, where one was given."""
 
     @property
     def partial(self) -> bool:
@@ -164,12 +167,12 @@ class RunReport:
     @property
     def behaviours(self) -> tuple[str, ...]:
         """Ids of the contract that the cases of the run declare, sorted."""
-        return tuple(sorted({id for case in self.cases for id in case.contract}))
+        return tuple(sorted({each for case in self.cases for each in case.contract}))
 
     def file(self, case: CaseResult) -> str | None:
         """The cassette's file, as short as the working directory allows."""
         target = self.files.get(case.cassette)
-        if target is None or not os.path.isabs(target):
+        if target is None or not Path(target).is_absolute():
             return target
         near = os.path.relpath(target)
         return target if near.startswith(os.pardir) else near

@@ -6,15 +6,25 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
-from harness.errors import LoadProblem
-from harness.inventory import code_digest
+from harness.cassette.find import find_cassettes
+from harness.config import default_contract
+from harness.coverage.contract import Contract, ContractFileError, load_contract
+from harness.errors import HarnessError, LoadProblem, UsageError
+from harness.inventory import Component, Inventory, code_digest, waivers_component
 from harness.journal_header import JournalHeader
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import Waivers, load_waivers, settle
 from harness.report.journal import JournalRecord
 from harness.report.model import RunReport
 
-__all__ = ["journal_report", "reproducing_options", "settled_report", "waivers_of"]
+__all__ = [
+    "files_of",
+    "journal_report",
+    "refuse_other_waivers",
+    "reproducing_options",
+    "settled_report",
+    "waivers_of",
+]
 
 _SHOWN = ("parity", "google-adk", "google-genai")
 
@@ -55,6 +65,7 @@ def settled_report(
         files=files or {},
         options=options,
         header=header,
+        contract=_usual_contract(),
     )
 
 
@@ -90,6 +101,43 @@ def reproducing_options(header: JournalHeader, waivers_file: Path | None) -> lis
     """What a command must repeat to see what the run saw, where it is not what it would do."""
     options = ["--trust"] if header.trust else []
     return options if waivers_file is None else [*options, "--waivers", str(waivers_file)]
+
+
+def _usual_contract() -> Contract:
+    try:
+        return load_contract(default_contract())
+    except ContractFileError:  # a report of what was seen must not fail for what was expected
+        return Contract()
+
+
+def refuse_other_waivers(record: JournalRecord, file: Path | None) -> None:
+    """Make sure that `file` holds the waivers that the run was judged by.
+
+    Raises:
+        UsageError: it does not; it says which ones differ.
+    """
+    was = Inventory({"waivers": record.inventory.components.get("waivers", Component())})
+    told = was.differences(Inventory({"waivers": waivers_component(file)}))
+    if told:
+        problem = f"{record.file}: the run knew other waivers: {'; '.join(told)}"
+        raise UsageError(problem, "name its own with --waivers")
+
+
+def files_of(header: JournalHeader) -> dict[str, str]:
+    """Cassette to file, for those of a journal that are here as well.
+
+    A journal is untrusted: it does not make anybody search elsewhere than below this folder.
+    """
+    found: dict[str, str] = {}
+    here = Path.cwd()
+    for path in map(Path, header.paths):
+        if not path.resolve().is_relative_to(here):
+            continue
+        try:
+            found |= {file.name: str(file.path) for file in find_cassettes([path])}
+        except HarnessError:  # made on another machine: the command names the cassette instead
+            continue
+    return found
 
 
 def _versions(header: JournalHeader) -> dict[str, str]:

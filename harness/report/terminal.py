@@ -1,6 +1,9 @@
 """What a person sees: progress on standard error while it runs, the answer on standard output.
 
-Colour and movement only where there is a terminal to show them, and never under `NO_COLOR`.
+The first screen says whose problem a red run is, whether it is parity, and how to see the first
+difference again; what it rests on comes after, and the verdict once more at the end, where a log is
+looked at first. Colour and movement only where there is a terminal to show them, and never under
+`NO_COLOR`.
 """
 
 from __future__ import annotations
@@ -14,10 +17,11 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
-from harness.canonical import printable
-from harness.parity.explain import explain
 from harness.parity.verdict import CaseVerdict
-from harness.report.model import RunReport
+from harness.report.model import Finding, RunReport
+from harness.report.words import behaviours, counts, headline, in_short, inert, look_in, reasons
+from harness.triage.blame import blame
+from services.redaction import told
 
 __all__ = ["CaseProgress", "progress", "show"]
 
@@ -67,48 +71,92 @@ def progress(total: int, stream: TextIO) -> Iterator[CaseProgress]:
 
 
 def show(report: RunReport, stream: TextIO) -> None:
-    """Write the whole report: table by family, what is not parity, and the verdict last."""
+    """Write the whole report, most wanted first; keys and tokens masked, commands as they are."""
     console = Console(file=stream, highlight=False, soft_wrap=True)
+    _show_head(report, console)
+    _show_findings(report, console)
     if report.cases:
         console.print(_table(report))
     if report.rules:
         hidden = ", ".join(f"{name} {count}" for name, count in report.rules.items())
-        console.print(f"differences hidden by projection rules: {hidden}", style="dim")
+        console.print(_safe(f"differences hidden by projection rules: {hidden}"), style="dim")
     _show_provider(report, console)
     _show_waivers(report, console)
     for problem in report.problems:
-        console.print(f"not loaded: {escape(printable(problem.message))}", style="red")
+        console.print(_safe(f"not loaded: {problem.message}"), style="red")
     _show_remarks(report, console)
     _show_inconclusive(report, console)
-    _show_divergent(report, console)
-    console.print(_verdict_line(report), style=f"bold {_STYLE[report.verdict]}")
+    console.print(_safe(headline(report)), style=f"bold {_STYLE[report.verdict]}")
+
+
+def _safe(text: str) -> str:
+    """`text` on one line, inert for terminals, build servers and for rich."""
+    return escape(inert(told(text)))
+
+
+def _show_head(report: RunReport, console: Console) -> None:
+    whose = blame(report)
+    if whose is not None:
+        console.print(_safe(whose.line), style="bold")
+    came_to = f"{report.verdict.value}: {counts(report)} of {report.planned}"
+    facts = [came_to, *filter(None, [behaviours(report)])]
+    console.print(_safe("; ".join(facts)), style=f"bold {_STYLE[report.verdict]}")
+    if report.since is not None:
+        for line in report.since.lines():
+            console.print(_safe(line), style="dim")
+
+
+def _show_findings(report: RunReport, console: Console) -> None:
+    if not report.findings:
+        return
+    first, *others = report.findings
+    console.print(_safe(f"first divergence: {first.case.cassette}{_alike(first)}"), style="red")
+    for line in reasons(report, first.case):
+        console.print(f"  {_safe(line)}")
+    if package := look_in(report, first):
+        console.print(f"  {_safe(f'look in: {package}')}")
+    console.print(f"  {_safe(f'reproduce: {first.reproduce}')}")
+    for other in others[:_LISTED]:
+        line = f"{other.case.cassette}{_alike(other)}: {in_short(report, other.case)}"
+        console.print(_safe(f"also divergent: {line}"), style="red")
+    if len(others) > _LISTED:
+        more = f"… and {len(others) - _LISTED} more sorts of divergence"
+        console.print(more, style="red")
+
+
+def _alike(finding: Finding) -> str:
+    if not finding.alike:
+        return ""
+    others = [name for name in finding.cluster.cases if name != finding.case.cassette]
+    named = ", ".join(others[:_NAMED]) + (", …" if len(others) > _NAMED else "")
+    return f" (and {finding.alike} alike: {named})"
 
 
 def _show_provider(report: RunReport, console: Console) -> None:
-    told = (
+    known = (
         ("provider findings inherited from the published core", report.inherited),
         ("provider findings of both sides, the published core not known", report.unsettled),
     )
-    for words, counts in told:
-        if counts:
-            listed = ", ".join(f"{rule} {count}" for rule, count in counts.items())
-            console.print(f"{words}: {escape(listed)}", style="dim")
+    for words, found in known:
+        if found:
+            listed = ", ".join(f"{rule} {count}" for rule, count in found.items())
+            console.print(_safe(f"{words}: {listed}"), style="dim")
 
 
 def _show_waivers(report: RunReport, console: Console) -> None:
     used = [waiver for waiver in report.waivers if waiver.state == "used"]
     if used:
         listed = ", ".join(f"{waiver.id} {waiver.count}" for waiver in used)
-        console.print(f"differences accepted by waivers: {escape(listed)}")
+        console.print(_safe(f"differences accepted by waivers: {listed}"))
     unused = [waiver.id for waiver in report.waivers if waiver.state == "unused"]
     if unused:
         named, more = unused[:_NAMED], len(unused[_NAMED:])
         listed = ", ".join(named) + (f" and {more} more" if more else "")
-        console.print(f"waivers unused here: {escape(listed)}", style="dim")
+        console.print(_safe(f"waivers unused here: {listed}"), style="dim")
     for waiver in report.waivers:
         if waiver.state not in ("used", "unused"):
             count = f"{waiver.count} of at most {waiver.max_count}"
-            console.print(f"waiver {escape(waiver.id)}: {waiver.state} ({count})", style="yellow")
+            console.print(_safe(f"waiver {waiver.id}: {waiver.state} ({count})"), style="yellow")
 
 
 def _table(report: RunReport) -> Table:
@@ -117,10 +165,10 @@ def _table(report: RunReport) -> Table:
     for heading in ("cases", "parity", "divergent", "inconclusive"):
         table.add_column(heading, justify="right")
     for row in report.families:
-        counts = (row.total, row.parity, row.divergent, row.inconclusive)
+        found = (row.total, row.parity, row.divergent, row.inconclusive)
         style = "red" if row.divergent else "yellow" if row.inconclusive else ""
         table.add_row(
-            escape(row.family), *(str(count) if count else "·" for count in counts), style=style
+            _safe(row.family), *(str(count) if count else "·" for count in found), style=style
         )
     return table
 
@@ -129,8 +177,8 @@ def _show_remarks(report: RunReport, console: Console) -> None:
     parity = (case for case in report.cases if case.verdict is CaseVerdict.PARITY)
     cases = [case for case in parity if case.remarks]
     for case in cases[:_LISTED]:
-        remarks = printable("; ".join(case.remarks))
-        console.print(f"remark: {escape(case.cassette)}: {escape(remarks)}", style="dim")
+        remarks = "; ".join(case.remarks)
+        console.print(_safe(f"remark: {case.cassette}: {remarks}"), style="dim")
     if len(cases) > _LISTED:
         console.print(f"… and {len(cases) - _LISTED} more cases with remarks", style="dim")
 
@@ -138,35 +186,7 @@ def _show_remarks(report: RunReport, console: Console) -> None:
 def _show_inconclusive(report: RunReport, console: Console) -> None:
     cases = [case for case in report.cases if case.verdict is CaseVerdict.INCONCLUSIVE]
     for case in cases[:_LISTED]:
-        reasons = "; ".join(explain(case, report.control, report.candidate))
-        console.print(f"inconclusive: {escape(case.cassette)}: {escape(reasons)}", style="yellow")
+        line = f"inconclusive: {case.cassette}: {in_short(report, case)}"
+        console.print(_safe(line), style="yellow")
     if len(cases) > _LISTED:
         console.print(f"… and {len(cases) - _LISTED} more inconclusive cases", style="yellow")
-
-
-def _show_divergent(report: RunReport, console: Console) -> None:
-    cases = [case for case in report.cases if case.verdict is CaseVerdict.DIVERGENT]
-    first = report.first_divergent
-    if first is None:
-        return
-    console.print(f"first divergence: {escape(first.cassette)}", style="red")
-    for line in explain(first, report.control, report.candidate):
-        console.print(f"  {escape(line)}")
-    console.print(f"  reproduce: {escape(report.reproduce(first))}")
-    others = [case for case in cases if case is not first]
-    for case in others[:_LISTED]:
-        lines = explain(case, report.control, report.candidate)
-        console.print(f"also divergent: {escape(case.cassette)}: {escape(lines[0])}", style="red")
-    if len(others) > _LISTED:
-        console.print(f"… and {len(others) - _LISTED} more divergent cases", style="red")
-
-
-def _verdict_line(report: RunReport) -> str:
-    count = len(report.cases)
-    sides = f"{report.control} and {report.candidate}"
-    words = f"{report.verdict.value}: {sides} over {count} case{'' if count == 1 else 's'}"
-    if report.interrupted:
-        words += f" (interrupted: {count} of {report.planned} judged, partial report)"
-    elif report.partial:
-        words += f" ({count} of {report.planned} judged, partial report)"
-    return escape(words)

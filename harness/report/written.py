@@ -17,7 +17,12 @@ from harness.errors import UsageError
 if TYPE_CHECKING:  # importing it costs what `parity --help` must not
     from harness.report.model import RunReport
 
-__all__ = ["WRITERS", "Writer", "write_report"]
+__all__ = ["GITHUB", "STEP_SUMMARY", "WRITERS", "Writer", "write_report"]
+
+GITHUB: Final = "github"
+"""The option that tells GitHub: annotations on standard output, a summary of the step."""
+STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
+"""The variable that names the file to which a step adds its summary."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +81,11 @@ WRITERS: Final = (
         help="Write the report as JUnit XML.",
         text="harness.report.junit:junit_report",
     ),
+    Writer(
+        option="--summary",
+        help="Write the report as Markdown, for a comment on a pull request.",
+        text="harness.report.summary:summary_report",
+    ),
 )
 """In the order in which the files are named at the end."""
 
@@ -83,11 +93,30 @@ WRITERS: Final = (
 def write_report(report: RunReport, places: Mapping[str, Path]) -> list[Path]:
     """Write the report wherever it was asked for; `places` by the options' parameter names.
 
+    Under `GITHUB` stands the file of the step's summary, to which the report is added.
+
     Raises:
         UsageError: a file cannot be written.
     """
+    if GITHUB in places:
+        _tell_github(report, places[GITHUB])
     return [
         writer.write(report, places[writer.parameter])
         for writer in WRITERS
         if writer.parameter in places
     ]
+
+
+def _tell_github(report: RunReport, summary: Path) -> None:
+    import click
+
+    from harness.report.annotations import annotations_report
+    from harness.report.summary import summary_report
+
+    click.echo(annotations_report(report), nl=False)
+    try:
+        with summary.open("a", encoding="utf-8") as stream:
+            stream.write(summary_report(report))
+    except OSError as error:
+        problem = f"{STEP_SUMMARY}: {summary} cannot be written: {error.strerror}"
+        raise UsageError(problem, "leave --github out, or set it to a file") from error

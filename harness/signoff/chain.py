@@ -119,7 +119,7 @@ def standing(record: Record, chain: Chain, signing: Signing) -> Standing:
     for key in signatures.good:
         signer = signing.who(key)
         assert signer is not None
-        if not isinstance(said, SignOff) or signer.may_sign(said.phase, said.profile):
+        if not signer.only_now if isinstance(said, Revocation) else signer.may_sign(said.phase, said.profile):
             counted.append(signer.name)
             if signer.only_now:
                 words = "is trusted by --also-trust, for this call and pull requests only"

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import date, timedelta
 from typing import Final
 
 from harness.cassette.format import Cassette, SetModel
@@ -64,6 +65,8 @@ def not_said(
     environment: Mapping[str, str],
     classes: Collection[str],
     baselines: str,
+    *,
+    recordings_days: int,
 ) -> tuple[str, ...]:
     """The sentences of the block, each about one thing.
 
@@ -73,6 +76,7 @@ def not_said(
         environment: The machine on which it was run.
         classes: The contract's classes of the phase.
         baselines: Digest of the published core's baselines that were here.
+        recordings_days: From how many days on a recording is an old one.
     """
     return (
         *_models(corpus),
@@ -80,7 +84,7 @@ def not_said(
         *_classes(answer, classes),
         *_phases(answer.phase),
         *_settings(answer),
-        _recordings(corpus),
+        _recordings(corpus, date.fromisoformat(answer.as_of), recordings_days),
         _reproduction(answer.legs, environment, baselines),
     )
 
@@ -142,7 +146,7 @@ def _settings(answer: GateAnswer) -> Iterable[str]:
         yield f"Where these waivers apply the runtimes do differ: {_listed(waived)}."
 
 
-def _recordings(corpus: CorpusFacts) -> str:
+def _recordings(corpus: CorpusFacts, as_of: date, days: int) -> str:
     silent = corpus.cases - len(corpus.recorded)
     if not corpus.recorded:
         return (
@@ -150,9 +154,11 @@ def _recordings(corpus: CorpusFacts) -> str:
             "they were): that today's service still answers so is not said."
         )
     oldest, newest = corpus.recorded[0], corpus.recorded[-1]
+    last = (as_of - timedelta(days=days)).isoformat()
+    old = sum(day < last for day in corpus.recorded)
     return (
-        f"The oldest recording is of {oldest} and the newest of {newest}; {silent} of "
-        f"{corpus.cases} cassettes do not say when they were recorded."
+        f"The oldest recording is of {oldest} and the newest of {newest}, {old} older than "
+        f"{days} days; {silent} of {corpus.cases} cassettes do not say when they were recorded."
     )
 
 

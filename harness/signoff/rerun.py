@@ -13,23 +13,24 @@ from pathlib import Path
 from typing import Final
 
 from harness.canonical import sha256_hex
-from harness.errors import LoadProblem
-from harness.experiment.backend import Backend
+from harness.errors import LoadProblem, ReplayFailure
 from harness.experiment.case import CaseTask, Skipped, judge
 from harness.experiment.pool import WorkerDied, Workers, completed, worked
 from harness.gate.measurements import SampleRun
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import Waivers
 from harness.scenarios.block import BLOCK_EXAMPLES, BlockDone, BlockTask
+from harness.signoff.material import listed
+from harness.signoff.problems import SigningRefused
 from harness.signoff.statement import ReplayedBlock
 
 __all__ = [
     "Again",
     "block_tasks_of",
     "chosen",
+    "refuse_other",
     "run_blocks_again",
     "run_cases_again",
-    "tasks_of",
 ]
 
 _ONCE: Final = 1
@@ -155,28 +156,18 @@ def run_blocks_again(
                 yield Again(name), block
 
 
-def tasks_of(
-    names: Mapping[str, tuple[Path, Path]],
-    backend: Backend,
-    *,
-    control: str,
-    candidate: str,
-    trusts: Callable[[Path], bool],
-    core: tuple[Path, ...],
-    repeat: int = 1,
-) -> list[CaseTask]:
-    """Cases as name → (file, root), to be run again."""
-    return [
-        CaseTask(
-            backend=backend,
-            name=name,
-            file=file,
-            root=root,
-            control=control,
-            candidate=candidate,
-            repeat=repeat,
-            trusted=trusts(file),
-            core=core,
-        )
-        for name, (file, root) in sorted(names.items())
-    ]
+def refuse_other(seen: Sequence[Again]) -> None:
+    """Sign nothing where something came out in another way, or could not be run at all.
+
+    Raises:
+        SigningRefused: naming the cases.
+    """
+    told = [f"{each.name}: {each.problem}" for each in seen if each.problem]
+    if not told:
+        return
+    count = f"{len(told)} of {len(seen)}"
+    problem = f"run again, {count} did not come out as journalled: {listed(told, most=3)}"
+    refused = SigningRefused(problem, "run everything anew, and look at what differs")
+    if all(each.undecided for each in seen if each.problem):
+        refused.exit_code = ReplayFailure.exit_code
+    raise refused

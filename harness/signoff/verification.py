@@ -131,7 +131,9 @@ def _changes(
     """Waivers by their ids, cassettes and all else by their files."""
     if was.parts or now.parts:
         singular = name.removesuffix("s")
-        found = [f"{singular} {part} {word}" for part, word in changes(was.parts, now.parts).items()]
+        found = [
+            f"{singular} {part} {word}" for part, word in changes(was.parts, now.parts).items()
+        ]
         files = [f"{file} {word}" for file, word in changes(was.files, now.files).items()]
         yield from found or [f"{each}, in nothing that has a name" for each in files]
         return

@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Final
 
 from harness.parity.align import Pair
-from harness.parity.causes import first_cause_at
+from harness.parity.causes import IN_TIME, first_cause_at, in_order
 from harness.parity.channel_diff import Aligned
 from harness.parity.channels import CHANNELS
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
 from harness.replay.observation import Observation
 from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack
-from harness.timeline.order import Placed, merged, moments_of
+from harness.timeline.order import Place, Placed, merged, moments_of
 from harness.timeline.side import Side
 
 __all__ = ["packed_timelines", "timelines"]
@@ -28,14 +28,15 @@ _SIZES: Final = ((MOST_ROWS, 500), (200, 240), (80, 120), (40, 0))
 """Rows, and characters of a text in the fields, tried in turn until what is packed fits; without
 room for texts there are no fields."""
 
-_NO_LONGER_ALIGNED: Final[Mapping[ChannelName, Aligned]] = {}
+_MOST_CAUSES: Final = 500
+_NONE_ALIGNED: Final[Mapping[ChannelName, Aligned]] = {}
 
 
 def packed_timelines(
     control: Observation,
     candidate: Observation,
     divergences: Sequence[Divergence],
-    aligned: Mapping[ChannelName, Aligned] = _NO_LONGER_ALIGNED,
+    aligned: Mapping[ChannelName, Aligned] = _NONE_ALIGNED,
 ) -> str:
     """`timelines` as a result keeps them, of at most 64 KB."""
     builder = _Builder(control, candidate, divergences, aligned)
@@ -51,7 +52,7 @@ def timelines(
     control: Observation,
     candidate: Observation,
     divergences: Sequence[Divergence],
-    aligned: Mapping[ChannelName, Aligned] = _NO_LONGER_ALIGNED,
+    aligned: Mapping[ChannelName, Aligned] = _NONE_ALIGNED,
 ) -> Timelines:
     """Both runs, row by row.
 
@@ -83,10 +84,17 @@ class _Builder:
             if channel.name is not ChannelName.PROVIDER
         }
         found = _found_at(divergences)
+        here, there = (
+            moments_of(seen, side.lengths)
+            for seen, side in zip((control, candidate), self._sides, strict=True)
+        )
+        self._causes = in_order(divergences, (_times(control, here), _times(candidate, there)))[
+            :_MOST_CAUSES
+        ]
         self._rows: list[Placed] = []
         for placed in merged(
-            moments_of(control, self._sides[0].lengths),
-            moments_of(candidate, self._sides[1].lengths),
+            here,
+            there,
             pairs,
             by_candidate=bool(candidate.order and not control.order),
         ):
@@ -114,11 +122,12 @@ class _Builder:
         for number, row in enumerate(rows):
             for index in row.divergences:
                 at.setdefault(index, number)
-        cause = first_cause_at(enumerate(self._divergences), at)
+        cause = first_cause_at(enumerate(self._divergences), self._causes)
         return Timelines(
             rows=tuple(rows),
             first=None if cause is None else at.get(cause),
             left_out=len(self._rows) - len(kept),
+            causes=tuple(self._causes),
         )
 
     def _row(self, placed: Placed, room: int) -> Row:
@@ -144,6 +153,19 @@ class _Builder:
             for side, index, value in zip(self._sides, (a, b), fields, strict=True)
         ]
         return Row(kind=kind, control=moments[0], candidate=moments[1], divergences=tuple(found))
+
+
+def _times(seen: Observation, places: Sequence[Place]) -> dict[Place, tuple[int, int]]:
+    """When each item happened that is taken down as it happens: after how many of its like, and
+    in which stream of events. Other events do not count: they are told of what happens."""
+    times: dict[Place, tuple[int, int]] = {}
+    stream = 0
+    for channel, index in places:
+        if channel in IN_TIME:
+            times[channel, index] = (len(times), stream)
+        elif channel is ChannelName.EVENTS:
+            stream += seen.events[index].get("type") == "agent_start"
+    return times
 
 
 def _found_at(divergences: Sequence[Divergence]) -> dict[Placed, list[int]]:

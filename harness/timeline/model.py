@@ -88,6 +88,10 @@ class Timelines:
     """The row of the first cause, as `harness.parity.explain.first_cause` has it before waivers."""
     left_out: int = 0
     """Rows that there was no room for; equal ones far from any difference go first."""
+    causes: tuple[int, ...] = ()
+    """Indices into `CaseResult.divergences`: those of things that are taken down while they happen
+    (questions, retries, calls), the earliest first. Rows alone do not say that: a row stands where
+    one side's half of it happened."""
 
     def to_json(self) -> JsonObject:
         """As kept."""
@@ -95,6 +99,7 @@ class Timelines:
             "rows": [row.to_json() for row in self.rows],
             "first": self.first,
             "leftOut": self.left_out,
+            "causes": list(self.causes),
         }
 
     @classmethod
@@ -116,6 +121,7 @@ class Timelines:
             ),
             first=value["first"],
             left_out=value["leftOut"],
+            causes=tuple(value.get("causes", ())),
         )
 
 

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
+from harness.canonical import canonical
 from harness.parity.align import Pair
 from harness.parity.divergence import ChannelName
-from harness.replay.observation import Observation
+from harness.replay.observation import Observation, ObservedRequest
 
 __all__ = ["Place", "Placed", "merged", "moments_of"]
 
@@ -59,24 +60,38 @@ def _guessed(seen: Observation) -> Iterator[tuple[str, int, int]]:
     """An order for a run that took none down.
 
     The main conversation's questions come each before one stretch of what a model says, others
-    before the main question that follows them; a call's way ends with its response.
+    before the main question that follows them, a retry before the question that is asked again; a
+    call's way ends with its response.
     """
     stretches = _stretches(seen)
     last = len(seen.events)
-    waiting: list[int] = []
+    waiting: list[tuple[str, int]] = []
+    asked: dict[tuple[str, str], str] = {}
+    announced = 0
     for index, request in enumerate(seen.requests):
-        waiting.append(index)
+        repeated = asked.get(request.lineage) == request.digest or _nudges(request)
+        asked[request.lineage] = request.digest
+        if repeated and announced < len(seen.retries):
+            waiting.append(("retries", announced))
+            announced += 1
+        waiting.append(("requests", index))
         if request.role == "main" and request.method.startswith("generate"):
             at = next(stretches, last)
-            yield from (("requests", each, at) for each in waiting)
+            yield from ((channel, each, at) for channel, each in waiting)
             waiting = []
-    yield from (("requests", each, last) for each in waiting)
+    yield from ((channel, each, last) for channel, each in waiting)
     ends: dict[str, int] = {}
     for number, event in enumerate(seen.events):
         if event.get("type") == "tool_response":
             ends[str(event.get("requestId"))] = number
     for index, call in enumerate(seen.tool_states):
         yield "tool_states", index, ends.get(call, last)
+
+
+def _nudges(request: ObservedRequest) -> bool:
+    """Whether it is asked again with a word on what was wrong with the answer."""
+    last = request.new_contents[-1:] or ({},)
+    return "[System: You previously" in canonical(last[0])
 
 
 def _stretches(seen: Observation) -> Iterator[int]:

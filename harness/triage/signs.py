@@ -68,8 +68,8 @@ SIGNS: Final[Sequence[Sign]] = (
     ),
     _sign(
         Whose.MACHINE,
-        r"(?i)\bnode(\.js)?\b.*(not found|is missing|not installed|is too old|no such file)"
-        r"|(?i:there is no node\b)|`parity upstream install`|nodejs\.org",
+        r"the published core \S+ is not installed|the published core needs "
+        r"|install node \d+ or newer|there is no npm",
         "need node or the published core, which this machine lacks",
         sure=True,
     ),

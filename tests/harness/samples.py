@@ -32,6 +32,7 @@ class Facts:
     name: str = "tools/read"
     unused: tuple[int, ...] = ()
     phase: str | None = "A"
+    contract: tuple[str, ...] = ()
 
 
 def paths(base: str = "/tmp/run-a") -> RunPaths:

@@ -167,7 +167,7 @@ def test_json_holds_every_case_with_explanation_and_command() -> None:
     found = document["cases"][1]["divergences"][0]
     assert (found["cassette"], found["channel"]) == ("text/hello", "events")
     assert (found["path"], found["waivedBy"]) == ("content[0].text", None)
-    assert document["cases"][1]["explanation"][0].startswith("events[3]")
+    assert document["cases"][1]["explanation"][0].startswith("1. ")
     assert document["problems"][0]["file"] == "x.yaml"
 
 
@@ -192,16 +192,6 @@ def test_every_report_survives_what_it_cannot_hold() -> None:
     html_report(report(odd)).encode()
     shown(report(odd)).encode()
     assert "\x1b" not in shown(report(odd))
-
-
-def test_html_is_one_file_with_everything_escaped() -> None:
-    page = html_report(report(GOOD, BAD, UNSURE))
-
-    assert "<b>" not in page
-    assert "\\u003cb\\u003e" in page or "&lt;b&gt;" in page
-    assert not re.search(r"(src|href)=|<script|@import|url\(", page)
-    assert page.count("<details") == 2
-    assert page.startswith("<!doctype html>")
 
 
 def test_the_first_divergent_case_is_one_that_can_be_explained() -> None:

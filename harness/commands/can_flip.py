@@ -1,0 +1,156 @@
+"""`parity can-flip`: may this flag be turned on?"""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.commands.here import signoffs_folder
+from harness.errors import UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from runtimes.flags import Flag
+    from runtimes.registry import Surface
+    from services.settings import AdkFlags
+
+__all__ = ["can_flip"]
+
+_File = click.Path(path_type=Path, dir_okay=False)
+_Folder = click.Path(path_type=Path)
+
+
+@click.command("can-flip")
+@click.argument("flag", metavar="FLAG")
+@click.option(
+    "--surface",
+    "surfaces",
+    type=click.Choice(["noninteractive", "interactive", "subagent"]),
+    multiple=True,
+    help="Only this surface; again for more.  [default: all that the flag flips]",
+)
+@click.option(
+    "--settings",
+    "settings_file",
+    type=_File,
+    help="The settings that it would be turned on in: surfaces whose own flag is off stay.",
+)
+@click.option(
+    "--signoffs",
+    type=_Folder,
+    metavar="DIR",
+    help="Where the records are; ./signoffs if there is one, else the checkout's.",
+)
+@click.option(
+    "--expect-head",
+    metavar="DIGEST",
+    help="What the newest record's file must be: its SHA-256, or the beginning of it.",
+)
+@click.option(
+    "--gates",
+    "gates_file",
+    type=_File,
+    help="Who may sign, and what must hold; parity_tests/gates.toml if there is one.",
+)
+@click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Judge by this day instead of today (UTC).",
+)
+@click.pass_context
+def can_flip(
+    ctx: click.Context,
+    /,
+    flag: str,
+    surfaces: tuple[str, ...],
+    settings_file: Path | None,
+    signoffs: Path | None,
+    expect_head: str | None,
+    gates_file: Path | None,
+    as_of: datetime | None,
+) -> None:
+    """Say whether FLAG may be turned on, by the newest signed record of each phase that it moves.
+
+    `experimental.adk.runtimeEnabled` moves every surface whose own flag is on, and without
+    --settings that may be any; `experimental.adk.agentSession…Enabled` moves its own. A record
+    counts if trusted signers signed it, its profile is `release`, and all that it rests on is
+    what is here now.
+
+    \b
+    parity can-flip experimental.adk.agentSessionNoninteractiveEnabled
+    parity can-flip runtimeEnabled --surface noninteractive
+    parity can-flip runtimeEnabled --settings .gemini/settings.json
+
+    Exit codes: 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3 unknown.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from harness.gate.answer import Answer
+    from harness.gate.flipping import judged_flip
+    from harness.gate.here import here
+    from harness.gate.show import EXITS, show_flips
+    from harness.inventory import environment
+    from runtimes.flags import PHASES
+
+    found = _flag(flag)
+    moved = _moved(found, surfaces, settings_file)
+    day = as_of.date() if as_of is not None else datetime.now(UTC).date()
+    if not moved:
+        click.echo(f"yes: {found.name} moves nothing while every surface's own flag is off")
+        ctx.exit(EXITS[Answer.YES])
+    place = here(gates_file, None, day)
+    folder = signoffs_folder(signoffs)
+    flips = [
+        judged_flip(
+            PHASES[surface],
+            folder,
+            place.policy.gates,
+            place.current,
+            environment(),
+            day,
+            expect_head,
+        )
+        for surface in moved
+    ]
+    answer = show_flips(found.name, list(zip(moved, flips, strict=True)), sys.stdout)
+    ctx.exit(EXITS[answer])
+
+
+def _flag(name: str) -> Flag:
+    from runtimes.flags import FLAGS, flag_named
+
+    found = flag_named(name)
+    if found is None:
+        raise UsageError(f"unknown flag {name!r}", f"known: {', '.join(f.name for f in FLAGS)}")
+    return found
+
+
+def _moved(flag: Flag, asked: tuple[str, ...], settings: Path | None) -> list[Surface]:
+    from runtimes.flags import flips
+    from services.settings import AdkFlags
+
+    # Nobody said which surfaces are on: any may be, and what moves one must not pass unseen.
+    every = AdkFlags(
+        agent_session_noninteractive_enabled=True,
+        agent_session_interactive_enabled=True,
+        agent_session_subagent_enabled=True,
+    )
+    moved = flips(flag, every if settings is None else _settings(settings))
+    for name in asked:
+        if name not in moved:
+            listed = ", ".join(moved) or "none"
+            raise UsageError(f"{flag.name} does not move {name}", f"it moves: {listed}")
+    return [surface for surface in moved if not asked or surface in asked]
+
+
+def _settings(file: Path) -> AdkFlags:
+    import os
+
+    from services.model.errors import FatalConfigError
+    from surfaces.headless.settings_files import load_settings
+
+    try:
+        return load_settings([file], os.environ, required=True).settings.adk
+    except FatalConfigError as error:
+        raise UsageError(str(error)) from error

@@ -1,0 +1,89 @@
+"""`parity merge`: journals of one run that several machines shared, put together and judged."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+
+from harness.commands.options import check_writable_file, report_options, report_places
+
+__all__ = ["merge"]
+
+_File = click.Path(path_type=Path, dir_okay=False)
+
+
+@click.command()
+@click.argument("journals", nargs=-1, required=True, type=_File)
+@click.option("--journal", type=_File, help="Write the whole run's journal here.")
+@report_options
+@click.option(
+    "--waivers",
+    "waivers_file",
+    type=_File,
+    help="Accepted differences; parity_tests/waivers.toml if there is one.",
+)
+@click.pass_context
+def merge(
+    ctx: click.Context,
+    /,
+    journals: tuple[Path, ...],
+    journal: Path | None,
+    waivers_file: Path | None,
+    **asked: Any,
+) -> None:
+    """Put the journals of a divided run together, and judge the whole.
+
+    JOURNALS are what `parity run --shard I/N --journal F` left, in any order. They must be of one
+    run: the same sides, build, corpus, waivers and packages; what differs is named. Waivers are
+    judged by the day that the runs were. A part that is missing or was cut off makes the verdict
+    inconclusive; `parity run --journal F --resume` completes it.
+
+    \b
+    parity merge shard-*.jsonl --journal run.jsonl
+    parity merge shard-*.jsonl --journal run.jsonl --html report --junit report.xml
+
+    Exit codes: 0 parity; 1 divergent; 2 wrong usage, journals that do not belong together, or a
+    cassette that could not be loaded; 3 inconclusive, or something is missing.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from harness.canonical import printable
+    from harness.config import default_waivers
+    from harness.report.merged import merge as merged_of
+    from harness.report.merged import read_all, write_merged
+    from harness.report.model import exit_code
+    from harness.report.settled import (
+        files_of,
+        journal_report,
+        refuse_other_waivers,
+        reproducing_options,
+        waivers_of,
+    )
+    from harness.report.terminal import show
+    from harness.report.written import write_report
+
+    places = report_places(asked)
+    check_writable_file(journal, "--journal")
+    merged = merged_of(read_all(journals))
+    header = merged.record.header
+    file = waivers_file or default_waivers()
+    refuse_other_waivers(merged.record, file)
+    report = journal_report(
+        merged.record,
+        waivers_of(header, file),
+        files=files_of(header),
+        options=reproducing_options(header, waivers_file),
+    )
+    if journal is not None:
+        write_merged(merged, journal)
+    written = [str(place) for place in write_report(report, places)]
+    if journal is not None:
+        written.append(str(journal))
+    click.echo(printable(f"merged: {len(dict.fromkeys(journals))} journals"))
+    for line in merged.lacks:
+        click.echo(printable(line))
+    show(report, sys.stdout)
+    if written:
+        click.echo(f"written: {', '.join(written)}")
+    ctx.exit(int(exit_code(report)))

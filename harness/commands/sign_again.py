@@ -1,0 +1,151 @@
+"""What `parity sign` runs again before anything is signed, and what it makes of it."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from harness.commands.here import case_tasks
+from harness.commands.signing import say
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.experiment.backend import Backend
+    from harness.experiment.pool import Workers
+    from harness.gate.evidence import Evidence
+    from harness.gate.here import Here
+    from harness.scenarios.block import BlockDone, BlockTask
+    from harness.signoff.material import Material
+    from harness.signoff.statement import ReplayedBlock
+
+__all__ = ["SignSeams", "Signature", "material"]
+
+_SEEDS: Final = 2**32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignSeams:
+    """What a test puts in the place of runtimes and worker processes."""
+
+    backend: Backend
+    run_block: Callable[[BlockTask], BlockDone]
+    workers: Workers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signature:
+    """What is to be signed, and how: the command line as it was given."""
+
+    phase: str
+    profile: str
+    places: tuple[Path, ...]
+    signer: str | None
+    sample: int
+    """Blocks of each generated run that are run again."""
+    folder: Path
+    """Of the records."""
+    jobs: int
+    trust: bool
+    yes: bool
+
+
+def material(
+    asked: Signature, place: Here, evidence: Evidence, revision: str | None, seams: SignSeams
+) -> Material:
+    """All that goes into a record, after running again what was journalled.
+
+    Raises:
+        SigningRefused: something came out in another way, or could not be run.
+    """
+    from harness.gate.scope import Scope
+    from harness.inventory import environment
+    from harness.signoff.material import Material, evidence_of, leg_to_replay, traces_of
+    from harness.signoff.not_said import CorpusFacts, not_said
+
+    scope = Scope(
+        evidence=evidence,
+        policy=place.policy.gates,
+        phase=asked.phase,
+        profile=asked.profile,
+        as_of=place.as_of,
+        current=place.current,
+        waivers=place.policy.waivers,
+        contract=place.contract,
+    )
+    answer = place.answer(evidence, asked.phase, asked.profile)
+    leg = leg_to_replay(scope)
+    machine = environment()
+    cassettes = (seams.backend.load(each.path, each.root) for each in place.cassettes)
+    told = not_said(
+        answer,
+        CorpusFacts.of(cassettes),
+        machine,
+        place.contract.classes(asked.phase),
+        place.current.digests.get("baselines", ""),
+        recordings_days=scope.rules.recordings_days,
+    )
+    found = Material(
+        answer=answer,
+        evidence=evidence_of(evidence),
+        leg=leg,
+        traces=traces_of(leg.record.finished),
+        environment=machine,
+        inventory=place.current,
+        revision=revision,
+        not_said=told,
+    )
+    _run_cases(asked, place, found, seams)
+    return replace(found, blocks=_run_blocks(asked, place, evidence, found, seams))
+
+
+def _run_cases(asked: Signature, place: Here, found: Material, seams: SignSeams) -> None:
+    from harness.parity.verdict import CaseVerdict
+    from harness.report.terminal import progress
+    from harness.signoff.problems import SigningRefused
+    from harness.signoff.rerun import refuse_other, run_cases_again
+
+    header = found.leg.record.header
+    tasks = case_tasks(
+        found.traces,
+        place,
+        seams.backend,
+        control=header.control,
+        candidate=header.candidate,
+        trust=asked.trust,
+        repeat=header.repeat,
+    )
+    if gone := sorted(set(found.traces) - {task.name for task in tasks}):
+        raise SigningRefused(f"cases of the journal are not here: {', '.join(gone)}")
+    say([f"running {len(tasks)} cases again: {header.control} and {header.candidate}"], err=True)
+    seen = []
+    with progress(len(tasks), sys.stderr) as bar:
+        for again in run_cases_again(tasks, found.traces, jobs=asked.jobs):
+            seen.append(again)
+            bar.done(again.name, CaseVerdict.DIVERGENT if again.problem else CaseVerdict.PARITY)
+    refuse_other(seen)
+
+
+def _run_blocks(
+    asked: Signature, place: Here, evidence: Evidence, found: Material, seams: SignSeams
+) -> tuple[ReplayedBlock, ...]:
+    """Some blocks of each generated run that the answer counts."""
+    from harness.signoff.rerun import block_tasks_of, refuse_other, run_blocks_again
+
+    counted = {(each.profile, each.control, each.candidate) for each in found.answer.samples}
+    tasks = [
+        task
+        for sample in evidence.samples
+        if (sample.profile, sample.control, sample.candidate) in counted and sample.drawn
+        for task in block_tasks_of(
+            sample, place.policy.waivers, asked.sample, secrets.randbelow(_SEEDS)
+        )
+    ]
+    if not tasks:
+        return ()
+    say([f"running {len(tasks)} blocks of generated scenarios again"], err=True)
+    ran = list(run_blocks_again(tasks, seams.run_block, seams.workers, asked.jobs))
+    refuse_other([again for again, _ in ran])
+    return tuple(block for _, block in ran if block is not None)

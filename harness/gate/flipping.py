@@ -1,0 +1,147 @@
+"""May a flag be flipped, by what was signed: the gate, evaluated on the newest record.
+
+A record says yes; whether that yes still holds here is asked anew: it must be of profile `release`,
+of the very code, cassettes and rules that are here, and its waivers must not have ended since.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Final
+
+from harness.gate.answer import Answer, Reason, ReasonKind, answer_of
+from harness.gate.gates import Gates
+from harness.gate.scope import FOLDER, counted, listed
+from harness.inventory import Inventory
+from harness.signoff.chain import verified_head
+from harness.signoff.problems import RecordRefused
+from harness.signoff.statement import SignOff
+
+__all__ = ["Flip", "judge_record", "judged_flip"]
+
+_RELEASE: Final = "release"
+_MACHINE: Final = frozenset({"distributions"})
+"""Components that tell of a machine: the packages that matter stand in the environment."""
+_SYSTEM: Final = frozenset({"python", "platform", "node"})
+"""What of an environment may differ between where a record was made and where it is used."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Flip:
+    """What is known of one phase."""
+
+    phase: str
+    record: SignOff | None
+    reasons: tuple[Reason, ...]
+
+    @property
+    def answer(self) -> Answer:
+        """What follows from the reasons."""
+        return answer_of(self.reasons)
+
+
+def judged_flip(
+    phase: str,
+    folder: Path,
+    gates: Gates,
+    current: Inventory,
+    environment: Mapping[str, str],
+    as_of: date,
+    expect_head: str | None = None,
+) -> Flip:
+    """Judge a phase by the newest record of it in `folder`.
+
+    There is no falling back to an older one, whatever the newest is.
+    """
+    try:
+        record = verified_head(folder, gates.signing, phase=phase, expect_head=expect_head)
+    except RecordRefused as error:
+        reason = Reason(
+            kind=ReasonKind.RECORD_REFUSED,
+            about=phase,
+            says=str(error),
+            change="restore the records, or sign anew",
+        )
+        return Flip(phase=phase, record=None, reasons=(reason,))
+    if record is None:
+        reason = Reason(
+            kind=ReasonKind.RECORD_MISSING,
+            about=phase,
+            says=f"{folder} holds no record of phase {phase}",
+            change=_sign(phase),
+        )
+        return Flip(phase=phase, record=None, reasons=(reason,))
+    reasons = tuple(judge_record(record, gates, current, environment, as_of))
+    return Flip(phase=phase, record=record, reasons=reasons)
+
+
+def judge_record(
+    record: SignOff,
+    gates: Gates,
+    current: Inventory,
+    environment: Mapping[str, str],
+    as_of: date,
+) -> Iterator[Reason]:
+    """Why a record that is properly signed does not let a flag be flipped here and now."""
+    phase, sign = record.phase, _sign(record.phase)
+    if record.profile != _RELEASE:
+        yield Reason(
+            kind=ReasonKind.RECORD_OTHER_PROFILE,
+            about=phase,
+            says=f"the newest record of phase {phase} is of profile {record.profile}, which flips "
+            f"nothing; only {_RELEASE} does",
+            change=sign,
+        )
+    moved = _moved(record.inventory, current)
+    if moved:
+        yield Reason(
+            kind=ReasonKind.RECORD_STALE,
+            about=phase,
+            says=f"what was signed is not what is here: {listed(moved)}",
+            change=f"take the signed revision, or sign what is here: {sign}",
+        )
+    other = [
+        f"{name} {record.environment[name]}, here {environment[name]}"
+        for name in sorted({*record.environment} & {*environment} - _SYSTEM)
+        if record.environment[name] != environment[name]
+    ]
+    if other:
+        yield Reason(
+            kind=ReasonKind.RECORD_STALE,
+            about=phase,
+            says=f"it was signed with other packages: {listed(other)}",
+            change=f"install what was signed, or sign what is here: {sign}",
+        )
+    days = (as_of - date.fromisoformat(record.time[:10])).days
+    if days > gates.signing.valid_days:
+        yield Reason(
+            kind=ReasonKind.RECORD_OLD,
+            about=phase,
+            says=f"it was signed {counted(days, 'day')} ago, and stands for "
+            f"{gates.signing.valid_days}",
+            change=sign,
+        )
+    for waiver in record.answer.waivers:
+        if waiver.state == "used" and as_of > date.fromisoformat(waiver.expires):
+            yield Reason(
+                kind=ReasonKind.WAIVER_EXPIRED,
+                about=waiver.id,
+                says=f"it rests on the waiver {waiver.id}, which ended on {waiver.expires}",
+                change=f"mend what it covers, or let {waiver.owner} extend it; then {sign}",
+            )
+
+
+def _moved(signed: Inventory, current: Inventory) -> list[str]:
+    parts = (
+        Inventory({k: v for k, v in each.components.items() if k not in _MACHINE})
+        for each in (signed, current)
+    )
+    was, now = parts
+    return was.differences(now)
+
+
+def _sign(phase: str) -> str:
+    return f"parity sign --phase {phase} --profile {_RELEASE} --journal {FOLDER} --key FILE"

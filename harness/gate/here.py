@@ -1,0 +1,118 @@
+"""What the gate is asked about in this place: the files it judges by, and what is here now.
+
+Read by the commands; the judge below them is handed plain values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+
+from harness.cassette.find import CassetteFile, find_cassettes
+from harness.config import (
+    current_inventory,
+    default_contract,
+    default_gates,
+    default_waivers,
+)
+from harness.coverage.contract import Contract, load_contract
+from harness.errors import UsageError
+from harness.gate.answer import GateAnswer
+from harness.gate.evidence import Evidence
+from harness.gate.gates import Gates
+from harness.gate.judge import judge
+from harness.gate.policy import Policy, policy_changes, policy_here, policy_of_revision
+from harness.inventory import Inventory
+
+__all__ = ["Here", "gates_file", "here"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Here:
+    """All that a gate is judged by but the evidence."""
+
+    policy: Policy
+    changes: tuple[str, ...]
+    """In what the files here differ from the policy, where that comes from a revision."""
+    contract: Contract
+    cassettes: tuple[CassetteFile, ...]
+    """All that the gates name."""
+    current: Inventory
+    as_of: date
+
+    def answer(self, evidence: Evidence, phase: str, profile: str) -> GateAnswer:
+        """The gate's answer to this evidence.
+
+        Raises:
+            UsageError: the gates have no such phase.
+        """
+        return judge(
+            evidence,
+            self.policy.gates,
+            phase,
+            profile,
+            self.as_of,
+            self.current,
+            waivers=self.policy.waivers,
+            contract=self.contract,
+        )
+
+
+def here(
+    gates: Path | None, waivers: Path | None, as_of: date, policy_from: str | None = None
+) -> Here:
+    """Read what is judged by.
+
+    Args:
+        gates: The gates file; `None` for the one that is looked for.
+        waivers: The waivers file; likewise.
+        as_of: The day by which is judged.
+        policy_from: A revision whose gates and waivers are taken instead of those here.
+
+    Raises:
+        HarnessError: a file is missing or cannot be used.
+    """
+    file = gates_file(gates)
+    waived = waivers or default_waivers()
+    now = policy_here(file, waived, as_of)
+    policy = now
+    changes: tuple[str, ...] = ()
+    if policy_from is not None:
+        policy = policy_of_revision(policy_from, file, waived, as_of)
+        changes = tuple(policy_changes(policy, now))
+    cassettes = find_cassettes(_corpus(policy.gates, file))
+    return Here(
+        policy=policy,
+        changes=changes,
+        contract=load_contract(default_contract()),
+        cassettes=tuple(cassettes),
+        current=current_inventory([(each.name, each.path) for each in cassettes], waived),
+        as_of=as_of,
+    )
+
+
+def gates_file(named: Path | None) -> Path:
+    """The gates file that was named, or the one that is looked for.
+
+    Raises:
+        UsageError: there is none.
+    """
+    file = named or default_gates()
+    if file is None:
+        raise UsageError("there is no parity_tests/gates.toml here", "name one with --gates")
+    return file
+
+
+def _corpus(gates: Gates, file: Path) -> Sequence[Path]:
+    """The folders that the gates name: from here, else from the checkout of the gates file."""
+    roots = (Path(), file.resolve().parents[1])
+    found = []
+    for name in gates.corpus:
+        place = next((root / name for root in roots if (root / name).exists()), None)
+        if place is None:
+            problem = f"{file}: corpus: there is no {name!r} here"
+            raise UsageError(problem, "run this in the checkout, or correct the gates")
+        found.append(place)
+    return found

@@ -1,0 +1,117 @@
+"""How much a waiver's path, scenario and values cover: one that covers everything is refused.
+
+A pattern is judged by what it takes, never by how it is written: `.*`, `^.*$`, `[\\s\\S]*`, `(a|[^a])*`
+and `.+` are the same here.
+"""
+
+from __future__ import annotations
+
+import string
+from collections.abc import Iterable, Sequence
+from functools import cache
+from typing import Final
+
+from harness.parity.patterns import ValuePattern
+from services.wire import Json
+
+__all__ = ["is_wide_glob", "is_wide_value", "value_pattern"]
+
+PATHS: Final = (
+    "reason",
+    "text",
+    "delayMs",
+    "inputTokens",
+    "content[0].text",
+    "config.temperature",
+    "tools.read_file",
+    "data.errorType",
+    "line.toolCalls[0].status",
+    "states[2]",
+    "modelCalls.generateContentStream(main)",
+    "parts[1].functionResponse.response.output",
+)
+"""Paths of every channel, of different shapes."""
+
+SCENARIOS: Final = (
+    "text/plain",
+    "tools/read_two_files",
+    "errors/429_exhausted",
+    "fallback/handler_stop",
+    "masking/once_only",
+    "hooks/told_model",
+    "loops/cycle_two",
+    "mcp/dies",
+    "http/quota_then_answer",
+    "my_family/my_behaviour",
+)
+
+_VALUES: Final = (
+    "0",
+    "17",
+    "-3.5",
+    "true",
+    "null",
+    "<absent>",
+    "completed",
+    "Hello there",
+    "gemini-2.5-flash",
+    "RESOURCE_EXHAUSTED",
+    "a much longer sentence, with a comma; and an end.",
+    "two\nlines",
+    " padded ",
+    "<WS>/src/a.txt",
+    "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08",
+    '{"status":429,"message":"Too many"}',
+    "[1,2,3]",
+    "Ünlikely ünd 😀",
+    "Error: File not found: zz.txt",
+    "2026-01-01T00:00:00.001Z",
+)
+"""Values that have nothing in common."""
+
+_ALPHABET: Final = (*"aeqxzAQZ0159 \n\t", *string.punctuation, "é", "語")
+_LONGEST: Final = 16
+
+
+def is_wide_glob(glob: str, samples: Sequence[str]) -> bool:
+    """Whether `*`s in it make it fit more than half of `samples`, which have little in common."""
+    if "*" not in glob:
+        return False
+    pattern = value_pattern(".*".join(map(_literally, glob.split("*"))))
+    return 2 * sum(map(pattern.fits, samples)) > len(samples)
+
+
+def is_wide_value(value: Json) -> bool:
+    """Whether it is a pattern that fits nearly any value.
+
+    That is one that takes every text of three lengths in a row, or all but two of a set of values
+    that have nothing in common.
+    """
+    if not (isinstance(value, str) and value.startswith("re:")):
+        return False
+    pattern = value_pattern(value[3:])
+    if sum(map(pattern.fits, _VALUES)) >= len(_VALUES) - 2:
+        return True
+    return _three_in_a_row(pattern.fits_all_of(_ALPHABET, _LONGEST))
+
+
+def _three_in_a_row(lengths: Iterable[bool]) -> bool:
+    found = list(lengths)
+    return any(all(three) for three in zip(found, found[1:], found[2:], strict=False))
+
+
+@cache
+def value_pattern(source: str) -> ValuePattern:
+    """The compiled pattern; the same one is fitted to many values.
+
+    Raises:
+        PatternProblem: it cannot be used.
+    """
+    return ValuePattern(source)
+
+
+def _literally(text: str) -> str:
+    return "".join(f"\\{each}" if each in _SPECIAL else each for each in text)
+
+
+_SPECIAL: Final = frozenset(r"\.^$*+?{}[]|()")

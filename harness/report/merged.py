@@ -1,0 +1,143 @@
+"""Journals of one run that was divided, put together: what one machine would have left.
+
+Results are data of the same experiment or they are not put together at all. A case that two
+journals have is fine where both say the same of it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final, TypeVar
+
+from harness.errors import UsageError
+from harness.parity.verdict import CaseResult
+from harness.report.journal import Journal, JournalRecord, read_journal, refuse_other_run
+
+__all__ = ["Merged", "merge", "read_all", "write_merged"]
+
+T = TypeVar("T")
+
+_MEND: Final = "merge journals of one run: the same build, corpus, waivers and packages"
+_NAMED: Final = 5
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Merged:
+    """What several journals come to."""
+
+    record: JournalRecord
+    """As if one run had left it."""
+    lacks: tuple[str, ...]
+    """What is missing, in lines for people; empty where the run is whole."""
+
+
+def merge(records: Sequence[JournalRecord]) -> Merged:
+    """Put journals together.
+
+    Raises:
+        UsageError: they are of different runs, saying in what; or of one case they say different
+            things, naming it.
+    """
+    first, *others = records
+    for other in others:
+        mend = f"{_MEND} ({other.file} differs)"
+        shard = frozenset({"shard"})
+        refuse_other_run(first, other.header, other.inventory, but=shard, mend=mend)
+    finished: dict[str, CaseResult] = {}
+    whose: dict[str, Path] = {}
+    for record in records:
+        for name, result in record.finished.items():
+            if finished.setdefault(name, result) != result:
+                problem = f"{whose[name]} and {record.file} say different things of {name}"
+                raise UsageError(problem, "run that case again: it may depend on the machine")
+            whose.setdefault(name, record.file)
+    problems = {name: it for record in reversed(records) for name, it in record.problems.items()}
+    skipped = frozenset(name for record in records for name in record.skipped)
+    for name in sorted({*finished} & {*problems, *skipped}):
+        raise UsageError(f"{name} was judged in {whose[name]}, and elsewhere it was not", _MEND)
+    revisions = {record.header.revision for record in records}
+    together = replace(
+        first,
+        header=replace(
+            first.header,
+            shard="",
+            started_at=min(record.header.started_at for record in records),
+            revision=first.header.revision if len(revisions) == 1 else "",
+            dirty=any(record.header.dirty for record in records),
+        ),
+        finished=_by_name(finished),
+        skipped=skipped,
+        problems=_by_name(problems),
+        took_ms=_by_name(
+            {n: ms for record in reversed(records) for n, ms in record.took_ms.items()}
+        ),
+        in_flight=(),
+        torn=False,
+        ended=True,
+    )
+    together = replace(together, ended=not together.missing)
+    return Merged(record=together, lacks=tuple(_lacks(together, records)))
+
+
+def write_merged(merged: Merged, file: Path) -> None:
+    """Write the journal, whole at once: results sorted by name, as one worker would leave them.
+
+    A partial one can be gone on with like any other.
+
+    Raises:
+        UsageError: it cannot be written.
+    """
+    record = merged.record
+    part = file.with_name(f".{file.name}.part")
+    with Journal(part, record.header, record.inventory) as journal:
+        for name in record.planned:
+            if name in record.finished:
+                journal.closed(record.finished[name], record.took_ms.get(name))
+            elif name in record.problems:
+                journal.refused(name, record.problems[name])
+            elif name in record.skipped:
+                journal.skipped(name)
+        if record.ended:
+            journal.ended()
+    try:
+        part.replace(file)
+    except OSError as error:
+        problem = f"the journal {file} cannot be written: {error.strerror}"
+        raise UsageError(problem, "choose another place with --journal") from error
+
+
+def read_all(files: Sequence[Path]) -> list[JournalRecord]:
+    """Read journals, the same file only once.
+
+    Raises:
+        UsageError: one cannot be read.
+    """
+    return [read_journal(file) for file in dict.fromkeys(files)]
+
+
+def _lacks(together: JournalRecord, records: Sequence[JournalRecord]) -> list[str]:
+    missing = together.missing
+    if not missing:
+        return []
+    more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
+    lines = [f"missing: {len(missing)} of {len(together.planned)} cases: "]
+    lines[0] += ", ".join(missing[:_NAMED]) + more
+    for record in records:
+        if record.missing:
+            part = f"part {record.header.shard}, " if record.header.shard else ""
+            left = len(record.missing)
+            lines.append(f"{part}{record.file}: was cut off, {left} of its cases are missing")
+    there = {record.header.shard for record in records}
+    counts = {shard.partition("/")[2] for shard in there if shard}
+    if "" not in there and len(counts) == 1:
+        count = int(counts.pop())
+        absent = [f"{n}/{count}" for n in range(1, count + 1) if f"{n}/{count}" not in there]
+        if absent:
+            lines.append(f"there is no journal of part {', '.join(absent)}")
+    return lines
+
+
+def _by_name(values: Mapping[str, T]) -> dict[str, T]:
+    return dict(sorted(values.items()))

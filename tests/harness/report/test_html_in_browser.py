@@ -1,0 +1,467 @@
+"""The report as a reader meets it: opened from disk in a real browser, by keyboard and by mouse."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from harness.report.html import html_report
+from harness.report.model import RunReport
+from tests.harness.report.pages import HOSTILE, divergent, equal, report, several
+
+_CHROMIUM: Final = shutil.which("chromium")
+_DRIVER: Final = shutil.which("chromedriver")
+pytestmark = pytest.mark.skipif(
+    _CHROMIUM is None or _DRIVER is None,
+    reason="no Chromium here: `apt-get install chromium chromium-driver` (Debian's packages)",
+)
+webdriver = pytest.importorskip(
+    "selenium.webdriver", reason="selenium is missing: `pip install --group browser`"
+)
+
+from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
+from selenium.webdriver.common.keys import Keys  # noqa: E402
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+
+
+class Page:
+    """The one browser, and what was opened in it."""
+
+    def __init__(self, driver: Any, folder: Path) -> None:
+        self.driver = driver
+        self.folder = folder
+        self.attacked = False
+
+    def open(self, shown: RunReport, before: str = "") -> Page:
+        """Open `shown` from disk; `before` runs in the page before anything of its own."""
+        file = self.folder / "index.html"
+        file.write_text(html_report(shown), "utf-8")
+        self.logs()
+        given = self.cdp("Page.addScriptToEvaluateOnNewDocument", source=before)
+        self.driver.get(file.as_uri())
+        self.cdp("Page.removeScriptToEvaluateOnNewDocument", **given)
+        return self
+
+    def cdp(self, command: str, **values: Any) -> Any:
+        return self.driver.execute_cdp_cmd(command, values)
+
+    def js(self, expression: str) -> Any:
+        return self.driver.execute_script(f"return {expression}")
+
+    def until(self, expression: str) -> Any:
+        wait = WebDriverWait(self.driver, 20, poll_frequency=0.02)
+        return wait.until(lambda _: self.js(expression), f"never came true: {expression}")
+
+    def press(self, *keys: str) -> None:
+        for key in keys:
+            ActionChains(self.driver).send_keys(key).perform()
+
+    def click(self, selector: str) -> None:
+        self.driver.find_element("css selector", selector).click()
+
+    def text(self, selector: str) -> str:
+        return str(self.js(f"document.querySelector({json.dumps(selector)}).innerText"))
+
+    def shown(self) -> list[str]:
+        return list(
+            self.js(
+                "[...document.querySelectorAll('details.case:not([hidden]) .name')]"
+                ".map((each) => each.textContent)"
+            )
+        )
+
+    def logs(self) -> list[str]:
+        return [entry["message"] for entry in self.driver.get_log("browser")]
+
+    def requested(self) -> list[str]:
+        """Addresses of all that the browser asked for since the last look."""
+        events = [json.loads(e["message"])["message"] for e in self.driver.get_log("performance")]
+        sent = (each for each in events if each["method"] == "Network.requestWillBeSent")
+        return [each["params"]["request"]["url"] for each in sent]
+
+
+@pytest.fixture(scope="session")
+def driver() -> Iterator[Any]:
+    options = webdriver.ChromeOptions()
+    options.binary_location = _CHROMIUM
+    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
+        options.add_argument(flag)
+    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+    made = webdriver.Chrome(
+        options=options, service=webdriver.ChromeService(executable_path=_DRIVER)
+    )
+    try:
+        yield made
+    finally:
+        made.quit()
+
+
+@pytest.fixture
+def page(driver: Any, tmp_path: Path) -> Iterator[Page]:
+    opened = Page(driver, tmp_path)
+    opened.requested()
+    yield opened
+    # Whatever a test does, the page never complains and never asks anybody for anything.
+    complaints = opened.logs()
+    assert opened.attacked or complaints == []
+    assert {url.partition(":")[0] for url in opened.requested()} <= {"file"}
+    assert opened.js("window.hacked") is None
+    opened.cdp("Emulation.clearDeviceMetricsOverride")
+    opened.cdp("Emulation.setEmulatedMedia", features=[])
+    driver.get("about:blank")
+
+
+@pytest.fixture
+def small() -> RunReport:
+    return report(divergent("tools/first"), divergent("tools/second"), equal("text/alike"))
+
+
+def test_the_verdict_stands_first_in_words(page: Page, small: RunReport) -> None:
+    page.open(small)
+
+    assert page.text("h1") == "Divergent"
+    assert "adk does not behave as legacy in 2 of 3 cases." in page.text("header")
+    assert page.text("header").index("Divergent") == 0
+
+
+def test_the_first_divergence_is_open_without_being_asked_for(page: Page, small: RunReport) -> None:
+    page.open(small).until("document.querySelector('#case-1[data-state=ready]') !== null")
+
+    first = page.text("#case-1-first")
+    assert "It says hello." in first
+    assert "It says bye." in first
+    assert page.js("document.querySelector('#case-1-first mark.control').textContent") == "hello"
+    assert page.js("document.querySelector('#case-1-first mark.candidate').textContent") == "bye"
+
+
+def test_the_first_divergence_is_found_by_keyboard(page: Page, small: RunReport) -> None:
+    page.open(small)
+    page.press("n")
+    page.until("document.activeElement === document.querySelector('#case-1 > summary')")
+    page.until("document.querySelector('#case-1[data-state=ready]') !== null")
+    page.press("d")
+
+    page.until("document.querySelector('#case-1-first').contains(document.activeElement)")
+    place = "document.querySelector('#case-1-first').getBoundingClientRect()"
+    page.until(f"{place}.top >= 0 && {place}.top < innerHeight")
+
+
+def test_keys_go_from_finding_to_finding_and_back(page: Page, small: RunReport) -> None:
+    page.open(small)
+    page.press("j")
+    page.until("document.activeElement === document.querySelector('#case-1 > summary')")
+    page.press("j")
+    page.until("document.activeElement === document.querySelector('#case-2 > summary')")
+    page.until("document.querySelector('#case-2[data-state=ready]') !== null")
+    assert page.js("document.querySelector('#case-1').open") is False
+    page.press("k")
+
+    page.until("document.activeElement === document.querySelector('#case-1 > summary')")
+
+
+def test_tab_alone_reaches_a_finding_and_opens_it(page: Page, small: RunReport) -> None:
+    page.open(small)
+    for _ in range(40):
+        page.press(Keys.TAB)
+        if page.js("document.activeElement === document.querySelector('#case-2 > summary')"):
+            break
+    assert page.js("document.activeElement.matches(':focus-visible')")
+    assert page.js("getComputedStyle(document.activeElement).outlineStyle") == "solid"
+    page.press(Keys.ENTER)
+
+    page.until("document.querySelector('#case-2[data-state=ready]') !== null")
+
+
+def test_the_keys_are_listed_under_the_question_mark(page: Page, small: RunReport) -> None:
+    page.open(small)
+    page.press("?")
+    page.until("document.getElementById('help').open")
+    assert "next finding" in page.text("#help")
+    page.press(Keys.ESCAPE)
+
+    page.until("!document.getElementById('help').open")
+
+
+def test_waived_cases_and_differences_come_and_go(page: Page) -> None:
+    page.open(several(page.folder))
+    assert "tools/accepted" not in page.shown()
+    page.press("w")
+    page.until("document.getElementById('show-waived').checked")
+    assert "tools/accepted" in page.shown()
+    page.click("label.toggle:has(#show-waived)")
+
+    assert "tools/accepted" not in page.shown()
+
+
+def test_noise_comes_and_goes(page: Page) -> None:
+    page.open(several(page.folder))
+    assert "tools/noisy" not in page.shown()
+    page.press("o")
+    page.until("document.getElementById('show-noise').checked")
+    assert "tools/noisy" in page.shown()
+    page.js("document.querySelector('.is-noise').open = true")
+
+    page.until("document.querySelector('.is-noise[data-state=ready] .noise') !== null")
+    assert "hides 2 differences" in page.js("document.querySelector('.noise').textContent")
+
+
+def test_an_open_difference_is_the_first_one_beside_a_waived_one(page: Page) -> None:
+    page.open(several(page.folder))
+    page.js(
+        "[...document.querySelectorAll('details.case')]"
+        ".find((each) => each.querySelector('.name').textContent === 'tools/half').open = true"
+    )
+    page.until("document.querySelector('.case[data-state=ready] .row.waived') !== null")
+
+    assert "W-1" in page.js("document.querySelector('.row.waived').closest('.case').textContent")
+    assert "differs" in page.js("document.querySelector('.row.first').className")
+
+
+@pytest.mark.parametrize(
+    ("query", "names"),
+    [
+        ("read", ["tools/read"]),
+        ("class:abort", ["abort/wait"]),
+        ("verdict:inconclusive", ["abort/wait"]),
+        ("phase:a half", ["tools/half"]),
+        ("inputTokens", ["tools/half"]),
+        ("no such words", []),
+    ],
+)
+def test_the_search_finds_by_name_class_and_words(page: Page, query: str, names: list[str]) -> None:
+    page.open(several(page.folder))
+    page.press("/")
+    page.until("document.activeElement.id === 'search'")
+    page.press(query)
+    page.until(f"document.getElementById('search').value === {json.dumps(query)}")
+    assert page.shown() == names
+    page.press(Keys.ESCAPE)
+
+    assert len(page.shown()) == 4
+
+
+def test_letters_that_are_typed_into_the_search_are_no_keys(page: Page, small: RunReport) -> None:
+    page.open(small)
+    page.press("/")
+    page.press("n")
+
+    assert page.js("document.getElementById('search').value") == "n"
+    assert page.js("document.querySelector('[data-current]')") is None
+
+
+def test_the_command_is_copied(page: Page, small: RunReport) -> None:
+    page.open(
+        small,
+        before="""
+        Object.defineProperty(Navigator.prototype, "clipboard", { get: () => ({
+          writeText: async (text) => { window.copied = text; } }) });
+    """,
+    )
+    page.click("#case-1 button[data-copies]")
+
+    page.until("document.querySelector('#case-1 .told').textContent === 'Copied.'")
+    assert page.js("window.copied") == page.js(
+        "document.querySelector('#case-1-command').textContent"
+    )
+    assert page.js("window.copied").startswith("parity run -k tools/first --control legacy")
+
+
+def test_where_the_clipboard_is_refused_the_command_is_selected(
+    page: Page, small: RunReport
+) -> None:
+    page.open(
+        small,
+        before="""
+        Object.defineProperty(Navigator.prototype, "clipboard", { get: () => ({
+          writeText: async () => { throw new DOMException("no", "NotAllowedError"); } }) });
+    """,
+    )
+    page.press("c")
+
+    page.until("document.querySelector('#case-1 .told').textContent.startsWith('Selected')")
+    assert page.js("getSelection().toString()") == page.js(
+        "document.querySelector('#case-1-command').textContent"
+    )
+
+
+def test_where_there_is_no_clipboard_the_command_is_selected(page: Page, small: RunReport) -> None:
+    page.open(
+        small,
+        before="""
+        Object.defineProperty(Navigator.prototype, "clipboard", { get: () => undefined });
+    """,
+    )
+    page.click("#case-1 button[data-copies]")
+
+    page.until("getSelection().toString().startsWith('parity run')")
+
+
+def test_without_decompression_in_the_browser_a_case_opens_all_the_same(
+    page: Page, small: RunReport
+) -> None:
+    page.open(small, before="delete window.DecompressionStream")
+
+    page.until("document.querySelector('#case-1[data-state=ready]') !== null")
+    assert page.js("typeof DecompressionStream") == "undefined"
+    assert "It says bye." in page.text("#case-1-first")
+
+
+def test_hostile_text_is_shown_and_does_nothing(page: Page) -> None:
+    page.open(several(page.folder))
+    page.press("w", "o")
+    page.js("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.until("[...document.querySelectorAll('details.case')].every((each) => each.dataset.state)")
+    page.js("document.querySelectorAll('.row details').forEach((each) => { each.open = true; })")
+    page.until("document.querySelector('.case .part pre') !== null")
+
+    everything = page.js("document.body.textContent")
+    assert page.js("document.images.length") == 0
+    assert page.js("document.querySelectorAll('script:not([type])').length") == 1
+    assert "onerror" in everything
+    assert "{{ 7 * 7 }}" in everything
+    assert not set(everything) & set("\x00\x1b\u202e\u202c\u200b\u2028")
+    assert page.js(
+        "[...document.querySelectorAll('.escape')].map((each) => each.textContent)"
+        ".filter((each) => each === '\\\\x1b' || each === '\\\\u{202e}').length"
+    )
+    assert "onerror" in page.js("document.querySelector('.case .part pre').textContent")
+
+
+def test_markup_that_got_into_the_page_all_the_same_would_not_run(
+    page: Page, small: RunReport
+) -> None:
+    page.open(small)
+
+    # What an attacker would have to do, in a task of the page's own: the driver's may evaluate.
+    page.attacked = True
+    page.js("""setTimeout(() => {
+        const attempts = [
+          () => { document.body.innerHTML = "<img src=x onerror='window.hacked=1'>"; },
+          () => eval("window.hacked = 1"),
+          () => document.write("<script>window.hacked = 1</" + "script>"),
+          () => document.body.setAttribute("onclick", "window.hacked = 1"),
+        ];
+        window.refused = attempts.map((attempt) => {
+          try { attempt(); } catch (error) { return error.name; }
+          return "done";
+        });
+    })""")
+    page.until("window.refused")
+
+    assert page.js("window.refused") == ["TypeError", "EvalError", "TypeError", "TypeError"]
+    assert page.js("window.hacked") is None
+
+
+@pytest.mark.parametrize("width", [360, 390, 768, 1280])
+def test_the_page_never_scrolls_sideways(page: Page, width: int) -> None:
+    page.cdp(
+        "Emulation.setDeviceMetricsOverride",
+        width=width, height=800, deviceScaleFactor=1, mobile=width < 500,
+    )  # fmt: skip
+    long = divergent("tools/" + "a_very_long_name_" * 8, "wordwithoutanend" * 40)
+    page.open(report(long, *several(page.folder).cases))
+    page.press("w", "o")
+    page.js("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.until("[...document.querySelectorAll('details.case')].every((each) => each.dataset.state)")
+
+    assert page.js("document.documentElement.scrollWidth") <= width
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_all_text_stands_out_from_its_ground(page: Page, scheme: str) -> None:
+    page.cdp(
+        "Emulation.setEmulatedMedia", features=[{"name": "prefers-color-scheme", "value": scheme}]
+    )
+    page.open(several(page.folder))
+    page.press("w", "o")
+    page.js("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
+    page.until("[...document.querySelectorAll('details.case')].every((each) => each.dataset.state)")
+
+    assert page.js(_TOO_PALE) == []
+    ground = page.js("getComputedStyle(document.body).backgroundColor")
+    assert (ground == "rgb(255, 255, 255)") is (scheme == "light")
+
+
+_TOO_PALE: Final = """(() => {
+  const parts = (colour) => colour.match(/[\\d.]+/g).map(Number);
+  const light = ([r, g, b]) => [r, g, b].map((v) => v / 255)
+    .map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, at) => sum + v * [0.2126, 0.7152, 0.0722][at], 0);
+  const ground = (element) => {
+    for (let each = element; each; each = each.parentElement) {
+      const found = parts(getComputedStyle(each).backgroundColor);
+      if (found.length === 3 || found[3] === 1) return found;
+    }
+    return [255, 255, 255];
+  };
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  const pale = new Set();
+  while (walker.nextNode()) {
+    const element = walker.currentNode.parentElement;
+    if (!walker.currentNode.textContent.trim() || !element.checkVisibility()) continue;
+    const [one, other] = [light(parts(getComputedStyle(element).color)), light(ground(element))];
+    const contrast = (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+    if (contrast < 4.5) pale.add(`${element.tagName}.${element.className} ${contrast.toFixed(2)}`);
+  }
+  return [...pale];
+})()"""
+
+
+def test_nothing_moves(page: Page, small: RunReport) -> None:
+    page.open(small).until("document.querySelector('#case-1[data-state=ready]') !== null")
+
+    assert page.js("document.getAnimations().length") == 0
+    assert (
+        page.js("""[...document.querySelectorAll("*")].filter((each) => {
+        const style = getComputedStyle(each);
+        return style.transitionDuration !== "0s" || style.animationName !== "none"
+          || style.scrollBehavior === "smooth";
+    }).length""")
+        == 0
+    )
+
+
+def test_a_run_without_findings_says_so_calmly(page: Page) -> None:
+    page.open(report(equal("text/alike"), equal("text/same")))
+
+    assert page.text("h1") == "Parity"
+    assert "Nothing was found." in page.text("#findings")
+    page.press("n", "d", "c", "w", "o")  # nothing to go to, and nothing breaks
+    page.press("/")
+    page.press("same")
+    page.until("document.querySelector('#agreeing').open")
+    assert "text/same" in page.text("#agreeing")
+    assert "text/alike" not in page.text("#agreeing")
+
+
+def test_an_address_can_name_a_finding(page: Page, small: RunReport) -> None:
+    page.open(small)
+    page.driver.get("about:blank")
+    page.driver.get((page.folder / "index.html").as_uri() + "#case-2")
+
+    page.until("document.querySelector('#case-2[data-state=ready]') !== null")
+
+
+def test_results_without_timelines_show_their_differences(page: Page) -> None:
+    from dataclasses import replace
+
+    for kept in ("", "bm8="):
+        page.open(report(replace(divergent("tools/first", HOSTILE), timelines=kept)))
+        page.until("document.querySelector('#case-1[data-state=ready]') !== null")
+
+        assert "onerror" in page.text("#case-1 .differences")
+        assert page.js("document.querySelector('.timeline')") is None
+
+
+def test_details_that_are_broken_say_so(page: Page, small: RunReport) -> None:
+    page.open(small)
+    page.js("document.getElementById('case-2-data').firstChild.data = '\"eJwAAA==\"'")
+    page.js("document.querySelector('#case-2').open = true")
+
+    assert page.until("document.querySelector('#case-2').dataset.state") == "broken"
+    assert "cannot be shown" in page.js("document.querySelector('#case-2 .problem').textContent")
