@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from pathlib import Path
 
@@ -17,6 +18,8 @@ PACKAGES = ["agent_protocol", "services", "runtimes", "surfaces", "harness"]
 CORPUS = ["cassettes", "cassettes/http"]
 BASELINES = "baselines/upstream"
 REPORT = Path("parity-report")
+MEASURED = [0, 1, 3]
+"""Exit codes after which there is a result, good or bad: what it means, the gate says."""
 
 
 def group(name: str) -> tuple[str, ...]:
@@ -52,7 +55,8 @@ def upstream(session: nox.Session) -> None:
     Without node the baselines stand in for the core.
     """
     session.install("-e", ".")
-    against = ["parity", "run", *CORPUS, "--candidate", "legacy", "-n", "2"]
+    journal = ["--journal", str(REPORT / "upstream.jsonl")]
+    against = ["parity", "run", *CORPUS, "--candidate", "legacy", "-n", "2", *journal]
     if shutil.which("node") is None or shutil.which("npm") is None:
         session.run(*against, "--control", f"baseline:{BASELINES}")
         session.skip("the baselines were not observed anew: that takes node 20 and npm")
@@ -71,6 +75,55 @@ def upstream(session: nox.Session) -> None:
     session.run(*observe, "--prune" if "--update" in session.posargs else "--check")
     # Just now observed to be what the core does: running the core once more would tell no more.
     session.run(*against, "--control", f"baseline:{BASELINES}")
+
+
+@nox.session
+def gate(session: nox.Session) -> None:
+    """Whether phase A may be flipped as far as a pull request can tell; signed and verified.
+
+    Takes the journals that `parity` and `upstream` left in parity-report/, and measures what lacks.
+    `-- --policy-from origin/main` judges by the gates and waivers of that revision. The key is made
+    for this run and thrown away: what it signs proves that signing works, and flips nothing.
+    """
+    session.install("-e", ".")
+    report = str(REPORT)
+    for engines in ("legacy", "adk"), ("adk", "legacy"):
+        # Begun in the first, resumed in the second; beside it the second from the beginning.
+        name = "-then-".join(engines)
+        control = f"{engines[1]}+{engines[1]}"
+        sides = ["--control", control, "--candidate", "+".join(engines)]
+        journal = ["--journal", str(REPORT / f"{name}.jsonl")]
+        session.run("parity", "run", *CORPUS, *sides, "-n", "2", *journal, success_codes=MEASURED)
+    faults = ["--sample", "60", "--corpus-only", "-n", "2"]
+    kills = ["--json", str(REPORT / "kills.json")]
+    session.run("parity", "faults", *CORPUS, *faults, *kills, success_codes=MEASURED)
+    drawn = ["--sample", "--examples", "300", "--seed", str(commit_seed(session)), "-n", "2"]
+    sample = ["--json", str(REPORT / "sample.json")]
+    session.run("parity", "generate", *drawn, *sample, success_codes=MEASURED)
+    asked = ["--phase", "A", "--profile", "pull_request", "--journal", report]
+    answer = ["--json", str(REPORT / "gate.json")]
+    session.run("parity", "gate", *asked, *answer, *session.posargs)
+    folder = Path(session.create_tmp()).resolve()
+    for old in ("ci.key", "ci.key.pub"):
+        (folder / old).unlink(missing_ok=True)
+    shutil.rmtree(folder / "signoffs", ignore_errors=True)
+    key, records = str(folder / "ci.key"), ["--signoffs", str(folder / "signoffs")]
+    session.run("parity", "keygen", "--out", key, "--name", "ci", "--no-passphrase")
+    signed = ["--key", key, "--signer", "ci", "-n", "2", "--yes", *records]
+    session.run("parity", "sign", *asked, *signed)
+    session.run("parity", "verify", *records, "--also-trust", f"ci={key}.pub", "--replay", "5")
+
+
+def commit_seed(session: nox.Session) -> int:
+    """A seed that is another one for each commit, and the same one when it is run again.
+
+    A bound is about draws that nobody looked at while the code was written.
+    """
+    said = session.run(
+        "git", "rev-parse", "HEAD", silent=True, external=True, success_codes=[0, 128]
+    )
+    first = str(said).strip()[:8]
+    return int(first, 16) if re.fullmatch(r"[0-9a-f]{8}", first) else 0
 
 
 @nox.session

@@ -26,6 +26,7 @@ MEASUREMENTS: Final = {
     "corpus": "benchmarks.corpus",
     "upstream": "benchmarks.upstream_corpus",
     "generation": "benchmarks.generation",
+    "report": "benchmarks.report",
     "help": "benchmarks.help_time",
 }
 

@@ -30,6 +30,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "agent": "harness.commands.agent:agent",
     "record": "harness.commands.record:record",
     "faults": "harness.commands.faults:faults",
+    "waive": "harness.commands.waive:waive",
     "gate": "harness.commands.gate:gate",
     "can-flip": "harness.commands.can_flip:can_flip",
     "shrink": "harness.commands.shrink:shrink",

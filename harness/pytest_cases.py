@@ -45,6 +45,7 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
     """
     from harness.commands.options import check_sides, check_writable_file
     from harness.experiment.backend import real_backend
+    from harness.parity.waivers import load_waivers
 
     now = datetime.now(UTC)
     control, candidate = texts["control"] or "legacy", texts["candidate"] or "adk"
@@ -58,8 +59,10 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
     except ValueError as error:
         raise pytest.UsageError(f"--parity-as-of {texts['as_of']}: {error}") from error
     journal = Path(texts["journal"]) if texts["journal"] else None
+    waivers = Path(texts["waivers"]) if texts["waivers"] else None
     try:
         check_sides(real_backend(), control, candidate)
+        load_waivers(waivers, as_of=as_of)
         check_writable_file(journal, "--parity-journal")
     except HarnessError as error:
         raise pytest.UsageError(f"parity: {error}") from error
@@ -79,7 +82,7 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
         journal=journal,
         keep=False,
         places={},
-        waivers_file=Path(texts["waivers"]) if texts["waivers"] else None,
+        waivers_file=waivers,
         as_of=as_of,
         started_at=now,
     )
@@ -212,18 +215,17 @@ class CassetteHooks:
         """Say whose problem it is, if it is anybody's."""
         if self._report is None:
             return
+        from harness.report.words import headline
         from harness.triage.blame import blame
 
         found = blame(self._report)
-        terminalreporter.section("parity")
+        terminalreporter.section("cassettes")
         for status in self._report.waivers:
             if status.state not in ("used", "unused"):
                 terminalreporter.line(f"waiver {status.id}: {status.state}")
         if found is not None:
             terminalreporter.line(found.line)
-        sides = f"{self._asked.control} and {self._asked.candidate}"
-        count = len(self._report.cases)
-        terminalreporter.line(f"{self._report.verdict.value}: {sides} over {count} cassettes")
+        terminalreporter.line(headline(self._report))
 
 
 def _texts(file: CassetteFile) -> list[str]:

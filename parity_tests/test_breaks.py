@@ -26,6 +26,7 @@ def broken(name: str) -> Divergence:
     return cause
 
 
+@pytest.mark.contract("P-012")
 def test_a_dropped_usage_event_is_found_in_the_events(monkeypatch: pytest.MonkeyPatch) -> None:
     from runtimes.legacy import translate
 
@@ -42,6 +43,7 @@ def test_a_dropped_usage_event_is_found_in_the_events(monkeypatch: pytest.Monkey
     assert cause.label.startswith("usage")
 
 
+@pytest.mark.contract("P-009")
 def test_a_consolidated_text_told_twice_is_found_in_the_events(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -68,6 +70,7 @@ def test_a_consolidated_text_told_twice_is_found_in_the_events(
     assert cause.label.startswith("message")
 
 
+@pytest.mark.contract("P-025")
 def test_a_forgotten_retry_nudge_is_found_in_the_requests(monkeypatch: pytest.MonkeyPatch) -> None:
     from runtimes.legacy import chat
 
@@ -79,6 +82,7 @@ def test_a_forgotten_retry_nudge_is_found_in_the_requests(monkeypatch: pytest.Mo
     assert "previously generated thoughts" in str(cause.candidate)
 
 
+@pytest.mark.contract("P-074")
 def test_a_retry_too_few_is_found_in_the_retries(monkeypatch: pytest.MonkeyPatch) -> None:
     from runtimes.legacy import chat
 
@@ -89,6 +93,7 @@ def test_a_retry_too_few_is_found_in_the_retries(monkeypatch: pytest.MonkeyPatch
     assert cause.channel in {ChannelName.REQUESTS, ChannelName.RETRIES}
 
 
+@pytest.mark.contract("P-033")
 def test_a_tool_result_that_history_loses_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     from runtimes.legacy import agent
 

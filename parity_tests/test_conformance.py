@@ -54,6 +54,7 @@ def test_send_returns_before_the_streams_start(runtime: str) -> None:
 
 
 @RUNTIMES
+@pytest.mark.contract("P-001")
 def test_every_stream_keeps_the_lifecycle(runtime: str) -> None:
     async def scene() -> None:
         read = calls(("list_directory", {"dir_path": "."}))
@@ -67,6 +68,7 @@ def test_every_stream_keeps_the_lifecycle(runtime: str) -> None:
 
 
 @RUNTIMES
+@pytest.mark.contract("P-004")
 def test_a_second_send_while_a_stream_runs_is_refused_and_changes_nothing(runtime: str) -> None:
     async def scene() -> None:
         async with stage(runtime, answer("hi", delay_ms=50), answer("later")) as on:
@@ -170,6 +172,7 @@ def test_a_stream_can_be_attached_to_in_the_middle_and_is_seen_whole(runtime: st
 
 
 @RUNTIMES
+@pytest.mark.contract("P-173", "P-174")
 def test_abort_ends_the_stream_and_the_next_send_works(runtime: str) -> None:
     async def scene() -> None:
         async with stage(runtime, {"hang": True}, answer("fine")) as on:
@@ -185,6 +188,7 @@ def test_abort_ends_the_stream_and_the_next_send_works(runtime: str) -> None:
 
 
 @RUNTIMES
+@pytest.mark.contract("P-181")
 def test_abort_when_idle_does_nothing(runtime: str) -> None:
     async def scene() -> None:
         async with stage(runtime, answer("hi")) as on:
@@ -270,6 +274,7 @@ def test_a_hook_that_never_lets_an_agent_end_is_heeded_a_hundred_times(runtime: 
 
 
 @OUR_RUNTIMES
+@pytest.mark.contract("P-150")
 def test_what_a_server_tells_of_a_calls_progress_is_shown(runtime: str) -> None:
     server = {"command": sys.executable, "args": [str(MCP_SERVER)], "trust": True}
     settings = Settings(mcp_servers={"calc": server})

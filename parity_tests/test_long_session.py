@@ -113,6 +113,7 @@ def test_a_long_loop_masks_outputs_of_its_own() -> None:
     assert not own[-1].startswith("<tool_output_masked>")
 
 
+@pytest.mark.contract("P-078", "P-082")
 def test_two_models_give_out_and_others_take_their_place() -> None:
     models = models_of_prompts(whole("legacy"))
 
@@ -132,6 +133,7 @@ def test_they_record_its_first_half_alike() -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), ORDERS)
+@pytest.mark.contract("P-166")
 def test_whoever_resumes_ends_where_legacy_alone_does(first: str, second: str) -> None:
     assert_the_same(resumed("legacy", "legacy"), resumed(first, second))
 
@@ -146,6 +148,7 @@ def assert_the_same(control: Observation, candidate: Observation) -> None:
 
 
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
+@pytest.mark.contract("P-168")
 def test_a_resume_changes_nothing_that_was_said(runtime: str) -> None:
     """Not the summary, which stands behind the session's context: the core drops both together."""
     assert said(resumed(runtime, runtime))[1:] == said(whole(runtime))[1:]

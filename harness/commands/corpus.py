@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.commands.options import chosen_cassettes, paths_argument, select_option
 from harness.errors import CassetteError, UsageError
 
-__all__ = ["check", "list_", "show"]
+if TYPE_CHECKING:  # importing it costs what `parity --help` must not
+    from harness.cassette.find import CassetteFile
+
+__all__ = ["check", "find_one", "list_", "show"]
 
 
 @click.command("list")
@@ -94,26 +98,31 @@ def show(cassette: str, whole: bool) -> None:
     from harness.cassette.show import show_cassette
     from harness.http.case import HttpCase, load_case
 
-    file, root = _find_one(cassette)
-    case = load_case(file, root)
+    found = find_one(cassette)
+    case = load_case(found.path, found.root)
     loaded = case.cassette if isinstance(case, HttpCase) else case
     text = show_cassette(loaded, longest=None) if whole else show_cassette(loaded)
     click.echo(text, nl=False)
 
 
-def _find_one(cassette: str) -> tuple[Path, Path | None]:
+def find_one(cassette: str) -> CassetteFile:
+    """The one cassette that is meant: a file, a name in the usual corpus, or a part of one.
+
+    Raises:
+        UsageError: there is none, or there are several.
+        CassetteNotFound: the file is no cassette.
+    """
     from harness.cassette.find import find_cassettes
     from harness.config import default_corpus
 
     if Path(cassette).is_file():
-        found = find_cassettes([Path(cassette)])[0]
-        return found.path, found.root
+        return find_cassettes([Path(cassette)])[0]
     corpus = default_corpus()
     files = find_cassettes([corpus])
     exact = [file for file in files if file.name == cassette]
     fitting = exact or [file for file in files if cassette in file.name]
     if len(fitting) == 1:
-        return fitting[0].path, fitting[0].root
+        return fitting[0]
     if not fitting:
         raise UsageError(f"no cassette {cassette!r} in {corpus}", "see `parity list`")
     names = ", ".join(file.name for file in fitting[:5])

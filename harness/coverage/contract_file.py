@@ -19,8 +19,8 @@ __all__ = ["ContractFileError", "read_behaviours"]
 
 _MOST: Final = 1024 * 1024
 _COLUMNS: Final = ("id", "behaviour", "probes", "source")
-_PHASE: Final = re.compile(r"## Phase (\S+?)(?:[:\s].*)?")
-_CLASS: Final = re.compile(r"### (\S+)(?:\s.*)?")
+_PHASE: Final = re.compile(r"## Phase (\w+)\b.*")
+_CLASS: Final = re.compile(r"### (\w+)\b.*")
 _ID: Final = re.compile(r"P-\d{3,4}")
 
 

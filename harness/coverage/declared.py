@@ -4,11 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 from harness.coverage.contract import Contract
-from harness.parity.verdict import CaseResult
 
-__all__ = ["Undeclarable", "Unshown", "declared_remarks", "undeclarable", "unshown"]
+__all__ = ["Judged", "Undeclarable", "Unshown", "declared_remarks", "undeclarable", "unshown"]
+
+
+class Judged(Protocol):
+    """What is asked of a case's result here (`harness.parity.verdict.CaseResult`)."""
+
+    @property
+    def cassette(self) -> str:
+        """Its name."""
+        ...
+
+    @property
+    def blockers(self) -> tuple[str, ...]:
+        """Why nothing can be decided of it, if so."""
+        ...
+
+    @property
+    def contract(self) -> tuple[str, ...]:
+        """The ids that it declares."""
+        ...
+
+    @property
+    def reached(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """The probes of control and candidate."""
+        ...
+
+    @property
+    def runtimes(self) -> tuple[str, str]:
+        """Their runtimes."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,7 +65,7 @@ class Undeclarable:
         return f"{self.behaviour} is declared, but the contract has no such behaviour"
 
 
-def unshown(result: CaseResult, contract: Contract) -> tuple[Unshown, ...]:
+def unshown(result: Judged, contract: Contract) -> tuple[Unshown, ...]:
     """The behaviours that the case declares and did not show on both sides.
 
     A case of which nothing could be decided shows nothing, and is not asked.
@@ -46,7 +75,7 @@ def unshown(result: CaseResult, contract: Contract) -> tuple[Unshown, ...]:
     return tuple(_unshown(result, contract))
 
 
-def _unshown(result: CaseResult, contract: Contract) -> Iterator[Unshown]:
+def _unshown(result: Judged, contract: Contract) -> Iterator[Unshown]:
     for declared in result.contract:
         behaviour = contract.by_id(declared)
         if behaviour is None:
@@ -60,7 +89,7 @@ def _unshown(result: CaseResult, contract: Contract) -> Iterator[Unshown]:
             yield Unshown(cassette=result.cassette, behaviour=declared, sides=sides)
 
 
-def undeclarable(result: CaseResult, contract: Contract) -> tuple[Undeclarable, ...]:
+def undeclarable(result: Judged, contract: Contract) -> tuple[Undeclarable, ...]:
     """The ids that the case declares and nobody knows."""
     return tuple(
         Undeclarable(cassette=result.cassette, behaviour=each)
@@ -68,7 +97,7 @@ def undeclarable(result: CaseResult, contract: Contract) -> tuple[Undeclarable, 
     )
 
 
-def declared_remarks(result: CaseResult, contract: Contract) -> tuple[str, ...]:
+def declared_remarks(result: Judged, contract: Contract) -> tuple[str, ...]:
     """The same in words, for the case's remarks. Without a contract there is nothing to say."""
     if not contract.behaviours:
         return ()

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from harness.coverage.behaviour import BehaviourClass
 from harness.coverage.contract import Contract
-from harness.coverage.declared import Undeclarable, Unshown, undeclarable, unshown
-from harness.parity.verdict import CaseResult
+from harness.coverage.declared import Judged, Undeclarable, Unshown, undeclarable, unshown
 from services.wire import JsonObject
 
 __all__ = ["ClassCoverage", "Coverage", "coverage"]
@@ -104,7 +103,7 @@ class Coverage:
         }
 
 
-def coverage(results: Sequence[CaseResult], contract: Contract, phase: str) -> Coverage:
+def coverage(results: Sequence[Judged], contract: Contract, phase: str) -> Coverage:
     """What `results` reached of the behaviours that are due in `phase`.
 
     Cases of other phases count as well: what they declare of this one, they exercise. Divergent
@@ -134,7 +133,7 @@ def _of_class(
     contract: Contract,
     phase: str,
     kind: BehaviourClass,
-    results: Iterable[CaseResult],
+    results: Iterable[Judged],
     sides: tuple[set[str], set[str]],
     met: set[str],
 ) -> ClassCoverage:

@@ -11,6 +11,7 @@ from functools import partial
 from typing import Generic, TypeVar
 
 from harness.experiment.backend import Backend
+from harness.experiment.guard import guarded
 from harness.experiment.processes import TERMINATED, worker_processes
 
 __all__ = ["WorkerDied", "Workers", "completed", "process_workers", "worked"]
@@ -65,9 +66,10 @@ def completed(
     """
     count = len(tasks) if isinstance(tasks, Sized) else jobs
     if jobs <= 1 or count <= 1:
-        for task in tasks:
-            started(task)
-            yield task, function(task)
+        with guarded():
+            for task in tasks:
+                started(task)
+                yield task, function(task)
         return
     workers = process_workers(backend, runtimes)
     yield from worked(function, tasks, min(jobs, count), workers, started=started)

@@ -9,12 +9,13 @@ import signal
 import threading
 from collections.abc import Collection, Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from multiprocessing import connection, forkserver
 from multiprocessing.context import ForkServerContext
 from typing import Final
 
 from harness.experiment.backend import Backend
+from harness.experiment.guard import guarded
 
 __all__ = ["TERMINATED", "worker_processes"]
 
@@ -22,6 +23,7 @@ TERMINATED: Final = 128 + signal.SIGTERM
 """What a worker that was told to leave exits with."""
 _GRACE_S: Final = 5.0
 """How long a worker may take to end its own children before it is killed."""
+_guards: Final = ExitStack()
 
 
 @contextmanager
@@ -111,6 +113,8 @@ def _prepare(backend: Backend, runtimes: Collection[str]) -> None:
     """Make a worker ready. The terminal's Ctrl-C is the parent's to handle; it sends SIGTERM."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, _leave)
+    # For as long as the worker is there: the guard sees to what a killed one leaves behind.
+    _guards.enter_context(guarded())
     threading.Thread(target=_end_with_parent, daemon=True).start()
     logging.getLogger().addHandler(logging.NullHandler())
     backend.preload(runtimes)

@@ -17,7 +17,7 @@ from harness.canonical import canonical
 from harness.parity.divergence import ABSENT, Divergence
 from harness.parity.verdict import CaseResult
 from harness.replay.observation import Observation
-from services.redaction import masked, redacted_value
+from services.redaction import masked, redacted, redacted_value
 from services.wire import Json, JsonObject
 
 __all__ = ["compared_without_secrets", "without_secrets"]
@@ -73,8 +73,8 @@ def _told_as(result: CaseResult, told: CaseResult) -> CaseResult:
 
 
 def _where(found: Divergence) -> tuple[Any, ...]:
-    places = (found.control_index, found.candidate_index, found.path)
-    return (found.channel, found.kind, found.label, *places)
+    texts = (redacted(found.label), redacted(found.path))
+    return (found.channel, found.kind, found.control_index, found.candidate_index, *texts)
 
 
 def _masked(found: Divergence) -> Divergence:

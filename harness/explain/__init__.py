@@ -1,1 +1,6 @@
 """What a difference means, in words: the earliest cause, what each side did, where it was seen."""
+
+from harness.explain.explaining import explained
+from harness.explain.model import Explanation, Seam
+
+__all__ = ["Explanation", "Seam", "explained"]

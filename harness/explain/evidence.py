@@ -14,7 +14,7 @@ from functools import cached_property
 from typing import Any, Final
 
 from harness.parity.causes import first_cause_at
-from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
+from harness.parity.divergence import ChannelName, Divergence, Kind
 from harness.parity.verdict import CaseResult
 from harness.timeline.model import MomentKind, Row, Timelines, unpack
 
@@ -148,10 +148,6 @@ class Evidence:
         row = self.row
         moment = None if row is None else (row.control, row.candidate)[side]
         return None if moment is None else moment.fields
-
-    def has(self, side: int) -> bool:
-        """Whether a side has the item at all."""
-        return (self.first.control, self.first.candidate)[side] != ABSENT
 
     @property
     def read_otherwise(self) -> bool:

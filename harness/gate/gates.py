@@ -8,14 +8,17 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from harness.canonical import sha256_hex
+from harness.coverage.behaviour import BehaviourClass
 from harness.errors import HarnessError, UsageError
+from harness.faults.fault import Behaviour
+from harness.scenarios.profiles import PROFILES as GENERATOR_PROFILES
 
 __all__ = [
     "PROFILES",
@@ -103,6 +106,12 @@ class SampleRule(_Table):
     control: Text = "legacy"
     candidate: Text = "adk"
 
+    @field_validator("profile")
+    @classmethod
+    def _known_profile(cls, value: str) -> str:
+        _check_known([value], list(GENERATOR_PROFILES))
+        return value
+
 
 class WaiverRule(_Table):
     """How much may be waived."""
@@ -148,11 +157,24 @@ class PhaseGates(_Table):
     reached_in: Text
     """The leg in which both runtimes must have reached the classes."""
     classes: Mapping[str, Annotated[int, Field(ge=1)]]
-    """Class of the contract to the cases that must have reached it in both runtimes."""
+    """Class of the contract to the cases that must have reached it in both runtimes; one that the
+    contract has for this phase and that is not named here must be reached once."""
     fault_classes: tuple[Text, ...] = Field(strict=False)
     """Classes of seeded faults of which each must be measured."""
     pull_request: ProfileGate
     release: ProfileGate
+
+    @field_validator("classes")
+    @classmethod
+    def _known_classes(cls, value: Mapping[str, int]) -> Mapping[str, int]:
+        _check_known(value, [each.value for each in BehaviourClass])
+        return value
+
+    @field_validator("fault_classes")
+    @classmethod
+    def _known_fault_classes(cls, value: tuple[str, ...]) -> tuple[str, ...]:
+        _check_known(value, [each.value for each in Behaviour])
+        return value
 
     @model_validator(mode="after")
     def _legs(self) -> Self:
@@ -280,6 +302,12 @@ def parse_gates(content: bytes, file: str) -> Gates:
     except ValidationError as error:
         first = error.errors()[0]
         raise GatesFileError(file, _place(first["loc"]), _in_words(dict(first))) from error
+
+
+def _check_known(names: Iterable[str], known: Sequence[str]) -> None:
+    for name in names:
+        if name not in known:
+            raise ValueError(f"there is no {name!r}; there are {', '.join(known)}")
 
 
 def _place(steps: tuple[int | str, ...]) -> str:

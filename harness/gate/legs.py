@@ -212,21 +212,25 @@ def _old(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
 
 def _verdicts(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
     file = leg.run.file.name
-    sides = (
-        f"--control {leg.run.record.header.control} --candidate {leg.run.record.header.candidate}"
-    )
     divergent = [case.cassette for case in leg.of(CaseVerdict.DIVERGENT)]
     if divergent:
         says = f"{counted(len(divergent), 'case')} divergent in {file}: {listed(divergent)}"
-        change = f"parity run -k {divergent[0]!r} {sides} shows it; mend it, or see `parity waive`"
+        change = f"{_again(scope, leg, divergent[0])} shows it; mend it, or see `parity waive`"
         yield scope.reason(ReasonKind.DIVERGENT, leg.rule.name, says, change)
     undecided = leg.of(CaseVerdict.INCONCLUSIVE)
     if undecided:
         names = [case.cassette for case in undecided]
         why = next((why for case in undecided for why in (*case.blockers, *case.doubts)), "")
         says = f"{counted(len(names), 'case')} inconclusive in {file}: {listed(names)} ({why})"
-        change = f"parity run -k {names[0]!r} {sides}"
+        change = _again(scope, leg, names[0])
         yield scope.reason(ReasonKind.INCONCLUSIVE, leg.rule.name, says, change)
+
+
+def _again(scope: Scope, leg: LegSeen, cassette: str) -> str:
+    """The command that runs one case of a leg."""
+    header = leg.run.record.header
+    sides = ["--control", header.control, "--candidate", header.candidate]
+    return scope.command("run", "-k", cassette, *sides)
 
 
 def _together(scope: Scope, seen: Sequence[LegSeen]) -> Judged:

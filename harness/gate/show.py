@@ -30,53 +30,65 @@ _MEANS: Final = {
 }
 
 
+class _Out:
+    """Lines for people on a stream, whatever it can show and whatever is in them."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._console = Console(file=stream, highlight=False, soft_wrap=True)
+        self._encoding = getattr(stream, "encoding", None) or "utf-8"
+        self.marks = _MARK if self._fitting("✓✗") == "✓✗" else _ASCII
+
+    def line(self, text: str, style: str = "") -> None:
+        """Write one line."""
+        self._console.print(escape(self._fitting(printable(redacted(text)))), style=style)
+
+    def _fitting(self, text: str) -> str:
+        return text.encode(self._encoding, "replace").decode(self._encoding)
+
+
 def show_changes(source: str, changes: Sequence[str], stream: TextIO) -> None:
     """Say in what the files here differ from those that are judged by. Before anything else."""
-    console = _console(stream)
+    out = _Out(stream)
     if not changes:
-        console.print(_plain(f"gates and waivers are those of {source}"))
+        out.line(f"gates and waivers are those of {source}")
         return
-    console.print(_plain(f"changed since {source}, which is judged by all the same:"), style="bold")
+    out.line(f"changed since {source}, which is judged by all the same:", "bold")
     for line in changes:
-        console.print(_plain(f"  {line}"), style="yellow")
+        out.line(f"  {line}", "yellow")
 
 
 def show_answer(answer: GateAnswer, title: str, source: str, stream: TextIO) -> None:
     """Write what is judged, every condition, what would change it, and the answer last."""
-    console = _console(stream)
-    head = f"phase {answer.phase} ({title}), profile {answer.profile}, at {answer.as_of}"
-    console.print(_plain(head), style="bold")
-    console.print(_plain(f"judged by {source}"), style="dim")
-    marks = _MARK if _can(stream, "✓✗") else _ASCII
+    out = _Out(stream)
+    out.line(f"phase {answer.phase} ({title}), profile {answer.profile}, at {answer.as_of}", "bold")
+    out.line(f"judged by {source}", "dim")
     for condition in answer.conditions:
-        words = f"{marks[condition.answer]} {condition.about}: {condition.says}"
-        console.print(_plain(words), style=_STYLE[condition.answer])
+        words = f"{out.marks[condition.answer]} {condition.about}: {condition.says}"
+        out.line(words, _STYLE[condition.answer])
         for reason in answer.reasons:
             if reason.condition == condition.about:
-                _show_reason(reason, console)
+                _show_reason(reason, out)
     for remark in answer.remarks:
-        console.print(_plain(f"remark: {remark}"), style="dim")
+        out.line(f"remark: {remark}", "dim")
     means = _MEANS[answer.answer].format(phase=answer.phase, profile=answer.profile)
-    style = f"bold {_STYLE[answer.answer]}"
-    console.print(_plain(f"{answer.answer.value}: {means}"), style=style)
+    out.line(f"{answer.answer.value}: {means}", f"bold {_STYLE[answer.answer]}")
 
 
 def show_flips(flag: str, flips: Sequence[tuple[str, Flip]], stream: TextIO) -> Answer:
     """Write what is known of each surface, and the answer last, which is returned."""
-    console = _console(stream)
-    marks = _MARK if _can(stream, "✓✗") else _ASCII
+    out = _Out(stream)
     for surface, flip in flips:
-        words = f"{marks[flip.answer]} {surface} (phase {flip.phase}): {_record(flip)}"
-        console.print(_plain(words), style=_STYLE[flip.answer])
+        words = f"{out.marks[flip.answer]} {surface} (phase {flip.phase}): {_record(flip)}"
+        out.line(words, _STYLE[flip.answer])
         for reason in flip.reasons:
-            _show_reason(reason, console)
+            _show_reason(reason, out)
     answer = answer_of(reason for _, flip in flips for reason in flip.reasons)
     means = {
         Answer.YES: f"{flag} may be turned on",
         Answer.NO: f"{flag} must not be turned on",
         Answer.UNKNOWN: f"whether {flag} may be turned on cannot be said",
     }[answer]
-    console.print(_plain(f"{answer.value}: {means}"), style=f"bold {_STYLE[answer]}")
+    out.line(f"{answer.value}: {means}", f"bold {_STYLE[answer]}")
     return answer
 
 
@@ -87,22 +99,6 @@ def _record(flip: Flip) -> str:
     return f"record {record.number:04}, profile {record.profile}, signed {record.time[:10]}"
 
 
-def _show_reason(reason: Reason, console: Console) -> None:
-    console.print(_plain(f"    {reason.kind.value}: {reason.says}"))
-    console.print(_plain(f"    to change that: {reason.change}"))
-
-
-def _plain(text: str) -> str:
-    return escape(printable(redacted(text)))
-
-
-def _console(stream: TextIO) -> Console:
-    return Console(file=stream, highlight=False, soft_wrap=True)
-
-
-def _can(stream: TextIO, text: str) -> bool:
-    try:
-        text.encode(getattr(stream, "encoding", None) or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return False
-    return True
+def _show_reason(reason: Reason, out: _Out) -> None:
+    out.line(f"    {reason.kind.value}: {reason.says}")
+    out.line(f"    to change that: {reason.change}")

@@ -216,6 +216,9 @@ def generation_json(
         "repeated": generation.repeated,
         "overBytes": generation.over_bytes,
         "examplesDigest": generation.digest,
+        "blockDigests": {
+            str(number): generation.blocks[number].digest for number in sorted(generation.blocks)
+        },
         "elapsedS": round(campaign.elapsed_s, 3),
         "spentS": {what: round(seconds, 3) for what, seconds in generation.spent.items()},
         "reached": dict(sorted(generation.reached.items())),

@@ -1,7 +1,7 @@
 """How much a waiver's path, scenario and values cover: one that covers everything is refused.
 
-A pattern is judged by what it takes, never by how it is written: `.*`, `^.*$`, `[\\s\\S]*`, `(a|[^a])*`
-and `.+` are the same here.
+A pattern is judged by what it takes and never by how it is written: `.*`, `.+`, `^.*$` and
+`(a|[^a])*` are the same here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Final
 from harness.parity.patterns import ValuePattern
 from services.wire import Json
 
-__all__ = ["is_wide_glob", "is_wide_value", "value_pattern"]
+__all__ = ["PATHS", "SCENARIOS", "glob_pattern", "is_wide_glob", "is_wide_value", "value_pattern"]
 
 PATHS: Final = (
     "reason",
@@ -77,8 +77,7 @@ def is_wide_glob(glob: str, samples: Sequence[str]) -> bool:
     """Whether `*`s in it make it fit more than half of `samples`, which have little in common."""
     if "*" not in glob:
         return False
-    pattern = value_pattern(".*".join(map(_literally, glob.split("*"))))
-    return 2 * sum(map(pattern.fits, samples)) > len(samples)
+    return 2 * sum(map(glob_pattern(glob).fits, samples)) > len(samples)
 
 
 def is_wide_value(value: Json) -> bool:
@@ -108,6 +107,16 @@ def value_pattern(source: str) -> ValuePattern:
         PatternProblem: it cannot be used.
     """
     return ValuePattern(source)
+
+
+@cache
+def glob_pattern(glob: str) -> ValuePattern:
+    """`*` for any text, everything else for itself.
+
+    Raises:
+        PatternProblem: it is too long.
+    """
+    return value_pattern(".*".join(map(_literally, glob.split("*"))))
 
 
 def _literally(text: str) -> str:

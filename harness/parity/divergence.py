@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from harness.canonical import sha256_hex
 from services.wire import Json, JsonObject
 
 __all__ = ["ABSENT", "ChannelName", "Divergence", "Kind"]
@@ -74,7 +74,7 @@ class Divergence:
         """12 hex digits that stay when names, values and positions change, but not the place."""
         place = re.sub(r"\[\d+\]", "[]", self.path)
         text = f"{self.channel}|{self.kind}|{self.label}|{place}"
-        return hashlib.sha256(text.encode()).hexdigest()[:12]
+        return sha256_hex(text)[:12]
 
     @property
     def place(self) -> str:

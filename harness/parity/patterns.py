@@ -33,7 +33,10 @@ class PatternProblem(ValueError):
 
 
 class ValuePattern:
-    """A compiled pattern. The whole text must fit; a dot stands for line ends too, `$` for the end alone."""
+    """A compiled pattern, which the whole text must fit.
+
+    A dot stands for line ends too, and `$` for the end alone.
+    """
 
     def __init__(self, source: str) -> None:
         """Compile.
@@ -192,11 +195,9 @@ class _Machine:
     def _taking(self, code: Any, about: Any) -> Takes:
         if code in (op.ANY, op.ANY_ALL):
             return lambda _: True
-        if code is op.LITERAL:
-            return self._either_case(lambda character, wanted=about: ord(character) == wanted)
-        if code is op.NOT_LITERAL:
-            is_it = self._either_case(lambda character, wanted=about: ord(character) == wanted)
-            return lambda character: not is_it(character)
+        if code in (op.LITERAL, op.NOT_LITERAL):
+            is_it = self._either_case(_member(op.LITERAL, about))
+            return is_it if code is op.LITERAL else lambda character: not is_it(character)
         if code is op.IN:
             negated = about[0][0] is op.NEGATE
             members = [_member(kind, value) for kind, value in about[negated:]]

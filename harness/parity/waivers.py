@@ -7,31 +7,34 @@ divergences than it allows, covers nothing at all.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal
+from typing import Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, ValidationError
 
-from harness.canonical import canonical, sha256_hex
+from harness.canonical import sha256_hex
 from harness.errors import HarnessError
-from harness.parity.divergence import ChannelName, Divergence, Kind
 from harness.parity.verdict import CaseResult
-from services.wire import Json
+from harness.parity.waiver import UNWRITTEN, Waiver
 
-__all__ = ["Waiver", "WaiverFileError", "WaiverStatus", "Waivers", "load_waivers", "settle"]
+__all__ = [
+    "UNWRITTEN",
+    "WARNING_DAYS",
+    "Waiver",
+    "WaiverFileError",
+    "WaiverStatus",
+    "Waivers",
+    "load_waivers",
+    "settle",
+]
 
-_PROBES: Final = ("", "a", "0", "null", "family/behaviour", "zz[0].y: Ünlikely\n{[(", "<absent>")
-"""Values that have nothing in common; what fits them all fits everything."""
-
-_RUNTIME: Final = re.compile(r"\*|[A-Za-z0-9][A-Za-z0-9_.-]*")
-
-Text = Annotated[str, Field(min_length=1)]
+WARNING_DAYS: Final = 14
+"""From so many days before its last one on, a waiver is warned of by name."""
 
 
 class WaiverFileError(HarnessError):
@@ -43,112 +46,6 @@ class WaiverFileError(HarnessError):
         self.file = file
         self.key = key
         self.problem = problem
-
-
-class Waiver(BaseModel):
-    """One accepted difference. Every key without a default must be there."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
-
-    id: Text
-    between: tuple[str, str] | None = None
-    """Control and candidate, by the runtimes' base names (`upstream` for `upstream@0.60.0` too),
-    `*` for any; in runs of other runtimes the waiver does not exist. `None`: of whatever two."""
-    scenario: Text
-    """Cassette names, `*` standing for any text: `abort/*`."""
-    channel: str
-    path: str
-    """Path in the item, `*` standing for any text: `contents[*].parts[0].text`; `""`: the item."""
-    kind: str | None = None
-    """Only this kind of divergence; any if absent. `nondeterministic` is never waived."""
-    control: Json
-    """What the control has there: a literal, `<absent>`, or `re:` and a pattern for its whole text
-    (a dot stands for line ends too)."""
-    candidate: Json
-    impact: Text
-    """What a user sees of it."""
-    reason: Text
-    owner: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
-    """A role, such as `adk-runtime`."""
-    expires: date
-    """The last day on which it holds."""
-    max_count: Annotated[int, Field(ge=1)]
-    """The most divergences of one run that it may cover."""
-
-    @field_validator("between", mode="before")
-    @classmethod
-    def _two_runtimes(cls, value: Any) -> Any:
-        if value is None:
-            return value
-        names = value if isinstance(value, (list, tuple)) else ()
-        if len(names) != 2 or not all(isinstance(name, str) for name in names):
-            raise ValueError('must be two names, control and candidate: ["upstream", "legacy"]')
-        for name in names:
-            if not _RUNTIME.fullmatch(name):
-                mend = "write its base name (`upstream` for every version of it), or `*` for any"
-                raise ValueError(f"{name!r} is no runtime's base name; {mend}")
-        return tuple(names)
-
-    @field_validator("channel")
-    @classmethod
-    def _known_channel(cls, value: str) -> str:
-        if value not in set(ChannelName):
-            raise ValueError(f"no such channel; use one of {', '.join(ChannelName)}")
-        return value
-
-    @field_validator("kind")
-    @classmethod
-    def _known_kind(cls, value: str | None) -> str | None:
-        allowed = [kind.value for kind in Kind if kind is not Kind.NONDETERMINISTIC]
-        if value is not None and value not in allowed:
-            raise ValueError(f"use one of {', '.join(allowed)}")
-        return value
-
-    @field_validator("control", "candidate")
-    @classmethod
-    def _sound_pattern(cls, value: Json) -> Json:
-        if isinstance(value, str) and value.startswith("re:"):
-            try:
-                re.compile(value[3:])
-            except re.error as error:
-                raise ValueError(f"not a regular expression: {error}") from error
-        try:
-            canonical(value)
-        except TypeError as error:  # TOML has dates and times
-            raise ValueError("no such value can be observed; write it as text") from error
-        return value
-
-    def concerns(self, runtimes: tuple[str, str]) -> bool:
-        """Whether this waiver is meant for comparisons of these two: control and candidate."""
-        return self.between is None or all(
-            name == "*" or _engines(runtime) == {name}
-            for name, runtime in zip(self.between, runtimes, strict=True)
-        )
-
-    def fits(self, found: Divergence, runtimes: tuple[str, str]) -> bool:
-        """Whether this waiver speaks of `found`, a difference between `runtimes`.
-
-        Says nothing about expiry and count.
-        """
-        return (
-            self.concerns(runtimes)
-            and found.kind is not Kind.NONDETERMINISTIC
-            and found.channel == self.channel
-            and self.kind in (None, found.kind)
-            and _glob(self.scenario, found.cassette)
-            and _glob(self.path, found.path)
-            and _value_fits(self.control, found.control)
-            and _value_fits(self.candidate, found.candidate)
-        )
-
-    @property
-    def boundless(self) -> bool:
-        """True when path and both values would fit anything."""
-        return all(_glob(self.path, probe) for probe in _PROBES) and all(
-            _value_fits(value, probe)
-            for value in (self.control, self.candidate)
-            for probe in _PROBES
-        )
 
 
 class _File(BaseModel):
@@ -181,8 +78,23 @@ class WaiverStatus:
     count: int
     """Divergences that it fits, the first waiver that fits one taking it."""
     max_count: int
+    expires: date | None = None
+    """Its last day."""
     days_left: int | None = None
     """From the day of judging to the last one on which it holds; below 0 once it has expired."""
+
+    @property
+    def expiring(self) -> bool:
+        """Whether it still holds and soon will not: a warning is due."""
+        return self.days_left is not None and 0 <= self.days_left <= WARNING_DAYS
+
+    @property
+    def warning(self) -> str | None:
+        """The warning in words, by name; `None` where none is due."""
+        if self.days_left is None or not self.expiring:
+            return None
+        left = {0: "today", 1: "tomorrow"}.get(self.days_left, f"in {self.days_left} days")
+        return f"waiver {self.id} expires {left}, on {self.expires}"
 
 
 def load_waivers(file: Path | None, *, as_of: date) -> Waivers:
@@ -210,8 +122,8 @@ def load_waivers(file: Path | None, *, as_of: date) -> Waivers:
         where = f"waiver[{number}]"
         if waiver.id in seen:
             raise WaiverFileError(file, f"{where}.id", f"{waiver.id!r} is there twice")
-        if waiver.boundless:
-            problem = "it would cover every difference of its channel; say where, or which values"
+        if waiver.too_wide is not None:
+            problem = f"it would cover {waiver.too_wide}; say where, or which values"
             raise WaiverFileError(file, where, f"{waiver.id!r}: {problem}")
         seen.add(waiver.id)
     return Waivers(entries=document.waiver, as_of=as_of, digest=sha256_hex(text))
@@ -253,6 +165,7 @@ def settle(
                 state=state,
                 count=count,
                 max_count=waiver.max_count,
+                expires=waiver.expires,
                 days_left=(waiver.expires - waivers.as_of).days,
             )
         )
@@ -265,24 +178,6 @@ def _assign(result: CaseResult, live: Sequence[Waiver]) -> dict[int, str]:
         for index, found in enumerate(result.divergences)
     )
     return {index: waiver for index, waiver in fitting if waiver is not None}
-
-
-def _engines(runtime: str) -> set[str]:
-    """The base names of the runtimes that took turns on a side; most often it is one."""
-    return {name.partition("@")[0] for name in runtime.split("+")}
-
-
-def _glob(pattern: str, text: str) -> bool:
-    """`*` stands for any text and nothing else is special: paths are full of brackets."""
-    words = (re.escape(word) for word in pattern.split("*"))
-    return re.fullmatch(".*".join(words), text, re.DOTALL) is not None
-
-
-def _value_fits(pattern: Json, value: Json) -> bool:
-    if isinstance(pattern, str) and pattern.startswith("re:"):
-        text = value if isinstance(value, str) else canonical(value)
-        return re.fullmatch(pattern[3:], text, re.DOTALL) is not None
-    return canonical(pattern) == canonical(value)
 
 
 def _in_words(error: Mapping[str, Any]) -> str:

@@ -21,6 +21,7 @@ from services.clock import VirtualClock
 from services.compose import ServicesSetup
 from services.environment import Environment
 from services.ids import CountingIds, CountingProcessIds, FixedRandom
+from services.leftovers import folder_made
 from services.model.generator import ContentGenerator
 from services.workspace import Workspace
 
@@ -75,6 +76,7 @@ def open_envelope() -> Iterator[Envelope]:
     The folder's name has the same length every time: lengths of texts that carry paths are seen.
     """
     base = Path(tempfile.mkdtemp(prefix="parity-"))
+    folder_made(str(base))
     try:
         workspace = Workspace.at(base / "ws", base / "home")
         workspace.root.mkdir()

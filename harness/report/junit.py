@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
-from typing import Final
 from xml.etree import ElementTree as ET  # only written, never parsed
 
+from harness.canonical import printable
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.model import RunReport
 from harness.report.words import reasons
 from services.redaction import redacted
 
 __all__ = ["junit_report"]
-
-_NOT_XML: Final = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_UNSEEN: Final = re.compile("[\u200b-\u200f\u202a-\u202e\u2060-\u2069\u007f-\u009f\ufeff]")
-"""What XML can hold and nobody can see: it may turn the order of what stands around it."""
 
 
 def junit_report(report: RunReport) -> str:
@@ -72,6 +67,5 @@ def _property(element: ET.Element, name: str, value: str) -> None:
 
 
 def _text(text: str) -> str:
-    """`text` without secrets, with what XML cannot hold replaced, and what is unseen shown."""
-    shown = _NOT_XML.sub("\N{REPLACEMENT CHARACTER}", redacted(text))
-    return _UNSEEN.sub(lambda match: f"\\u{ord(match[0]):04x}", shown)
+    """`text` without secrets, with what XML cannot hold or nobody can see as escapes."""
+    return "\n".join(map(printable, redacted(text).split("\n")))

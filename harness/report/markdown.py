@@ -1,7 +1,7 @@
 """Markdown around texts of strangers: shown as they are, and changing nothing of the page.
 
-What a stranger wrote stands in code spans and fences only: there nothing is a link, a mention, an
-image or a comment.
+What a stranger may have written stands in code spans and fences: there nothing is a link, a
+mention, an image or a comment.
 """
 
 from __future__ import annotations
@@ -13,17 +13,25 @@ from typing import Final
 from harness.canonical import printable
 from services.redaction import redacted
 
-__all__ = ["cell", "code", "fenced", "prose", "table"]
+__all__ = ["cell", "code", "fenced", "prose", "said", "table"]
 
 _LOUD: Final = re.compile(r"[\\`*\[\]<>~$|]|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])")
 """What Markdown (GitHub's formulas included) reads as more than text. An underscore inside a word
 is left alone: names are full of them."""
+_PLAIN: Final = re.compile(r"(?!.*(?:://|www\.))[\w\s.,:;()'\"/+=-]*")
+"""Text in which GitHub sees no person, issue or address either, which it does after Markdown."""
 _LONGEST_LINE: Final = 2_000
 
 
 def prose(text: str) -> str:
     """`text` on one line, as plain text."""
     return _LOUD.sub(r"\\\g<0>", printable(" ".join(redacted(text).split())))
+
+
+def said(text: str) -> str:
+    """`text` on one line: as prose where all of it is harmless, otherwise as a code span."""
+    line = " ".join(text.split())
+    return prose(line) if _PLAIN.fullmatch(line) else code(_cut(line))
 
 
 def code(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Final
 
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.html_charts import cost_shape, grid
-from harness.report.markdown import cell, code, fenced, prose, table
+from harness.report.markdown import cell, code, fenced, said, table
 from harness.report.model import Finding, RunReport
 from harness.report.words import behaviours, counts, headline, in_short, look_in, reasons
 from harness.triage.blame import blame
@@ -42,12 +42,12 @@ def summary_report(report: RunReport) -> str:
 
 def _blocks(report: RunReport) -> Iterator[str]:
     """Most wanted first. Each can be left out without hurting the others."""
-    yield f"## {_MARK[report.verdict]} {prose(headline(report))}"
+    yield f"## {_MARK[report.verdict]} {said(headline(report))}"
     whose = blame(report)
     if whose is not None:
-        yield f"**{prose(whose.line)}**"
+        yield f"**{said(whose.line)}**"
     facts = [counts(report), behaviours(report)]
-    yield prose("; ".join(filter(None, facts)))
+    yield said("; ".join(filter(None, facts)))
     if report.since is not None:
         yield fenced(report.since.lines())
     if report.problems:
@@ -67,7 +67,7 @@ def _blocks(report: RunReport) -> Iterator[str]:
         yield f"### Waivers\n\n{_waivers(report)}"
     cost = cost_shape(report.cases)
     if cost:
-        sides = (prose(report.control), prose(report.candidate))
+        sides = (cell(report.control), cell(report.candidate))
         rows = ([row["name"], str(row["control"]), str(row["candidate"])] for row in cost)
         yield f"### Cost\n\n{table(['over all cases', *sides], rows)}"
 
@@ -81,7 +81,7 @@ def _finding(report: RunReport, finding: Finding, number: int) -> str:
         f"### {number}. {code(finding.case.cassette)}",
         *([f"{len(alike)} more diverge alike: {named}"] if alike else []),
         fenced(reasons(report, finding.case)),
-        *([f"Look in {prose(package)}. See it again with"] if package else ["See it again with"]),
+        *([f"Look in {said(package)}. See it again with"] if package else ["See it again with"]),
         fenced([finding.reproduce]),
     ]
     return "\n\n".join(parts)
@@ -101,7 +101,7 @@ def _grid(report: RunReport) -> str:
     rows = (
         [cell(row["name"]), *(_cell(counted) for counted in row["cells"])] for row in shape["rows"]
     )
-    return table(["class", *(prose(phase["id"]) for phase in shape["phases"])], rows)
+    return table(["class", *(cell(phase["id"]) for phase in shape["phases"])], rows)
 
 
 def _cell(counted: dict[str, int] | None) -> str:

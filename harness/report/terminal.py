@@ -157,6 +157,8 @@ def _show_waivers(report: RunReport, console: Console) -> None:
         if waiver.state not in ("used", "unused"):
             count = f"{waiver.count} of at most {waiver.max_count}"
             console.print(_safe(f"waiver {waiver.id}: {waiver.state} ({count})"), style="yellow")
+        elif waiver.warning is not None:
+            console.print(_safe(waiver.warning), style="yellow")
 
 
 def _table(report: RunReport) -> Table:

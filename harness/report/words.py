@@ -6,7 +6,9 @@ from collections import Counter
 from typing import Final
 
 from harness.canonical import printable
+from harness.explain import explained
 from harness.explain.model import Explanation
+from harness.parity.explain import explain
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.model import Finding, RunReport
 from harness.triage.clusters import package_of
@@ -28,30 +30,19 @@ _NAMED: Final = 8
 
 def explanation(report: RunReport, case: CaseResult) -> Explanation:
     """Why a case is not parity."""
-    try:
-        from harness.explain import explained
-    except ImportError:
-        from harness.parity.explain import explain, first_cause
-
-        cause = first_cause(case)
-        return Explanation(
-            channel=None if cause is None else cause.channel,
-            sentences=tuple(explain(case, report.control, report.candidate)),
-        )
     return explained(case, report.control, report.candidate, report.contract)
 
 
 def reasons(report: RunReport, case: CaseResult) -> list[str]:
-    """The same as lines, printable and without secrets."""
-    return [printable(redacted(line)) for line in explanation(report, case).lines()]
+    """The same as lines, printable and without secrets; the first says where the cases differ."""
+    lines = explain(case, report.control, report.candidate, report.contract)
+    return [printable(redacted(line)) for line in lines]
 
 
 def in_short(report: RunReport, case: CaseResult) -> str:
-    """The same on one line: of a difference what differs, of a doubt all of it."""
-    told = explanation(report, case).sentences
-    if case.verdict is CaseVerdict.DIVERGENT:
-        told = told[:1]
-    return printable(redacted("; ".join(told)))
+    """The same on one line: of a difference where it is, of a doubt all of it."""
+    lines = reasons(report, case)
+    return "; ".join(lines[:1] if case.verdict is CaseVerdict.DIVERGENT else lines)
 
 
 def headline(report: RunReport) -> str:

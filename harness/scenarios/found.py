@@ -18,6 +18,7 @@ from typing import Final, Literal
 from harness.canonical import printable
 from harness.cassette.dump import dump_yaml
 from harness.errors import UsageError
+from services.redaction import redacted
 from services.wire import JsonObject
 
 __all__ = [
@@ -118,7 +119,8 @@ def write_found(folder: Path, found: FoundCassette, name: str | None = None) -> 
         "provenance": _provenance(found),
         **rest,
     }
-    text = "".join(f"# {line}".rstrip() + "\n" for line in _head(found, file)) + dump_yaml(document)
+    head = "".join(f"# {line}".rstrip() + "\n" for line in _head(found, file))
+    text = redacted(head) + dump_yaml(document)
     part = file.with_name(f".{file.name}.part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)

@@ -26,7 +26,7 @@ from harness.signoff.records import (
 )
 from harness.signoff.statement import Revocation, SignOff
 from harness.signoff.tree import was_committed
-from harness.signoff.trust import Signing
+from harness.signoff.trust import Signing, TrustedSigner
 
 __all__ = ["Chain", "Standing", "read_chain", "standing", "verified_head"]
 
@@ -119,13 +119,15 @@ def standing(record: Record, chain: Chain, signing: Signing) -> Standing:
     for key in signatures.good:
         signer = signing.who(key)
         assert signer is not None
-        if not signer.only_now if isinstance(said, Revocation) else signer.may_sign(said.phase, said.profile):
+        if _counts(signer, said):
             counted.append(signer.name)
             if signer.only_now:
                 words = "is trusted by --also-trust, for this call and pull requests only"
                 remarks.append(f"{record.name}: {signer.name} {words}")
         else:
-            what = f"{said.profile} records of phase {said.phase}"
+            what = "revocations"
+            if isinstance(said, SignOff):
+                what = f"{said.profile} records of phase {said.phase}"
             remarks.append(f"{record.name}: {signer.name} may not sign {what}")
     # One trusted signer is enough to take a word back: doubt is cheaper than trust.
     needed = signing.threshold if isinstance(said, SignOff) else 1
@@ -268,6 +270,12 @@ def _check_head(
         problems.append(f"{name}: is another record than the one that {HEAD_FILE} knows")
     elif head.number < last:
         remarks.append(f"{HEAD_FILE} lags behind record {last:04}; the next signature mends it")
+
+
+def _counts(signer: TrustedSigner, said: SignOff | Revocation) -> bool:
+    if isinstance(said, SignOff):
+        return signer.may_sign(said.phase, said.profile)
+    return not signer.only_now
 
 
 def _revokes(record: Record, revoked: Record) -> bool:

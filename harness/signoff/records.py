@@ -14,7 +14,8 @@ from securesystemslib.dsse import Envelope
 
 from harness.signoff.envelope import parse_envelope
 from harness.signoff.problems import RecordRefused
-from harness.signoff.statement import Head, NotAStatement, Revocation, SignOff, parse_statement
+from harness.signoff.reading import NotAStatement, parse_statement
+from harness.signoff.statement import Head, Revocation, SignOff
 from harness.signoff.strict_json import MAX_BYTES
 
 __all__ = ["HEAD_FILE", "Record", "file_name", "is_record_name", "read_head", "read_record"]

@@ -23,6 +23,8 @@ _CASSETTES: Final = "corpus"
 _BASELINES: Final = "baselines"
 _MACHINE: Final = "distributions"
 """Differs from machine to machine: told, and no reason against a record."""
+_SYSTEM: Final = frozenset({"python", "platform", "node"})
+"""What of the environment may differ, likewise."""
 _MOST: Final = 5
 
 
@@ -103,6 +105,7 @@ def verified(
     said = record.statement
     if isinstance(said, SignOff):
         problems += changed_since(said, now, cassettes)
+        problems += _other_packages(said, environment)
         remarks += _other_machine(said, now, environment)
     return Verification(
         record=record,
@@ -149,11 +152,19 @@ def _called(component: str, file: str, cassettes: Mapping[str, str]) -> str:
     return f"baseline {file}" if component == _BASELINES else file
 
 
-def _other_machine(said: SignOff, now: Inventory, environment: Mapping[str, str]) -> Iterator[str]:
-    """The machine is not what was signed for, so that it differs is worth knowing, and no more."""
+def _other_packages(said: SignOff, environment: Mapping[str, str]) -> Iterator[str]:
+    """What was signed was run with the packages that this project asks for, in these versions."""
     for name, was in said.environment.items():
-        here = environment.get(name)
-        if here is not None and here != was:
+        here = environment.get(name, was)
+        if name not in _SYSTEM and here != was:
+            yield f"{name} was {was} and is {here} here"
+
+
+def _other_machine(said: SignOff, now: Inventory, environment: Mapping[str, str]) -> Iterator[str]:
+    """The machine is not what was signed for: that it differs is worth knowing, and no more."""
+    for name in sorted(_SYSTEM & said.environment.keys() & environment.keys()):
+        was, here = said.environment[name], environment[name]
+        if here != was:
             yield f"signed with {name} {was}; here is {here}"
     was_there = said.components.get(_MACHINE, Component()).files
     are_here = now.components.get(_MACHINE, Component()).files

@@ -39,7 +39,7 @@ def packed_timelines(
     aligned: Mapping[ChannelName, Aligned] = _NONE_ALIGNED,
 ) -> str:
     """`timelines` as a result keeps them, of at most 64 KB."""
-    builder = _Builder(control, candidate, divergences, aligned)
+    builder = _clean_builder(control, candidate, divergences, aligned)
     packed = ""
     for rows, room in _SIZES:
         packed = pack(builder.build(rows, room))
@@ -63,7 +63,20 @@ def timelines(
         aligned: Of the channels that were projected: how their items were paired up. Of the others
             the items are alike and stand beside each other by position.
     """
-    return _Builder(control, candidate, divergences, aligned).build(*_SIZES[0])
+    return _clean_builder(control, candidate, divergences, aligned).build(*_SIZES[0])
+
+
+def _clean_builder(
+    control: Observation,
+    candidate: Observation,
+    divergences: Sequence[Divergence],
+    aligned: Mapping[ChannelName, Aligned],
+) -> _Builder:
+    """A builder of timelines without secrets: packed, nobody could find them any more."""
+    builder = _Builder(control, candidate, divergences, aligned)
+    if builder.suspects():
+        builder = _Builder(control, candidate, divergences, aligned, clean=True)
+    return builder
 
 
 class _Builder:
@@ -73,9 +86,15 @@ class _Builder:
         candidate: Observation,
         divergences: Sequence[Divergence],
         aligned: Mapping[ChannelName, Aligned],
+        *,
+        clean: bool = False,
     ) -> None:
         self._divergences = divergences
-        self._sides = (Side(control, aligned, 0), Side(candidate, aligned, 1))
+        self._made: dict[tuple[int, int], Timelines] = {}
+        self._sides = (
+            Side(control, aligned, 0, clean=clean),
+            Side(candidate, aligned, 1, clean=clean),
+        )
         pairs: dict[ChannelName, Sequence[Pair]] = {
             channel.name: aligned[channel.name].pairs
             if channel.name in aligned
@@ -113,8 +132,20 @@ class _Builder:
         both.extend((None, number) for number in range(here, there))
         return both
 
+    def suspects(self) -> bool:
+        """Whether a secret may stand in what is built."""
+        rows = self.build(*_SIZES[0]).rows
+        here = [row.control.line for row in rows if row.control is not None]
+        there = [row.candidate.line for row in rows if row.candidate is not None]
+        return self._sides[0].suspects(here) or self._sides[1].suspects(there)
+
     def build(self, most: int, room: int) -> Timelines:
         """The rows that there is room for, and texts of so many characters in their fields."""
+        if (most, room) not in self._made:
+            self._made[most, room] = self._build(most, room)
+        return self._made[most, room]
+
+    def _build(self, most: int, room: int) -> Timelines:
         differing = [number for number, row in enumerate(self._rows) if row in self._found]
         kept = _kept(len(self._rows), differing, most)
         rows = [self._row(self._rows[number], room) for number in kept]
@@ -157,7 +188,8 @@ class _Builder:
 
 def _times(seen: Observation, places: Sequence[Place]) -> dict[Place, tuple[int, int]]:
     """When each item happened that is taken down as it happens: after how many of its like, and
-    in which stream of events. Other events do not count: they are told of what happens."""
+    in which stream of events. Other events do not count: they are told of what happens.
+    """
     times: dict[Place, tuple[int, int]] = {}
     stream = 0
     for channel, index in places:

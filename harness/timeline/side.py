@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
@@ -15,6 +15,8 @@ from harness.replay.observation import Observation
 from harness.timeline.fields import bounded_fields, request_fields
 from harness.timeline.model import MomentKind
 from harness.timeline.words import call_line, event_kind, event_line, item_line, request_line
+from services.redaction import redacted_value
+from services.redaction.patterns import suspicious
 from services.wire import Content, Json, JsonObject
 
 __all__ = ["Side"]
@@ -37,10 +39,23 @@ class Side:
     """One run's items by channel. Lines and fields are made of those that are asked for."""
 
     def __init__(
-        self, seen: Observation, aligned: Mapping[ChannelName, Aligned], which: int
+        self,
+        seen: Observation,
+        aligned: Mapping[ChannelName, Aligned],
+        which: int,
+        *,
+        clean: bool = False,
     ) -> None:
-        """Take a run; `which` side of `aligned` it is, 0 the control."""
+        """Take a run; `which` side of `aligned` it is, 0 the control.
+
+        `clean` takes secrets out of everything before anything of it is cut, when half of one could
+        no longer be told for what it is. That costs more than all the rest, so it is done only
+        where `suspects` says so.
+        """
         self._seen = seen
+        self._clean = clean
+        self._cleaned: dict[ChannelName, list[Any]] = {}
+        self._looked_at: list[str] = []
         self._aligned = {
             name: (found.control, found.candidate)[which] for name, found in aligned.items()
         }
@@ -60,12 +75,26 @@ class Side:
             return MomentKind.SIDE
         return _KINDS[channel]
 
+    def suspects(self, lines: Sequence[str]) -> bool:
+        """Whether a secret may stand in what was made of the run: `lines`, or what differs.
+
+        Pieces of an answer are read as one text.
+        """
+        pieces: list[str] = []
+        for event in self._seen.events:
+            for part in event.get("content") or () if event.get("type") == "message" else ():
+                kind = part.get("type") if isinstance(part, dict) else None
+                piece = part.get(kind) if isinstance(kind, str) else None
+                pieces.append(piece if isinstance(piece, str) else "")
+        return suspicious("\n".join([*lines, "".join(pieces), *self._looked_at]))
+
     def line(self, channel: ChannelName, index: int | None) -> str:
         """An item on one line; paths are replaced before it is cut, or half of one would show."""
         assert index is not None
         if channel is ChannelName.REQUESTS:
             count, last = self._lasts[index]
             masked = None if last is None else self._masked(last)
+            masked = redacted_value(masked) if self._clean else masked
             return request_line(self._raw[channel][index], count, masked)
         if channel is ChannelName.EVENTS:
             return event_line(self._compared(channel, index))
@@ -89,6 +118,7 @@ class Side:
             return None, None
         here = None if index is None else self._fields(channel, index, paths)
         there = None if other_index is None else other._fields(channel, other_index, paths)
+        self._looked_at.extend(_texts([here, there]))
         mine, theirs = bounded_fields(here, there, room)
         return (
             mine if isinstance(mine, dict) else None,
@@ -104,6 +134,14 @@ class Side:
         return value
 
     def _compared(self, channel: ChannelName, index: int) -> Any:
+        if self._clean:
+            if channel not in self._cleaned:
+                every = [self._found(channel, number) for number in range(self.lengths[channel])]
+                self._cleaned[channel] = redacted_value(every)
+            return self._cleaned[channel][index]
+        return self._found(channel, index)
+
+    def _found(self, channel: ChannelName, index: int) -> Any:
         if channel in self._aligned:
             return self._aligned[channel][index].value
         return self._masked(self._raw[channel][index])
@@ -145,3 +183,16 @@ class Side:
         """`text` on one line, cut."""
         text = printable(text)
         return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+def _texts(value: Json) -> Iterator[str]:
+    """Every text in a JSON value, keys too."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        for item in value.values():
+            yield from _texts(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _texts(item)

@@ -61,17 +61,26 @@ def search(
     """
     greens = [good]
     judged: dict[str, Judged] = {}
-    skips = 0
     while True:
         candidates = [commit for commit in left(bad, greens) if commit != bad]
         fresh = [commit for commit in candidates if commit not in judged]
         if not fresh:
             return Found(commit=bad, suspects=tuple(candidates), judged=tuple(judged.values()))
-        # Whoever stands beside one that cannot be told often cannot either: step further away.
-        seen = judge(fresh[min(2**skips - 1, len(fresh) - 1)])
+        # Whoever stands beside one that cannot be told often cannot either: spread out then.
+        away = _spread(len(candidates) - len(fresh))
+        seen = judge(fresh[int(away * len(fresh))])
         judged[seen.commit] = seen
-        skips = skips + 1 if seen.light is Light.SKIPPED else 0
         if seen.light is Light.RED:
             bad = seen.commit
         elif seen.light is Light.GREEN:
             greens.append(seen.commit)
+
+
+def _spread(number: int) -> float:
+    """The `number`-th of 0, 1/2, 1/4, 3/4, 1/8, …: each far from all before it, below 1."""
+    found, weight = 0.0, 0.5
+    while number:
+        found += weight * (number & 1)
+        number >>= 1
+        weight /= 2
+    return found

@@ -23,6 +23,7 @@ from typing import Any, Final, cast
 
 from services.abort import AbortSignal
 from services.child_start import started_whole
+from services.leftovers import child_started
 
 __all__ = ["MAX_OUTPUT_BYTES", "Ending", "HookOutcome", "run_hook_process"]
 
@@ -163,6 +164,7 @@ class _HookProcess(asyncio.SubprocessProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The process has been started."""
         self._transport = cast("asyncio.SubprocessTransport", transport)
+        child_started(self._transport.get_pid())
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take a piece of output."""

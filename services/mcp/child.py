@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Final, cast
 
 from services.child_start import started_whole
+from services.leftovers import child_started
 from services.mcp.errors import McpConnectionError
 from services.node_errors import error_code
 
@@ -150,6 +151,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """The process has been started."""
         self._transport = cast("asyncio.SubprocessTransport", transport)
+        child_started(self._transport.get_pid())
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take a piece of output."""

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["MASK", "is_masked", "is_placeholder", "masked"]
+from services.redaction.kinds import Found
+
+__all__ = ["MASK", "is_masked", "is_placeholder", "masked", "with_masks"]
 
 MASK: Final = "REDACTED"
 """How the mask of anything that is long enough begins; the rest is filled with `x`."""
@@ -29,6 +32,15 @@ def masked(value: str) -> str:
         return MASK + "x" * (len(value) - len(MASK))
     head = MASK if len(value) >= len(MASK) and value[: len(MASK)].isascii() else ""
     return head + "".join(map(_filler, value[len(head) :]))
+
+
+def with_masks(text: str, found: Iterable[Found]) -> str:
+    """`text` with masks at places that are in order and apart."""
+    pieces, end = [], 0
+    for one in found:
+        pieces += [text[end : one.start], masked(text[one.start : one.end])]
+        end = one.end
+    return "".join([*pieces, text[end:]])
 
 
 def _filler(character: str) -> str:

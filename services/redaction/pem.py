@@ -14,7 +14,7 @@ _BORDER: Final = re.compile(r"-----(BEGIN|END) ([A-Z0-9 ]{1,40})-----")
 _BODY: Final = re.compile(r"[A-Za-z0-9+/=]{16}")
 _CUT_BODY: Final = re.compile(
     r"(?:(?:\\[nr]|[\s\"'|>,\\]){0,16}(?:(?:Proc-Type|DEK-Info)[^\n\\]{0,100}"
-    r"|[A-Za-z0-9+/=]{16,1024}+))+(?:(?:\\[nr]|\s){1,4}[A-Za-z0-9+/=]{1,15}+(?!\S))?"
+    r"|[A-Za-z0-9+/=]{16,1024}+))+(?:(?:\\[nr]|\s){1,4}[A-Za-z0-9+/=]{1,15}+(?=[\r\n\\\"']|\Z))?"
 )
 
 

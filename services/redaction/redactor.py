@@ -8,7 +8,7 @@ from typing import Final, TypeVar
 
 from services.redaction import walk
 from services.redaction.kinds import Found, SecretKind
-from services.redaction.masks import masked
+from services.redaction.masks import with_masks
 from services.redaction.patterns import find, suspicious
 
 __all__ = ["Redactor", "redacted", "redacted_chunks", "redacted_value", "secrets_in", "told"]
@@ -51,20 +51,29 @@ class Redactor:
     def text(self, text: str) -> str:
         """`text` with masks for secrets, as long as before; itself where there is none."""
         found = self.secrets_in(text)
-        if not found:
-            return text
-        pieces, end = [], 0
-        for one in found:
-            pieces += [text[end : one.start], masked(text[one.start : one.end])]
-            end = one.end
-        return "".join([*pieces, text[end:]])
+        return with_masks(text, found) if found else text
+
+    def secrets_in_chunks(self, chunks: Sequence[str]) -> list[Found]:
+        """Where secrets stand in pieces of one text, counted from the beginning of the first."""
+        found = self.secrets_in("".join(chunks))
+        start = 0
+        for chunk in chunks:
+            # One that is whole in its chunk may be none to whoever reads on from the one before.
+            # A name at a chunk's end is none that is known to be whole.
+            found += (
+                Found(start + one.start, start + one.end, one.kind)
+                for one in self.secrets_in(chunk)
+                if one.kind is not SecretKind.HOME
+            )
+            start += len(chunk)
+        return _apart(found)
 
     def chunks(self, chunks: list[str]) -> list[str]:
         """Pieces of one text, each as long as before; a secret may be spread over several."""
-        joined = "".join(chunks)
-        clean = self.text(joined)
-        if clean is joined:
+        found = self.secrets_in_chunks(chunks)
+        if not found:
             return chunks
+        clean = with_masks("".join(chunks), found)
         cut, start = [], 0
         for chunk in chunks:
             cut.append(clean[start : start + len(chunk)])

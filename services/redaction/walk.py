@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from services.redaction.kinds import Found, SecretKind
 from services.redaction.lanes import Path, lanes
-from services.redaction.masks import masked
+from services.redaction.masks import with_masks
 from services.redaction.patterns import telling_key
 
 if TYPE_CHECKING:
@@ -19,6 +19,10 @@ __all__ = ["Located", "redacted_value", "secrets_in_value"]
 _SIGNATURES: Final = frozenset({"thoughtSignature", "thought_signature"})
 _MEDIA_TYPES: Final = frozenset({"mimeType", "mime_type"})
 _NAMED: Final = frozenset({"name", "value"})
+_SHORT: Final = 5
+"""No key or token is that short."""
+Lane: TypeAlias = list[tuple[Path, str]]
+"""Pieces of one text, and where they stand."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,12 +58,9 @@ def secrets_in_value(value: Any, redactor: Redactor) -> Iterator[Located]:
     if not isinstance(value, (dict, list, tuple)) or not _suspicious(value, redactor):
         return
     spread: set[Path] = set()
-    for lane, found in _lanes(value, redactor):
-        for one in found:
-            over = list(_pieces_of(lane, one))
-            if len(over) > 1:
-                spread.update(path for path, _ in over)
-                yield Located(over[0][0], one.kind)
+    for lane in _all_lanes(value, (), spread):
+        for one in redactor.secrets_in_chunks([text for _, text in lane]):
+            yield Located(_path_at(lane, one.start), one.kind)
     for path, text, context in _texts(value, (), ""):
         if context is None:
             yield from (Located(path, one.kind, True) for one in redactor.secrets_in(text))
@@ -69,82 +70,80 @@ def secrets_in_value(value: Any, redactor: Redactor) -> Iterator[Located]:
 
 def _suspicious(value: Any, redactor: Redactor) -> bool:
     """One look over all texts at once: what is asked of every value that is written."""
-    texts: list[str] = []
-    telling = _gather(value, texts)
-    return telling or redactor.suspects("\n".join(texts)) or _has_spread(value, redactor)
+    texts: set[str] = set()
+    return _gather(value, texts, set()) or redactor.suspects("\n".join(texts))
 
 
-def _gather(value: Any, texts: list[str]) -> bool:
-    """Collect the texts of `value`; whether a key tells what stands under it."""
+def _gather(value: Any, texts: set[str], seen: set[int]) -> bool:
+    """Collect the texts of `value` and what its lanes say; whether a key tells what is under it.
+
+    Each text once, and each object: a request holds most of what the one before held.
+    """
+    if id(value) in seen:
+        return False
+    seen.add(id(value))
     telling = False
     if isinstance(value, dict):
         media = not _MEDIA_TYPES.isdisjoint(value)
         for key, item in value.items():
-            texts.append(key)
+            texts.add(key)
             if isinstance(item, str):
                 if not _exempt(key, media):
-                    texts.append(item)
-                    telling = telling or (len(item) > 5 and telling_key(key))
+                    texts.add(item)
+                    telling = telling or (len(item) > _SHORT and telling_key(key))
             elif isinstance(item, (dict, list, tuple)):
-                telling = _gather(item, texts) or telling
+                telling = _gather(item, texts, seen) or telling
         telling = telling or value.keys() == _NAMED
     else:
+        if len(value) > 1:
+            texts.update("".join(text for _, text in lane) for lane in lanes(value))
         for item in value:
             if isinstance(item, str):
-                texts.append(item)
+                texts.add(item)
             elif isinstance(item, (dict, list, tuple)):
-                telling = _gather(item, texts) or telling
+                telling = _gather(item, texts, seen) or telling
     return telling
-
-
-def _has_spread(value: Any, redactor: Redactor) -> bool:
-    return any(
-        redactor.suspects("".join(text for _, text in lane)) for lane in _all_lanes(value, ())
-    )
 
 
 def _exempt(key: str, media: bool) -> bool:
     return key in _SIGNATURES or key == "base64" or (media and key == "data")
 
 
-def _all_lanes(value: Any, path: Path) -> Iterator[list[tuple[Path, str]]]:
-    """The lanes of all lists, outer before inner: an event's content is part of both."""
+def _all_lanes(value: Any, path: Path, claimed: set[Path]) -> Iterator[Lane]:
+    """The lanes of all lists; a text of two lists, as in an event's content, counts in the outer.
+
+    `claimed` is added to: the paths of all texts of lanes.
+    """
     if isinstance(value, dict):
         for key, item in value.items():
             if isinstance(item, (dict, list, tuple)):
-                yield from _all_lanes(item, (*path, key))
+                yield from _all_lanes(item, (*path, key), claimed)
     elif isinstance(value, (list, tuple)):
         if len(value) > 1:
-            for lane in lanes(value):
-                yield [((*path, *place), text) for place, text in lane]
+            for pieces in lanes(value):
+                lane = [((*path, *place), text) for place, text in pieces]
+                if lane[0][0] not in claimed:
+                    claimed.update(place for place, _ in lane)
+                    yield lane
         for number, item in enumerate(value):
             if isinstance(item, (dict, list, tuple)):
-                yield from _all_lanes(item, (*path, number))
+                yield from _all_lanes(item, (*path, number), claimed)
 
 
-def _lanes(value: Any, redactor: Redactor) -> Iterator[tuple[list[tuple[Path, str]], list[Found]]]:
-    for lane in _all_lanes(value, ()):
-        found = redactor.secrets_in("".join(text for _, text in lane))
-        if found:
-            yield lane, found
-
-
-def _pieces_of(lane: list[tuple[Path, str]], one: Found) -> Iterator[tuple[Path, str]]:
-    """The pieces of a lane that hold something of `one`, and what they hold."""
-    start = 0
+def _path_at(lane: Lane, start: int) -> Path:
+    """The text of a lane in which its character `start` stands."""
     for path, text in lane:
-        begin, end = max(one.start - start, 0), min(one.end - start, len(text))
-        if begin < end:
-            yield path, text[begin:end]
-        start += len(text)
+        if start < len(text):
+            return path
+        start -= len(text)
+    return lane[-1][0]
 
 
 def _spread(value: Any, redactor: Redactor) -> dict[Path, str]:
-    """The texts of lanes with secrets, as they are written."""
+    """The texts of lanes, as they are written."""
     spread: dict[Path, str] = {}
-    for lane, _ in _lanes(value, redactor):
-        texts = [spread.get(path, text) for path, text in lane]
-        cleaned = redactor.chunks(texts)
+    for lane in _all_lanes(value, (), set()):
+        cleaned = redactor.chunks([text for _, text in lane])
         spread.update(zip((path for path, _ in lane), cleaned, strict=True))
     return spread
 
@@ -192,8 +191,10 @@ def _rebuilt(
 ) -> Any:
     """`value` with masks; what needs none is shared with it."""
     if isinstance(value, str):
-        text = spread.get(path, value)
-        return _masked(text, _found(text, context, redactor))
+        if path in spread:
+            return spread[path]
+        found = _found(value, context, redactor)
+        return with_masks(value, found) if found else value
     if isinstance(value, dict):
         media = not _MEDIA_TYPES.isdisjoint(value)
         rebuilt: dict[str, Any] = {}
@@ -226,13 +227,3 @@ def _apart(name: str, key: str, value: dict[str, Any], rebuilt: dict[str, Any]) 
         count += 1
         free = f"{name}#{count}"
     return free
-
-
-def _masked(text: str, found: list[Found]) -> str:
-    if not found:
-        return text
-    pieces, end = [], 0
-    for one in found:
-        pieces += [text[end : one.start], masked(text[one.start : one.end])]
-        end = one.end
-    return "".join([*pieces, text[end:]])

@@ -46,20 +46,6 @@ def test_a_corpus_that_happens_to_be_here_is_not_trusted(
     assert not any((tmp_path / "cassettes").is_relative_to(root) for root in roots)
 
 
-def test_the_corpus_digest_tells_names_and_contents(tmp_path: Path) -> None:
-    one, two = tmp_path / "1", tmp_path / "2"
-    one.write_text("x")
-    two.write_text("y")
-    digest = config.corpus_digest([("a", one), ("b", two)])
-
-    assert digest == config.corpus_digest([("b", two), ("a", one)])
-    assert digest != config.corpus_digest([("a", one), ("c", two)])
-    assert digest != config.corpus_digest([("a", one)])
-    one.write_text("z")
-    assert digest != config.corpus_digest([("a", one), ("b", two)])
-    assert config.corpus_digest([("a", tmp_path / "gone")])
-
-
 def test_versions_name_our_code_by_digest() -> None:
     assert len(config.versions()["code"]) == 12
     assert config.versions() == config.versions()
@@ -69,3 +55,48 @@ def test_baselines_of_the_core_are_looked_for_here_then_bundled_then_in_the_chec
     own = Path("baselines", "upstream")
 
     assert config.core_baselines() == (own, REPOSITORY / "harness" / own, REPOSITORY / own)
+
+
+def test_waivers_gates_and_contract_of_the_suite_here_come_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "parity_tests").mkdir()
+    names = ("waivers.toml", "gates.toml", "contract.md")
+    for name in names:
+        (tmp_path / "parity_tests" / name).write_text("")
+    monkeypatch.chdir(tmp_path)
+
+    here = [config.default_waivers(), config.default_gates(), config.default_contract()]
+
+    assert here == [Path("parity_tests", name) for name in names]
+
+
+def test_an_installed_build_has_its_contract_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "site-packages" / "harness"
+    installed.mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(config, "_HERE", installed)
+
+    assert config.default_contract() is None
+    (installed / "contract.md").write_text("")
+    assert config.default_contract() == installed / "contract.md"
+
+
+def test_the_inventory_has_what_a_verdict_rests_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = write_corpus(tmp_path / "in", a__1="x")
+    monkeypatch.chdir(tmp_path)
+    kept = tmp_path / "baselines" / "upstream" / "a" / "1.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("{}")
+
+    found = config.current_inventory([("a/1", corpus / "a" / "1.yaml")], None).components
+
+    assert list(found["corpus"].files) == ["a/1"]
+    assert list(found["baselines"].files) == ["a/1.json"]
+    assert found["waivers"].digest == ""
+    assert "click" in found["distributions"].files
+    assert "services/wire.py" in found["services"].files

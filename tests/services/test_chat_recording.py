@@ -191,6 +191,7 @@ def written(file: Path, *lines: JsonObject | str) -> Path:
     return file
 
 
+@pytest.mark.contract("P-166")
 def test_a_resumed_recording_goes_on_in_its_file(tmp_path: Path) -> None:
     file = written(tmp_path / "old.jsonl", META, ASKED, ANSWERED, "")
 
@@ -286,6 +287,7 @@ def test_a_rewind_to_nowhere_changes_nothing(recorder: Recorder) -> None:
     assert recorder.lines() == before
 
 
+@pytest.mark.contract("P-170")
 def test_where_nothing_is_recorded_there_is_nothing_to_rewind(tmp_path: Path) -> None:
     assert Recorder(tmp_path, initialize=False).recording.rewind_to("unknown") is None
 

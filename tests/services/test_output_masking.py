@@ -67,6 +67,7 @@ def outputs(tmp_path: Path) -> list[Path]:
     return sorted((tmp_path / "home").glob(".gemini/tmp/ws/tool-outputs/*/*"))
 
 
+@pytest.mark.contract("P-096")
 def test_the_response_that_crosses_the_protection_and_all_older_ones_are_masked(
     tmp_path: Path,
 ) -> None:
@@ -119,6 +120,7 @@ def test_a_shell_report_has_a_preview_of_its_own(tmp_path: Path) -> None:
     assert "Exit Code: 1\n\nOutput too large." in change.response["output"]
 
 
+@pytest.mark.contract("P-098")
 def test_what_stands_beside_a_response_stays(tmp_path: Path) -> None:
     content = answer("c", 600)
     content["parts"][0]["thoughtSignature"] = "s"

@@ -142,6 +142,7 @@ def test_a_response_is_cut_value_by_value() -> None:
     assert truncated_response(part, 2.0, "") is part
 
 
+@pytest.mark.contract("P-102")
 def test_a_very_long_text_is_summed_up(distillation: Build) -> None:
     model = Model(SUMMARY)
 

@@ -43,28 +43,29 @@ function bothRuns(details, names) {
 }
 
 function allDifferences(details, names) {
-  const open = !details.rows.length; // without timelines this is all there is
-  const list = el("ol", { class: "differences" });
-  for (const each of details.divergences) {
-    const item = el("li", { class: each.waivedBy === null ? "row differs" : "row waived" },
-      el("p", { class: "place" }, el("code", {}, visible(each.place)), ` ${each.kind} `,
-        waiverTag(each)));
-    const fields = el("dl", { class: "fields" });
-    fields.append(field(each.path, [undefined, undefined], each, { names, whole: false }));
-    item.append(fields);
-    list.append(item);
-  }
   const count = plural(details.divergences.length, "difference");
-  return fold(`All ${count} as they were found`, open, list);
+  // Without timelines this is all there is.
+  return fold(`All ${count} as they were found`, !details.rows.length, () => [
+    el("ol", { class: "differences" },
+      ...details.divergences.map((each) => differenceItem(each, names))),
+  ]);
+}
+
+function differenceItem(each, names) {
+  const fields = el("dl", { class: "fields" });
+  fields.append(field(each.path, [undefined, undefined], each, { names, whole: false }));
+  return el("li", { class: each.waivedBy === null ? "row differs" : "row waived" },
+    el("p", { class: "place" }, el("code", {}, visible(each.place)), ` ${each.kind} `,
+      waiverTag(each)),
+    fields);
 }
 
 function noisePart(details) {
-  const list = el("ul", {});
-  for (const each of details.noise) {
-    list.append(el("li", {}, el("code", {}, visible(each.place)),
-      each.hides ? `: hides ${plural(each.hides, "difference")}` : ""));
-  }
-  const part = fold("Noise: where the control differs from itself", true, list);
+  const part = fold("Noise: where the control differs from itself", true, () => [
+    el("ul", {}, ...details.noise.map((each) => el("li", {},
+      el("code", {}, visible(each.place)),
+      each.hides ? `: hides ${plural(each.hides, "difference")}` : ""))),
+  ]);
   part.classList.add("noise");
   part.hidden = !noiseShown();
   return part;
@@ -72,16 +73,22 @@ function noisePart(details) {
 
 function cassettePart(details) {
   if (details.cassette === null) return null;
-  const text = el("pre", { tabindex: "0", "aria-label": "The cassette's text" },
-    el("code", {}, visible(details.cassette)));
-  const parts = [text];
-  if (details.cassetteCut) {
-    parts.push(el("p", { class: "aside" }, "Cut here: the file itself has the rest."));
-  }
-  return fold(details.cassetteFile ? `The cassette: ${details.cassetteFile}` : "The cassette",
-    false, ...parts);
+  const title = details.cassetteFile ? `The cassette: ${details.cassetteFile}` : "The cassette";
+  return fold(title, false, () => [
+    el("pre", { tabindex: "0", "aria-label": "The cassette's text" },
+      el("code", {}, visible(details.cassette))),
+    details.cassetteCut
+      ? el("p", { class: "aside" }, "Cut here: the file itself has the rest.") : null,
+  ].filter(Boolean));
 }
 
-function fold(title, open, ...content) {
-  return el("details", { class: "part", open }, el("summary", {}, visible(title)), ...content);
+// What is folded away is made when it is unfolded: a case has to open at once.
+function fold(title, open, content) {
+  const made = el("details", { class: "part" }, el("summary", {}, visible(title)));
+  made.addEventListener("toggle", () => {
+    if (made.open && made.children.length === 1) made.append(...content());
+  });
+  if (open) made.append(...content());
+  made.open = open;
+  return made;
 }

@@ -2,7 +2,8 @@
 // words where they are longer, and everything between the common ends otherwise.
 
 const MOST_STEPS = 400_000;
-const SHORTEST_EQUAL = 3; // shorter ones between two changes are chance, and confetti to look at
+const SHORTEST_EQUAL = 4; // shorter ones between two changes are chance, and confetti to look at
+const LEAST_ALIKE = 0.4; // texts with less in common are two texts, not one that was changed
 
 // Two lists of [text, differs], one for each side.
 function textDiff(control, candidate) {
@@ -20,9 +21,18 @@ function middle(one, other) {
   for (const split of [characters, words]) {
     const a = split(one);
     const b = split(other);
-    if (a.length * b.length <= MOST_STEPS) return aligned(a, b);
+    if (a.length * b.length > MOST_STEPS) continue;
+    const found = aligned(a, b);
+    if (likeness(found[0]) >= LEAST_ALIKE || likeness(found[1]) >= LEAST_ALIKE) return found;
+    break;
   }
   return [[[one, true]], [[other, true]]];
+}
+
+function likeness(runs) {
+  const total = runs.reduce((sum, [text]) => sum + text.length, 0);
+  const same = runs.reduce((sum, [text, differs]) => sum + (differs ? 0 : text.length), 0);
+  return total ? same / total : 1;
 }
 
 const characters = (text) => Array.from(text);
@@ -69,9 +79,9 @@ function aligned(a, b) {
       j++;
     }
     if (same) {
-      const keep = same.length >= SHORTEST_EQUAL || /^\s+$/.test(same) && a.length > 40;
-      left.push([same, !keep]);
-      right.push([same, !keep]);
+      const chance = same.length < SHORTEST_EQUAL;
+      left.push([same, chance]);
+      right.push([same, chance]);
       continue;
     }
     if (j >= b.length || (i < a.length && best[(i + 1) * width + j] >= best[i * width + j + 1])) {

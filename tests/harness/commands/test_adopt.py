@@ -189,7 +189,7 @@ def test_one_on_which_the_runtimes_differ_is_not_adopted(
 
     assert result.exit_code == 1
     assert "legacy and adk are divergent on it; mend that first, or give --force" in result.output
-    assert "adk emitted this, legacy did not" in result.output
+    assert "adk emitted the fourth event (message(agent)), legacy did not" in result.output
     assert everything() == before
 
 

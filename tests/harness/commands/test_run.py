@@ -56,7 +56,7 @@ def test_the_report_names_cassette_channel_field_and_command(tmp_path: Path) -> 
 
     assert "first divergence: b/2" in result.output
     assert "events[4] usage (missing)" in result.output
-    assert "legacy emitted this, adk did not" in result.output
+    assert "legacy emitted the" in result.output
     file = corpus / "b" / "2.yaml"
     assert f"parity run '{file}' --control legacy --candidate adk --trust" in result.output
     assert result.output.splitlines()[-1].startswith("divergent: legacy and adk over 2 cases")
@@ -201,7 +201,8 @@ def test_a_resumed_run_does_only_what_is_left(tmp_path: Path) -> None:
     journal = tmp_path / "run.jsonl"
     first = invoke("run", corpus, "--journal", journal)
     lines = journal.read_text().splitlines(keepends=True)
-    journal.write_text("".join(lines[:5])[:-20])
+    # Header, inventory, three lines of a/1, then a/2 up to the middle of its result.
+    journal.write_text("".join(lines[:8])[:-20])
 
     again = invoke("run", corpus, "--journal", journal, "--resume")
 
@@ -236,7 +237,7 @@ def test_a_resumed_run_with_other_baselines_of_the_core_is_refused(
     result = invoke("run", corpus, "--journal", tmp_path / "j", "--resume")
 
     assert result.exit_code == 2
-    assert "baselines of the published core was" in result.output
+    assert "baselines: a/1.json new" in result.output
 
 
 def test_a_resumed_run_over_changed_cassettes_is_refused(tmp_path: Path) -> None:
@@ -247,7 +248,35 @@ def test_a_resumed_run_over_changed_cassettes_is_refused(tmp_path: Path) -> None
     result = invoke("run", corpus, "--journal", tmp_path / "j", "--resume")
 
     assert result.exit_code == 2
-    assert "corpus was" in result.output
+    assert "corpus: a/1 changed" in result.output
+
+
+def test_a_resumed_run_remembers_what_could_not_be_loaded_and_what_was_skipped(
+    tmp_path: Path,
+) -> None:
+    corpus = write_corpus(tmp_path / "corpus", a__1="broken", a__2="phase B", a__3="plain")
+    journal = tmp_path / "j"
+    words = ("run", corpus, "--journal", journal, "--phase", "A")
+    first = invoke(*words)
+
+    again = invoke(*words, "--resume")
+
+    assert again.exit_code == first.exit_code == 2
+    assert again.output == first.output
+    record = read_journal(journal)
+    assert (set(record.problems), record.skipped) == ({"a/1"}, {"a/2"})
+    assert journal.read_text().count('"started"') == 3
+
+
+def test_the_header_says_how_the_run_was_asked_for(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", a__1="plain")
+    invoke("run", corpus, "--journal", tmp_path / "j", "-k", "a", "--as-of", "2026-03-04")
+
+    header = read_journal(tmp_path / "j").header
+
+    assert (header.paths, header.expr, header.as_of) == ((str(corpus),), "a", "2026-03-04")
+    assert header.started_at.endswith("+00:00")
+    assert len(header.revision) in (0, 40)  # none in an unpacked source archive
 
 
 def test_an_interrupt_leaves_a_journal_and_a_partial_report(tmp_path: Path) -> None:

@@ -74,7 +74,7 @@ def test_it_says_from_what_to_what_where_it_is_and_how_to_see_it(big: Path) -> N
 
     assert lines[0].startswith("before: 2 model turns, 2 parts, ")
     assert lines[1].startswith("after:  1 model turn, 1 part, ")
-    assert any("adk emitted this, legacy did not" in line for line in lines)
+    assert any("adk emitted the" in line and "legacy did not" in line for line in lines)
     assert f"written: {FOUND}" in lines
     assert f"replay:  parity run {FOUND} --control legacy --candidate adk" in lines
     assert "seen only with the seeded fault usage-dropped put in" in lines

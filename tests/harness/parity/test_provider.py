@@ -73,12 +73,12 @@ def test_what_both_commit_and_the_core_does_not_is_divergent_and_explained() -> 
         Kind.UNINHERITED,
         ERROR.rule,
     )
-    assert explain(result, "legacy", "adk") == [
-        "provider[1] call-unanswered: contents[1] (uninherited)",
-        f"what the API refuses: {RULES[ERROR.rule].says}",
-        "legacy and adk both asked this, the published core did not: contents[1] calls glob",
-        f"evidence: {RULES[ERROR.rule].evidence}",
-    ]
+    lines = explain(result, "legacy", "adk")
+    assert lines[0] == "provider[1] call-unanswered: contents[1] (uninherited)"
+    assert "both asked the second question to the model, the published core did not" in lines[1]
+    assert f"What the API refuses: {RULES[ERROR.rule].says}" in lines[2]
+    assert lines[3].endswith("contents[1] calls glob.")
+    assert RULES[ERROR.rule].evidence in lines[4]
 
 
 @pytest.mark.parametrize("known", [core(), UNKNOWN, CoreFindings()])
@@ -92,8 +92,9 @@ def test_what_one_side_commits_alone_is_divergent(known: CoreFindings) -> None:
     assert [(each.channel, each.kind) for each in there.divergences] == [
         (ChannelName.PROVIDER, Kind.EXTRA)
     ]
-    assert "adk asked this, legacy did not" in explain(there, "legacy", "adk")[2]
-    assert explain(there, "legacy", "adk")[1].startswith("what the API takes, though")
+    lines = explain(there, "legacy", "adk")
+    assert "adk asked the second question to the model, legacy did not" in lines[1]
+    assert "What the API takes, though" in lines[2]
 
 
 def test_where_a_side_is_the_core_its_own_findings_count() -> None:

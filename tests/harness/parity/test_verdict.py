@@ -117,22 +117,20 @@ def test_the_explanation_names_place_sides_and_values() -> None:
 
     lines = explain(CaseResult(cassette="a/b", divergences=found), "legacy", "adk")
 
-    assert lines == [
-        "events[3] usage: inputTokens (changed)",
-        'legacy: {"text": "ä"}',
-        "adk:    2",
-        "also different, perhaps in consequence: cost (1)",
-    ]
+    assert lines[0] == "events[3] usage: inputTokens (changed)"
+    assert lines[1].startswith("1. The first difference is in what the client was told")
+    assert 'At inputTokens legacy has {"text": "ä"}, adk has 2.' in lines[2]
+    assert "Also different, perhaps in consequence: cost (1)." in lines[3]
 
 
 @pytest.mark.parametrize(
     ("kind", "words"),
     [
-        (Kind.MISSING, "legacy emitted this, adk did not"),
-        (Kind.EXTRA, "adk emitted this, legacy did not"),
-        (Kind.ORDER, "legacy emitted this at 3, adk at 4"),
+        (Kind.MISSING, "legacy emitted the fourth event (usage), adk did not"),
+        (Kind.EXTRA, "adk emitted the fourth event (usage), legacy did not"),
+        (Kind.ORDER, "the fourth event (usage) comes at another point"),
         (Kind.NONDETERMINISTIC, "adk differs from itself"),
-        (Kind.REPLAY, "the replay went differently"),
+        (Kind.REPLAY, "the replay of the cassette went differently"),
     ],
 )
 def test_each_kind_is_said_in_words(kind: Kind, words: str) -> None:

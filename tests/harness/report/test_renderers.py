@@ -167,7 +167,7 @@ def test_json_holds_every_case_with_explanation_and_command() -> None:
     found = document["cases"][1]["divergences"][0]
     assert (found["cassette"], found["channel"]) == ("text/hello", "events")
     assert (found["path"], found["waivedBy"]) == ("content[0].text", None)
-    assert document["cases"][1]["explanation"][0].startswith("1. ")
+    assert document["cases"][1]["explanation"][0].startswith("events[3]")
     assert document["problems"][0]["file"] == "x.yaml"
 
 

@@ -5,14 +5,13 @@ import pytest
 
 from harness.canonical import canonical
 from harness.gate.answer import GateAnswer, Reason, ReasonKind
+from harness.signoff.reading import NotAStatement, parse_statement
 from harness.signoff.statement import (
     HEAD_TYPE,
     STATEMENT_TYPE,
     Head,
     Named,
-    NotAStatement,
     Revocation,
-    parse_statement,
     payload_of,
 )
 from tests.harness.signoff.signed import TIME, sign_off

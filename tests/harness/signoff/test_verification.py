@@ -87,6 +87,15 @@ def test_another_machine_is_told_and_no_reason_against_a_record(tmp_path: Path) 
     )
 
 
+def test_another_version_of_a_package_that_is_asked_for_is_named(tmp_path: Path) -> None:
+    record = add(tmp_path, environment={**PYTHON, "google-adk": "2.13.0"})
+
+    assert check(record, environment={"google-adk": "2.13.9"}).problems == (
+        "google-adk was 2.13.0 and is 2.13.9 here",
+    )
+    assert check(record, environment={"google-adk": "2.13.0"}).holds
+
+
 def test_a_byte_of_the_record_is_named_as_its_signature(tmp_path: Path) -> None:
     record = add(tmp_path)
     forged = record.envelope.payload.replace(b'"2026-01-01"', b'"2026-01-02"')

@@ -11,7 +11,8 @@ def left_of_line(bad: str, greens: Sequence[str]) -> list[str]:
     """A history that is a line, as git would halve it."""
     first = max(int(green) for green in greens) + 1
     rest = LINE[first : int(bad) + 1]
-    return sorted(rest, key=lambda commit: abs(rest.index(commit) - len(rest) // 2))
+    order = sorted(range(len(rest)), key=lambda at: -min(at + 1, len(rest) - at - 1))
+    return [rest[at] for at in order]
 
 
 def judge_of(first_red: int, skipped: Sequence[int] = ()) -> Callable[[str], Judged]:

@@ -273,3 +273,14 @@ def test_an_npm_that_does_not_listen_is_killed(
         with pytest.raises(ProcessLookupError):
             os.kill(npm, 0)
     assert machine.entries() == []
+
+
+def test_what_npm_said_is_told_without_the_tokens_in_it(machine: Machine) -> None:
+    token = "npm_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    npm_fails(machine, "npm error code E401", f"npm error token {token} is not valid")
+
+    told = str(failure())
+
+    assert token[8:] not in told
+    assert "npm error token REDACTEDxxx" in told
+    assert "is not valid" in told

@@ -68,6 +68,7 @@ async def test_helpers_fall_back_along_their_chain_unasked(world: MakeWorld) -> 
     assert (w.state.model, w.state.active_model) == (LITE_FLASH, LITE_FLASH)
 
 
+@pytest.mark.contract("P-083")
 async def test_a_passing_failure_of_flash_goes_up_to_pro_unasked(world: MakeWorld) -> None:
     w = world("auto")
     w.state.set_active_model(FLASH)
@@ -204,6 +205,7 @@ async def test_a_call_under_way_may_be_told_to_try_again_ten_times_and_no_more(
     assert await availability.fall_back(FLASH, None, TERMINAL) is True
 
 
+@pytest.mark.contract("P-083")
 async def test_the_last_resort_is_taken_where_no_candidate_is_available(world: MakeWorld) -> None:
     w = world("auto", intents=[FallbackIntent.STOP])
     w.state.set_active_model(PRO)

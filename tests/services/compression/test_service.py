@@ -189,6 +189,7 @@ async def test_the_window_is_the_models_own(tmp_path: Path) -> None:
     ("threshold", "count", "compressed"),
     [(0.25, 262_144, True), (0.25, 262_143, False), (0, 524_287, False), (0, 524_288, True)],
 )
+@pytest.mark.contract("P-104")
 async def test_the_threshold_may_be_set(
     tmp_path: Path, threshold: float, count: int, compressed: bool
 ) -> None:

@@ -73,6 +73,7 @@ def test_a_number_for_a_reason_reads_as_javascript_writes_it(number: float, text
     assert merged(HookEvent.BEFORE_TOOL, {"reason": number}).reason == text
 
 
+@pytest.mark.contract("P-130", "P-139")
 def test_contexts_are_joined_and_their_brackets_escaped() -> None:
     output = merged(
         HookEvent.AFTER_TOOL,

@@ -48,6 +48,7 @@ MATCHERS = [
 
 
 @pytest.mark.parametrize(("matcher", "tool", "matches"), MATCHERS)
+@pytest.mark.contract("P-139")
 def test_a_tools_matcher_is_searched_for_as_javascript_would(
     matcher: str, tool: str, matches: bool
 ) -> None:

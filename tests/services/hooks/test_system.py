@@ -285,6 +285,7 @@ async def test_a_time_out_is_no_opinion_and_a_warning(open_session: OpenSession)
     assert session.warnings[0].startswith("Hook(s) [slow] failed for event BeforeTool.")
 
 
+@pytest.mark.contract("P-140")
 async def test_a_hook_that_cannot_start_is_no_opinion_and_a_warning(
     open_session: OpenSession,
 ) -> None:
@@ -483,6 +484,7 @@ async def test_after_the_model_a_chunk_may_be_stopped_blocked_or_replaced(
         ("ask_user", "Tool requires confirmation"),
     ],
 )
+@pytest.mark.contract("P-129")
 async def test_a_notification_says_what_is_asked(
     type: str, message: str, open_session: OpenSession
 ) -> None:

@@ -53,6 +53,7 @@ def test_when_chanting_is_noticed(fragments: list[str], events: int | None) -> N
     assert first_loop(fragments) == events
 
 
+@pytest.mark.contract("P-119")
 def test_a_common_beginning_is_no_loop_while_what_follows_differs() -> None:
     beginning = "The following file was read and is quite all right: "
     lines = [f"{beginning}{'abcdefghijklmnop'[n] * 9}; " for n in range(16)]

@@ -103,6 +103,7 @@ async def test_a_loop_that_is_not_confirmed_is_none(watched: Callable[..., Any])
     assert made.detector.current().count == 0
 
 
+@pytest.mark.contract("P-118")
 async def test_a_double_check_that_fails_is_no_loop(watched: Callable[..., Any]) -> None:
     made = watched(sure(1))
 

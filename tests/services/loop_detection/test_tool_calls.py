@@ -23,6 +23,7 @@ def test_a_cycle_of_six_is_none() -> None:
     assert first_loop([("read_file", {"n": n}) for n in range(6)] * 9) is None
 
 
+@pytest.mark.contract("P-115")
 def test_a_cycle_may_begin_after_other_calls() -> None:
     before = [("glob", {"n": n}) for n in range(7)]
 

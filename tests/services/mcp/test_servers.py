@@ -69,6 +69,7 @@ async def test_instructions_prompts_and_resources_are_those_of_the_server(
 
 
 @on_virtual_time
+@pytest.mark.contract("P-151")
 async def test_a_server_that_dies_in_a_call_fails_the_call_until_it_is_restarted(
     session: OpenSession,
 ) -> None:
@@ -328,6 +329,7 @@ async def test_only_the_first_page_of_tools_is_read(session: OpenSession) -> Non
 
 
 @on_virtual_time
+@pytest.mark.contract("P-153")
 async def test_lists_decide_which_servers_and_tools_there_are(session: OpenSession) -> None:
     wanted = ["echo", "env(x)", "hang"]
     servers = {

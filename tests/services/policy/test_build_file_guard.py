@@ -9,6 +9,7 @@ from tests.services.policy.instant import InstantEngine
 
 
 @pytest.mark.parametrize(("interactive", "decision"), [(True, "ask_user"), (False, "deny")])
+@pytest.mark.contract("P-146")
 def test_yolo_does_not_edit_build_files_silently(
     make_engine: Callable[..., InstantEngine], interactive: bool, decision: str
 ) -> None:

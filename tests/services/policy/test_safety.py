@@ -352,6 +352,7 @@ def ask_conseca(
     return asyncio.run(ask())
 
 
+@pytest.mark.contract("P-064")
 def test_a_model_makes_a_policy_once_and_judges_each_call() -> None:
     verdict = '{"decision": "ask_user", "reason": "hm"}'
     model = Generator(POLICY, verdict, verdict)

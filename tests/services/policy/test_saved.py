@@ -35,6 +35,7 @@ def saved(tmp_path: Path) -> Saved:
     return Saved(tmp_path)
 
 
+@pytest.mark.contract("P-191")
 def test_an_answer_is_written_as_upstream_writes_it(saved: Saved) -> None:
     modes = (ApprovalMode.DEFAULT, ApprovalMode.AUTO_EDIT, ApprovalMode.YOLO)
 

@@ -104,6 +104,7 @@ def test_one_denied_part_denies_the_whole(make_engine: MakeEngine) -> None:
     assert engine.check(SHELL, {"command": "make; good"}).decision is Decision.ALLOW
 
 
+@pytest.mark.contract("P-145")
 def test_a_part_that_must_be_asked_about_makes_the_whole_a_question(
     make_engine: MakeEngine,
 ) -> None:

@@ -38,6 +38,7 @@ def loaded(
     ]
 
 
+@pytest.mark.contract("P-144")
 def test_every_folder_has_its_tier(workspace: Workspace) -> None:
     home, root = workspace.home, workspace.root
     (home / ".gemini/policies/u.toml").write_text(RULE.format("allow", 1))

@@ -257,6 +257,7 @@ def choice(tier: str) -> JsonObject:
 @pytest.mark.parametrize(
     ("tier", "model"), [("flash", "gemini-3.8-flash"), ("pro", "gemini-2.5-pro")]
 )
+@pytest.mark.contract("P-088")
 def test_a_classifier_chooses_the_tier(tier: str, model: str) -> None:
     session = Session(answer=choice(tier))
     decision = session.decide(prompt_id="p")
@@ -431,6 +432,7 @@ CHOSEN = RoutingDecision(model="m", source="fixed", reasoning="r")
 CONTEXT = RoutingContext(history=[], request=[], signal=AbortController().signal)
 
 
+@pytest.mark.contract("P-090")
 async def test_a_strategy_that_fails_is_passed_over() -> None:
     composite = CompositeStrategy(
         [Fixed(RuntimeError("broken")), Fixed(None)], Fixed(CHOSEN), now_ms=lambda: 0

@@ -36,6 +36,7 @@ def edit(_params: object) -> ConfirmationDetails:
         ({"confirmed": True}, ConfirmationOutcome.PROCEED_ONCE),
     ],
 )
+@pytest.mark.contract("P-188")
 async def test_an_approved_call_runs(rig: Any, answer: Any, outcome: ConfirmationOutcome) -> None:
     tool = rig.tool("t")
     rig.rule("t", "ask_user")
@@ -274,6 +275,7 @@ async def test_an_answer_is_kept_with_the_workspace_where_that_may_have_policies
     assert [update.persist_scope for update in kept.policy_updates] == [scope]
 
 
+@pytest.mark.contract("P-190")
 async def test_an_always_answer_is_not_asked_for_again(rig: Any) -> None:
     rig.tool("t")
     rig.rule("t", "ask_user")

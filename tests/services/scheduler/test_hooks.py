@@ -121,6 +121,7 @@ async def test_a_hooks_arguments_are_run_and_the_model_is_told(hooked: OpenRig) 
     assert call.request.display.description == "t {'a': 1}"
 
 
+@pytest.mark.contract("P-136")
 async def test_policy_judges_a_hooks_arguments(hooked: OpenRig) -> None:
     rig = hooked(BeforeTool=specific(tool_input={"path": "secret"}))
     tool = rig.tool("t")

@@ -166,6 +166,7 @@ async def test_a_new_batch_runs_after_cancel_all(rig: Any) -> None:
     assert call.status is CallStatus.SUCCESS
 
 
+@pytest.mark.contract("P-178")
 async def test_an_abort_before_the_batch_cancels_all_of_it(rig: Any) -> None:
     tool = rig.tool("t")
     rig.controller.abort()

@@ -96,6 +96,7 @@ async def test_a_long_shell_output_is_told_in_part_and_kept_whole(limited: Limit
     assert call.response.result_display == "shown"
 
 
+@pytest.mark.contract("P-103")
 async def test_what_fits_is_told_whole(limited: Limited) -> None:
     call = await limited.run(SHELL, "0123456789")
 

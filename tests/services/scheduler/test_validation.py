@@ -31,6 +31,7 @@ def test_the_nearest_names_are_suggested(unknown: str, names: list[str], suggest
     assert tool_suggestion(unknown, names) == suggestion
 
 
+@pytest.mark.contract("P-037")
 async def test_an_unknown_tool_is_an_error_with_a_suggestion(rig: Any) -> None:
     rig.tool("glob")
 

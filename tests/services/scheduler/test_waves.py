@@ -63,6 +63,7 @@ async def waves_of(rig: Any, *calls: tuple[str, str] | tuple[str, str, bool]) ->
         ([("x", "A"), ("update_topic", "B"), ("x", "C"), ("update_topic", "D")], ["D", "B", "AC"]),
     ],
 )
+@pytest.mark.contract("P-034")
 async def test_calls_run_in_waves(rig: Any, calls: list[Any], waves: list[str]) -> None:
     assert await waves_of(rig, *calls) == waves
 

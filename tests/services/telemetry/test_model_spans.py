@@ -184,6 +184,19 @@ def test_what_was_said_is_recorded_where_that_is_asked_for(rig: Any) -> None:
     assert "systemInstruction" not in rig.file.read_text()
 
 
+def test_secrets_are_masked_also_where_the_stream_or_the_limit_cut_them(rig: Any) -> None:
+    key = "AIza" + "SyD3mO_k3Y-4bcdEfghIjklMnopQrstUvw12"
+    said = [f"{'x ' * 4_900}{key[:9]}", f"{key[9:]}{' y' * 5_000}"]
+    chunks = [{"candidates": [{"content": {"parts": [{"text": text}]}}]} for text in said]
+    with rig.opened(log_prompts=True) as telemetry:
+        ended(telemetry, answered(), *chunks)
+        ended(telemetry, call_of(model=f"m {key}"), SAID[0])
+    told = rig.file.read_text()
+    assert key[9:15] not in told
+    assert key[:9] not in told
+    assert "REDACTEDx" in rig.spans()[0]["attributes"]["gen_ai.output.messages"]
+
+
 def test_long_words_are_cut(rig: Any) -> None:
     long = {"candidates": [{"content": {"parts": [{"text": "x" * 20_000}]}}]}
     with rig.opened(log_prompts=True) as telemetry:

@@ -1,0 +1,234 @@
+"""Runs killed at random points: what is in the journal, what `--resume` does, what is left.
+
+`python -m benchmarks.kills --runs 100`. Each run replays a few cassettes, is killed with SIGKILL at
+a moment that a seeded generator chose, and is gone on with until it ends. Three things must hold: a
+case whose `finished` line was whole is not run again, the results of the resumed journal are those
+of a run that nobody killed, and no process is left. This process adopts what a killed one leaves
+behind (`PR_SET_CHILD_SUBREAPER`, Linux), so that it can wait for every last one.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ctypes
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+__all__ = ["Kill", "Setting", "adopt_orphans", "killed_run", "main", "measured", "results_in"]
+
+_SET_CHILD_SUBREAPER: Final = 36
+_ALL_GONE_S: Final = 20.0
+_REPOSITORY: Final = Path(__file__).resolve().parents[1]
+_USUAL: Final = (
+    "abort/during_shell",
+    "hooks/timed_out",
+    "mcp/cancelled",
+    "tools/background_running",
+    "tools/mixed_batch",
+    "tools/shell_job_left_behind",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setting:
+    """What is run and killed."""
+
+    command: Sequence[str]
+    """`parity run …`, without journal."""
+    folder: Path
+    """Where journals go, and where it is run."""
+    expected: dict[str, str]
+    """Cassette to its `finished` line, of a run that nobody killed."""
+
+
+@dataclass(slots=True, kw_only=True)
+class Kill:
+    """What came of one run that was killed."""
+
+    after_s: float
+    kept: int = 0
+    """Cases that were finished when it was killed."""
+    ended: bool = False
+    """It had come to its end before."""
+    adopted: int = 0
+    """Processes that it left behind for a moment."""
+    problems: list[str] = field(default_factory=list)
+
+
+def adopt_orphans() -> None:
+    """Become the parent of whatever a killed child of this process leaves behind.
+
+    Raises:
+        OSError: this system cannot do that.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    if libc.prctl(_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def results_in(journal: Path) -> dict[str, str]:
+    """Cassette to its `finished` line, of the whole lines of a journal."""
+    if not journal.exists():
+        return {}
+    text = journal.read_bytes()
+    lines = text[: text.rfind(b"\n") + 1].decode().splitlines()
+    return {json.loads(line)["finished"]: line for line in lines if line.startswith('{"finished"')}
+
+
+def killed_run(setting: Setting, number: int, after_s: float) -> Kill:
+    """Start a run, kill it after so many seconds, see to what is left, and go on with it."""
+    journal = setting.folder / f"{number}.jsonl"
+    command = [*setting.command, "--journal", str(journal)]
+    kill = Kill(after_s=after_s)
+    process = _started(command, setting.folder)
+    try:
+        kill.ended = process.wait(after_s) in (0, 1, 3)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+    kill.adopted, left = _wait_for_orphans()
+    kill.problems += [f"left running: {name}" for name in left]
+    before = results_in(journal)
+    kill.kept = len(before)
+    again = _started([*command, "--resume"], setting.folder)
+    if again.wait() not in (0, 1, 3):
+        kill.problems.append(f"--resume ended with {again.returncode}")
+    after = results_in(journal)
+    kill.problems += [f"{name} was judged again" for name in _twice(journal)]
+    kill.problems += [f"{name} was lost" for name in before if after.get(name) != before[name]]
+    if after != setting.expected:
+        kill.problems.append("the resumed journal is not that of a run that nobody killed")
+    _, left = _wait_for_orphans()
+    kill.problems += [f"left running after --resume: {name}" for name in left]
+    return kill
+
+
+def _started(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        env={**os.environ, "PYTHONPATH": str(_REPOSITORY), "PARITY_KEEP": "0"},
+    )
+
+
+def _twice(journal: Path) -> list[str]:
+    lines = journal.read_text().splitlines()
+    seen = [json.loads(line)["finished"] for line in lines if line.startswith('{"finished"')]
+    return sorted({name for name in seen if seen.count(name) > 1})
+
+
+def _wait_for_orphans() -> tuple[int, list[str]]:
+    """Wait until nothing of the killed run is there; how many there were, and who would not go."""
+    adopted, deadline = 0, time.perf_counter() + _ALL_GONE_S
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return adopted, []
+        if pid:
+            adopted += 1
+        elif time.perf_counter() > deadline:
+            left = list(_children())
+            for child, _ in left:
+                os.kill(child, signal.SIGKILL)
+                os.waitpid(child, 0)
+            return adopted, [name for _, name in left]
+        else:
+            time.sleep(0.005)
+
+
+def _children() -> Iterator[tuple[int, str]]:
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdecimal():
+            continue
+        try:
+            parent = int((entry / "stat").read_bytes().rpartition(b")")[2].split()[1])
+            name = (entry / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+        except (OSError, IndexError, ValueError):
+            continue
+        if parent == os.getpid():
+            yield int(entry.name), name.strip()
+
+
+def measured(
+    base: Sequence[str], folder: Path, *, runs: int, seed: int, jobs: Sequence[int]
+) -> int:
+    """Kill so many runs, tell what came of it, and return with how many something was wrong.
+
+    Args:
+        base: The command of a run, without `-n` and without a journal.
+        folder: Where it is run.
+        runs: How many are killed.
+        seed: Of the moments.
+        jobs: What `-n` says, by turns.
+    """
+    rng = random.Random(seed)
+    settings = {}
+    for count in jobs:
+        whole = folder / f"whole-{count}.jsonl"
+        command = [*base, "-n", str(count)]
+        begun = time.perf_counter()
+        _started([*command, "--journal", str(whole)], folder).wait()
+        took = time.perf_counter() - begun
+        expected = results_in(whole)
+        settings[count] = Setting(command=command, folder=folder, expected=expected), took
+        print(f"-n {count}: {len(expected)} cases in {took:.1f} s, undisturbed", flush=True)
+    kills: list[Kill] = []
+    for number in range(runs):
+        setting, took = settings[jobs[number % len(jobs)]]
+        kill = killed_run(setting, number, rng.uniform(0, took))
+        kills.append(kill)
+        for problem in kill.problems:
+            print(f"run {number}, killed after {kill.after_s:.2f} s: {problem}", flush=True)
+    cut = [kill for kill in kills if not kill.ended]
+    bad = sum(bool(kill.problems) for kill in kills)
+    print(f"{len(kills)} runs, {len(cut)} killed before their end")
+    print(f"cases in the journal at the kill: {sum(kill.kept for kill in cut)}")
+    print(f"processes that were there for a moment longer: {sum(kill.adopted for kill in cut)}")
+    print(f"runs with which something was wrong: {bad}")
+    return bad if all(setting.expected for setting, _ in settings.values()) else runs
+
+
+def main() -> int:
+    """Kill runs and tell what came of it; 1 if anything did not hold."""
+    parser = argparse.ArgumentParser(description=__doc__, prog="python -m benchmarks.kills")
+    parser.add_argument("--runs", type=int, default=100)
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("-n", "--jobs", type=int, nargs="*", default=[1, 2])
+    parser.add_argument("--control", default="legacy")
+    parser.add_argument("--candidate", default="adk")
+    parser.add_argument("cassettes", nargs="*", type=Path)
+    asked = parser.parse_args()
+    adopt_orphans()
+    base = [sys.executable, "-m", "harness.cli", "run", *map(str, asked.cassettes or _few())]
+    base += ["--trust", "--control", asked.control, "--candidate", asked.candidate]
+    with tempfile.TemporaryDirectory(prefix="kills-") as place:
+        bad = measured(base, Path(place), runs=asked.runs, seed=asked.seed, jobs=asked.jobs)
+    return 1 if bad else 0
+
+
+def _few() -> list[Path]:
+    """Cassettes that start shells, jobs in the background, hooks and servers; and some plain ones.
+
+    Raises:
+        FileNotFoundError: the corpus has changed.
+    """
+    files = [_REPOSITORY / "cassettes" / f"{name}.yaml" for name in _USUAL]
+    return [file.resolve(strict=True) for file in files]
+
+
+if __name__ == "__main__":
+    sys.exit(main())

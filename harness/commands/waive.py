@@ -1,0 +1,255 @@
+"""`parity waive`: proposes the entry of the waivers file for a difference that was found."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from harness.commands.options import backend_of, check_sides, trust_option
+from harness.errors import HarnessError, UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.parity.divergence import Divergence
+    from harness.parity.verdict import CaseResult
+    from harness.parity.waivers import Waivers
+
+__all__ = ["waive"]
+
+
+class _Undecided(HarnessError):
+    """The case decides nothing, so nothing of it can be accepted."""
+
+    exit_code = 3
+
+
+@click.command()
+@click.argument("cassette", required=False)
+@click.option(
+    "--journal",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Read the finding from a run's journal instead of running the cassette.",
+)
+@click.option("--control", default="legacy", show_default=True, help="Without --journal.")
+@click.option("--candidate", default="adk", show_default=True, help="Without --journal.")
+@click.option(
+    "--fingerprint",
+    metavar="HEX",
+    help="Which of several differences, by the beginning of its fingerprint; else the first cause.",
+)
+@click.option("--owner", help="Who answers for it: a role, such as adk-runtime.")
+@click.option("--impact", help="What a user sees of it.")
+@click.option("--reason", help="Why it cannot be otherwise, for now.")
+@click.option(
+    "--days", type=click.IntRange(1, 366), default=90, show_default=True, help="How long it holds."
+)
+@click.option("--id", "name", help="The entry's id; one is made from the place otherwise.")
+@click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="The day from which the days count, and by which waivers are judged; today otherwise.",
+)
+@click.option("--append", is_flag=True, help="Write it to the end of the waivers file.")
+@click.option(
+    "--waivers",
+    "waivers_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="The waivers file; parity_tests/waivers.toml otherwise.",
+)
+@trust_option
+@click.pass_context
+def waive(
+    ctx: click.Context,
+    /,
+    cassette: str | None,
+    journal: Path | None,
+    control: str,
+    candidate: str,
+    fingerprint: str | None,
+    owner: str | None,
+    impact: str | None,
+    reason: str | None,
+    days: int,
+    name: str | None,
+    as_of: datetime | None,
+    append: bool,
+    waivers_file: Path | None,
+    trust: bool,
+) -> None:
+    """Propose a waiver for a difference that is accepted: print its entry, ready to be completed.
+
+    CASSETTE is a file, or the name of one in ./cassettes or else the bundled corpus; with --journal
+    it is the name of a case, and can be left out where one case alone differs. The entry holds what
+    each side did, as it is. Owner, impact and reason are a person's to write: until they are
+    written, a file with the entry is refused.
+
+    \b
+    parity waive tools/parallel_mixed
+    parity waive tools/parallel_mixed --fingerprint 3fa9 --append
+    parity waive --journal parity-report/journal.jsonl text/hello \\
+        --owner adk-runtime --impact 'None.' --reason 'ADK counts it later.'
+
+    Exit codes: 0 an entry was proposed; 2 wrong usage, or there is nothing to waive; 3 the case
+    decides nothing.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from harness.config import default_waivers
+    from harness.parity.proposing import Said, proposed
+    from harness.parity.waivers import load_waivers, settle
+
+    today = as_of.date() if as_of is not None else datetime.now(UTC).date()
+    file = waivers_file or default_waivers()
+    # A file that is to be made by --append need not be there.
+    waivers = load_waivers(
+        file if file is not None and _is_there(file, append) else None, as_of=today
+    )
+    if journal is not None:
+        result = _from_journal(journal, cassette, waivers)
+    else:
+        result = settle([_run(ctx, cassette, control, candidate, trust)], waivers)[0][0]
+    found = _chosen(result, fingerprint)
+    said = Said(owner=owner, impact=impact, reason=reason)
+    entry = proposed(
+        result,
+        found,
+        as_of=today,
+        days=days,
+        said=said,
+        taken=[each.id for each in waivers.entries],
+        name=name,
+    )
+    _tell_others(result, found)
+    if append:
+        target = file or Path("parity_tests", "waivers.toml")
+        _append(target, entry, today, said.unsaid)
+        click.echo(f"written to {target}")
+    else:
+        click.echo(entry, nl=False)
+    if said.unsaid:
+        click.echo(f"still to be written: {', '.join(said.unsaid)}", err=True)
+
+
+def _is_there(file: Path, append: bool) -> bool:
+    return file.is_file() or not append
+
+
+def _run(
+    ctx: click.Context, cassette: str | None, control: str, candidate: str, trust: bool
+) -> CaseResult:
+    from harness.cassette.trust import is_trusted
+    from harness.commands.corpus import find_one
+    from harness.config import core_baselines, trusted_roots
+    from harness.errors import LoadProblem
+    from harness.experiment.case import CaseTask, judge
+    from harness.parity.verdict import CaseResult
+
+    if cassette is None:
+        raise UsageError("no cassette is named", "name one, or a run's journal with --journal")
+    backend = backend_of(ctx)
+    check_sides(backend, control, candidate)
+    case = find_one(cassette)
+    task = CaseTask(
+        backend=backend,
+        name=case.name,
+        file=case.path,
+        root=case.root,
+        control=control,
+        candidate=candidate,
+        trusted=trust or is_trusted(case.path, trusted_roots()),
+        core=core_baselines(),
+    )
+    result = judge(task)
+    if isinstance(result, LoadProblem):
+        raise UsageError(result.message)
+    if not isinstance(result, CaseResult):
+        raise UsageError(f"{cassette} cannot be run so", "see `parity run --help`")
+    return result
+
+
+def _from_journal(journal: Path, cassette: str | None, waivers: Waivers) -> CaseResult:
+    from harness.parity.waivers import settle
+    from harness.report.journal import read_journal
+
+    record = read_journal(journal)
+    settled, _ = settle([record.finished[case] for case in sorted(record.finished)], waivers)
+    if cassette is not None:
+        for result in settled:
+            if result.cassette == cassette:
+                return result
+        problem = f"{journal} has no result of {cassette!r}"
+        raise UsageError(problem, "name a case as `parity report` does")
+    open_cases = [result for result in settled if result.open]
+    if len(open_cases) == 1:
+        return open_cases[0]
+    if not open_cases:
+        raise UsageError(f"in {journal} nothing differs that is not waived", "there is no need")
+    names = ", ".join(result.cassette for result in open_cases[:5])
+    more = ", …" if len(open_cases) > 5 else ""
+    raise UsageError(f"{len(open_cases)} cases differ", f"name one: {names}{more}")
+
+
+def _chosen(result: CaseResult, fingerprint: str | None) -> Divergence:
+    from harness.parity.explain import first_cause
+
+    if result.blockers:
+        raise _Undecided(f"{result.cassette}: {result.blockers[0]}; nothing of it can be waived")
+    if not result.open:
+        raise UsageError(f"{result.cassette}: nothing differs that is not waived")
+    if fingerprint is None:
+        return first_cause(result) or result.open[0]
+    wanted = fingerprint.lower()
+    fitting = [each for each in result.open if each.fingerprint.startswith(wanted)]
+    if not fitting or not wanted:
+        known = ", ".join(dict.fromkeys(each.fingerprint for each in result.open))
+        raise UsageError(f"no open difference has the fingerprint {fingerprint!r}", f"use {known}")
+    prints = dict.fromkeys(each.fingerprint for each in fitting)
+    if len(prints) > 1:
+        raise UsageError(f"{fingerprint!r} begins {', '.join(prints)}", "write more of it")
+    return fitting[0]
+
+
+def _tell_others(result: CaseResult, found: Divergence) -> None:
+    from harness.canonical import printable
+
+    click.echo(f"{result.cassette}: {printable(found.place)} ({found.kind.value})", err=True)
+    places: dict[str, str] = {}
+    for each in result.open:
+        if each is not found:
+            places.setdefault(each.fingerprint, each.place)
+    for known, place in list(places.items())[:10]:
+        click.echo(f"  it does not cover --fingerprint {known}  {printable(place)}", err=True)
+
+
+def _append(file: Path, entry: str, today: date, unsaid: Sequence[str]) -> None:
+    """Put the entry behind what the file holds; a file that would be refused for it stays as it is.
+
+    Raises:
+        UsageError: the file cannot be written.
+        WaiverFileError: what is to be written is no waiver.
+    """
+    from harness.parity.waivers import load_waivers
+
+    try:
+        before = file.read_text("utf-8") if file.exists() else "format = 1\n"
+        text = f"{before.rstrip()}\n\n{entry}"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        handle, part = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            if not unsaid:
+                load_waivers(Path(part), as_of=today)
+            if file.exists():
+                Path(part).chmod(file.stat().st_mode & 0o777)
+            else:
+                Path(part).chmod(0o644)
+            Path(part).replace(file)
+        finally:
+            Path(part).unlink(missing_ok=True)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise UsageError(f"{file} cannot be written: {reason}", "name another --waivers") from error

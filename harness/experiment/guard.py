@@ -1,0 +1,81 @@
+"""Whoever replays may be killed at any time, and then cannot end what it has started.
+
+A guard is a process of its own that does it instead: see `harness.experiment.guard_process`. It is
+started with the first run.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Final, Self
+
+from services.leftovers import Kind, told_of_leftovers
+
+__all__ = ["Guard", "guarded"]
+
+_SCRIPT: Final = Path(__file__).with_name("guard_process.py")
+_GONE_S: Final = 10
+
+
+class Guard:
+    """Is told what to end and to remove when this process is gone, or done. A context manager."""
+
+    def __init__(self) -> None:
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pid = os.getpid()
+
+    def tell(self, kind: Kind, what: str) -> None:
+        """Take note. The first folder comes before the first process, so no process is missed."""
+        if os.getpid() != self._pid:
+            return
+        if self._process is None:
+            self._process = _start()
+        with contextlib.suppress(BrokenPipeError):  # somebody ended it: runs go on without
+            self._input.write(f"{kind} {what}\n".encode("utf-8", "surrogateescape"))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._process is not None:
+            self._input.close()
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                self._process.wait(_GONE_S)
+
+    @property
+    def _input(self) -> IO[bytes]:
+        assert self._process is not None
+        assert self._process.stdin is not None
+        return self._process.stdin
+
+
+def _start() -> subprocess.Popen[bytes]:
+    """Start one, deaf to the terminal; without the site's packages it is up in no time."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", _SCRIPT],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        bufsize=0,
+        cwd="/",
+    )
+
+
+@contextmanager
+def guarded() -> Iterator[None]:
+    """What is started while this is open ends with this process, even if that is killed."""
+    with Guard() as guard, told_of_leftovers(guard.tell):
+        yield

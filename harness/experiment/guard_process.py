@@ -1,0 +1,102 @@
+"""A process that waits for another to be gone, and ends what that one started and left behind.
+
+Run as a script, without anything of this project's or anybody else's: it must be up at once and
+must not break. Its input is a pipe that only the guarded process can write to: a line for each
+process that leads a session (`child PID`) and for each folder of a run (`folder PATH`). The end of
+the input is the end of the guarded process, however it came.
+"""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+_ROUNDS = 200
+_PAUSE_S = 0.01
+"""Between rounds: what is killed takes a moment to be gone."""
+
+
+def main() -> None:
+    """Take in what is told, and act at its end."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    leaders: dict[int, str] = {}
+    folders: list[str] = []
+    for line in sys.stdin.buffer:
+        kind, _, what = os.fsdecode(line.rstrip(b"\n")).partition(" ")
+        if kind == "child":
+            leaders[int(what)] = _begun(int(what))
+        elif kind == "folder":
+            folders.append(what)
+    end_all(leaders, folders)
+    if any(map(os.path.isdir, folders)):
+        import shutil  # slow to import, and hardly ever needed
+
+        for folder in folders:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def end_all(leaders: dict[int, str], folders: list[str]) -> None:
+    """Kill until nothing is left: members of the leaders' sessions, what they started, and what
+    stands in one of the folders. That last is for a process that was started and not yet told of.
+    """
+    for _ in range(_ROUNDS):
+        targets = _targets(leaders, folders)
+        if not targets:
+            return
+        for pid in targets:
+            try:
+                os.kill(pid, signal.SIGKILL)
+            except (ProcessLookupError, PermissionError):
+                continue
+        time.sleep(_PAUSE_S)
+
+
+def _targets(leaders: dict[int, str], folders: list[str]) -> set[int]:
+    table = {pid: facts for pid in _pids() if (facts := _facts(pid)) is not None}
+    # A number that somebody else has by now is not ours; without a leader a session keeps its own.
+    ours = {pid for pid, begun in leaders.items() if pid not in table or table[pid][2] == begun}
+    found = {pid for pid, (_, session, _, _) in table.items() if pid in ours or session in ours}
+    found |= {pid for pid in table if _inside(pid, folders)}
+    before = -1
+    while len(found) != before:
+        before = len(found)
+        found |= {pid for pid, (parent, _, _, _) in table.items() if parent in found}
+    gone = {pid for pid in found if table[pid][3] in "ZX"}
+    return found - gone - {os.getpid(), 1}
+
+
+def _pids() -> list[int]:
+    try:
+        with os.scandir("/proc") as entries:
+            return [int(entry.name) for entry in entries if entry.name.isdecimal()]
+    except OSError:  # another system: only what nobody has to be asked about
+        return []
+
+
+def _facts(pid: int) -> tuple[int, int, str, str] | None:
+    """Parent, session, time of start and state of a process."""
+    try:
+        # The name in parentheses may hold anything.
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return int(fields[1]), int(fields[3]), fields[19].decode(), fields[0].decode()
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def _begun(pid: int) -> str:
+    facts = _facts(pid)
+    return "" if facts is None else facts[2]
+
+
+def _inside(pid: int, folders: list[str]) -> bool:
+    try:
+        place = str(Path(f"/proc/{pid}/cwd").readlink()).removesuffix(" (deleted)")
+    except OSError:
+        return False
+    return any(place == folder or place.startswith(f"{folder}/") for folder in folders)
+
+
+if __name__ == "__main__":
+    main()

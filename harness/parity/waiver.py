@@ -1,0 +1,176 @@
+"""`Waiver`: one accepted difference, and which divergences it speaks of."""
+
+from __future__ import annotations
+
+import re
+from datetime import date
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from harness.canonical import canonical
+from harness.parity.breadth import (
+    PATHS,
+    SCENARIOS,
+    glob_pattern,
+    is_wide_glob,
+    is_wide_value,
+    value_pattern,
+)
+from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
+from harness.parity.patterns import PatternProblem
+from services.wire import Json
+
+__all__ = ["UNWRITTEN", "Waiver"]
+
+UNWRITTEN: Final = "<to be written"
+"""How a field begins that a proposed waiver leaves to a person; no such waiver is accepted."""
+
+_RUNTIME: Final = re.compile(r"\*|[A-Za-z0-9][A-Za-z0-9_.-]*")
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+class Waiver(BaseModel):
+    """One accepted difference. Every key without a default must be there."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    id: Text
+    between: tuple[str, str] | None = None
+    """Control and candidate, by the runtimes' base names (`upstream` for `upstream@0.60.0` too),
+    `*` for any; in runs of other runtimes the waiver does not exist. `None`: of whatever two."""
+    scenario: Text
+    """Cassette names, `*` standing for any text: `abort/*`."""
+    channel: str
+    path: str
+    """Path in the item, `*` standing for any text: `contents[*].parts[0].text`; `""`: the item."""
+    kind: str | None = None
+    """Only this kind of divergence; any if absent. `nondeterministic` is never waived."""
+    control: Json
+    """What the control has there: a literal, `<absent>`, or `re:` and a pattern for its whole text
+    (a dot stands for line ends too)."""
+    candidate: Json
+    impact: Text
+    """What a user sees of it."""
+    reason: Text
+    owner: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$")]
+    """A role, such as `adk-runtime`."""
+    expires: date
+    """The last day on which it holds."""
+    max_count: Annotated[int, Field(ge=1)]
+    """The most divergences of one run that it may cover."""
+
+    @field_validator("between", mode="before")
+    @classmethod
+    def _two_runtimes(cls, value: Any) -> Any:
+        if value is None:
+            return value
+        names = value if isinstance(value, (list, tuple)) else ()
+        if len(names) != 2 or not all(isinstance(name, str) for name in names):
+            raise ValueError('must be two names, control and candidate: ["upstream", "legacy"]')
+        for name in names:
+            if not _RUNTIME.fullmatch(name):
+                mend = "write its base name (`upstream` for every version of it), or `*` for any"
+                raise ValueError(f"{name!r} is no runtime's base name; {mend}")
+        return tuple(names)
+
+    @field_validator("channel")
+    @classmethod
+    def _known_channel(cls, value: str) -> str:
+        if value not in set(ChannelName):
+            raise ValueError(f"no such channel; use one of {', '.join(ChannelName)}")
+        return value
+
+    @field_validator("kind")
+    @classmethod
+    def _known_kind(cls, value: str | None) -> str | None:
+        allowed = [kind.value for kind in Kind if kind is not Kind.NONDETERMINISTIC]
+        if value is not None and value not in allowed:
+            raise ValueError(f"use one of {', '.join(allowed)}")
+        return value
+
+    @field_validator("scenario", "path")
+    @classmethod
+    def _sound_glob(cls, value: str) -> str:
+        try:
+            glob_pattern(value)
+        except PatternProblem as problem:
+            raise ValueError(str(problem)) from problem
+        return value
+
+    @field_validator("impact", "reason", "owner", mode="before")
+    @classmethod
+    def _written(cls, value: Any) -> Any:
+        if isinstance(value, str) and value.lstrip().startswith(UNWRITTEN):
+            raise ValueError("is still to be written; say it in your own words")
+        if isinstance(value, str) and value and not value.strip():
+            raise ValueError("says nothing")
+        return value
+
+    @field_validator("control", "candidate")
+    @classmethod
+    def _sound_pattern(cls, value: Json) -> Json:
+        if isinstance(value, str) and value.startswith("re:"):
+            try:
+                value_pattern(value[3:])
+            except PatternProblem as problem:
+                raise ValueError(str(problem)) from problem
+        try:
+            canonical(value)
+        except TypeError as error:  # TOML has dates and times
+            raise ValueError("no such value can be observed; write it as text") from error
+        return value
+
+    def concerns(self, runtimes: tuple[str, str]) -> bool:
+        """Whether this waiver is meant for comparisons of these two: control and candidate."""
+        return self.between is None or all(
+            name == "*" or _engines(runtime) == {name}
+            for name, runtime in zip(self.between, runtimes, strict=True)
+        )
+
+    def fits(self, found: Divergence, runtimes: tuple[str, str]) -> bool:
+        """Whether this waiver speaks of `found`, a difference between `runtimes`.
+
+        Says nothing about expiry and count.
+        """
+        return (
+            self.concerns(runtimes)
+            and found.kind is not Kind.NONDETERMINISTIC
+            and found.channel == self.channel
+            and self.kind in (None, found.kind)
+            and _glob(self.scenario, found.cassette)
+            and _glob(self.path, found.path)
+            and _value_fits(self.control, found.control)
+            and _value_fits(self.candidate, found.candidate)
+        )
+
+    @property
+    def too_wide(self) -> str | None:
+        """What it would cover, where that is more than anybody can have accepted."""
+        values = (self.control, self.candidate)
+        wide = [is_wide_value(value) for value in values]
+        anywhere = is_wide_glob(self.path, PATHS)
+        if all(wide) and anywhere:
+            return "every difference of its channel"
+        one_sided = any(wide[side] and _value_fits(values[1 - side], ABSENT) for side in range(2))
+        if one_sided and (anywhere or not self.path) and is_wide_glob(self.scenario, SCENARIOS):
+            return "everything that only one side has in its channel"
+        return None
+
+
+def _engines(runtime: str) -> set[str]:
+    """The base names of the runtimes that took turns on a side; most often it is one."""
+    return {name.partition("@")[0] for name in runtime.split("+")}
+
+
+def _glob(pattern: str, text: str) -> bool:
+    """`*` stands for any text and nothing else is special: paths are full of brackets."""
+    return glob_pattern(pattern).fits(text) if "*" in pattern else pattern == text
+
+
+def _value_fits(pattern: Json, value: Json) -> bool:
+    if isinstance(pattern, str) and pattern.startswith("re:"):
+        text = value if isinstance(value, str) else canonical(value)
+        return value_pattern(pattern[3:]).fits(text)
+    return canonical(pattern) == canonical(value)

@@ -1,0 +1,186 @@
+"""`parity gate` as it is typed: what it prints first and last, its exit codes, bad input."""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from harness.cli import parity
+from harness.gate.answer import GateAnswer
+from tests.harness.gate.checkout import git, made_checkout, world_of
+from tests.harness.gate.green import GATES, divergence
+
+PLACE = Path("report")
+ON_THE_DAY = ("--as-of", "2026-03-01")
+
+
+def invoke(*words: object, phase: str = "A", places: tuple[object, ...] = (PLACE,)) -> Result:
+    asked = ["gate", "--phase", phase, "--profile", "pull_request", *ON_THE_DAY]
+    for place in places:
+        asked += ["--journal", str(place)]
+    return CliRunner().invoke(parity, [*asked, *map(str, words)], prog_name="parity")
+
+
+@pytest.fixture
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = made_checkout(tmp_path / "checkout", monkeypatch)
+    world_of(folder).write(folder / PLACE)
+    return folder
+
+
+def test_a_yes_is_told_condition_by_condition_and_last(checkout: Path) -> None:
+    result = invoke()
+    lines = result.stdout.splitlines()
+
+    assert result.exit_code == 0
+    assert lines[0] == "phase A (non-interactive), profile pull_request, at 2026-03-01"
+    assert "✓ legacy ≡ adk: every case is parity: 3 of 3 cases parity (adk.jsonl)" in lines
+    assert any("at 95 % fewer than 1 in 40" in line for line in lines)
+    assert lines[-1] == "yes: phase A may be flipped, as far as profile pull_request asks"
+
+
+def test_a_no_names_the_case_and_what_would_change_it(checkout: Path) -> None:
+    made = world_of(checkout)
+    made.change_case("adk", "a/two", divergences=(divergence("a/two"),))
+    made.write(PLACE)
+
+    result = invoke()
+    lines = result.stdout.splitlines()
+
+    assert result.exit_code == 1
+    at = lines.index("✗ legacy ≡ adk: every case is parity: 2 of 3 cases parity (adk.jsonl)")
+    assert lines[at + 1] == "    divergent: 1 case divergent in adk.jsonl: a/two"
+    assert "parity run cassettes -k a/two --control legacy --candidate adk" in lines[at + 2]
+    assert lines[-1] == "no: phase A must not be flipped"
+
+
+def test_what_lacks_is_unknown_with_the_command_that_makes_it(checkout: Path) -> None:
+    (checkout / PLACE / "kills.json").unlink()
+
+    result = invoke()
+
+    assert result.exit_code == 3
+    assert "? seeded faults are found: no kill matrix is there" in result.stdout
+    assert "to change that: parity faults cassettes -n 0 --corpus-only" in result.stdout
+
+
+def test_a_changed_cassette_makes_all_of_it_stale_by_name(checkout: Path) -> None:
+    (checkout / "cassettes/a/two.yaml").write_text("cassette: 1\nname: a/two\nphase: C\n")
+
+    result = invoke()
+
+    assert result.exit_code == 3
+    assert "other corpus: adk.jsonl covers other cassettes: corpus: a/two changed" in result.stdout
+    assert "kill matrix stale: kills.json was measured with other corpus" in result.stdout
+
+
+def test_the_json_file_holds_the_same_answer(checkout: Path) -> None:
+    file = checkout / "out" / "gate.json"
+
+    assert invoke("--json", file).exit_code == 0
+
+    answer = GateAnswer.from_json(json.loads(file.read_text()))
+    assert (answer.answer.value, answer.profile, len(answer.legs)) == ("yes", "pull_request", 3)
+
+
+def test_a_terminal_without_such_marks_gets_plain_ones(checkout: Path) -> None:
+    asked = ["gate", "--phase", "A", "--profile", "pull_request", *ON_THE_DAY]
+    result = CliRunner(charset="ascii").invoke(parity, [*asked, "--journal", str(PLACE)])
+
+    assert result.exit_code == 0
+    assert "+ legacy ? adk: every case is parity" in result.output
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here; install it")
+def test_a_change_of_the_rules_is_told_first_and_does_not_judge_itself(checkout: Path) -> None:
+    git(checkout, "init", "-q", "-b", "main")
+    git(checkout, "add", "parity_tests", "cassettes")
+    git(checkout, "commit", "-qm", "first")
+    gates = checkout / "parity_tests/gates.toml"
+    gates.write_text(GATES.replace("examples = 100", "examples = 10"), "utf-8")
+    made = world_of(checkout)
+    made.samples[0]["drawn"] = 50
+    made.write(PLACE)
+    assert invoke().exit_code == 0
+
+    result = invoke("--policy-from", "main")
+    lines = result.stdout.splitlines()
+
+    assert result.exit_code == 3
+    assert lines[0].startswith("changed since revision main (")
+    assert lines[1] == ("  gates: phase.A.pull_request.sample[fallback].examples was 100 and is 10")
+    assert "sample too small: 50 scenarios drawn, and 100 are asked for" in result.stdout
+
+
+@pytest.mark.skipif(shutil.which("git") is None, reason="there is no git here; install it")
+def test_rules_that_are_the_same_are_said_to_be(checkout: Path) -> None:
+    git(checkout, "init", "-q", "-b", "main")
+    git(checkout, "add", "parity_tests", "cassettes")
+    git(checkout, "commit", "-qm", "first")
+
+    result = invoke("--policy-from", "HEAD")
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("gates and waivers are those of revision HEAD (")
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (("--policy-from", "main"), "not a git repository"),
+        (("--gates", "gone.toml"), "gone.toml: cannot be read"),
+        (("--waivers", "gone.toml"), "gone.toml: cannot be read"),
+        (("--json", "/dev/null/x.json"), "cannot be written"),
+        (("--as-of", "yesterday"), "--as-of"),
+    ],
+)
+def test_bad_input_is_told_on_one_line_and_exits_two(
+    words: tuple[str, ...], says: str, checkout: Path
+) -> None:
+    result = invoke(*words)
+
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert "Traceback" not in result.output
+
+
+def test_a_place_without_evidence_is_unknown_and_one_that_is_not_there_is_an_error(
+    checkout: Path,
+) -> None:
+    (checkout / "empty").mkdir()
+
+    assert invoke(places=("empty",)).exit_code == 3
+    gone = invoke(places=("gone",))
+    assert (gone.exit_code, "gone is not there" in gone.stderr) == (2, True)
+    assert invoke(places=()).exit_code == 2
+
+
+def test_a_phase_that_the_gates_have_not_is_an_error(checkout: Path) -> None:
+    result = invoke(phase="B")
+
+    assert result.exit_code == 2
+    assert "the gates have no phase B" in result.stderr
+
+
+def test_gates_that_name_a_corpus_that_is_not_here_are_an_error(checkout: Path) -> None:
+    gates = checkout / "parity_tests/gates.toml"
+    gates.write_text(GATES.replace('["cassettes"]', '["casettes"]'), "utf-8")
+
+    result = invoke()
+
+    assert result.exit_code == 2
+    assert "corpus: there is no 'casettes' here" in result.stderr
+
+
+def test_texts_of_others_are_shown_and_never_obeyed(checkout: Path) -> None:
+    made = world_of(checkout)
+    made.change_case("adk", "a/two", blockers=("\x1b[31m[bold]::error::\u202eevil",))
+    made.write(PLACE)
+
+    result = invoke()
+
+    assert result.exit_code == 3
+    assert "\\x1b[31m[bold]::error::\\u202eevil" in result.stdout
+    assert "\x1b" not in result.stdout

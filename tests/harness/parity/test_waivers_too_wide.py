@@ -1,0 +1,167 @@
+"""A waiver that matches everything is refused, however it is written."""
+
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from harness.parity.breadth import PATHS, SCENARIOS, is_wide_glob, is_wide_value
+from harness.parity.waivers import WaiverFileError, load_waivers
+
+EVERYTHING = [
+    ".*",
+    ".+",
+    "^.*$",
+    r"[\s\S]*",
+    "(?s).+",
+    "(?s).*",
+    r"[\w\W]+",
+    r"(\d|\D)*",
+    "(.|\\n)*",
+    "(a|[^a])*",
+    ".*.*",
+    ".?.*",
+    "(?:.*)*",
+    "(.*)(.*)",
+    ".{0,}",
+    ".{1,12}",
+    ".|..|...|.{4,}",
+    "(?!zzz).*",
+    "(?=.).*",
+    r"\A.*\Z",
+    r"\S.*",
+    "[^q]*",
+    r"[^\x00]*",
+    "(?i).*",
+    "(?:<absent>|.*)",
+    "(a*)*.*",
+]
+SOMETHING = [r"\d+", "[A-Z].*", ".*tool.*", "[0-9a-f]{64}", ".{64}", "null", "", "true|false"]
+
+
+def written(folder: Path, **changes: str) -> Path:
+    fields = {
+        "id": '"W1"',
+        "scenario": '"*"',
+        "channel": '"events"',
+        "path": '"*"',
+        "control": "'re:.*'",
+        "candidate": "'re:.*'",
+        "impact": '"none"',
+        "reason": '"because"',
+        "owner": '"adk-runtime"',
+        "expires": "2026-12-31",
+        "max_count": "2",
+        **changes,
+    }
+    file = folder / "waivers.toml"
+    lines = [f"{key} = {value}" for key, value in fields.items()]
+    file.write_text("\n".join(["format = 1", "[[waiver]]", *lines]))
+    return file
+
+
+def refusal(folder: Path, **changes: str) -> str | None:
+    try:
+        load_waivers(written(folder, **changes), as_of=date(2026, 6, 1))
+    except WaiverFileError as error:
+        return error.problem
+    return None
+
+
+@pytest.mark.parametrize("pattern", EVERYTHING)
+def test_a_pattern_is_judged_by_what_it_takes(tmp_path: Path, pattern: str) -> None:
+    problem = refusal(tmp_path, control=f"'re:{pattern}'", candidate=f"'re:{pattern}'")
+
+    assert problem is not None
+    assert "it would cover every difference of its channel" in problem
+
+
+@pytest.mark.parametrize("pattern", SOMETHING)
+def test_one_that_takes_something_is_let_through(tmp_path: Path, pattern: str) -> None:
+    assert not is_wide_value(f"re:{pattern}")
+    assert refusal(tmp_path, control=f"'re:{pattern}'") is None
+
+
+@pytest.mark.parametrize("path", ["*", "**", "*.*", "*e*", "*t*"])
+@pytest.mark.parametrize("scenario", ["*", "text/*", "text/hello"])
+def test_neither_stars_in_the_path_nor_one_scenario_make_it_narrow(
+    tmp_path: Path, path: str, scenario: str
+) -> None:
+    assert refusal(tmp_path, path=f'"{path}"', scenario=f'"{scenario}"') is not None
+
+
+@pytest.mark.parametrize("path", ["inputTokens", "content[*].text", "line.*"])
+def test_any_two_values_at_one_place_can_be_accepted(tmp_path: Path, path: str) -> None:
+    assert refusal(tmp_path, path=f'"{path}"') is None
+
+
+@pytest.mark.parametrize(
+    "absent", ["'<absent>'", "'re:<absent>'", "'re:(<absent>)?'", "'re:<.*'"]
+)
+@pytest.mark.parametrize("path", ["", "*"])
+@pytest.mark.parametrize("sides", [("control", "candidate"), ("candidate", "control")])
+def test_whatever_one_side_has_in_any_cassette_is_too_much(
+    tmp_path: Path, absent: str, path: str, sides: tuple[str, str]
+) -> None:
+    one, other = sides
+    changes = {one: absent, other: "'re:.*'", "path": f'"{path}"'}
+
+    problem = refusal(tmp_path, **changes)
+
+    assert problem is not None
+    assert "only one side has" in problem
+    assert refusal(tmp_path, **{**changes, "scenario": '"text/hello"'}) is None
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+b", "(.*)*b", ".*" * 40 + "b"])
+def test_a_costly_pattern_neither_hangs_the_loader_nor_is_wide(
+    tmp_path: Path, pattern: str
+) -> None:
+    assert refusal(tmp_path, control=f"'re:{pattern}'") is None
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("reason", '"<to be written: why>"', "still to be written"),
+        ("impact", '" <to be written"', "still to be written"),
+        ("owner", '"<to be written: a role>"', "still to be written"),
+        ("reason", '"  "', "says nothing"),
+        ("path", f'"{"*a" * 1500}"', "longer than"),
+    ],
+)
+def test_what_nobody_wrote_is_refused(tmp_path: Path, key: str, value: str, words: str) -> None:
+    problem = refusal(tmp_path, control="1", **{key: value})
+
+    assert problem is not None
+    assert words in problem
+
+
+def test_names_and_paths_are_wide_when_they_fit_most() -> None:
+    assert not is_wide_glob("", PATHS)
+    assert not is_wide_glob("config.*", PATHS)
+    assert not is_wide_glob("text/*", SCENARIOS)
+    assert is_wide_glob("*/*", SCENARIOS)
+
+
+@pytest.mark.parametrize(
+    ("as_of", "days", "warning"),
+    [
+        (date(2026, 12, 16), 15, None),
+        (date(2026, 12, 17), 14, "waiver W1 expires in 14 days, on 2026-12-31"),
+        (date(2026, 12, 30), 1, "waiver W1 expires tomorrow, on 2026-12-31"),
+        (date(2026, 12, 31), 0, "waiver W1 expires today, on 2026-12-31"),
+        (date(2027, 1, 1), -1, None),
+    ],
+)
+def test_it_is_warned_of_by_name_from_a_fortnight_before(
+    tmp_path: Path, as_of: date, days: int, warning: str | None
+) -> None:
+    from harness.parity.waivers import settle
+
+    waivers = load_waivers(written(tmp_path, path='"reason"'), as_of=as_of)
+
+    _, (status,) = settle([], waivers)
+
+    assert (status.days_left, status.expires) == (days, date(2026, 12, 31))
+    assert (status.warning, status.expiring) == (warning, warning is not None)

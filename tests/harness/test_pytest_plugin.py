@@ -1,0 +1,211 @@
+import subprocess
+import sys
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from harness.report.journal import read_journal
+
+pytest_plugins = ("pytester",)
+
+REPOSITORY = Path(__file__).parents[2]
+INSTALLED = any(point.name == "parity" for point in entry_points(group="pytest11"))
+BROKEN = """
+import contextlib
+from harness.faults.catalogue import faults
+stack = contextlib.ExitStack()
+def pytest_configure(config):
+    stack.enter_context(faults()["usage-dropped"].breaks())
+"""
+
+
+@pytest.fixture
+def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """Somebody's project with one cassette of ours, a test of its own, and other YAML."""
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONDONTWRITEBYTECODE"):
+        monkeypatch.delenv(name, raising=False)
+    take(pytester, "tools/read_file")
+    pytester.makepyfile(test_own="def test_own(): pass")
+    pytester.makefile(".yaml", compose="services: {}")
+    pytester.makefile(".json", package='{"name": "x"}')
+    pytester.makeini("[pytest]\nasyncio_default_fixture_loop_scope = function\n")
+    return pytester
+
+
+def take(project: pytest.Pytester, name: str, text: str | None = None) -> Path:
+    """Put a cassette of the corpus, or one with that text, into the project."""
+    source = REPOSITORY / "cassettes" / f"{name}.yaml"
+    file = project.path / "cassettes" / f"{name}.yaml"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(source.read_text("utf-8") if text is None else text, "utf-8")
+    return file
+
+
+def run(project: pytest.Pytester, *words: str | Path) -> pytest.RunResult:
+    loaded = () if INSTALLED else ("-p", "harness.pytest_plugin")
+    return project.runpytest_subprocess(*loaded, *words, timeout=100)
+
+
+def test_cassettes_are_tests_beside_a_projects_own(project: pytest.Pytester) -> None:
+    result = run(project, "--parity", "-v")
+
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "cassettes/tools/read_file.yaml::tools/read_file PASSED*",
+            "test_own.py::test_own PASSED*",
+            "parity: legacy and adk over 1 case*",
+        ]
+    )
+
+
+def test_without_the_option_nothing_happens(project: pytest.Pytester) -> None:
+    result = run(project, "-v")
+
+    result.assert_outcomes(passed=1)
+    result.stdout.no_fnmatch_line("*read_file*")
+
+
+def test_without_the_option_nothing_slow_is_imported() -> None:
+    code = (
+        "import sys, harness.pytest_plugin as p; print([m for m in sys.modules if 'harness' in m])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=REPOSITORY, check=True, capture_output=True, text=True
+    )
+
+    assert done.stdout.strip() == "['harness', 'harness.pytest_plugin']"
+
+
+def test_a_seeded_fault_fails_with_the_explainers_words_and_the_replay_command(
+    project: pytest.Pytester,
+) -> None:
+    project.makeconftest(BROKEN)
+
+    result = run(project, "--parity", "cassettes")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(
+        [
+            "divergent: tools/read_file",
+            "1. *usage*",
+            "seam: *",
+            "reproduce: parity run *read_file.yaml --control legacy --candidate adk*",
+            "whose problem: probably runtime: *",
+            "divergent: legacy and adk over 1 case*",
+        ]
+    )
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def waivers(most: int) -> str:
+    """What `usage-dropped` does, accepted; the event no more than `most` times."""
+    common = 'impact = "i"\nreason = "r"\nowner = "adk"\nexpires = 2099-01-01\n'
+    return (
+        "format = 1\n"
+        '[[waiver]]\nid = "W1"\nscenario = "*"\nchannel = "events"\npath = ""\n'
+        f'control = "<absent>"\ncandidate = "re:.*usage.*"\nmax_count = {most}\n{common}'
+        '[[waiver]]\nid = "W2"\nscenario = "*"\nchannel = "cost"\npath = "tokens.*"\n'
+        f'control = 0\ncandidate = "re:.*"\nmax_count = 99\n{common}'
+    )
+
+
+def test_waivers_are_counted_over_the_whole_session(project: pytest.Pytester) -> None:
+    project.makeconftest(BROKEN)
+    project.makefile(".toml", accepted=waivers(2))
+    words = ("--parity", "cassettes", "--parity-waivers", "accepted.toml")
+
+    accepted = run(project, *words)
+    take(project, "tools/read_file_2", renamed("tools/read_file", "tools/read_file_2"))
+    exceeded = run(project, *words)
+
+    accepted.assert_outcomes(passed=1)
+    assert accepted.ret == 0
+    exceeded.assert_outcomes(passed=2)
+    assert exceeded.ret == 1
+    exceeded.stdout.fnmatch_lines(
+        ["waiver W1: exceeded", "divergent: legacy and adk over 2 cases*"]
+    )
+
+
+def renamed(name: str, new: str) -> str:
+    text = (REPOSITORY / "cassettes" / f"{name}.yaml").read_text("utf-8")
+    return text.replace(f"name: {name}", f"name: {new}")
+
+
+def test_what_cannot_be_told_fails_with_its_own_word(project: pytest.Pytester) -> None:
+    take(project, "own/shell", renamed("abort/during_shell", "own/shell"))
+    take(project, "own/bad", "cassette: 1\nname: own/bad\nmodel: 3\n")
+
+    result = run(project, "--parity", "cassettes/own")
+
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(
+        [
+            "not loaded: *bad.yaml: *",
+            "inconclusive: *",
+            "*give --trust*",
+            "whose problem: cassette: *",
+        ]
+    )
+
+
+def test_the_same_options_stand_in_the_configuration(project: pytest.Pytester) -> None:
+    project.makeini(
+        "[pytest]\nasyncio_default_fixture_loop_scope = function\nparity = true\n"
+        "parity_control = adk\nparity_candidate = adk\nparity_phase = A\n"
+        "parity_journal = out/journal.jsonl\n"
+    )
+    take(project, "own/later", "cassette: 1\nname: own/later\nphase: C\n")
+
+    result = run(project, "cassettes")
+
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["parity: adk and adk over 1 case*"])
+    record = read_journal(project.path / "out" / "journal.jsonl")
+    assert list(record.finished) == ["tools/read_file"]
+    assert (record.header.control, record.ended) == ("adk", True)
+
+
+def test_workers_of_xdist_hand_their_results_over(project: pytest.Pytester) -> None:
+    project.makeconftest(BROKEN)
+    take(project, "tools/read_file_2", renamed("tools/read_file", "tools/read_file_2"))
+
+    result = run(project, "--parity", "-n", "1", "--parity-journal", "journal.jsonl", "cassettes")
+
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["seam: *", "whose problem: *2 cases diverge*"])
+    assert len(read_journal(project.path / "journal.jsonl").finished) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["--parity-candidate", "adq"], "*unknown runtime 'adq'; known: *"),
+        (["--parity-control", "baseline:gone"], "*there is no folder 'gone' of baselines*"),
+        (["--parity-phase", "D"], "*write A, B or C*"),
+        (["--parity-repeat", "0"], "*a number from 1 to 20*"),
+        (["--parity-as-of", "soon"], "*--parity-as-of soon*"),
+        (["--parity-waivers", "gone.toml"], "*gone.toml*cannot be read*"),
+        (["--parity-journal", "test_own.py/x"], "*cannot be written*"),
+    ],
+)
+def test_wrong_options_are_told_before_anything_runs(
+    project: pytest.Pytester, words: list[str], message: str
+) -> None:
+    result = run(project, "--parity", *words)
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([message])
+    result.stderr.no_fnmatch_line("*Traceback*")
+
+
+def test_a_file_that_is_named_is_a_cassette_whatever_it_looks_like(
+    project: pytest.Pytester,
+) -> None:
+    result = run(project, "--parity", "compose.yaml")
+
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["not loaded: *"])
