@@ -86,23 +86,11 @@ def gate(session: nox.Session) -> None:
     for this run and thrown away: what it signs proves that signing works, and flips nothing.
     """
     session.install("-e", ".")
-    report = str(REPORT)
-    for engines in ("legacy", "adk"), ("adk", "legacy"):
-        # Begun in the first, resumed in the second; beside it the second from the beginning.
-        name = "-then-".join(engines)
-        control = f"{engines[1]}+{engines[1]}"
-        sides = ["--control", control, "--candidate", "+".join(engines)]
-        journal = ["--journal", str(REPORT / f"{name}.jsonl")]
-        session.run("parity", "run", *CORPUS, *sides, "-n", "2", *journal, success_codes=MEASURED)
-    faults = ["--sample", "60", "--corpus-only", "-n", "2"]
-    kills = ["--json", str(REPORT / "kills.json")]
-    session.run("parity", "faults", *CORPUS, *faults, *kills, success_codes=MEASURED)
-    drawn = ["--sample", "--examples", "300", "--seed", str(commit_seed(session)), "-n", "2"]
-    sample = ["--json", str(REPORT / "sample.json")]
-    session.run("parity", "generate", *drawn, *sample, success_codes=MEASURED)
-    asked = ["--phase", "A", "--profile", "pull_request", "--journal", report]
-    answer = ["--json", str(REPORT / "gate.json")]
-    session.run("parity", "gate", *asked, *answer, *session.posargs)
+    resumed(session, ("legacy", "adk"), ("adk", "legacy"))
+    measured(session, "faults", *CORPUS, "--sample", "60", "--corpus-only", to="kills.json")
+    sampled(session, "everything", 300)
+    asked = ["--phase", "A", "--profile", "pull_request", "--journal", str(REPORT)]
+    session.run("parity", "gate", *asked, "--json", str(REPORT / "gate.json"), *session.posargs)
     folder = Path(session.create_tmp()).resolve()
     for old in ("ci.key", "ci.key.pub"):
         (folder / old).unlink(missing_ok=True)
@@ -114,10 +102,59 @@ def gate(session: nox.Session) -> None:
     session.run("parity", "verify", *records, "--also-trust", f"ci={key}.pub", "--replay", "5")
 
 
+@nox.session
+def nightly(session: nox.Session) -> None:
+    """All that the gate asks for a release, which takes the better part of an hour and node.
+
+    Nothing is signed: that is up to a person, with `parity sign --phase A --journal parity-report`.
+    """
+    session.install("-e", ".")
+    session.run("parity", "upstream", "install")
+    for control, candidate in ("upstream", "legacy"), ("legacy", "adk"):
+        compared(session, control, candidate)
+    compared(session, "upstream+upstream", "legacy+legacy")
+    resumed(session, ("legacy", "adk"), ("adk", "legacy"))
+    measured(session, "faults", *CORPUS, "--corpus-only", to="kills.json")
+    sampled(session, "everything", 12000)
+    for profile in ("fallback", "masking", "loops", "aborts"):
+        sampled(session, profile, 3000)
+    sampled(session, "everything", 1000, "upstream", "legacy")
+    asked = ["--phase", "A", "--profile", "release", "--journal", str(REPORT)]
+    session.run("parity", "gate", *asked, "--json", str(REPORT / "gate.json"), *session.posargs)
+
+
+def resumed(session: nox.Session, *handed: tuple[str, str]) -> None:
+    """Sessions begun in one engine and resumed in another, beside the latter from the beginning."""
+    for first, then in handed:
+        compared(session, f"{then}+{then}", f"{first}+{then}")
+
+
+def compared(session: nox.Session, control: str, candidate: str) -> None:
+    """One leg over the corpus, into a journal of its own."""
+    sides = ["--control", control, "--candidate", candidate]
+    journal = REPORT / f"{control}-{candidate}.jsonl"
+    words = ["run", *CORPUS, *sides, "-n", "2", "--journal", str(journal)]
+    session.run("parity", *words, success_codes=MEASURED)
+
+
+def sampled(session: nox.Session, profile: str, examples: int, *sides: str) -> None:
+    """Scenarios drawn independently, which nobody looked at while the code was written."""
+    control, candidate = sides or ("legacy", "adk")
+    words = ["--sample", "--profile", profile, "--examples", str(examples)]
+    words += ["--seed", str(commit_seed(session)), "--control", control, "--candidate", candidate]
+    measured(session, "generate", *words, to=f"{profile}-{control}-{candidate}.json")
+
+
+def measured(session: nox.Session, *words: str, to: str) -> None:
+    """A measurement into parity-report/; what its outcome means, the gate says."""
+    file = str(REPORT / to)
+    session.run("parity", *words, "-n", "2", "--json", file, success_codes=MEASURED)
+
+
 def commit_seed(session: nox.Session) -> int:
     """A seed that is another one for each commit, and the same one when it is run again.
 
-    A bound is about draws that nobody looked at while the code was written.
+    A bound is about draws, so it takes ones that the code was not written for.
     """
     said = session.run(
         "git", "rev-parse", "HEAD", silent=True, external=True, success_codes=[0, 128]

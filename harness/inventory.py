@@ -127,7 +127,9 @@ def code_components() -> Mapping[str, Component]:
 
 def code_digest(digests: Mapping[str, str]) -> str:
     """12 hex digits over our own code, fault catalogue included; of component to digest."""
-    return sha256_hex(canonical([(name, digests[name]) for name in (*CODE, CATALOGUE)]))[:12]
+    # A journal is somebody else's text, and may lack one.
+    parts = [(name, digests.get(name, "")) for name in (*CODE, CATALOGUE)]
+    return sha256_hex(canonical(parts))[:12]
 
 
 def files_component(files: Iterable[tuple[str, Path]]) -> Component:

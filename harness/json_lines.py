@@ -5,11 +5,15 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from types import TracebackType
-from typing import Any, Self, TextIO
+from typing import Any, Final, Self, TextIO
 
 from services.redaction import redacted_value
 
 __all__ = ["JsonLines", "changed"]
+
+
+_PACKED: Final = ("timelines",)
+"""Keys whose text was cleaned before it was packed, and can look like anything now."""
 
 
 class JsonLines:
@@ -23,7 +27,8 @@ class JsonLines:
         self._stream = stream
 
     def _write(self, line: Mapping[str, Any]) -> None:
-        self._stream.write(json.dumps(redacted_value(line)) + "\n")
+        kept = {key: line[key] for key in _PACKED if key in line}
+        self._stream.write(json.dumps({**redacted_value(line), **kept}) + "\n")
         self._stream.flush()
 
     def __enter__(self) -> Self:

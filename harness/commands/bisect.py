@@ -20,7 +20,6 @@ from harness.commands.options import (
     backend_of,
     check_runtimes,
     check_writable_file,
-    chosen_cassettes,
     trust_option,
 )
 from harness.errors import UsageError
@@ -42,7 +41,7 @@ _File = click.Path(path_type=Path, dir_okay=False)
 class _Asked:
     """The command line."""
 
-    cassette: Path
+    cassette: str
     good: str
     bad: str
     control: str | None
@@ -55,7 +54,7 @@ class _Asked:
 
 
 @click.command()
-@click.argument("cassette", type=click.Path(path_type=Path))
+@click.argument("cassette")
 @click.option("--good", required=True, metavar="REV", help="A revision in which it is green.")
 @click.option(
     "--bad", default="HEAD", show_default=True, metavar="REV", help="One in which it is red."
@@ -98,6 +97,7 @@ class _Asked:
 def bisect(ctx: click.Context, /, **asked: Any) -> None:
     """Find the first revision in which CASSETTE is red.
 
+    CASSETTE is a file as it is now, or the name of one in ./cassettes or else the bundled corpus.
     Revisions are put into a worktree in a temporary folder, one after the other; your own tree,
     index, stash and refs stay as they are. In each, THE REVISION'S OWN CODE RUNS (its `parity
     trace`): bisect only a repository whose history you trust. Today's harness compares what the
@@ -113,7 +113,7 @@ def bisect(ctx: click.Context, /, **asked: Any) -> None:
     --control TRACE             the runtime does something else than the trace says
 
     \b
-    parity bisect cassettes/tools/batch.yaml --good v0.3.0
+    parity bisect tools/batch --good v0.3.0
     parity bisect cassettes/tools/batch.yaml --good v0.3.0 --bad main --runtime legacy
     parity bisect cassettes/tools/batch.yaml --good HEAD~30 --control expected.json --runtime adk
 
@@ -127,6 +127,7 @@ def bisect(ctx: click.Context, /, **asked: Any) -> None:
 
 def _bisect(ctx: click.Context, plan: _Asked) -> int:
     from harness.cassette.trust import is_trusted
+    from harness.commands.corpus import find_one
     from harness.config import default_waivers, trusted_roots
     from harness.parity.waivers import load_waivers
     from harness.triage.bisection import search
@@ -134,18 +135,16 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
     from harness.triage.judging import Judge
     from harness.triage.revision import Tracer
 
-    files = chosen_cassettes([plan.cassette], None)
-    if len(files) != 1:
-        raise UsageError(f"{plan.cassette} holds {len(files)} cassettes", "name one of them")
+    cassette = find_one(plan.cassette)
     runtime, control = _sides(ctx, plan)
     today: date = datetime.now(UTC).date()
     waivers = load_waivers(plan.waivers or default_waivers(), as_of=today)
     checkout = Checkout.at(plan.repository)
     good, bad = _ends(checkout, plan)
-    trusted = plan.trust or is_trusted(files[0].path, trusted_roots())
+    trusted = plan.trust or is_trusted(cassette.path, trusted_roots())
     with _terminated_like_interrupted(), tempfile.TemporaryDirectory() as scratch:
         tracer = Tracer(
-            cassette=files[0].path.resolve(),
+            cassette=cassette.path.resolve(),
             trusted=trusted,
             scratch=Path(scratch),
             timeout_s=plan.timeout_s,

@@ -86,10 +86,11 @@ def can_flip(
 
     Exit codes: 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3 unknown.
     """  # noqa: D301 - click's mark for lines that stay as they are
+    from harness.flip.judge import judged_flip
+    from harness.flip.show import show_flips
     from harness.gate.answer import Answer
-    from harness.gate.flipping import judged_flip
     from harness.gate.here import here
-    from harness.gate.show import EXITS, show_flips
+    from harness.gate.show import EXITS
     from harness.inventory import environment
     from runtimes.flags import PHASES
 

@@ -62,6 +62,7 @@ def merge(
     )
     from harness.report.terminal import show
     from harness.report.written import write_report
+    from harness.triage.since import with_changes
 
     places = report_places(asked)
     check_writable_file(journal, "--journal")
@@ -69,12 +70,14 @@ def merge(
     header = merged.record.header
     file = waivers_file or default_waivers()
     refuse_other_waivers(merged.record, file)
+    waivers = waivers_of(header, file)
     report = journal_report(
         merged.record,
-        waivers_of(header, file),
+        waivers,
         files=files_of(header),
         options=reproducing_options(header, waivers_file),
     )
+    report = with_changes(report, merged.record.inventory, waivers)
     if journal is not None:
         write_merged(merged, journal)
     written = [str(place) for place in write_report(report, places)]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,14 +12,14 @@ import click
 
 from harness.canonical import printable
 from harness.commands.options import report_options, report_places
-from harness.errors import HarnessError, UsageError
+from harness.errors import UsageError
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.parity.waivers import Waivers
     from harness.report.journal import JournalRecord
     from harness.report.model import RunReport
 
-__all__ = ["report"]
+__all__ = ["journal_in", "report"]
 
 
 @click.command()
@@ -37,6 +37,13 @@ __all__ = ["report"]
 )
 @report_options
 @click.option(
+    "--kills",
+    "kills_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    metavar="FILE",
+    help="The kill matrix to show beside it, as `parity faults --json` wrote it.",
+)
+@click.option(
     "--waivers",
     "waivers_file",
     type=click.Path(path_type=Path, dir_okay=False),
@@ -48,6 +55,7 @@ def report(
     /,
     place: Path | None,
     since: Path | None,
+    kills_file: Path | None,
     waivers_file: Path | None,
     **asked: Any,
 ) -> None:
@@ -66,22 +74,30 @@ def report(
     """  # noqa: D301 - click's mark for lines that stay as they are
     from harness.config import default_waivers
     from harness.report.journal import read_journal
+    from harness.report.kills import read_kills
     from harness.report.model import exit_code
-    from harness.report.settled import journal_report, reproducing_options, waivers_of
+    from harness.report.settled import (
+        files_of,
+        journal_report,
+        reproducing_options,
+        waivers_of,
+    )
     from harness.report.terminal import show
     from harness.report.written import write_report
 
     places = report_places(asked)
-    record = read_journal(_journal_in(place))
+    record = read_journal(journal_in(place))
     waivers = waivers_of(record.header, waivers_file or default_waivers())
     _notes(record, waivers_file or default_waivers())
     made = journal_report(
         record,
         waivers,
-        files=_files(record),
+        files=files_of(record.header),
         options=reproducing_options(record.header, waivers_file),
     )
     made = _with_changes(made, record, waivers, since)
+    if kills_file is not None:
+        made = replace(made, kills=read_kills(kills_file))
     written = write_report(made, places)
     show(made, sys.stdout)
     if written:
@@ -89,7 +105,7 @@ def report(
     ctx.exit(int(exit_code(made)))
 
 
-def _journal_in(place: Path | None) -> Path:
+def journal_in(place: Path | None) -> Path:
     """The journal at `place`; where nothing is named, the newest that was kept.
 
     Raises:
@@ -156,15 +172,3 @@ def _with_changes(
     earlier = read_journal(since)
     red = red_cases(made)
     return replace(made, since=since_journal(earlier, Run.of(record), red, waivers))
-
-
-def _files(record: JournalRecord) -> Mapping[str, str]:
-    """Where the run's cassettes lie, if they still lie where the run found them."""
-    from harness.cassette.find import find_cassettes
-
-    paths = [Path(path) for path in record.header.paths]
-    try:
-        found = find_cassettes(paths) if paths and all(map(Path.exists, paths)) else []
-    except HarnessError:
-        found = []
-    return {file.name: str(file.path) for file in found}

@@ -229,7 +229,7 @@ def _journal(
     if file is not None:
         return Journal(file, header, inventory, resume=plan.resume)
     place = kept_place(plan.started_at) if plan.keep else None
-    return nullcontext() if place is None else Journal(place, header, inventory)
+    return nullcontext() if place is None else Journal(place, header, inventory, asked_for=False)
 
 
 def _leave_behind(plan: RunPlan, journal_file: Path | None) -> None:

@@ -99,12 +99,18 @@ def header_of(
         components=inventory.digests,
         environment=environment([engine for side in run for engine in engines_of(side)]),
         made_of=made_of(sides, names),
-        paths=tuple(map(str, paths)),
+        paths=tuple(map(_told, paths)),
         expr=plan.expr,
         started_at=plan.started_at.astimezone(UTC).isoformat(timespec="seconds"),
         revision=revision,
         dirty=dirty,
     )
+
+
+def _told(path: Path) -> str:
+    """A path as journals name it: from here, so that it says nothing of where this is."""
+    place, here = path.resolve(), Path.cwd()
+    return place.relative_to(here).as_posix() if place.is_relative_to(here) else str(path)
 
 
 def last_journal(plan: RunPlan) -> JournalRecord:

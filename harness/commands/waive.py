@@ -32,8 +32,8 @@ class _Undecided(HarnessError):
 @click.argument("cassette", required=False)
 @click.option(
     "--journal",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Read the finding from a run's journal instead of running the cassette.",
+    type=click.Path(path_type=Path),
+    help="Read the finding from a run's journal, or a folder with one, and run nothing.",
 )
 @click.option("--control", default="legacy", show_default=True, help="Without --journal.")
 @click.option("--candidate", default="adk", show_default=True, help="Without --journal.")
@@ -171,9 +171,11 @@ def _run(
 
 
 def _from_journal(journal: Path, cassette: str | None, waivers: Waivers) -> CaseResult:
+    from harness.commands.report import journal_in
     from harness.parity.waivers import settle
     from harness.report.journal import read_journal
 
+    journal = journal_in(journal)
     record = read_journal(journal)
     settled, _ = settle([record.finished[case] for case in sorted(record.finished)], waivers)
     if cassette is not None:

@@ -14,6 +14,7 @@ from typing import Any, TypeAlias
 
 from harness.baseline.document import from_document, to_document
 from harness.canonical import canonical
+from harness.parity.clean import clean_result
 from harness.parity.divergence import ABSENT, Divergence
 from harness.parity.verdict import CaseResult
 from harness.replay.observation import Observation
@@ -41,9 +42,7 @@ def compared_without_secrets(
                 [cleaned[id(seen)] for seen in candidates],
             )
             result = _told_as(result, told)
-    document = result.to_json()
-    plain = redacted_value(document)
-    return result if plain is document else CaseResult.from_json(plain)
+    return clean_result(result)
 
 
 def without_secrets(seen: Observation) -> Observation:

@@ -26,6 +26,11 @@ _INVALID_ANSWERS: Final = (
     "NO_RESPONSE_TEXT",
     "MALFORMED_FUNCTION_CALL",
     "UNEXPECTED_TOOL_CALL",
+    "THINKING_ONLY_RESPONSE",
+    "MAX_TOKENS_EXCEEDED",
+    "SAFETY_BLOCKED",
+    "RECITATION_BLOCKED",
+    "OTHER_BLOCKED",
 )
 """Errors of an answer that is none: how the model's stream was read decides about them."""
 _OURS: Final = frozenset({"legacy", "adk"})
@@ -164,6 +169,17 @@ class Evidence:
             for found in self.of(ChannelName.RETRIES)
             if found.label == "retry" and found.kind in (Kind.MISSING, Kind.EXTRA)
             for error in _INVALID_ANSWERS
+        )
+
+    @property
+    def ended_otherwise(self) -> bool:
+        """Whether the client had been told of another end of a stream before the first cause."""
+        return any(
+            self.result.divergences[index].label == "agent_end"
+            and self.result.divergences[index].channel is ChannelName.EVENTS
+            and index not in self.result.waived
+            for row in self.before
+            for index in row.divergences
         )
 
     def earlier(self, *kinds: MomentKind) -> list[Row]:

@@ -53,7 +53,7 @@ def _retry_seam(evidence: Evidence) -> Seam:
     if "retry.model" in {found.path for found in evidence.beside}:
         return Seam.FALLBACK
     if first.kind is Kind.CHANGED:
-        return Seam.RETRY
+        return Seam.UNKNOWN if evidence.about("fallback") else Seam.RETRY
     if evidence.read_otherwise:
         return Seam.STREAM
     if _asks_another_model(evidence):
@@ -89,6 +89,8 @@ def _call_seam(evidence: Evidence) -> Seam:
         for value in (found.control, found.candidate)
         if isinstance(value, str)
     }
+    if evidence.reached_once("tool_error:tool_not_registered"):
+        return Seam.UNKNOWN  # what is declared, what may be done, or what there is
     if evidence.about("policy"):
         return Seam.POLICY
     if evidence.about("hooks") or evidence.reached_once("hook:"):
@@ -105,7 +107,9 @@ def _call_seam(evidence: Evidence) -> Seam:
         return Seam.UNKNOWN if "scheduled" in values else Seam.LIFECYCLE
     if evidence.reached_once("policy:denied", "policy:asked"):
         return Seam.POLICY
-    if "error" in values or (ABSENT in values and not _same_number_told(evidence)):
+    if "error" in values or (
+        ABSENT in values and _told_otherwise(evidence, "tool_request", "tool_response")
+    ):
         return Seam.UNKNOWN  # arguments, policy, tool: all of them end a call so
     return Seam.SCHEDULER
 
@@ -114,15 +118,15 @@ def _lone_call(evidence: Evidence) -> Seam:
     for prefix, seam in _ONE_SIDED:
         if evidence.reached_once(prefix):
             return seam
-    if _same_number_told(evidence):
-        return Seam.SCHEDULER
-    return Seam.UNKNOWN
+    if evidence.about("loops", "limits") or _told_otherwise(evidence, "tool_request"):
+        return Seam.UNKNOWN
+    return Seam.SCHEDULER
 
 
-def _same_number_told(evidence: Evidence) -> bool:
-    return not any(
-        found.label in ("tool_request", "tool_response")
-        and found.kind in (Kind.MISSING, Kind.EXTRA)
+def _told_otherwise(evidence: Evidence, *labels: str) -> bool:
+    """Whether one side alone told the client of such an event."""
+    return any(
+        found.label in labels and found.kind in (Kind.MISSING, Kind.EXTRA)
         for found in evidence.of(ChannelName.EVENTS)
     )
 
@@ -135,6 +139,7 @@ _ONE_SIDED: Final = (
     ("end:aborted", Seam.LIFECYCLE),
     ("end:max_turns", Seam.LIFECYCLE),
 )
+"""What one side alone reached, which is why it made a call that the other did not make."""
 
 
 def _workspace_seam(evidence: Evidence) -> Seam:
@@ -150,7 +155,7 @@ def _workspace_seam(evidence: Evidence) -> Seam:
 
 
 def _memory_seam(evidence: Evidence) -> Seam:
-    if _went_otherwise(evidence):
+    if _went_otherwise(evidence) or evidence.about("abort", "loops", "limits"):
         return Seam.UNKNOWN
     labels = {found.label for found in evidence.of(ChannelName.EVENTS)}
     if evidence.first.label == "content(model)" and "message(agent)" in labels:

@@ -7,12 +7,11 @@ somebody else wrote is refused unless it is exactly this.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from enum import StrEnum
 from typing import Any, Final, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import Field, ValidationError, model_validator
 
+from harness.gate.reasons import Answer, Reason, ReasonKind, Value, answer_of
 from services.wire import JsonObject
 
 __all__ = [
@@ -33,118 +32,7 @@ __all__ = [
 _FORMAT: Final = 1
 
 
-class Answer(StrEnum):
-    """The three answers. What is not known never promotes."""
-
-    YES = "yes"
-    NO = "no"
-    UNKNOWN = "unknown"
-
-
-class ReasonKind(StrEnum):
-    """Why an answer is not yes."""
-
-    LEG_MISSING = "leg missing"
-    LEG_PARTIAL = "leg partial"
-    """The run did not come to its end, or left out some of what it was given."""
-    LEG_STALE = "leg stale"
-    """Made with other code, baselines or contract than are here now."""
-    LEG_OLD = "leg too old"
-    LEG_OTHER_CORPUS = "other corpus"
-    LEG_OTHER_ENVIRONMENT = "other environment"
-    DIVERGENT = "divergent"
-    INCONCLUSIVE = "inconclusive"
-    UNSETTLED = "unsettled"
-    """Both sides break a provider rule, and no run against the published core settles it."""
-    CLASS_UNREACHED = "class not reached"
-    BEHAVIOUR_UNREACHED = "behaviour not reached"
-    """A cassette names a behaviour that no probe saw in one of the runtimes."""
-    KILLS_MISSING = "kill matrix missing"
-    KILLS_STALE = "kill matrix stale"
-    KILLS_PARTIAL = "kill matrix partial"
-    KILLS_FEW = "too few faults"
-    KILL_RATE_LOW = "kill rate too low"
-    SAMPLE_MISSING = "sample missing"
-    SAMPLE_STALE = "sample stale"
-    SAMPLE_SMALL = "sample too small"
-    SAMPLE_FINDINGS = "sample with findings"
-    SAMPLE_UNDECIDED = "sample undecided"
-    WAIVER_EXPIRED = "waiver expired"
-    WAIVER_UNUSED = "waiver unused"
-    WAIVER_EXCEEDED = "waiver exceeded"
-    WAIVERS_TOO_MANY = "too many waivers"
-    COST_UNKNOWN = "cost unknown"
-    COST_ABOVE = "cost above limits"
-    RECORD_MISSING = "no record"
-    RECORD_STALE = "record stale"
-    """Of something else than what is here now."""
-    RECORD_OLD = "record too old"
-    RECORD_OTHER_PROFILE = "record of another profile"
-    RECORD_REFUSED = "record refused"
-    RECORD_SAYS_OTHERWISE = "record says otherwise"
-
-    @property
-    def answer(self) -> Answer:
-        """No where something contradicts, unknown where something lacks."""
-        return Answer.NO if self in _CONTRADICTIONS else Answer.UNKNOWN
-
-
-_CONTRADICTIONS: Final = frozenset(
-    {
-        ReasonKind.DIVERGENT,
-        ReasonKind.KILL_RATE_LOW,
-        ReasonKind.SAMPLE_FINDINGS,
-        ReasonKind.WAIVER_EXPIRED,
-        ReasonKind.WAIVER_UNUSED,
-        ReasonKind.WAIVER_EXCEEDED,
-        ReasonKind.WAIVERS_TOO_MANY,
-        ReasonKind.COST_ABOVE,
-        ReasonKind.RECORD_OTHER_PROFILE,
-        ReasonKind.RECORD_REFUSED,
-    }
-)
-
-
-class _Value(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        strict=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-        ser_json_inf_nan="constants",
-    )
-
-
-class Reason(_Value):
-    """Why an answer is not yes. All texts are plain; whoever shows them makes them printable."""
-
-    kind: ReasonKind = Field(strict=False)
-    about: str
-    """What it is about, by name: a leg, a class, a waiver, a profile."""
-    says: str
-    """One sentence."""
-    change: str
-    """What would change the answer: a command where there is one."""
-    condition: str = ""
-    """The condition that does not hold because of it, by what it is about."""
-
-    @property
-    def answer(self) -> Answer:
-        """What this reason alone makes the answer."""
-        return self.kind.answer
-
-
-def answer_of(reasons: Iterable[Reason]) -> Answer:
-    """No if any reason says no; else unknown if there is any; else yes."""
-    answers = {reason.answer for reason in reasons}
-    if Answer.NO in answers:
-        return Answer.NO
-    return Answer.UNKNOWN if answers else Answer.YES
-
-
-class Condition(_Value):
+class Condition(Value):
     """One thing that must hold, and whether it does."""
 
     name: str
@@ -156,7 +44,7 @@ class Condition(_Value):
     """What was seen."""
 
 
-class Leg(_Value):
+class Leg(Value):
     """One comparison of the gate, as it was run."""
 
     name: str
@@ -185,7 +73,7 @@ class Leg(_Value):
     environment: dict[str, str]
 
 
-class ClassAnswer(_Value):
+class ClassAnswer(Value):
     """How a class of behaviours was reached, over the leg that the gate asks about."""
 
     name: str
@@ -201,7 +89,7 @@ class ClassAnswer(_Value):
     """The others, by id."""
 
 
-class ClassKills(_Value):
+class ClassKills(Value):
     """How many of the seeded faults of a class were found; `all` is every one."""
 
     name: str
@@ -212,7 +100,7 @@ class ClassKills(_Value):
     """At least this with 95 % confidence, exact."""
 
 
-class Sample(_Value):
+class Sample(Value):
     """Generated scenarios, drawn independently."""
 
     profile: str
@@ -228,7 +116,7 @@ class Sample(_Value):
     """The bound in plain words."""
 
 
-class WaiverAnswer(_Value):
+class WaiverAnswer(Value):
     """What became of a waiver."""
 
     id: str
@@ -239,7 +127,7 @@ class WaiverAnswer(_Value):
     owner: str
 
 
-class CostAnswer(_Value):
+class CostAnswer(Value):
     """What a leg's candidate cost beside its control, over all cases of which both are known."""
 
     leg: str
@@ -251,7 +139,7 @@ class CostAnswer(_Value):
     """Share of what was sent that began as the request before it."""
 
 
-class GateAnswer(_Value):
+class GateAnswer(Value):
     """The gate's answer for a phase and profile."""
 
     answer: Answer = Field(strict=False)

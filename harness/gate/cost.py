@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from harness.gate.answer import CostAnswer, Reason, ReasonKind
-from harness.gate.gates import CostRule
 from harness.gate.legs import LegSeen
+from harness.gate.rules import CostRule
 from harness.gate.scope import Judged, Scope, counted
 from services.wire import JsonObject
 

@@ -64,10 +64,11 @@ def judge(
     kills, tallies = judged_kills(scope)
     samples, drawn = judged_samples(scope)
     waived, states, warnings = judged_waivers(scope, seen)
+    provider, alike = judged_provider(scope, seen)
     cost, costs = judged_cost(scope, seen)
     judged = [
         *judged_legs(scope, seen),
-        judged_provider(scope, seen),
+        provider,
         waived,
         *coverage,
         kills,
@@ -82,13 +83,13 @@ def judge(
         profile=profile,
         as_of=as_of.isoformat(),
         conditions=tuple(each.condition for each in judged),
-        legs=tuple(legs[rule.name].summary() for rule in scope.gates.leg if rule.name in legs),
+        legs=tuple(legs[rule.name].summary() for rule in scope.legs if rule.name in legs),
         coverage=classes,
         kills=tallies,
         samples=drawn,
         waivers=states,
         cost=costs,
-        remarks=(*warnings, *_unsettled_in_samples(scope), *evidence.remarks),
+        remarks=(*warnings, *alike, *_unsettled_in_samples(scope), *evidence.remarks),
         corpus=current.digests.get("corpus", ""),
         inventory=current.digests,
     )

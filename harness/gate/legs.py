@@ -11,7 +11,7 @@ from harness.canonical import canonical
 from harness.gate.answer import Leg, Reason, ReasonKind
 from harness.gate.evidence import LegRun
 from harness.gate.facts import Facts
-from harness.gate.gates import LegRule
+from harness.gate.rules import LegRule
 from harness.gate.scope import Judged, Scope, counted, listed
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus, settle
@@ -66,16 +66,14 @@ def seen_legs(scope: Scope) -> list[LegSeen]:
     """The legs that count: of each rule all fresh runs, the most complete one first."""
     return [
         _settled(scope, rule, run)
-        for rule in scope.gates.leg
+        for rule in scope.legs
         for run in _most_complete_first(_fresh(scope, rule))
     ]
 
 
 def judged_legs(scope: Scope, seen: Sequence[LegSeen]) -> list[Judged]:
     """One condition for each leg that the phase asks for, and one that they fit together."""
-    found = [
-        _judged(scope, rule, [leg for leg in seen if leg.rule == rule]) for rule in scope.gates.leg
-    ]
+    found = [_judged(scope, rule, [leg for leg in seen if leg.rule == rule]) for rule in scope.legs]
     return [*found, _together(scope, seen)]
 
 
@@ -258,5 +256,5 @@ def _together(scope: Scope, seen: Sequence[LegSeen]) -> Judged:
     # Which leg lacks, and what to do about it, its own condition says.
     legs = {leg.rule.name for leg in seen}
     says = f"{counted(len(scope.current.components['corpus'].files), 'cassette')} here; "
-    says += f"{len(legs)} of {counted(len(scope.gates.leg), 'leg')} run on them"
+    says += f"{len(legs)} of {counted(len(scope.legs), 'leg')} run on them"
     return Judged.of("legs", about, says, reasons)

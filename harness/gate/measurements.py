@@ -157,7 +157,7 @@ def sample_run(file: Path, document: Mapping[str, Any]) -> SampleRun:
         verdict=read.verdict,
         interrupted=read.interrupted,
         drawn=read.drawn,
-        findings=tuple(found),
+        findings=tuple(dict.fromkeys(found)),
         unsettled=read.unsettled,
         command=read.command,
     )

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from harness.gate.answer import Reason, ReasonKind, Sample
-from harness.gate.gates import SampleRule
 from harness.gate.measurements import SampleRun
+from harness.gate.rules import SampleRule
 from harness.gate.scope import FOLDER, Judged, Scope, counted, listed
 from harness.scenarios.profiles import PROFILES
 

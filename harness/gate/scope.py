@@ -12,7 +12,8 @@ from harness.coverage.contract import Contract
 from harness.gate.answer import Condition, Reason, ReasonKind, answer_of
 from harness.gate.evidence import Evidence
 from harness.gate.facts import Facts
-from harness.gate.gates import Gates, LegRule, PhaseGates, ProfileGate
+from harness.gate.gates import Gates
+from harness.gate.rules import LegRule, PhaseGates, ProfileGate
 from harness.inventory import CODE, Inventory
 from harness.parity.waivers import Waivers
 
@@ -56,6 +57,11 @@ class Scope:
     def gates(self) -> PhaseGates:
         """What the phase asks for."""
         return self.policy.of_phase(self.phase)
+
+    @property
+    def legs(self) -> tuple[LegRule, ...]:
+        """The legs that the profile asks for."""
+        return self.gates.legs(self.profile)
 
     @property
     def rules(self) -> ProfileGate:

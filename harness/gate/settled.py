@@ -3,14 +3,19 @@
 Two runtimes that agree in a request which the API would refuse are no divergence, and no proof
 either (docs/provider-rules.md). The leg with the published core tells which of the two it is: what
 the core commits there is inherited, and what it doesn't commit diverges in that leg.
+
+A session that changes hands asks other requests than one that doesn't, so only a leg in which the
+published core resumes sessions can settle what is found there. Where the profile asks for none,
+both sides agree, which is all that such a leg is asked about; what they break is told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from harness.gate.answer import ReasonKind
+from harness.gate.answer import Reason, ReasonKind
 from harness.gate.legs import LegSeen
+from harness.gate.rules import LegRule
 from harness.gate.scope import Judged, Scope, counted, listed
 from harness.parity.verdict import CaseResult
 
@@ -19,48 +24,67 @@ __all__ = ["judged_provider"]
 _CORE = "upstream"
 
 
-def judged_provider(scope: Scope, seen: Sequence[LegSeen]) -> Judged:
-    """The condition over all legs."""
-    about = "provider rules broken on both sides are settled"
-    measures = [leg for leg in seen if _CORE in _sides(leg)]
-    reasons = []
-    total = open_ = 0
+def judged_provider(scope: Scope, seen: Sequence[LegSeen]) -> tuple[Judged, list[str]]:
+    """The condition over all legs, and what is told of legs that nothing is asked of here."""
+    total = left = 0
+    reasons: list[Reason] = []
+    told: list[str] = []
     for leg in seen:
-        names = []
-        for case in leg.cases:
-            total += len(case.unsettled)
-            unsettled = _unsettled(case, leg, measures)
-            open_ += len(unsettled)
-            names += [f"{case.cassette} ({rule})" for rule in dict.fromkeys(unsettled)]
-        if names:
-            says = f"{counted(len(names), 'finding')} in {leg.run.file.name} not settled: "
-            command = next(
-                (scope.leg_command(rule) for rule in scope.gates.leg if _CORE in rule.control),
-                "parity baseline --runtime upstream --out baselines/upstream",
+        total += sum(len(case.unsettled) for case in leg.cases)
+        found = {case.cassette: _unsettled(case, leg, seen) for case in leg.cases}
+        count = sum(map(len, found.values()))
+        if not count:
+            continue
+        says = f"{counted(count, 'finding')} of provider rules in {leg.run.file.name} not settled"
+        measure = _measure(scope, leg.rule)
+        if measure is None:
+            told.append(f"{says}: no leg resumes sessions in the published core")
+            continue
+        left += count
+        named = [
+            f"{name} ({', '.join(dict.fromkeys(rules))})" for name, rules in found.items() if rules
+        ]
+        reasons.append(
+            scope.reason(
+                ReasonKind.UNSETTLED,
+                leg.rule.name,
+                f"{says}: {listed(named)}",
+                scope.leg_command(measure),
             )
-            reasons.append(
-                scope.reason(ReasonKind.UNSETTLED, leg.rule.name, says + listed(names), command)
-            )
-    says = f"{counted(total, 'finding')}, of which {open_} not settled"
-    return Judged.of("provider rules", about, says, reasons)
+        )
+    about = "provider rules broken on both sides are settled"
+    says = f"{counted(total, 'finding')}, of which {left} not settled"
+    return Judged.of("provider rules", about, says, reasons), told
 
 
-def _sides(leg: LegSeen) -> tuple[str, str]:
-    return (leg.rule.control.partition("@")[0], leg.rule.candidate.partition("@")[0])
+def _measure(scope: Scope, rule: LegRule) -> LegRule | None:
+    """The leg that would settle what is found in `rule`; `None` where none is asked for."""
+    return next((each for each in scope.legs if _measures(each, rule)), None)
 
 
-def _unsettled(case: CaseResult, leg: LegSeen, measures: Sequence[LegSeen]) -> list[str]:
+def _measures(measure: LegRule, rule: LegRule) -> bool:
+    engines = (*measure.control.split("+"), *measure.candidate.split("+"))
+    return _CORE in engines and measure.handover == rule.handover
+
+
+def _unsettled(case: CaseResult, leg: LegSeen, seen: Sequence[LegSeen]) -> list[str]:
     """The rules of a case's findings that no leg with the published core settles."""
     found = [committed.finding.rule for committed in case.unsettled]
-    if not found or leg in measures:
-        return found
-    measured = [each.results[case.cassette] for each in measures if case.cassette in each.results]
-    decided = [result for result in measured if not result.blockers and not result.unsettled]
-    if not decided:
-        return found
-    if not leg.rule.handover:
+    if not found:
         return []
-    # A session that changes hands asks other requests: only a rule that the core itself breaks in
-    # this cassette is known to be its own.
-    inherited = {each.finding.rule for result in decided for each in result.inherited}
+    if not leg.rule.handover:
+        others = [each for each in seen if each is not leg and _measures(each.rule, leg.rule)]
+        return [] if any(_decided(each, case) for each in others) else found
+    # What both sides commit where the core is one of them, the core commits.
+    inherited = {
+        committed.finding.rule
+        for each in seen
+        if _measures(each.rule, leg.rule) and _decided(each, case)
+        for committed in (*each.results[case.cassette].unsettled,)
+    }
     return [rule for rule in found if rule not in inherited]
+
+
+def _decided(leg: LegSeen, case: CaseResult) -> bool:
+    result = leg.results.get(case.cassette)
+    return result is not None and not result.blockers

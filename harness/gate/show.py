@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import Final, TextIO
 
 from rich.console import Console
 from rich.markup import escape
 
 from harness.canonical import printable
-from harness.gate.answer import Answer, GateAnswer, Reason, answer_of
+from harness.gate.answer import Answer, GateAnswer, Reason
 from services.redaction import redacted
 
-if TYPE_CHECKING:  # reading records takes libraries that a gate does not
-    from harness.gate.flipping import Flip
-
-__all__ = ["EXITS", "show_answer", "show_changes", "show_flips"]
+__all__ = ["EXITS", "STYLE", "Lines", "show_answer", "show_changes", "show_reason"]
 
 EXITS: Final = {Answer.YES: 0, Answer.NO: 1, Answer.UNKNOWN: 3}
 """What the process says to whoever started it."""
 
 _MARK: Final = {Answer.YES: "✓", Answer.NO: "✗", Answer.UNKNOWN: "?"}
 _ASCII: Final = {Answer.YES: "+", Answer.NO: "x", Answer.UNKNOWN: "?"}
-_STYLE: Final = {Answer.YES: "green", Answer.NO: "red", Answer.UNKNOWN: "yellow"}
+STYLE: Final = {Answer.YES: "green", Answer.NO: "red", Answer.UNKNOWN: "yellow"}
+"""How each answer is coloured where there is colour."""
 _MEANS: Final = {
     Answer.YES: "phase {phase} may be flipped, as far as profile {profile} asks",
     Answer.NO: "phase {phase} must not be flipped",
@@ -30,7 +28,7 @@ _MEANS: Final = {
 }
 
 
-class _Out:
+class Lines:
     """Lines for people on a stream, whatever it can show and whatever is in them."""
 
     def __init__(self, stream: TextIO) -> None:
@@ -48,7 +46,7 @@ class _Out:
 
 def show_changes(source: str, changes: Sequence[str], stream: TextIO) -> None:
     """Say in what the files here differ from those that are judged by. Before anything else."""
-    out = _Out(stream)
+    out = Lines(stream)
     if not changes:
         out.line(f"gates and waivers are those of {source}")
         return
@@ -59,46 +57,22 @@ def show_changes(source: str, changes: Sequence[str], stream: TextIO) -> None:
 
 def show_answer(answer: GateAnswer, title: str, source: str, stream: TextIO) -> None:
     """Write what is judged, every condition, what would change it, and the answer last."""
-    out = _Out(stream)
+    out = Lines(stream)
     out.line(f"phase {answer.phase} ({title}), profile {answer.profile}, at {answer.as_of}", "bold")
     out.line(f"judged by {source}", "dim")
     for condition in answer.conditions:
         words = f"{out.marks[condition.answer]} {condition.about}: {condition.says}"
-        out.line(words, _STYLE[condition.answer])
+        out.line(words, STYLE[condition.answer])
         for reason in answer.reasons:
             if reason.condition == condition.about:
-                _show_reason(reason, out)
+                show_reason(reason, out)
     for remark in answer.remarks:
         out.line(f"remark: {remark}", "dim")
     means = _MEANS[answer.answer].format(phase=answer.phase, profile=answer.profile)
-    out.line(f"{answer.answer.value}: {means}", f"bold {_STYLE[answer.answer]}")
+    out.line(f"{answer.answer.value}: {means}", f"bold {STYLE[answer.answer]}")
 
 
-def show_flips(flag: str, flips: Sequence[tuple[str, Flip]], stream: TextIO) -> Answer:
-    """Write what is known of each surface, and the answer last, which is returned."""
-    out = _Out(stream)
-    for surface, flip in flips:
-        words = f"{out.marks[flip.answer]} {surface} (phase {flip.phase}): {_record(flip)}"
-        out.line(words, _STYLE[flip.answer])
-        for reason in flip.reasons:
-            _show_reason(reason, out)
-    answer = answer_of(reason for _, flip in flips for reason in flip.reasons)
-    means = {
-        Answer.YES: f"{flag} may be turned on",
-        Answer.NO: f"{flag} must not be turned on",
-        Answer.UNKNOWN: f"whether {flag} may be turned on cannot be said",
-    }[answer]
-    out.line(f"{answer.value}: {means}", f"bold {_STYLE[answer]}")
-    return answer
-
-
-def _record(flip: Flip) -> str:
-    record = flip.record
-    if record is None:
-        return "no record that counts"
-    return f"record {record.number:04}, profile {record.profile}, signed {record.time[:10]}"
-
-
-def _show_reason(reason: Reason, out: _Out) -> None:
+def show_reason(reason: Reason, out: Lines) -> None:
+    """Write why a condition does not hold, and what would change that, beneath it."""
     out.line(f"    {reason.kind.value}: {reason.says}")
     out.line(f"    to change that: {reason.change}")

@@ -36,6 +36,7 @@ FORMAT: Final = 1
 _EVERY_S: Final = 10.0
 """How often a line is written where there is no terminal, in seconds."""
 _SHOWN: Final = 200
+_RAREST: Final = 20
 
 
 class Verdict(StrEnum):
@@ -162,9 +163,9 @@ def show_generation(
     spent = ", ".join(f"{what} {seconds:.1f} s" for what, seconds in generation.spent.items())
     console.print(f"processor time: {spent}", style="dim")
     if generation.reached:
-        counted = sorted(generation.reached.items(), key=lambda pair: (-pair[1], pair[0]))
-        listed = ", ".join(f"{name} {count}" for name, count in counted)
-        console.print(f"behaviours reached: {escape(printable(listed))}", style="dim")
+        rarest = sorted(generation.reached.items(), key=lambda pair: (pair[1], pair[0]))[:_RAREST]
+        listed = ", ".join(f"{name} {count}" for name, count in rarest)
+        console.print(f"rarest of what was seen: {escape(printable(listed))}", style="dim")
     _show_unsettled(campaign, console)
     _show_known(campaign, console)
     for name in generation.findings:
@@ -245,7 +246,7 @@ def _progress(campaign: Campaign) -> str:
         + (f" ({generation.repeated} repeats)" if generation.repeated else ""),
         f"{rate:.1f}/s",
         *([f"{generation.over_bytes} over bytes too"] if generation.over_bytes else []),
-        f"{len(generation.reached)} behaviours",
+        f"{len(generation.reached)} kinds of events seen",
         f"{len(generation.findings)} finding{'' if len(generation.findings) == 1 else 's'}",
     ]
     known = len(known_again(campaign))

@@ -1,9 +1,9 @@
-"""What the report draws: the grid of phases and classes, kills, cost. Numbers only, no markup."""
+"""What the report draws: the grid of phases and classes, coverage, cost. Numbers, no markup."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from itertools import groupby
 from typing import Any, Final
 
@@ -13,7 +13,7 @@ from harness.coverage.table import coverage
 from harness.parity.verdict import CaseResult
 from services.wire import JsonObject
 
-__all__ = ["classes_of", "cost_shape", "coverage_rows", "grid", "kill_rows"]
+__all__ = ["classes_of", "cost_shape", "coverage_rows", "grid"]
 
 _UNKNOWN_PHASE: Final = "none"
 _MEASURES: Final[Sequence[tuple[str, str, Callable[[Any], int]]]] = (
@@ -108,39 +108,6 @@ def _ranges(ids: Sequence[str], but: Sequence[str]) -> list[str]:
         if lacking:
             found.append(f"{first} to {rest[-1]}" if rest else first)
     return found
-
-
-def kill_rows(matrix: Mapping[str, Any] | None) -> JsonObject | None:
-    """The kill matrix (`parity faults --json`) by class, and the faults that nothing found.
-
-    `None` where there is none, or where it is not one.
-    """
-    try:
-        if matrix is None or matrix["format"] != 1:
-            return None
-        rows = [
-            {
-                "name": str(tally["about"]),
-                "observable": int(tally["observable"]),
-                "corpus": int(tally["byCorpus"]),
-                "killed": int(tally["killed"]),
-                "bound": float(tally["lowerBound95"]),
-            }
-            for tally in matrix["classes"]
-        ]
-        survivors = [
-            {"name": str(fault["name"]), "says": str(fault["says"])}
-            for fault in matrix["faults"]
-            if fault["outcome"] == "survived"
-        ]
-    except (KeyError, TypeError, ValueError, AttributeError):  # a file that somebody named
-        return None
-    return {
-        "rows": [row for row in rows if row["observable"]],
-        "killed": sum(row["killed"] for row in rows),
-        "observable": sum(row["observable"] for row in rows),
-        "survivors": survivors,
-    }
 
 
 def cost_shape(cases: Iterable[CaseResult]) -> list[JsonObject]:

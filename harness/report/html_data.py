@@ -15,7 +15,8 @@ from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.html_case import case_details, case_kind, deflated, is_shown
 from harness.report.html_cassettes import cassette_text
-from harness.report.html_charts import classes_of, cost_shape, coverage_rows, grid, kill_rows
+from harness.report.html_charts import classes_of, cost_shape, coverage_rows, grid
+from harness.report.kills import kill_rows
 from harness.report.model import RunReport
 from harness.report.words import explanation
 from harness.triage.blame import blame

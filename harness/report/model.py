@@ -13,6 +13,7 @@ from pathlib import Path
 from harness.coverage.contract import Contract
 from harness.errors import LoadProblem
 from harness.journal_header import JournalHeader
+from harness.parity.clean import clean_result
 from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus
@@ -86,8 +87,10 @@ class RunReport:
     """What changed since the last green run, where one is known (`harness.triage`)."""
     contract: Contract = field(default_factory=Contract)
     """The numbered behaviours that cases name."""
-    kills: JsonObject | None = None
-    """The kill matrix as `parity faults --json` wrote it, where one was given."""
+
+    def __post_init__(self) -> None:
+        """Take secrets out of the results, whoever made them: before their texts are cut."""
+        object.__setattr__(self, "cases", tuple(map(clean_result, self.cases)))
 
     @property
     def partial(self) -> bool:

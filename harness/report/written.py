@@ -56,12 +56,23 @@ class Writer:
         module, _, name = self.text.partition(":")
         text: str = getattr(importlib.import_module(module), name)(report)
         file = self.file(place)
+        # A folder that was unpacked from somewhere may hold a link of this name.
+        if self.index is not None and _leads_out(file, place):
+            mend = f"delete it, or choose another place with {self.option}"
+            raise UsageError(f"{file} leads out of the folder", mend)
         try:
             file.write_text(text, "utf-8")
         except OSError as error:
             problem = f"{file} cannot be written: {error.strerror}"
             raise UsageError(problem, f"choose another place with {self.option}") from error
         return file
+
+
+def _leads_out(file: Path, folder: Path) -> bool:
+    try:
+        return not file.resolve().is_relative_to(folder.resolve())
+    except RuntimeError:  # links in a circle
+        return True
 
 
 WRITERS: Final = (

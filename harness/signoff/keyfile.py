@@ -28,7 +28,7 @@ __all__ = [
 
 _LARGEST: Final = 64 * 1024
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
-_SHORTEST: Final = 8
+_SHORTEST: Final = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +112,7 @@ def check_new_passphrase(passphrase: bytes, where: str) -> None:
     """Refuse one that is guessed in no time.
 
     Raises:
-        KeyProblem: it is shorter than eight bytes.
+        KeyProblem: it is shorter than twelve bytes.
     """
     if len(passphrase) < _SHORTEST:
         raise KeyProblem(

@@ -22,6 +22,7 @@ from services.child_start import started_whole
 from services.leftovers import child_started
 from services.mcp.errors import McpConnectionError
 from services.node_errors import error_code
+from services.redaction import redacted
 
 __all__ = ["ChildProcess"]
 
@@ -156,7 +157,8 @@ class ChildProcess(asyncio.SubprocessProtocol):
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take a piece of output."""
         if fd != 1:
-            logger.debug("[MCP STDERR (%s)]: %r", self._name, data[:_SHOWN])
+            said = redacted(data.decode("utf-8", "replace"))
+            logger.debug("[MCP STDERR (%s)]: %r", self._name, said[:_SHOWN])
             return
         *whole, rest = data.split(b"\n")
         for line in whole:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
-from opentelemetry.metrics import Histogram, Meter
+from opentelemetry.metrics import Counter, Histogram, Meter
 
 from services.telemetry import names
+from services.telemetry.cleaning import Attributes, cleaned
 
 __all__ = ["Instruments"]
 
@@ -16,17 +18,48 @@ _SECONDS: Final = (
 _TOKENS: Final = tuple(float(4**power) for power in range(14))
 
 
+class _Distribution:
+    """A histogram that is told no secrets."""
+
+    def __init__(self, histogram: Histogram) -> None:
+        self._histogram = histogram
+
+    def record(self, amount: float, attributes: Attributes) -> None:
+        """Add a measurement."""
+        self._histogram.record(amount, cleaned(attributes))
+
+
+class _Count:
+    """A counter that is told no secrets."""
+
+    def __init__(self, counter: Counter) -> None:
+        self._counter = counter
+
+    def add(self, amount: int, attributes: Attributes) -> None:
+        """Count so many more."""
+        self._counter.add(amount, cleaned(attributes))
+
+
 class Instruments:
     """Everything that is counted, made once per session."""
 
     def __init__(self, meter: Meter) -> None:
-        def seconds(name: str, description: str) -> Histogram:
-            return meter.create_histogram(
+        def distribution(
+            name: str, unit: str, description: str, buckets: Sequence[float]
+        ) -> _Distribution:
+            histogram = meter.create_histogram(
                 name,
-                unit="s",
+                unit=unit,
                 description=description,
-                explicit_bucket_boundaries_advisory=_SECONDS,
+                explicit_bucket_boundaries_advisory=buckets,
             )
+            return _Distribution(histogram)
+
+        def seconds(name: str, description: str) -> _Distribution:
+            return distribution(name, "s", description, _SECONDS)
+
+        def count(name: str, unit: str, description: str) -> _Count:
+            return _Count(meter.create_counter(name, unit=unit, description=description))
 
         self.call_duration = seconds(names.METRIC_CALL_DURATION, "Duration of model calls.")
         self.first_chunk = seconds(
@@ -34,18 +67,11 @@ class Instruments:
         )
         self.turn_duration = seconds(names.METRIC_TURN_DURATION, "Duration of turns.")
         self.tool_duration = seconds(names.METRIC_TOOL_DURATION, "Duration of tool executions.")
-        self.tokens = meter.create_histogram(
-            names.METRIC_TOKENS,
-            unit="{token}",
-            description="Input and output tokens of model calls.",
-            explicit_bucket_boundaries_advisory=_TOKENS,
+        self.tokens = distribution(
+            names.METRIC_TOKENS, "{token}", "Input and output tokens of model calls.", _TOKENS
         )
-        self.tool_calls = meter.create_counter(
-            names.METRIC_TOOL_CALLS, unit="{call}", description="Tool calls that ended, run or not."
+        self.tool_calls = count(
+            names.METRIC_TOOL_CALLS, "{call}", "Tool calls that ended, run or not."
         )
-        self.retries = meter.create_counter(
-            names.METRIC_RETRIES, unit="{attempt}", description="Further attempts that were made."
-        )
-        self.fallbacks = meter.create_counter(
-            names.METRIC_FALLBACKS, unit="{fallback}", description="Changes to a stand-in model."
-        )
+        self.retries = count(names.METRIC_RETRIES, "{attempt}", "Further attempts that were made.")
+        self.fallbacks = count(names.METRIC_FALLBACKS, "{fallback}", "Changes to a stand-in model.")

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 import logging
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import ParamSpec, TypeAlias
+from typing import ParamSpec
 
 from opentelemetry.context import Context
 from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer, set_span_in_context
@@ -21,6 +21,7 @@ from opentelemetry.trace import Span, SpanKind, StatusCode, Tracer, set_span_in_
 from services.clock import Clock
 from services.redaction import redacted
 from services.telemetry import names
+from services.telemetry.cleaning import Attributes, cleaned
 from services.telemetry.instruments import Instruments
 
 __all__ = ["Attributes", "Recorder", "Scope", "current_scope", "guarded", "within"]
@@ -28,8 +29,6 @@ __all__ = ["Attributes", "Recorder", "Scope", "current_scope", "guarded", "withi
 logger = logging.getLogger(__name__)
 
 P = ParamSpec("P")
-Attributes: TypeAlias = Mapping[str, str | bool | int | float | tuple[str, ...]]
-
 _NS_PER_MS = 1_000_000
 
 
@@ -113,7 +112,7 @@ class Recorder:
         parent = scope.span if scope is not None else None
         context = Context() if parent is None else set_span_in_context(parent, Context())
         span = self._tracer.start_span(
-            name,
+            redacted(name),
             context=context,
             kind=SpanKind.CLIENT if client else SpanKind.INTERNAL,
             attributes=cleaned({**attributes, names.CONVERSATION: self.conversation}),
@@ -146,18 +145,3 @@ class Recorder:
         """End what is still under way, latest first: the session is over."""
         for span in reversed(list(self._open)):
             self.end(span, {names.ERROR_TYPE: names.CANCELLED}, ended_ms=self.now_ms())
-
-
-def cleaned(attributes: Attributes) -> Attributes:
-    """The same without secrets, with texts that every encoding has: lone surrogates have none."""
-    return {key: _encodable(value) for key, value in attributes.items()}
-
-
-def _encodable(
-    value: str | bool | int | float | tuple[str, ...],
-) -> str | bool | int | float | tuple[str, ...]:
-    if isinstance(value, str):
-        return redacted(value if value.isascii() else value.encode("utf-8", "replace").decode())
-    if isinstance(value, tuple):
-        return tuple(redacted(item.encode("utf-8", "replace").decode()) for item in value)
-    return value

@@ -6,6 +6,7 @@ The backend's functions are module-level: worker processes find them by name.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import time
 from collections.abc import Collection, Sequence
@@ -23,6 +24,7 @@ from services.state import RetryAttempt
 
 TIME = "2026-01-01T00:00:00.000Z"
 CALL = "read_file_1767225600001_0"
+_BEHAVIOUR = re.compile(r"P-\d{3}")
 
 
 @dataclass(frozen=True)
@@ -156,7 +158,8 @@ def load(file: Path, root: Path) -> LoadedCassette:
     if "broken" in text:
         raise CassetteFormatError(file, "model", "is wrong", "mend it")
     name = file.absolute().relative_to(root).with_suffix("").as_posix()
-    return _Scripted(name=name, text=text, phase="B" if "phase B" in text else "A")
+    phase = "B" if "phase B" in text else "A"
+    return _Scripted(name=name, text=text, phase=phase, contract=tuple(_BEHAVIOUR.findall(text)))
 
 
 @dataclass(frozen=True)

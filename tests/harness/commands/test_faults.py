@@ -13,6 +13,7 @@ from harness.commands import faults as command
 from harness.commands.faults import FaultsSetup
 from harness.detection.catalogue_at import CatalogueAt
 from harness.faults.fault import Behaviour, Site
+from harness.gate.evidence import read_evidence
 from tests.harness.detection import stand_ins
 from tests.harness.detection.stand_ins import CATALOGUE, write_cassettes
 
@@ -294,3 +295,53 @@ def test_the_list_is_of_what_was_asked_for_and_measures_nothing() -> None:
     assert lines[2].endswith("(unobservable)")
     assert "(held out)" in lines[4]
     assert lines[-1] == "5 faults"
+
+
+def test_a_sample_is_drawn_by_its_seed_and_says_so(corpus: Path, tmp_path: Path) -> None:
+    file = tmp_path / "kills.json"
+    asked = ["--corpus-only", "--sample", 3, "--seed", 5, "--json", file]
+
+    result = invoke(corpus, *asked)
+    document = json.loads(file.read_text())
+    again = rows(file)
+    invoke(corpus, *asked)
+
+    assert "a sample: 3 of 5 observable faults, drawn with seed 5" in result.stdout
+    assert document["conditions"]["sample"] == {"size": 3, "of": 5, "seed": 5}
+    assert len(document["faults"]) == document["planned"] == 3
+    assert "cannot-show" not in again
+    assert list(rows(file)) == list(again)
+
+
+def test_a_sample_of_what_cannot_be_seen_is_refused(corpus: Path) -> None:
+    result = invoke(corpus, "--sample", 3, *only("cannot-show"))
+
+    assert result.exit_code == 2
+    assert "every fault that fits is unobservable" in result.stderr
+
+
+def test_the_matrix_says_what_it_was_measured_with(corpus: Path, tmp_path: Path) -> None:
+    file = tmp_path / "kills.json"
+
+    def measured() -> dict[str, Any]:
+        invoke(corpus, "--corpus-only", *only("usage-lost"), "--json", file)
+        return dict(json.loads(file.read_text())["conditions"]["measured"])
+
+    before = measured()
+    changed = next(corpus.rglob("*.yaml"))
+    changed.write_text(changed.read_text() + "# more\n")
+    after = measured()
+
+    moved = {
+        name for name, digest in before["components"].items() if digest != after["components"][name]
+    }
+    assert moved == {"corpus"}
+    assert {"fault catalogue", "harness", "baselines", "waivers"} < set(before["components"])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\d", before["asOf"])
+    assert "python" in before["environment"]
+    # The gate reads it.
+    (run,) = read_evidence([file]).kills
+    assert (run.facts.components, [each.name for each in run.faults]) == (
+        after["components"],
+        ["usage-lost"],
+    )

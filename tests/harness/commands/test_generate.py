@@ -8,6 +8,8 @@ from click.testing import CliRunner, Result
 
 from harness.cli import parity
 from harness.commands.generate import GenerateSeams
+from harness.gate.evidence import read_evidence
+from harness.inventory import CODE
 from harness.scenarios.block import BlockDone, BlockTask
 from tests.harness.scenarios.made_up import done, files, finding, here, quiet
 
@@ -77,6 +79,27 @@ def test_a_place_that_cannot_be_written_to_is_refused_first(option: str) -> None
     assert result.exit_code == 2
     assert option in result.output
     assert not Path(".parity/generate").exists()
+
+
+def test_a_summary_says_what_it_was_drawn_with_and_the_gate_reads_it() -> None:
+    generate("--sample", "--examples", "50", "--seed", "5", "--json", "out.json")
+
+    (run,) = read_evidence([Path("out.json")]).samples
+
+    assert (run.independent, run.profile, run.seed, run.drawn) == (True, "everything", 5, 50)
+    assert (run.control, run.candidate, run.verdict) == ("legacy", "adk", "nothing found")
+    assert set(CODE) < set(run.facts.components)
+    assert all(run.facts.components[name] for name in ("harness", "runtimes", "services"))
+
+
+def test_findings_that_were_known_before_count_at_the_gate() -> None:
+    generate("--sample", "--examples", "25", "--seed", "5", *SMALL, run=finds)
+    generate("--sample", "--examples", "25", "--seed", "6", *SMALL, "--json", "out.json", run=finds)
+
+    (run,) = read_evidence([Path("out.json")]).samples
+
+    assert run.verdict == "findings"
+    assert len(run.findings) == 1
 
 
 def test_nothing_found_exits_by_0_and_says_which_examples() -> None:

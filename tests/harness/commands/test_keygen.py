@@ -75,7 +75,7 @@ def test_a_passphrase_from_a_file_locks_the_key(tmp_path: Path) -> None:
         (["--out", "{tmp}/k", "--passphrase-file", "a", "--passphrase-fd", "3"], "two places"),
         (["--out", "{tmp}/gone/k", "--no-passphrase"], "cannot be written"),
         (["--out", "{tmp}", "--no-passphrase"], "is a directory"),
-        (["--out", "{tmp}/k", "--passphrase-file", "{tmp}/short"], "shorter than 8 bytes"),
+        (["--out", "{tmp}/k", "--passphrase-file", "{tmp}/short"], "shorter than 12 bytes"),
         (["--out", "{tmp}/k", "--passphrase-file", "{tmp}/open"], "others can read"),
     ],
 )

@@ -125,6 +125,53 @@ def test_list_takes_a_phase_and_an_expression(corpus: Path) -> None:
     assert invoke("list", "-k", "one and not tools").stdout.split()[0] == "text/one"
 
 
+@pytest.fixture
+def contract(corpus: Path) -> Path:
+    """A contract of this project's own, of which one cassette names a behaviour."""
+    row = "| P-001 | It answers. | `message:agent.text` | s |"
+    (corpus.parent / "parity_tests").mkdir(exist_ok=True)
+    file = corpus.parent / "parity_tests" / "contract.md"
+    file.write_text(f"## Phase A\n### streaming\n{row}\n")
+    named = corpus / "text" / "one.yaml"
+    named.write_text(f"{named.read_text()}contract: [P-001]\n")
+    return file
+
+
+def test_list_finds_what_names_a_behaviour(contract: Path) -> None:
+    found = invoke("list", "--contract", "P-001")
+    unknown = invoke("list", "--contract", "P-002")
+
+    assert found.stdout.splitlines() == ["text/one  A  says text/one"]
+    assert "P-001 (streaming, phase A): It answers." in found.stderr
+    assert (unknown.exit_code, unknown.stdout) == (2, "")
+    assert "parity_tests/contract.md has no 'P-002'" in unknown.output
+
+
+def test_check_refuses_a_behaviour_that_there_is_not(contract: Path, corpus: Path) -> None:
+    assert invoke("check", corpus).exit_code == 0
+    wrong = corpus / "text" / "one.yaml"
+    wrong.write_text(wrong.read_text().replace("P-001", "P-001, P-404"))
+
+    result = invoke("check", corpus)
+
+    assert result.exit_code == 2
+    assert "text/one.yaml: contract: parity_tests/contract.md has no behaviour 'P-404'" in (
+        result.output
+    )
+    assert "1 of 3 cassettes cannot be used" in result.output
+
+
+def test_a_contract_that_cannot_be_read_is_told_before_anything_runs(
+    contract: Path, corpus: Path
+) -> None:
+    contract.write_text("## Phase A\n### nothing\n")
+
+    for command in ("check", "run"):
+        result = invoke(command, corpus)
+        assert result.exit_code == 2
+        assert "contract.md:2: there is no class 'nothing'" in result.output
+
+
 @pytest.mark.parametrize("name", ["text/two", "two", "cassettes/text/two.yaml"])
 def test_show_expands_macros(corpus: Path, name: str) -> None:
     result = invoke("show", name)

@@ -279,6 +279,18 @@ def test_the_header_says_how_the_run_was_asked_for(tmp_path: Path) -> None:
     assert len(header.revision) in (0, 40)  # none in an unpacked source archive
 
 
+def test_paths_below_this_folder_are_told_from_here(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    corpus = write_corpus(tmp_path / "here" / "corpus", a__1="plain")
+    elsewhere = write_corpus(tmp_path / "elsewhere", b__1="plain")
+    monkeypatch.chdir(tmp_path / "here")
+
+    invoke("run", corpus, elsewhere, "--journal", "j")
+
+    assert read_journal(Path("j")).header.paths == ("corpus", str(elsewhere))
+
+
 def test_an_interrupt_leaves_a_journal_and_a_partial_report(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus", a__1="plain", a__2="interrupts", a__3="plain")
 

@@ -80,7 +80,11 @@ def test_a_finding_is_read_from_a_journal(here: Path) -> None:
     named = invoke("waive", "a/differs", "--journal", "j.jsonl", "--as-of", "2026-06-01")
     alone = invoke("waive", "--journal", "j.jsonl", "--as-of", "2026-06-01")
     run = invoke("waive", "a/differs", "--as-of", "2026-06-01")
+    (here / "out").mkdir()
+    (here / "j.jsonl").rename(here / "out" / "j.jsonl")
+    folder = invoke("waive", "--journal", "out", "--as-of", "2026-06-01")
 
+    assert folder.stdout == named.stdout
     assert named.exit_code == alone.exit_code == 0
     assert named.stdout == alone.stdout == run.stdout
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+from pathlib import Path
 
 from services.leftovers import child_started, folder_made
 
@@ -14,6 +15,7 @@ def a_tree(folder: str, words: str) -> subprocess.Popen[bytes]:
 
     `words` is the shell's command, run in `folder`, which is told of as a run's folder.
     """
+    Path(folder).mkdir(exist_ok=True)
     folder_made(folder)
     child = subprocess.Popen(["sh", "-c", words], cwd=folder, start_new_session=True)
     child_started(child.pid)
@@ -30,6 +32,7 @@ def a_tree_and_die(task: tuple[str, str]) -> int:
 def nobody_is_told(task: tuple[str, str]) -> int:
     """Be killed between starting a process and telling of it."""
     folder, words = task
+    Path(folder).mkdir(exist_ok=True)
     folder_made(folder)
     subprocess.Popen(["sh", "-c", words], cwd=folder, start_new_session=True)
     os.kill(os.getpid(), signal.SIGKILL)

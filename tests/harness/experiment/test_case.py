@@ -5,7 +5,7 @@ import pytest
 
 from harness.baseline.files import Baseline, cassette_digest, write_baseline
 from harness.errors import LoadProblem
-from harness.experiment.case import CaseTask, Observed, Skipped, TraceTask, judge, trace
+from harness.experiment.case import CaseTask, Observed, Skipped, TraceTask, judge, timed, trace
 from harness.parity.verdict import CaseResult, CaseVerdict
 from tests.harness.samples import BACKEND, write_corpus
 
@@ -42,6 +42,51 @@ def test_whatever_a_case_does_is_its_own_result(
     assert result.verdict is verdict
     assert words in "".join(result.blockers)
     assert "\n" not in "".join(result.blockers)
+
+
+CONTRACT = """\
+## Phase A
+### streaming
+| P-001 | Usage is told. | `event:usage` | s |
+| P-002 | It is aborted. | `end:aborted` | s |
+"""
+
+
+@pytest.fixture
+def contract(tmp_path: Path) -> Path:
+    file = tmp_path / "contract.md"
+    file.write_text(CONTRACT)
+    return file
+
+
+def test_a_result_says_what_was_declared_reached_and_spent(tmp_path: Path, contract: Path) -> None:
+    result = judge(replace(task(tmp_path, "plain P-001"), contract=contract))
+
+    assert isinstance(result, CaseResult)
+    assert (result.phase, result.contract, result.remarks) == ("A", ("P-001",), ())
+    assert "event:usage" in result.reached[0]
+    assert result.reached[0] == result.reached[1]
+    assert result.cost is not None
+    assert result.cost[0]["modelCalls"] == {"generateContentStream(main)": 2}
+    assert CaseResult.from_json(result.to_json()) == result
+
+
+@pytest.mark.parametrize(
+    ("text", "remarks"),
+    [
+        ("plain P-002", ["P-002 is declared, but legacy and adk did not reach it"]),
+        ("loses usage P-001", ["P-001 is declared, but adk did not reach it"]),
+        ("plain P-001 P-009", ["P-009 is declared, but the contract has no such behaviour"]),
+        ("stalls P-002", []),
+    ],
+)
+def test_a_declared_behaviour_that_was_not_reached_is_remarked_on(
+    tmp_path: Path, contract: Path, text: str, remarks: list[str]
+) -> None:
+    result = judge(replace(task(tmp_path, text), contract=contract))
+
+    assert isinstance(result, CaseResult)
+    assert [each for each in result.remarks if "declared" in each] == remarks
 
 
 def test_a_trusted_cassette_may_start_processes(tmp_path: Path) -> None:
@@ -128,3 +173,14 @@ def test_a_trace_that_was_not_observed_says_why(
     assert (outcome.doubt is None) is (doubt is None)
     written = (tmp_path / "out" / "a" / "case.json").exists()
     assert written is (text in ("plain", "stalls"))
+
+
+def test_how_long_a_case_took_is_measured_around_it_by_the_clock_it_is_given(
+    tmp_path: Path,
+) -> None:
+    clock = iter([10.0, 10.25])
+
+    done = timed(replace(task(tmp_path, "plain"), clock=lambda: next(clock)))
+
+    assert done.took_ms == 250
+    assert done.outcome == judge(task(tmp_path, "plain"))

@@ -13,6 +13,7 @@ from tests.harness.experiment.started import a_tree
 REPOSITORY = Path(__file__).parents[3]
 LINGERING = "sleep 60 & setsid sleep 60 & sleep 60"
 LEADER_GONE = "sleep 60 & echo"
+ELSEWHERE = f"cd /; {LEADER_GONE}"
 
 pytestmark = pytest.mark.skipif(
     not Path("/proc/self/stat").exists(), reason="needs /proc to see what is left of a session"
@@ -54,13 +55,20 @@ def output_when_all_are_gone(folder: Path, script: str, *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("words", [LINGERING, LEADER_GONE])
-@pytest.mark.parametrize("function", ["a_tree_and_die", "nobody_is_told"])
+@pytest.mark.parametrize(
+    ("function", "words"),
+    [
+        ("a_tree_and_die", LINGERING),
+        ("a_tree_and_die", LEADER_GONE),
+        ("a_tree_and_die", ELSEWHERE),
+        ("nobody_is_told", LINGERING),
+        ("nobody_is_told", LEADER_GONE),
+    ],
+)
 def test_what_a_killed_process_had_started_is_ended(
     tmp_path: Path, function: str, words: str
 ) -> None:
     run = tmp_path / "run"
-    run.mkdir()
 
     # Returns at all, which it does not while anybody lives.
     output_when_all_are_gone(tmp_path, HERE, function, str(run), words)
@@ -68,7 +76,6 @@ def test_what_a_killed_process_had_started_is_ended(
 
 def test_what_a_killed_worker_had_started_is_ended(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    run.mkdir()
 
     output = output_when_all_are_gone(tmp_path, WORKERS, "a_tree_and_die", str(run), LINGERING)
 
@@ -77,7 +84,6 @@ def test_what_a_killed_worker_had_started_is_ended(tmp_path: Path) -> None:
 
 def test_what_is_left_at_the_end_is_ended_then_and_its_folder_removed(tmp_path: Path) -> None:
     run = tmp_path / "run"
-    run.mkdir()
 
     with guarded():
         child = a_tree(str(run), "sleep 60")

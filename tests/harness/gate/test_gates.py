@@ -39,7 +39,12 @@ WRONG = {
     "a leg that is none": (
         'reached_in = "legacy ≡ adk"',
         'reached_in = "legacy"',
-        "phase.A: there is no leg 'legacy'",
+        "phase.A: pull_request has no leg 'legacy'",
+    ),
+    "a leg that only the other profile has": (
+        'candidate = "adk"\nmin_cases = 3',
+        'candidate = "adk"\nmin_cases = 3\nprofiles = ["pull_request"]',
+        "phase.A: release has no leg 'legacy ≡ adk'",
     ),
     "two legs of one name": (
         'name = "begun in adk"',

@@ -80,6 +80,23 @@ def unsettled(made: World, leg: str, **of_core: object) -> None:
         made.change_case("core", "a/one", **of_core)
 
 
+def resumes_in_the_core(made: World, *found: CommittedFinding) -> None:
+    """Ask for a leg in which the published core resumes sessions, and add it."""
+    leg = """
+[[phase.A.leg]]
+name = "resumed by the core"
+control = "upstream+upstream"
+candidate = "legacy+legacy"
+min_cases = 1
+profiles = ["pull_request"]
+
+[phase.A.pull_request]"""
+    made.gates = gates(leg=("[phase.A.pull_request]", leg))
+    sides = ("upstream+upstream", "legacy+legacy")
+    case = result("a/one", sides, unsettled=found)
+    made.legs["resumed"] = LegFile(*sides, results={"a/one": case}, skipped=NAMES[1:])
+
+
 def dropped(leg: str) -> Callable[[World], object]:
     return lambda made: made.legs.pop(leg)
 
@@ -192,7 +209,7 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
         K.UNSETTLED,
     ),
     "a finding after a hand-over that upstream does not have": (
-        lambda made: unsettled(made, "back"),
+        lambda made: (resumes_in_the_core(made), unsettled(made, "back")),
         K.UNSETTLED,
     ),
     "a class that nothing reached": (
@@ -445,9 +462,23 @@ def test_what_the_upstream_leg_decides_is_settled(tmp_path: Path) -> None:
 
 
 def test_after_a_hand_over_a_rule_that_the_core_breaks_there_is_settled(tmp_path: Path) -> None:
-    made = spoiled(lambda made: unsettled(made, "back", inherited=(finding(),)))
+    made = world()
+    resumes_in_the_core(made, finding())
+    unsettled(made, "back")
 
     assert made.judged(tmp_path).answer is Answer.YES
+
+
+def test_after_a_hand_over_agreement_is_enough_where_the_core_resumes_nothing(
+    tmp_path: Path,
+) -> None:
+    made = spoiled(lambda made: unsettled(made, "back"))
+
+    answer = made.judged(tmp_path)
+
+    assert answer.answer is Answer.YES
+    told = "1 finding of provider rules in back.jsonl not settled: no leg resumes sessions in"
+    assert any(remark.startswith(told) for remark in answer.remarks)
 
 
 def test_samples_with_other_seeds_add_up(tmp_path: Path) -> None:

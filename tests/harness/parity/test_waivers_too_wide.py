@@ -95,9 +95,7 @@ def test_any_two_values_at_one_place_can_be_accepted(tmp_path: Path, path: str) 
     assert refusal(tmp_path, path=f'"{path}"') is None
 
 
-@pytest.mark.parametrize(
-    "absent", ["'<absent>'", "'re:<absent>'", "'re:(<absent>)?'", "'re:<.*'"]
-)
+@pytest.mark.parametrize("absent", ["'<absent>'", "'re:<absent>'", "'re:(<absent>)?'", "'re:<.*'"])
 @pytest.mark.parametrize("path", ["", "*"])
 @pytest.mark.parametrize("sides", [("control", "candidate"), ("candidate", "control")])
 def test_whatever_one_side_has_in_any_cassette_is_too_much(

@@ -18,12 +18,15 @@ import pytest
 from harness.coverage.behaviour import Behaviour, BehaviourClass
 from harness.coverage.contract import Contract
 from harness.coverage.expression import parse_probes
+from harness.errors import UsageError
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import WaiverStatus
 from harness.report.html import SCRIPTS, html_report
 from harness.report.html_case import case_details, case_kind, is_shown
-from harness.report.html_charts import cost_shape, coverage_rows, grid, kill_rows
+from harness.report.html_charts import cost_shape, coverage_rows, grid
+from harness.report.kills import kill_rows, read_kills
 from harness.report.model import LoadProblem, RunReport
+from harness.report.written import write_report
 from tests.harness.report.pages import HOSTILE, divergent, equal, noisy, report, several, waived
 
 CONTRACT = Contract(
@@ -274,7 +277,7 @@ def matrix(**changes: Any) -> dict[str, Any]:
         {"name": "lost", "outcome": "survived", "says": "It is lost."},
         {"name": "seen", "outcome": "killed", "says": "It is seen."},
     ]
-    return {"format": 1, "classes": [{"about": "tools", **tally}], "faults": faults, **changes}
+    return {"kills": 2, "classes": [{"about": "tools", **tally}], "faults": faults, **changes}
 
 
 def test_the_kill_matrix_is_shown_with_what_survived() -> None:
@@ -289,10 +292,46 @@ def test_the_kill_matrix_is_shown_with_what_survived() -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [None, {}, {"format": 2}, matrix(classes=None), matrix(classes=[{}]), matrix(faults=["x"])],
+    [None, {}, {"kills": 3}, matrix(classes=None), matrix(classes=[{}]), matrix(faults=["x"])],
 )
 def test_what_is_no_kill_matrix_is_left_out(given: Any) -> None:
     assert kill_rows(given) is None
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1]", "[" * 100_000, '{"kills": 2}', "\x00"])
+def test_a_file_that_is_no_kill_matrix_is_refused_in_words(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "kills.json"
+    file.write_text(text)
+
+    with pytest.raises(UsageError, match=r"kills\.json is no .*parity faults --json"):
+        read_kills(file)
+    with pytest.raises(UsageError, match="cannot be read"):
+        read_kills(tmp_path)
+
+
+def test_a_kill_matrix_is_read_as_it_was_written(tmp_path: Path) -> None:
+    file = tmp_path / "kills.json"
+    file.write_text(json.dumps(matrix()))
+
+    assert read_kills(file) == matrix()
+
+
+def test_a_page_is_not_written_through_a_link_out_of_its_folder(tmp_path: Path) -> None:
+    other, folder = tmp_path / "other.html", tmp_path / "report"
+    other.write_text("mine")
+    folder.mkdir()
+    (folder / "index.html").symlink_to(other)
+
+    with pytest.raises(UsageError, match="leads out of"):
+        write_report(report(equal("a/b")), {"html_folder": folder})
+    assert other.read_text() == "mine"
+    (folder / "index.html").unlink()
+    (folder / "index.html").symlink_to("index.html")
+    with pytest.raises(UsageError, match="leads out of"):
+        write_report(report(equal("a/b")), {"html_folder": folder})
+    (folder / "index.html").unlink()
+    written = write_report(report(equal("a/b")), {"html_folder": folder})
+    assert written == [folder / "index.html"]
 
 
 def cost(calls: int, tokens: int) -> dict[str, Any]:

@@ -325,8 +325,7 @@ def test_without_decompression_in_the_browser_a_case_opens_all_the_same(
 def test_hostile_text_is_shown_and_does_nothing(page: Page) -> None:
     page.open(several(page.folder))
     page.press("w", "o")
-    page.js("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    page.until("[...document.querySelectorAll('details.case')].every((each) => each.dataset.state)")
+    page.unfold()
     assert page.js("document.querySelector('.case .part pre') !== null")
 
     everything = page.js("document.body.textContent")
@@ -376,8 +375,7 @@ def test_the_page_never_scrolls_sideways(page: Page, width: int) -> None:
     long = divergent("tools/" + "a_very_long_name_" * 8, "wordwithoutanend" * 40)
     page.open(report(long, *several(page.folder).cases))
     page.press("w", "o")
-    page.js("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    page.until("[...document.querySelectorAll('details.case')].every((each) => each.dataset.state)")
+    page.unfold()
 
     assert page.js("document.documentElement.scrollWidth") <= width
 
@@ -389,8 +387,7 @@ def test_all_text_stands_out_from_its_ground(page: Page, scheme: str) -> None:
     )
     page.open(several(page.folder))
     page.press("w", "o")
-    page.js("document.querySelectorAll('details').forEach((each) => { each.open = true; })")
-    page.until("[...document.querySelectorAll('details.case')].every((each) => each.dataset.state)")
+    page.unfold()
 
     assert page.js(_TOO_PALE) == []
     ground = page.js("getComputedStyle(document.body).backgroundColor")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from harness.errors import LoadProblem, UsageError
+from harness.errors import LoadProblem, ReplayFailure, UsageError
 from harness.inventory import Inventory
 from harness.journal_header import JournalHeader
 from harness.report import journal_lines
@@ -68,6 +68,16 @@ def test_how_long_a_case_took_is_no_part_of_its_result(tmp_path: Path) -> None:
         found.append((tmp_path / name).read_text().splitlines()[-1])
 
     assert found[0] == found[1]
+
+
+def test_packed_timelines_that_look_like_a_key_stay_as_they_are(tmp_path: Path) -> None:
+    key = "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q"
+    result = replace(RESULT, timelines=f"x/{key}/y", remarks=(f"it said {key}",))
+
+    found = read_journal(write_journal(tmp_path / "j", [result])).finished["a/one"]
+
+    assert found.timelines == result.timelines
+    assert key not in found.remarks[0]
 
 
 def test_what_is_missing_are_the_cases_that_nothing_came_of(tmp_path: Path) -> None:
@@ -297,6 +307,14 @@ def test_a_journal_that_is_too_large_is_not_read(
     monkeypatch.setattr(journal_lines, "MAX_BYTES", 300)
     with pytest.raises(UsageError, match="larger than 300"):
         read_journal(file)
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
+def test_a_full_disk_is_told_where_a_journal_was_asked_for() -> None:
+    with pytest.raises(ReplayFailure, match="No space left on device; make room"):
+        Journal(Path("/dev/full"), HEADER, INVENTORY)
+    with Journal(Path("/dev/full"), HEADER, INVENTORY, asked_for=False) as journal:
+        journal.closed(RESULT)
 
 
 def test_a_place_that_cannot_be_written_or_read_is_wrong_usage(tmp_path: Path) -> None:

@@ -13,15 +13,21 @@ import pytest
 from click.testing import CliRunner, Result
 
 from harness.cli import parity
+from harness.errors import LoadProblem
 from harness.experiment.backend import Backend, LoadedCassette
 from harness.experiment.shareable import compared_without_secrets
+from harness.json_lines import JsonLines
 from harness.parity.compare import compare_repeated
+from harness.parity.divergence import ChannelName, Divergence, Kind
 from harness.parity.verdict import CaseResult
+from harness.parity.waivers import WaiverStatus
 from harness.replay.observation import Observation
 from harness.replay.request_log import RequestLog
-from harness.timeline.model import unpack
+from harness.report.model import RunReport
+from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack, unpack
 from services.redaction import MASK
 from services.state import RetryAttempt
+from tests.harness.report.test_hostile import WRITERS
 from tests.harness.samples import BACKEND, Facts, ask, model, observation, user, write_corpus
 from tests.services.redaction.specimens import GOOGLE, SECRETS
 
@@ -185,6 +191,75 @@ def test_traces_and_baselines_hold_none_and_baselines_stay_comparable(
     assert invoke(*check, "--check").exit_code == 0
     same = invoke("run", corpus, "-k", "differs", "--control", f"baseline:{tmp_path / 'b'}")
     assert same.exit_code == 0, same.output
+
+
+def _held() -> RunReport:
+    """A report of results that nobody has cleaned, as from a journal of another build."""
+    found = Divergence(
+        cassette="a/b",
+        channel=ChannelName.EVENTS,
+        kind=Kind.CHANGED,
+        label=SPOKEN,
+        control_index=0,
+        candidate_index=0,
+        path=SPOKEN,
+        control=SPOKEN,
+        candidate={SPOKEN: [SPOKEN]},
+    )
+    row = Row(
+        kind=MomentKind.EVENT,
+        control=Moment(index=0, line=SPOKEN, fields={"text": SPOKEN}),
+        candidate=None,
+        divergences=(0,),
+    )
+    cases = (
+        CaseResult(
+            cassette="a/b",
+            divergences=(found,),
+            runtimes=("legacy", SPOKEN),
+            contract=(SPOKEN,),
+            timelines=pack(Timelines(rows=(row,), first=0)),
+        ),
+        CaseResult(cassette="a/c", remarks=(SPOKEN,)),
+        CaseResult.undecided("a/d", SPOKEN),
+    )
+    return RunReport(
+        control="legacy",
+        candidate="adk",
+        cases=cases,
+        planned=4,
+        problems=(LoadProblem(file=SPOKEN, message=SPOKEN),),
+        versions={"code": SPOKEN},
+        waivers=(WaiverStatus(id=SPOKEN, state="expired", count=1, max_count=1),),
+    )
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_no_writer_shows_what_a_result_still_holds(writer: str) -> None:
+    write, _ = WRITERS[writer]
+
+    text = write(_held())
+
+    told = "\n".join([text, *inside(text)])
+    # What a terminal's reader is told keeps his own paths; they are not what is kept in files.
+    homes = {"home", "mac_home", "windows_home"} if writer == "terminal" else set()
+    assert leaks(told) <= homes
+    assert MASK in told
+
+
+def test_a_journal_keeps_none_of_what_a_result_still_holds(tmp_path: Path) -> None:
+    file = tmp_path / "j.jsonl"
+
+    class Lines(JsonLines):
+        def write(self, case: CaseResult) -> None:
+            self._write({**case.to_json(), "timelines": ""})
+
+    with Lines(file.open("w", encoding="utf-8")) as journal:
+        for case in _held().cases:
+            journal.write(case)
+
+    assert leaks(file.read_text("utf-8")) == set()
+    assert file.read_text("utf-8").count("\n") == 3
 
 
 def test_a_crash_of_the_harness_tells_nothing(corpus: Path) -> None:

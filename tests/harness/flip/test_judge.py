@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from harness.flip.judge import Flip, judged_flip
 from harness.gate.answer import Answer, GateAnswer, ReasonKind, WaiverAnswer
-from harness.gate.flipping import Flip, judged_flip
 from harness.gate.gates import Gates, parse_gates
 from harness.inventory import Component, Inventory
 from harness.signoff.records import Record

@@ -1,0 +1,178 @@
+"""At which seam the contents of a question differ: what was remembered, or what was made of it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+from harness.explain.evidence import Evidence
+from harness.explain.model import Seam
+from harness.parity.divergence import ABSENT, ChannelName, Kind
+from harness.timeline.model import MomentKind, Row
+from harness.timeline.words import quoted
+
+__all__ = ["SAID", "contents_seam"]
+
+SAID: Final = (
+    ("<hook_context>", Seam.HOOKS),
+    ("System: Potential loop detected", Seam.LOOPS),
+    ("[System: You previously", Seam.RETRY),
+    ("[System: You successfully", Seam.UNKNOWN),
+    ("<tool_output_masked>", Seam.REQUEST_ASSEMBLY),
+    ("<state_snapshot>", Seam.REQUEST_ASSEMBLY),
+)
+"""What the product itself puts into a conversation, and which seam does. An empty answer to tools
+is met by another seam than the one that found it empty."""
+
+_ENDED_OTHERWISE: Final = (
+    ("hook:", Seam.HOOKS),
+    ("abort:", Seam.LIFECYCLE),
+    ("end:aborted", Seam.LIFECYCLE),
+)
+"""What one side alone reached, which says why the conversation before the question is another."""
+
+_SHRUNK: Final = ("masking", "compression")
+"""Cassettes in which the history is written anew before a question is put."""
+_CONTENT: Final = re.compile(r"contents\[(\d+)\]")
+_COUNT: Final = re.compile(r": (\d+) contents?\b")
+_USER_SAID: Final = "emitted message of the user: "
+_CUT_SHORT: Final = ("emitted agent_end: aborted", "emitted agent_end: failed")
+
+
+def contents_seam(evidence: Evidence) -> Seam:
+    """The seam of a first cause in the contents of a question of the conversation."""
+    if evidence.read_otherwise:
+        return Seam.STREAM
+    if evidence.ended_otherwise:
+        return Seam.LIFECYCLE
+    resumed = evidence.about("resume")
+    for sign, seam in SAID:
+        if evidence.says(sign) and not (seam is Seam.HOOKS and resumed):
+            return seam
+    for prefix, seam in _ENDED_OTHERWISE:
+        if evidence.reached_once(prefix) and not resumed:
+            return seam
+    first = next(found for found in evidence.beside if found.path.startswith("contents"))
+    number = _number(first.path)
+    is_new = _is_new(evidence, number)
+    values = json.dumps([first.control, first.candidate])
+    if "functionResponse" in first.path or "functionResponse" in values:
+        return _result_seam(evidence, is_new)
+    if any("(utility_compressor" in line for line in _asked_before(evidence)):
+        return Seam.REQUEST_ASSEMBLY
+    of_the_model = _is_of_the_model(evidence, number)
+    begins_anew = evidence.says("<session_context>") and not evidence.reached_once("compression:")
+    if is_new and not (begins_anew or of_the_model or _is_of_earlier(evidence)):
+        return Seam.REQUEST_ASSEMBLY
+    if ChannelName.TRANSCRIPT not in evidence.channels:
+        return Seam.REQUEST_ASSEMBLY
+    return _remembered_seam(evidence, of_the_model=of_the_model)
+
+
+def _remembered_seam(evidence: Evidence, *, of_the_model: bool) -> Seam:
+    """What had been said before differs, and is remembered so."""
+    if evidence.about("abort") or _read_back_otherwise(evidence):
+        return Seam.UNKNOWN
+    if evidence.about(*_SHRUNK):
+        return Seam.UNKNOWN if _was_cut_short(evidence) else Seam.REQUEST_ASSEMBLY
+    if of_the_model and not evidence.shares_services:
+        return Seam.UNKNOWN  # as it was read from the stream, or as it is remembered
+    return Seam.HISTORY
+
+
+def _was_cut_short(evidence: Evidence) -> bool:
+    """Whether a stream before the question was aborted or failed, and something taken back."""
+    return any(
+        side is not None and side.line in _CUT_SHORT
+        for row in evidence.before
+        for side in (row.control, row.candidate)
+    )
+
+
+def _is_new(evidence: Evidence, number: int) -> bool:
+    """Whether a content was not in the question before: it was added for this one."""
+    row = evidence.row
+    counts = [] if row is None else _counts(row)
+    before = [count for row in evidence.earlier(MomentKind.REQUEST)[:1] for count in _counts(row)]
+    if before and _same_conversation(evidence):
+        return number >= max(before)
+    return bool(counts) and all(number >= count - 1 for count in counts)
+
+
+def _same_conversation(evidence: Evidence) -> bool:
+    """Whether the question before is one of the conversation itself, and not one on the side."""
+    return not any(" (" in line.partition(":")[0] for line in _asked_before(evidence)[:2])
+
+
+def _counts(row: Row) -> list[int]:
+    """How many contents a question has on each side."""
+    sides = (row.control, row.candidate)
+    found = (_COUNT.search(side.line) for side in sides if side is not None)
+    return [int(match[1]) for match in found if match]
+
+
+def _number(path: str) -> int:
+    found = _CONTENT.match(path)
+    return int(found[1]) if found else 0
+
+
+def _asked_before(evidence: Evidence) -> list[str]:
+    rows = evidence.earlier(MomentKind.REQUEST)
+    return [side.line for row in rows for side in (row.control, row.candidate) if side is not None]
+
+
+def _is_of_the_model(evidence: Evidence, number: int) -> bool:
+    for side in (0, 1):
+        contents = (evidence.fields(side) or {}).get("contents", [])
+        content = contents[number] if number < len(contents) else None
+        if isinstance(content, dict) and content.get("role") == "model":
+            return True
+    return False
+
+
+def _is_of_earlier(evidence: Evidence) -> bool:
+    """Whether what differs is what the user had said in an earlier prompt."""
+    said = [
+        moment.line
+        for row in evidence.before
+        if (moment := row.control or row.candidate) is not None
+        and moment.line.startswith(_USER_SAID)
+    ]
+    values = {
+        text
+        for found in evidence.beside
+        for value in (found.control, found.candidate)
+        for text in (value, value.get("text") if isinstance(value, dict) else None)
+        if isinstance(text, str) and text != ABSENT
+    }
+    return any(line.endswith(f"text {quoted(text)}") for text in values for line in said[:-1])
+
+
+def _read_back_otherwise(evidence: Evidence) -> bool:
+    """Whether a conversation may have been read back from a recording that differed before."""
+    kinds = {found.kind for found in evidence.of(ChannelName.RECORDING)}
+    return evidence.about("resume") and {Kind.MISSING, Kind.EXTRA} <= kinds
+
+
+def _result_seam(evidence: Evidence, is_new: bool) -> Seam:
+    """What the model is told of a call's result."""
+    if not is_new:
+        if ChannelName.TRANSCRIPT not in evidence.channels:
+            return Seam.REQUEST_ASSEMBLY
+        return _remembered_seam(evidence, of_the_model=False)
+    names = [found for found in evidence.beside if found.path.endswith("functionResponse.name")]
+    if len(names) > 1:
+        return Seam.SCHEDULER  # results of other calls stand there: their order differs
+    told = any(found.label == "tool_response" for found in evidence.of(ChannelName.EVENTS))
+    if ChannelName.TOOL_STATES in evidence.channels:
+        return Seam.UNKNOWN
+    if evidence.about("truncation", "distillation"):
+        return Seam.SCHEDULER
+    if evidence.about("policy"):
+        return Seam.POLICY
+    if evidence.shares_services:
+        return Seam.UNKNOWN if told else Seam.REQUEST_ASSEMBLY
+    refused = evidence.first.path.endswith("response.error")
+    made = told and not refused and evidence.about("tools", "mcp")
+    return Seam.TOOL if made else Seam.UNKNOWN

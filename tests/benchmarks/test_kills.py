@@ -1,0 +1,80 @@
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from benchmarks.kills import results_in
+from tests.harness.report.journals import DIVERGENT, RESULT, write_journal
+from tests.harness.samples import write_corpus
+
+REPOSITORY = Path(__file__).parents[2]
+CASES = {f"a__{number}": "loses usage" if number % 3 else "plain" for number in range(12)}
+START = """
+from harness.cli import parity
+from tests.harness.samples import BACKEND
+
+if __name__ == "__main__":
+    parity(obj=BACKEND)
+"""
+MEASURE = """
+import json, sys
+from pathlib import Path
+from benchmarks.kills import adopt_orphans, measured
+
+adopt_orphans()
+base, folder, runs, jobs = json.loads(sys.argv[1])
+sys.exit(min(measured(base, Path(folder), runs=runs, seed=7, jobs=jobs), 1))
+"""
+
+pytestmark = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux lets a process adopt what another leaves behind"
+)
+
+
+def killed(folder: Path, base: list[str], runs: int, jobs: list[int]) -> str:
+    """Kill runs in a process of their own, which adopts what they leave; returns what it tells."""
+    asked = json.dumps([base, str(folder), runs, jobs])
+    done = subprocess.run(
+        [sys.executable, "-c", MEASURE, asked],
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout
+    return done.stdout
+
+
+def test_runs_killed_anywhere_lose_nothing_and_leave_nobody(tmp_path: Path) -> None:
+    corpus = write_corpus(tmp_path / "corpus", **CASES)
+    (tmp_path / "start.py").write_text(START)
+
+    told = killed(
+        tmp_path, [sys.executable, str(tmp_path / "start.py"), "run", str(corpus)], 4, [1, 2]
+    )
+
+    assert "-n 2: 12 cases" in told
+    assert "runs with which something was wrong: 0" in told
+
+
+def test_real_runs_killed_anywhere_lose_nothing_and_leave_nobody(tmp_path: Path) -> None:
+    names = ("abort/during_shell", "tools/shell_job_left_behind", "tools/background_running")
+    cassettes = [str(REPOSITORY / "cassettes" / f"{name}.yaml") for name in names]
+
+    told = killed(
+        tmp_path, [sys.executable, "-m", "harness.cli", "run", *cassettes, "--trust"], 1, [1]
+    )
+
+    assert "-n 1: 3 cases" in told
+    assert "runs with which something was wrong: 0" in told
+
+
+def test_results_are_read_from_whole_lines_only(tmp_path: Path) -> None:
+    file = write_journal(tmp_path / "j", (RESULT, DIVERGENT))
+    file.write_bytes(file.read_bytes()[:-3])
+
+    assert list(results_in(file)) == ["a/one"]
+    assert results_in(tmp_path / "gone") == {}
