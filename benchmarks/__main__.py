@@ -27,6 +27,7 @@ MEASUREMENTS: Final = {
     "upstream": "benchmarks.upstream_corpus",
     "generation": "benchmarks.generation",
     "report": "benchmarks.report",
+    "explaining": "benchmarks.explaining",
     "help": "benchmarks.help_time",
 }
 

@@ -53,6 +53,15 @@ card.open = true;
 """
 
 
+_CLOSE: Final = """
+const card = document.getElementById(arguments[0]);
+card.open = false;
+card.querySelector(".details").replaceChildren();
+delete card.dataset.filled;
+delete card.dataset.state;
+"""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Runs:
     """Cases that diverge, and what running both sides of each took: seconds of CPU."""
@@ -163,7 +172,7 @@ def _opened(
             loads.append(browser.execute_script(_LOADED))
         # The first one is open already.
         chosen = [f"case-{number}" for number in range(2, count + 1, max(1, count // OPENED))]
-        times = [browser.execute_async_script(_OPEN, name) for name in chosen]
+        times = [_best(browser, name) for name in chosen]
     spread = f"{min(times):.0f} to {max(times):.0f} in {len(times)}"
     return [
         Figure(
@@ -182,6 +191,15 @@ def _opened(
         ),
         Figure(name="… the slowest", value=max(times), unit="ms", target=CASE),
     ], ()
+
+
+def _best(browser: Any, name: str) -> float:
+    """The quickest of three openings of a case: a disturbance only ever adds."""
+    times = []
+    for _ in range(3):
+        times.append(float(browser.execute_async_script(_OPEN, name)))
+        browser.execute_script(_CLOSE, name)
+    return min(times)
 
 
 @contextmanager

@@ -41,8 +41,8 @@ CODE: Final = ("agent_protocol", "services", "runtimes", "surfaces", "harness")
 CATALOGUE: Final = "fault catalogue"
 _PACKAGES: Final = Path(__file__).resolve().parents[1]
 _FAULTS: Final = "harness/faults/catalogue/"
-_DATA: Final = ("harness/corpus/", "harness/baselines/")
-"""Bundled with the code, and components of their own."""
+_DATA: Final = frozenset({"harness/corpus", "harness/baselines", "harness/contract.md"})
+"""Bundled with the code where it is installed, and components of their own."""
 _LEFT_OUT: Final = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache"})
 _UNREADABLE: Final = "unreadable"
 _NAMED: Final = 3
@@ -273,8 +273,9 @@ def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
         return
     for entry in entries:
         name = f"{prefix}{entry.name}"
+        if entry.name in _LEFT_OUT or name in _DATA:
+            continue
         if entry.is_dir():
-            if entry.name not in _LEFT_OUT and f"{name}/" not in _DATA:
-                yield from _walk(Path(entry.path), f"{name}/")
+            yield from _walk(Path(entry.path), f"{name}/")
         elif not entry.name.endswith((".pyc", ".pyo")):
             yield name, Path(entry.path)

@@ -19,6 +19,7 @@ INFORMATION: Final = frozenset({"paths", "expr", "started_at", "revision", "dirt
 """Fields that tell of a run and say nothing about what it found: never compared."""
 
 _SHARD: Final = re.compile(r"[1-9]\d{0,3}/[1-9]\d{0,3}", re.ASCII)
+_REVISION: Final = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})?", re.ASCII)
 _MAPPINGS: Final = ("components", "environment", "made_of")
 
 
@@ -47,7 +48,7 @@ class JournalHeader:
     expr: str | None = None
     """`-k`, by which cassettes were chosen."""
     started_at: str = ""
-    """When the run began, UTC, ISO."""
+    """When the run began, UTC, ISO; only told, so that another text is possible."""
     revision: str = ""
     """The commit of the checkout that the run was started in; empty where there is none."""
     dirty: bool = False
@@ -108,6 +109,8 @@ class JournalHeader:
         if not all(isinstance(text, str) for text in texts):
             raise ValueError("a value that should be a text is none")
         date.fromisoformat(facts["as_of"])
+        if not _REVISION.fullmatch(facts["revision"]):
+            raise ValueError(f"{facts['revision']!r} is no revision")
         if facts["shard"] and not _SHARD.fullmatch(facts["shard"]):
             raise ValueError(f"{facts['shard']!r} is no part of a corpus")
         return cls(**{**facts, "paths": tuple(facts["paths"])})

@@ -21,8 +21,8 @@ from harness.parity.waivers import load_waivers, settle
 from harness.report.journal import Journal
 from harness.report.model import RunReport
 from harness.report.settled import reproducing_options, settled_report
+from harness.report.since import with_changes
 from harness.report.words import reasons
-from harness.triage.since import with_changes
 
 __all__ = ["judged", "session_report", "settled_alone", "told"]
 

@@ -269,6 +269,8 @@ def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
 
 
 def _document(found: Found, lines: Sequence[str], files: Sequence[str]) -> str:
+    from services.redaction import redacted_value
+
     document = {
         "bisect": 1,
         "exact": not found.suspects,
@@ -281,7 +283,7 @@ def _document(found: Found, lines: Sequence[str], files: Sequence[str]) -> str:
             for each in found.judged
         ],
     }
-    return json.dumps(document, indent=1) + "\n"
+    return json.dumps(redacted_value(document), indent=1) + "\n"
 
 
 @contextmanager

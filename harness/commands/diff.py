@@ -75,7 +75,7 @@ def diff(ctx: click.Context, control: Path, candidate: Path, json_file: Path | N
 
 def _report(control: Path, candidate: Path) -> RunReport:
     from harness.errors import LoadProblem
-    from harness.triage.pairs import PairsReport
+    from harness.report.pairs import PairsReport
 
     sides: set[tuple[str, str]] = set()
     cases: list[CaseResult] = []

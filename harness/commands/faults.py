@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -175,7 +175,7 @@ def faults(
     """  # noqa: D301 - click's mark for lines that stay as they are
     setup = ctx.obj if isinstance(ctx.obj, FaultsSetup) else _real_setup()
     plan = _Plan(jobs=worker_count(jobs), **asked)
-    chosen, sample = _sampled(plan, _chosen(plan, setup.catalogue.faults()))
+    chosen, sample = _chosen(plan, setup)
     if list_:
         from harness.detection.show import show_catalogue
 
@@ -191,43 +191,15 @@ def _real_setup() -> FaultsSetup:
     return FaultsSetup(catalogue=CatalogueAt())
 
 
-def _chosen(plan: _Plan, catalogue: Mapping[str, Fault]) -> list[Fault]:
-    for name in plan.names:
-        if name not in catalogue:
-            raise UsageError(_unknown(name, catalogue), "see `parity faults --list`")
-    found = [
-        fault
-        for fault in catalogue.values()
-        if (not plan.names or fault.name in plan.names)
-        and (not plan.classes or fault.behaviour in plan.classes)
-        and (not plan.sites or fault.site in plan.sites)
-    ]
-    if not found:
-        raise UsageError("no fault fits all of what was asked", "see `parity faults --list`")
-    return found
+def _chosen(plan: _Plan, setup: FaultsSetup) -> tuple[list[Fault], FaultSample | None]:
+    from harness.detection.choosing import chosen_faults, sampled
 
-
-def _sampled(plan: _Plan, chosen: list[Fault]) -> tuple[list[Fault], FaultSample | None]:
-    if plan.sample is None:
-        return chosen, None
-    from harness.detection.stratified import FaultSample, stratified
-
-    observable = sum(fault.unobservable is None for fault in chosen)
-    if not observable:
-        raise UsageError("every fault that fits is unobservable", "measure them without --sample")
-    drawn = stratified(chosen, plan.sample, plan.seed)
-    return drawn, FaultSample(size=len(drawn), of=observable, seed=plan.seed)
-
-
-def _unknown(name: str, catalogue: Mapping[str, Fault]) -> str:
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, catalogue, n=3)
-    hint = f"; did you mean {' or '.join(near)}?" if near else ""
-    return f"unknown fault {name!r}{hint}"
+    found = chosen_faults(setup.catalogue.faults(), plan.names, plan.classes, plan.sites)
+    return (found, None) if plan.sample is None else sampled(found, plan.sample, plan.seed)
 
 
 def _check(plan: _Plan, chosen: list[Fault]) -> None:
+    from harness.detection.choosing import dead
     from harness.faults.fault import Site
     from harness.scenarios.profiles import PROFILES
 
@@ -239,18 +211,9 @@ def _check(plan: _Plan, chosen: list[Fault]) -> None:
         problem = f"there is no folder {str(_baselines(plan))!r} of the published core's baselines"
         mend = "name it with --baselines, or measure --site legacy --site adk alone"
         raise UsageError(f"{problem}, which {len(services)} service faults need", mend)
-    dead = [words for fault in chosen if (words := _dead(fault))]
-    if dead:
-        raise UsageError("\n".join(dead), "let the catalogue follow the code")
-
-
-def _dead(fault: Fault) -> str | None:
-    """Why a fault cannot be put in; one that cannot must never count as found."""
-    try:
-        with fault.breaks():
-            return None
-    except Exception as error:  # noqa: BLE001 - a border: the catalogue's code, whatever it does
-        return f"the fault {fault.name} cannot be put in: {str(error) or type(error).__name__}"
+    found_dead = [words for fault in chosen if (words := dead(fault))]
+    if found_dead:
+        raise UsageError("\n".join(found_dead), "let the catalogue follow the code")
 
 
 def _baselines(plan: _Plan) -> Path:
@@ -272,6 +235,7 @@ def _run(
     from harness.detection.measurement import look_in_corpus, look_in_sample
     from harness.detection.show import progress, show
     from harness.parity.waivers import load_waivers
+    from services.redaction import redacted_value
 
     waivers_file = plan.waivers_file or default_waivers()
     waivers = load_waivers(waivers_file, as_of=datetime.now(UTC).date())
@@ -289,7 +253,8 @@ def _run(
     matrix.rows = [row for row in matrix.rows if row.corpus is not None]
     show(matrix, sys.stdout)
     if plan.json_file is not None:
-        plan.json_file.write_text(json.dumps(matrix.to_json(), indent=1) + "\n", "utf-8")
+        document = redacted_value(matrix.to_json())
+        plan.json_file.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
         click.echo(f"written: {plan.json_file}")
     if matrix.interrupted:
         return 130

@@ -46,7 +46,7 @@ def keygen(
 
     \b
     parity keygen --out ~/keys/release --name release-manager
-    parity keygen --out ci.key --name ci --no-passphrase
+    parity keygen --out ~/keys/ci --name ci --no-passphrase
     parity keygen --out key --passphrase-fd 3 3<passphrase.txt
 
     Exit codes: 0 both files are written; 2 wrong usage, or a place where something is already;

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,13 @@ _File = click.Path(path_type=Path, dir_okay=False)
 @click.command()
 @click.argument("journals", nargs=-1, required=True, type=_File)
 @click.option("--journal", type=_File, help="Write the whole run's journal here.")
+@click.option(
+    "--keep/--no-keep",
+    default=True,
+    envvar="PARITY_KEEP",
+    show_default=True,
+    help="Leave a copy of --journal in .parity/journals, as a run does.",
+)
 @report_options
 @click.option(
     "--waivers",
@@ -31,6 +39,7 @@ def merge(
     /,
     journals: tuple[Path, ...],
     journal: Path | None,
+    keep: bool,
     waivers_file: Path | None,
     **asked: Any,
 ) -> None:
@@ -60,9 +69,9 @@ def merge(
         reproducing_options,
         waivers_of,
     )
+    from harness.report.since import with_changes
     from harness.report.terminal import show
     from harness.report.written import write_report
-    from harness.triage.since import with_changes
 
     places = report_places(asked)
     check_writable_file(journal, "--journal")
@@ -80,6 +89,8 @@ def merge(
     report = with_changes(report, merged.record.inventory, waivers)
     if journal is not None:
         write_merged(merged, journal)
+        if keep:
+            _keep(journal, header.started_at)
     written = [str(place) for place in write_report(report, places)]
     if journal is not None:
         written.append(str(journal))
@@ -90,3 +101,15 @@ def merge(
     if written:
         click.echo(f"written: {', '.join(written)}")
     ctx.exit(int(exit_code(report)))
+
+
+def _keep(journal: Path, started_at: str) -> None:
+    """Leave a copy among the last runs, by which later ones are told what changed."""
+    from harness.report.kept import keep_copy, prune
+
+    try:
+        began = datetime.fromisoformat(started_at)
+    except ValueError:  # somebody else's journal, and nothing that could be put in order
+        return
+    keep_copy(journal, began)
+    prune()

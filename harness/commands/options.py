@@ -84,7 +84,10 @@ def report_places(asked: dict[str, Any]) -> dict[str, Path]:
     """
     places: dict[str, Path] = {}
     if asked.pop(GITHUB):
-        places[GITHUB] = Path(os.environ.get(STEP_SUMMARY) or os.devnull)
+        summary = os.environ.get(STEP_SUMMARY)
+        if summary:
+            check_writable_file(Path(summary), STEP_SUMMARY)
+        places[GITHUB] = Path(summary or os.devnull)
     for writer in WRITERS:
         place: Path | None = asked.pop(writer.parameter)
         if place is None:

@@ -49,8 +49,8 @@ def record(
     prompt, and every answer and error of the model as it came, piece by piece. What the model was
     asked is beside it, in NAME.requests.jsonl, a line for each request.
 
-    Keys and tokens of the environment are struck out, and so are the paths of the folder and the
-    home; HTTP headers and files such as .env are left out. Read a cassette before you share it.
+    Keys and tokens are masked, those of the environment and whatever looks like one, also where the
+    answer's pieces cut them; the paths of the folder and the home are replaced; HTTP headers and files such as .env are left out. Read a cassette before you share it.
 
     Ctrl-C ends the run; what was recorded so far is written.
 

@@ -165,7 +165,7 @@ def _with_changes(
     made: RunReport, record: JournalRecord, waivers: Waivers, since: Path | None
 ) -> RunReport:
     from harness.report.journal import read_journal
-    from harness.triage.since import Run, red_cases, since_journal, with_changes
+    from harness.report.since import Run, red_cases, since_journal, with_changes
 
     if since is None:
         return with_changes(made, record.inventory, waivers)

@@ -166,7 +166,7 @@ def _run(
     from harness.report.settled import reproducing_options, settled_report
     from harness.report.terminal import progress, show
     from harness.report.written import write_report
-    from harness.triage.since import with_changes
+    from harness.report.since import with_changes
 
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
     mine = set(shard_of([file.name for file in files], plan.shard or ""))

@@ -148,7 +148,7 @@ def _sign(
 ) -> None:
     from harness.gate.evidence import read_evidence
     from harness.signoff.chain import read_chain
-    from harness.signoff.material import name_of_signer, refuse_unless_yes
+    from harness.signoff.material import name_of_signer, refuse_unless_yes, refuse_unreadable
     from harness.signoff.problems import SigningRefused
     from harness.signoff.trust import Signing
 
@@ -160,6 +160,7 @@ def _sign(
     chain = read_chain(asked.folder, signing)
     if chain.problems:
         raise SigningRefused("; ".join(chain.problems), "mend the chain first")
+    refuse_unreadable(place.current)
     evidence = read_evidence(asked.places)
     refuse_unless_yes(place.answer(evidence, asked.phase, asked.profile))
     revision = clean_revision_here(place, asked.folder)

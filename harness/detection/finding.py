@@ -158,7 +158,8 @@ def _crash(cassette: str, error: str, met: int) -> Found:
 
 def _differs(result: CaseResult, met: int) -> Found:
     cause = first_cause(result)
-    lines = explain(result, *(name or "?" for name in result.runtimes))
+    control, candidate = (name or "?" for name in result.runtimes)
+    lines = explain(result, control, candidate)
     channel = cause.channel.value if cause is not None else next(iter(result.cut), "requests")
     return Found(
         cassette=result.cassette,

@@ -155,15 +155,23 @@ def _read_back_otherwise(evidence: Evidence) -> bool:
     return evidence.about("resume") and {Kind.MISSING, Kind.EXTRA} <= kinds
 
 
+def _in_another_order(evidence: Evidence) -> bool:
+    """Whether the results are the same ones, only of other calls at each place."""
+    places = [found for found in evidence.beside if "functionResponse" in found.path]
+    if sum(found.path.endswith("functionResponse.name") for found in places) > 1:
+        return True
+    here = sorted(json.dumps(found.control) for found in places)
+    return len(places) > 1 and here == sorted(json.dumps(found.candidate) for found in places)
+
+
 def _result_seam(evidence: Evidence, is_new: bool) -> Seam:
     """What the model is told of a call's result."""
+    if _in_another_order(evidence):
+        return Seam.SCHEDULER
     if not is_new:
         if ChannelName.TRANSCRIPT not in evidence.channels:
             return Seam.REQUEST_ASSEMBLY
         return _remembered_seam(evidence, of_the_model=False)
-    names = [found for found in evidence.beside if found.path.endswith("functionResponse.name")]
-    if len(names) > 1:
-        return Seam.SCHEDULER  # results of other calls stand there: their order differs
     told = any(found.label == "tool_response" for found in evidence.of(ChannelName.EVENTS))
     if ChannelName.TOOL_STATES in evidence.channels:
         return Seam.UNKNOWN

@@ -214,9 +214,13 @@ def _unpacked(result: CaseResult) -> Timelines:
     if not result.timelines:
         return _NOTHING
     try:
-        return unpack(result.timelines)
+        timelines = unpack(result.timelines)
     except ValueError:
         return _NOTHING
+    known = len(result.divergences)
+    named = (index for row in timelines.rows for index in row.divergences)
+    fits = all(index < known for index in (*named, *timelines.causes))
+    return timelines if fits else _NOTHING
 
 
 def _rows(timelines: Timelines) -> dict[int, int]:

@@ -48,7 +48,6 @@ _DECIDED_BY: Final = (("policy", Seam.POLICY), ("mcp", Seam.TOOL))
 _ABOUT_MODELS: Final = ("routing", "models", "fallback")
 """Cassettes in which settings can differ because another model was meant."""
 _ABOUT_GOING_ON: Final = (
-    ("hooks", Seam.HOOKS),
     ("policy", Seam.POLICY),
     ("limits", Seam.LIFECYCLE),
 )
@@ -139,6 +138,8 @@ def _asked_for(evidence: Evidence) -> Seam | None:
 
 
 def _lone_question(evidence: Evidence) -> Seam:
+    if _is_main(evidence) and evidence.about("hooks"):
+        return Seam.HOOKS
     reasons = {seam for prefix, seam in _BY_ITSELF if evidence.reached_once(prefix)}
     if reasons:
         return reasons.pop() if len(reasons) == 1 else Seam.UNKNOWN

@@ -27,7 +27,7 @@ def sentences_of(evidence: Evidence, control: str, candidate: str) -> list[str]:
     if found.kind is Kind.NONDETERMINISTIC:
         told.extend(_unsteady(found, candidate))
     elif found.channel is ChannelName.PROVIDER and found.label in RULES:
-        told.extend(_objection(found, control, candidate))
+        told.extend(_objection(found))
     elif found.kind is Kind.REPLAY:
         told.extend(_replayed(found, control, candidate))
     else:
@@ -101,7 +101,7 @@ def _place(found: Divergence) -> str:
         case ChannelName.COST:
             return f"the {found.path or 'sum'}"
         case ChannelName.EVENTS:
-            item = f"event ({found.label})"
+            item = f"event ({found.label})" if found.label else item
         case ChannelName.RETRIES:
             item = "retry" if found.label == "retry" else f"report ({found.label})"
         case ChannelName.RECORDING:
@@ -113,7 +113,7 @@ def _place(found: Divergence) -> str:
             item = f"question to the model{counted}{aside}"
         case _:
             pass
-    return f"a {item}" if index is None else f"the {ordinal(index)} {item}"
+    return f"a {item}" if not isinstance(index, int) else f"the {ordinal(index)} {item}"
 
 
 def _alike(evidence: Evidence) -> Iterator[str]:
@@ -227,18 +227,13 @@ _REPLAY: Final = {
 }
 
 
-def _objection(found: Divergence, control: str, candidate: str) -> Iterator[str]:
-    """What the API has against a question, who asked it, and how we know."""
+def _objection(found: Divergence) -> Iterator[str]:
+    """What the API has against a question, and how we know."""
     rule = RULES[found.label]
     api = "refuses" if rule.severity is Severity.ERROR else "takes, though no client means it"
-    who = {
-        Kind.MISSING: f"{control} asked this, {candidate} did not",
-        Kind.EXTRA: f"{candidate} asked this, {control} did not",
-        Kind.UNINHERITED: f"{control} and {candidate} both asked this, the published core did not",
-    }[found.kind]
     value = found.candidate if found.control == ABSENT else found.control
     yield f"What the API {api}: {rule.says}"
-    yield f"{who}: {found.path} {shown_text(value)}."
+    yield f"It is so at {found.path}, {shown_text(value)}."
     yield f"How that is known: {rule.evidence}"
 
 

@@ -50,7 +50,7 @@ CHANNELS: Final = {
     ),
     ChannelName.TOOL_STATES: ChannelWords(
         about="the way of a tool call from being asked for to its end",
-        did="took a call through",
+        did="made",
         item="call",
         cannot="The model had asked both for the same; a call can go only one way.",
     ),

@@ -115,17 +115,18 @@ def judge_record(
             says=f"it was signed with other packages: {listed(other)}",
             change=f"install what was signed, or sign what is here: {sign}",
         )
-    days = (as_of - date.fromisoformat(record.time[:10])).days
-    if days > gates.signing.valid_days:
+    earliest = date.fromordinal(max(1, as_of.toordinal() - gates.signing.valid_days))
+    if record.time[:10] < earliest.isoformat():
         yield Reason(
             kind=ReasonKind.RECORD_OLD,
             about=phase,
-            says=f"it was signed {counted(days, 'day')} ago, and stands for "
-            f"{gates.signing.valid_days}",
+            says=f"it was signed on {record.time[:10]}, and stands for "
+            f"{counted(gates.signing.valid_days, 'day')}",
             change=sign,
         )
     for waiver in record.answer.waivers:
-        if waiver.state == "used" and as_of > date.fromisoformat(waiver.expires):
+        # Both are days in ISO, which sort as texts; what a record holds may be none.
+        if waiver.state == "used" and as_of.isoformat() > waiver.expires:
             yield Reason(
                 kind=ReasonKind.WAIVER_EXPIRED,
                 about=waiver.id,

@@ -68,7 +68,7 @@ def _judged(scope: Scope, rule: CostRule, leg: LegSeen | None) -> tuple[Judged, 
     if not known or known < len(cases):
         says = f"the cost of {counted(len(cases) - known, 'case')} is not known"
         if leg is None:
-            says = "the leg was not run on what is here"
+            says = "not run on what is here"
         reason = scope.reason(ReasonKind.COST_UNKNOWN, rule.leg, says, command)
         return Judged.of("cost", about, says, [reason]), None
     answer = CostAnswer(

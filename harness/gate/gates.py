@@ -57,7 +57,7 @@ class Signing(Table):
 
     threshold: Annotated[int, Field(ge=1, le=16)]
     """How many different trusted signers must have signed a record."""
-    valid_days: Annotated[int, Field(ge=1)] = 90
+    valid_days: Annotated[int, Field(ge=1, le=3650)] = 90
     """Days for which a record stands: later a flag is not flipped by it."""
     signer: tuple[Signer, ...] = Field(default=(), strict=False, max_length=64)
 

@@ -107,7 +107,7 @@ def gates_file(named: Path | None) -> Path:
 
 def _corpus(gates: Gates, file: Path) -> Sequence[Path]:
     """The folders that the gates name: from here, else from the checkout of the gates file."""
-    roots = (Path(), file.resolve().parents[1])
+    roots = (Path(), file.resolve().parent.parent)
     found = []
     for name in gates.corpus:
         place = next((root / name for root in roots if (root / name).exists()), None)

@@ -24,7 +24,7 @@ def judged_kills(scope: Scope) -> tuple[Judged, tuple[ClassKills, ...]]:
     fresh = [run for run in scope.evidence.kills if not _stale(scope, run)]
     if not fresh:
         reason = _lacking(scope)
-        return Judged.of("kills", _ABOUT, reason.says, [reason]), ()
+        return Judged.of("kills", _ABOUT, "not measured on what is here", [reason]), ()
     run = max(fresh, key=lambda run: (not run.cut_off, len(run.faults), run.file.as_posix()))
     tallies = _tallies(scope, run)
     reasons = [*_partial(scope, run), *_too_low(scope, run, tallies)]
@@ -59,7 +59,7 @@ def _partial(scope: Scope, run: KillRun) -> Iterator[Reason]:
     if run.cut_off:
         says = f"{run.file.name} was interrupted after {counted(len(run.faults), 'fault')}"
         yield scope.reason(ReasonKind.KILLS_PARTIAL, _ALL, says, _command(scope))
-    old = scope.too_old(run.facts)
+    old = scope.too_old(run.facts.as_of)
     if old:
         says = f"{run.file.name}: {old}"
         yield scope.reason(ReasonKind.KILLS_STALE, _ALL, says, _command(scope))

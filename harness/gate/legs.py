@@ -10,7 +10,6 @@ from datetime import date
 from harness.canonical import canonical
 from harness.gate.answer import Leg, Reason, ReasonKind
 from harness.gate.evidence import LegRun
-from harness.gate.facts import Facts
 from harness.gate.rules import LegRule
 from harness.gate.scope import Judged, Scope, counted, listed
 from harness.parity.verdict import CaseResult, CaseVerdict
@@ -125,7 +124,7 @@ def _judged(scope: Scope, rule: LegRule, seen: Sequence[LegSeen]) -> Judged:
     about = f"{rule.name}: every case is parity"
     if not seen:
         reason = _lacking(scope, rule)
-        return Judged.of("legs", about, reason.says, [reason])
+        return Judged.of("legs", about, "not run on what is here", [reason])
     whole = seen[0]
     reasons = [
         *_incomplete(scope, whole),
@@ -201,8 +200,10 @@ def _incomplete(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
 
 def _old(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
     header = leg.run.record.header
-    day = date.fromisoformat(header.started_at[:10] or header.as_of)
-    old = scope.too_old(Facts(as_of=day))
+    try:
+        old = scope.too_old(date.fromisoformat(header.started_at[:10] or header.as_of))
+    except ValueError:
+        old = "it does not say when it was run"
     if old:
         says = f"{leg.run.file.name}: {old}"
         yield scope.reason(ReasonKind.LEG_OLD, leg.rule.name, says, scope.leg_command(leg.rule))

@@ -51,10 +51,10 @@ def _judged(scope: Scope, rule: SampleRule) -> tuple[Judged, Sample | None]:
     fresh = [run for run in runs if not _stale(scope, run)]
     if not fresh:
         reason = _lacking(scope, rule, runs)
-        return Judged.of("samples", about, reason.says, [reason]), None
+        return Judged.of("samples", about, "not drawn on what is here", [reason]), None
     counting = _counting(fresh)
     drawn = sum(run.drawn for run in counting)
-    reasons = [*_against(scope, rule, fresh), *_too_few(scope, rule, counting, drawn)]
+    reasons = [*_against(scope, rule, fresh), *_too_few(scope, rule, fresh, counting)]
     clean = drawn > 0 and all(run.verdict == _NOTHING for run in fresh)
     if clean:
         says = bound_in_words(drawn, rule.profile)
@@ -120,7 +120,7 @@ def _lacking(scope: Scope, rule: SampleRule, runs: Sequence[SampleRun]) -> Reaso
 
 
 def _against(scope: Scope, rule: SampleRule, fresh: Sequence[SampleRun]) -> Iterator[Reason]:
-    """What speaks against it in any run, however short or old."""
+    """What speaks against it in any run, however short."""
     for run in fresh:
         file = run.file.name
         if run.verdict == "findings":
@@ -129,21 +129,23 @@ def _against(scope: Scope, rule: SampleRule, fresh: Sequence[SampleRun]) -> Iter
         elif run.verdict != _NOTHING:
             says = f"{file} holds cases of which nothing can be said"
             yield scope.reason(ReasonKind.SAMPLE_UNDECIDED, rule.profile, says, run.command)
-        elif run.interrupted:
-            says = f"{file} was interrupted after {counted(run.drawn, 'scenario')}"
-            change = f"{run.command} --resume"
-            yield scope.reason(ReasonKind.SAMPLE_UNDECIDED, rule.profile, says, change)
 
 
 def _too_few(
-    scope: Scope, rule: SampleRule, counting: Sequence[SampleRun], drawn: int
+    scope: Scope, rule: SampleRule, fresh: Sequence[SampleRun], counting: Sequence[SampleRun]
 ) -> Iterator[Reason]:
+    drawn = sum(run.drawn for run in counting)
     if drawn < rule.examples:
+        for run in fresh:
+            if run.interrupted:
+                says = f"{run.file.name} was interrupted after {counted(run.drawn, 'scenario')}"
+                change = f"{run.command} --resume"
+                yield scope.reason(ReasonKind.SAMPLE_UNDECIDED, rule.profile, says, change)
         says = f"{counted(drawn, 'scenario')} drawn, and {rule.examples:,} are asked for"
         command = _command(rule, rule.examples)
         yield scope.reason(ReasonKind.SAMPLE_SMALL, rule.profile, says, command)
     for run in counting:
-        old = scope.too_old(run.facts)
+        old = scope.too_old(run.facts.as_of)
         if old:
             says = f"{run.file.name}: {old}"
             command = _command(rule, rule.examples)

@@ -11,7 +11,6 @@ from typing import Final
 from harness.coverage.contract import Contract
 from harness.gate.answer import Condition, Reason, ReasonKind, answer_of
 from harness.gate.evidence import Evidence
-from harness.gate.facts import Facts
 from harness.gate.gates import Gates
 from harness.gate.rules import LegRule, PhaseGates, ProfileGate
 from harness.inventory import CODE, Inventory
@@ -73,9 +72,9 @@ class Scope:
         now = self.current.digests
         return [name for name in (*CODE, *more) if components.get(name, "") != now.get(name, "")]
 
-    def too_old(self, facts: Facts) -> str:
-        """How old a measurement is, in words, if it is too old; else empty."""
-        days = (self.as_of - facts.as_of).days
+    def too_old(self, day: date) -> str:
+        """How old what was measured on `day` is, in words, if it is too old; else empty."""
+        days = (self.as_of - day).days
         most = self.rules.max_age_days
         if days <= most:
             return ""

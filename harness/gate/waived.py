@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from harness.gate.answer import Reason, ReasonKind, WaiverAnswer
 from harness.gate.legs import LegSeen
 from harness.gate.scope import Judged, Scope, counted
-from harness.parity.waivers import Waiver
+from harness.parity.breadth import glob_pattern
+from harness.parity.waiver import Waiver
 
 __all__ = ["judged_waivers"]
 
@@ -77,8 +77,8 @@ def _could_use(waiver: Waiver, leg: LegSeen) -> bool:
 
 
 def _meant(waiver: Waiver, cassette: str) -> bool:
-    pattern = ".*".join(re.escape(part) for part in waiver.scenario.split("*"))
-    return re.fullmatch(pattern, cassette, re.DOTALL) is not None
+    scenario = waiver.scenario
+    return glob_pattern(scenario).fits(cassette) if "*" in scenario else scenario == cassette
 
 
 def _reasons(scope: Scope, answer: WaiverAnswer) -> Iterator[Reason]:

@@ -20,6 +20,7 @@ from harness.report.model import ExitCode
 from harness.scenarios.generation import WORKER_DIED, upper_bound
 from harness.scenarios.profiles import PROFILES
 from harness.scenarios.trial import UNDECIDED
+from services.redaction import redacted_value
 from services.wire import Json, JsonObject
 
 __all__ = [
@@ -234,7 +235,7 @@ def generation_json(
         "command": shlex.join(repeat),
         "measured": dict(measured or {}),
     }
-    return json.dumps(document, indent=2) + "\n"
+    return json.dumps(redacted_value(document), indent=2) + "\n"
 
 
 def _progress(campaign: Campaign) -> str:

@@ -41,10 +41,10 @@ def first_cause_at(
         index, found = each
         channel = _ORDER.index(found.channel)
         if found.kind is Kind.REPLAY:
-            return (1, 0, channel, index)
+            return (2, 0, channel, index)  # how the replay took what the runs did
         if found.channel in IN_TIME:
             return (0, at.get(index, len(at)), channel, index)
-        return (2, 0, channel, index)
+        return (1, 0, channel, index)
 
     return min(divergences, key=rank, default=(None, None))[0]
 

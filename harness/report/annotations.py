@@ -66,6 +66,8 @@ def _of_undecided(report: RunReport, case: CaseResult) -> str:
 
 def _of_waivers(report: RunReport) -> Iterator[str]:
     for waiver in report.waivers:
+        if waiver.warning is not None:
+            yield _command("warning", None, "parity: waivers", [waiver.warning])
         if waiver.state in ("expired", "exceeded"):
             told = f"waiver {waiver.id}: {waiver.state}, {waiver.count} of {waiver.max_count}"
             yield _command("warning", None, "parity: waivers", [told])
@@ -86,7 +88,7 @@ def _place(file: str | None) -> str | None:
     """The file as GitHub wants it, from the checkout's root; `None` for one that is not below."""
     if file is None or Path(file).is_absolute() or ".." in PurePosixPath(file).parts:
         return None
-    return Path(file).as_posix()
+    return Path(redacted(file)).as_posix()  # first: a path has no double slashes any more
 
 
 def _escaped(text: str, codes: dict[str, str]) -> str:

@@ -43,6 +43,7 @@ def page_data(report: RunReport) -> JsonObject:
         "control": report.control,
         "candidate": report.candidate,
         "blame": None if said is None else said.line,
+        "since": [] if report.since is None else report.since.lines(),
         "partial": _partial(report),
         "counts": _counts(report.cases),
         "problems": [problem.message for problem in report.problems],
@@ -106,7 +107,9 @@ def _says(report: RunReport) -> str:
         told = f"{report.candidate} does not behave as {report.control} in {divergent} of"
         return f"{told} {_count(total, 'case')}."
     if report.verdict is CaseVerdict.PARITY:
-        return f"{sides} behave alike in {_all(total)}."
+        waived = sum(len(case.waived) for case in report.cases)
+        but = f", but for {_count(waived, 'accepted difference')}" if waived else ""
+        return f"{sides} behave alike in {_all(total)}{but}."
     if unsure := counts[CaseVerdict.INCONCLUSIVE]:
         return f"{unsure} of {_count(total, 'case')} decided nothing; no difference was found."
     if not total:
@@ -146,7 +149,6 @@ def _group(cluster: Cluster) -> JsonObject:
 def _case(
     report: RunReport, case: CaseResult, number: int, group_of: Mapping[str, int]
 ) -> JsonObject:
-    cause = first_cause(case)
     told = _told(report, case)
     words = {found.place for found in case.divergences} | set(case.waived.values())
     return {
@@ -158,7 +160,7 @@ def _case(
         "classes": classes_of(case, report.contract),
         "contract": case.contract,
         "group": group_of.get(case.cassette),
-        "headline": next(iter(told.sentences), "") if cause is None else cause.place,
+        "headline": _headline(case, told),
         "sentences": told.sentences,
         "contradiction": told.contradiction,
         "seam": "" if told.channel is None else told.seam.value,
@@ -170,6 +172,14 @@ def _case(
         "words": " ".join(sorted(words)),
         "command": report.reproduce(case),
     }
+
+
+def _headline(case: CaseResult, told: Explanation) -> str:
+    """What to know a case by while it is closed; nothing where its numbers say it."""
+    cause = first_cause(case)
+    if cause is not None:
+        return cause.place
+    return next(iter(told.sentences), "") if case_kind(case) == "finding" else ""
 
 
 def _told(report: RunReport, case: CaseResult) -> Explanation:
@@ -189,7 +199,9 @@ def _behaviour(report: RunReport, told: Explanation) -> JsonObject | None:
         return None
     known = report.contract.by_id(told.behaviour)
     title = "" if known is None else known.title
-    return {"id": told.behaviour, "title": title, "source": told.source}
+    # Both come from a Markdown table; here they are text.
+    plain = [text.replace("`", "") for text in (title, told.source)]
+    return {"id": told.behaviour, "title": plain[0], "source": plain[1]}
 
 
 def _packed(report: RunReport, case: CaseResult) -> str:
@@ -198,12 +210,14 @@ def _packed(report: RunReport, case: CaseResult) -> str:
 
 
 def _facts(report: RunReport) -> list[JsonObject]:
-    """What ran, for the foot of the page: told once, in the order in which one would ask."""
+    """What ran, in groups `{title, rows}`; the first one is shown, the others unfold."""
+    sides = {"control": report.control, "candidate": report.candidate}
     header = report.header
     if header is None:
-        return [{"name": name, "value": report.versions[name]} for name in report.versions]
+        return [_group_of_facts("", {**sides, **report.versions})]
     commit = f"{header.revision}{', with changes' if header.dirty else ''}"
     told = {
+        **sides,
         "begun": header.started_at,
         "revision": commit if header.revision else "",
         "waivers judged by": header.as_of,
@@ -211,10 +225,17 @@ def _facts(report: RunReport) -> list[JsonObject]:
         "shard": header.shard,
         "runs of each side": str(header.repeat) if header.repeat > 1 else "",
         **header.made_of,
-        **{f"digest of {name}": digest for name, digest in header.components.items()},
-        **header.environment,
     }
-    return [{"name": name, "value": value} for name, value in told.items() if value]
+    return [
+        _group_of_facts("", told),
+        _group_of_facts("Digests", header.components),
+        _group_of_facts("Environment", header.environment),
+    ]
+
+
+def _group_of_facts(title: str, facts: Mapping[str, str]) -> JsonObject:
+    rows = [{"name": name, "value": value} for name, value in facts.items() if value]
+    return {"title": title, "rows": rows}
 
 
 def _objections(report: RunReport) -> list[JsonObject]:

@@ -6,18 +6,16 @@ journals have is fine where both say the same of it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 from harness.errors import UsageError
 from harness.parity.verdict import CaseResult
 from harness.report.journal import Journal, JournalRecord, read_journal, refuse_other_run
 
 __all__ = ["Merged", "merge", "read_all", "write_merged"]
-
-T = TypeVar("T")
 
 _MEND: Final = "merge journals of one run: the same build, corpus, waivers and packages"
 _NAMED: Final = 5
@@ -67,12 +65,10 @@ def merge(records: Sequence[JournalRecord]) -> Merged:
             revision=first.header.revision if len(revisions) == 1 else "",
             dirty=any(record.header.dirty for record in records),
         ),
-        finished=_by_name(finished),
+        finished=finished,
         skipped=skipped,
-        problems=_by_name(problems),
-        took_ms=_by_name(
-            {n: ms for record in reversed(records) for n, ms in record.took_ms.items()}
-        ),
+        problems=problems,
+        took_ms={n: ms for record in reversed(records) for n, ms in record.took_ms.items()},
         in_flight=(),
         torn=False,
         ended=True,
@@ -91,7 +87,18 @@ def write_merged(merged: Merged, file: Path) -> None:
     """
     record = merged.record
     part = file.with_name(f".{file.name}.part")
-    with Journal(part, record.header, record.inventory) as journal:
+    try:
+        _write_whole(record, part)
+        part.replace(file)
+    except OSError as error:
+        problem = f"the journal {file} cannot be written: {error.strerror}"
+        raise UsageError(problem, "choose another place with --journal") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _write_whole(record: JournalRecord, file: Path) -> None:
+    with Journal(file, record.header, record.inventory) as journal:
         for name in record.planned:
             if name in record.finished:
                 journal.closed(record.finished[name], record.took_ms.get(name))
@@ -101,11 +108,6 @@ def write_merged(merged: Merged, file: Path) -> None:
                 journal.skipped(name)
         if record.ended:
             journal.ended()
-    try:
-        part.replace(file)
-    except OSError as error:
-        problem = f"the journal {file} cannot be written: {error.strerror}"
-        raise UsageError(problem, "choose another place with --journal") from error
 
 
 def read_all(files: Sequence[Path]) -> list[JournalRecord]:
@@ -137,7 +139,3 @@ def _lacks(together: JournalRecord, records: Sequence[JournalRecord]) -> list[st
         if absent:
             lines.append(f"there is no journal of part {', '.join(absent)}")
     return lines
-
-
-def _by_name(values: Mapping[str, T]) -> dict[str, T]:
-    return dict(sorted(values.items()))

@@ -13,10 +13,10 @@ from pathlib import Path
 from harness.coverage.contract import Contract
 from harness.errors import LoadProblem
 from harness.journal_header import JournalHeader
-from harness.parity.clean import clean_result
 from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus
+from harness.timeline.clean import clean_result
 from harness.triage.changes import Changes
 from harness.triage.clusters import Cluster, clusters
 from services.wire import JsonObject
@@ -87,6 +87,8 @@ class RunReport:
     """What changed since the last green run, where one is known (`harness.triage`)."""
     contract: Contract = field(default_factory=Contract)
     """The numbered behaviours that cases name."""
+    kills: JsonObject | None = None
+    """The kill matrix (`parity faults --json`), where there is one at hand."""
 
     def __post_init__(self) -> None:
         """Take secrets out of the results, whoever made them: before their texts are cut."""

@@ -107,9 +107,10 @@ def _show_head(report: RunReport, console: Console) -> None:
 
 
 def _show_findings(report: RunReport, console: Console) -> None:
-    if not report.findings:
+    findings = report.findings
+    if not findings:
         return
-    first, *others = report.findings
+    first, *others = findings
     console.print(_safe(f"first divergence: {first.case.cassette}{_alike(first)}"), style="red")
     for line in reasons(report, first.case):
         console.print(f"  {_safe(line)}")
@@ -163,7 +164,8 @@ def _show_waivers(report: RunReport, console: Console) -> None:
 
 def _table(report: RunReport) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
-    table.add_column("family")
+    # Of a name that went on in the next line, a build server could take that for a command.
+    table.add_column("family", no_wrap=True, overflow="ellipsis")
     for heading in ("cases", "parity", "divergent", "inconclusive"):
         table.add_column(heading, justify="right")
     for row in report.families:

@@ -6,6 +6,7 @@ import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from harness.errors import ReplayFailure
 from harness.gate.answer import Answer, GateAnswer
@@ -28,8 +29,14 @@ __all__ = [
     "name_of_revoker",
     "name_of_signer",
     "refuse_unless_yes",
+    "refuse_unreadable",
     "traces_of",
 ]
+
+
+_VERSIONS: Final = "distributions"
+"""The component whose files are packages, and have versions for digests."""
+_DIGITS: Final = 64
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,6 +138,22 @@ def refuse_unless_yes(answer: GateAnswer) -> None:
     if answer.answer is Answer.UNKNOWN:
         refused.exit_code = ReplayFailure.exit_code
     raise refused
+
+
+def refuse_unreadable(inventory: Inventory) -> None:
+    """What cannot be read cannot be signed for.
+
+    Raises:
+        SigningRefused: naming the files.
+    """
+    found = [
+        file
+        for name, component in inventory.components.items()
+        for file, digest in component.files.items()
+        if name != _VERSIONS and len(digest) != _DIGITS
+    ]
+    if found:
+        raise SigningRefused(f"files cannot be read: {listed(found)}", "mend their permissions")
 
 
 def name_of_signer(

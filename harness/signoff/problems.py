@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from harness.canonical import printable
 from harness.errors import HarnessError
 
 __all__ = ["KeyProblem", "RecordRefused", "SigningRefused", "SignoffError"]
@@ -25,7 +26,7 @@ class KeyProblem(SignoffError):
     """A key or a passphrase cannot be used."""
 
     def __init__(self, where: str, problem: str, mend: str = "") -> None:
-        super().__init__(f"{where}: {problem}; {mend}" if mend else f"{where}: {problem}")
+        super().__init__(_told(f"{where}: {problem}", mend))
 
 
 class RecordRefused(SignoffError):
@@ -34,7 +35,7 @@ class RecordRefused(SignoffError):
     exit_code = 1
 
     def __init__(self, file: Path | str, problem: str, mend: str = "") -> None:
-        super().__init__(f"{file}: {problem}; {mend}" if mend else f"{file}: {problem}")
+        super().__init__(_told(f"{file}: {problem}", mend))
         self.file = Path(file)
         self.problem = problem
 
@@ -45,4 +46,9 @@ class SigningRefused(SignoffError):
     exit_code = 1
 
     def __init__(self, problem: str, mend: str = "") -> None:
-        super().__init__(f"not signed: {problem}; {mend}" if mend else f"not signed: {problem}")
+        super().__init__(_told(f"not signed: {problem}", mend))
+
+
+def _told(problem: str, mend: str) -> str:
+    """On one line; names of files and fields are somebody else's and may hold anything."""
+    return printable(f"{problem}; {mend}" if mend else problem)

@@ -23,7 +23,7 @@ __all__ = ["HEAD_FILE", "Record", "file_name", "is_record_name", "read_head", "r
 HEAD_FILE: Final = "HEAD"
 """The file beside the records that says which is the newest."""
 
-_NAME: Final = re.compile(r"(\d{4})-(?:[ABC]-(?:pull_request|release)|revocation)\.json")
+_NAME: Final = re.compile(r"([0-9]{4})-(?:[ABC]-(?:pull_request|release)|revocation)\.json")
 
 
 @dataclass(frozen=True, slots=True)

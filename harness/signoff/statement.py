@@ -9,14 +9,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from datetime import date, datetime
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
 from pydantic.alias_generators import to_camel
 
 from harness.canonical import canonical
 from harness.gate.answer import Answer, GateAnswer
 from harness.inventory import Component, Inventory
+from services.redaction import redacted_value
 from services.wire import JsonObject
 
 __all__ = [
@@ -41,9 +43,24 @@ REVOCATION_TYPE: Final = "urn:parity:revocation:v1"
 HEAD_TYPE: Final = "urn:parity:head:v1"
 
 _SHA256: Final = re.compile(r"[0-9a-f]{64}")
+_MOMENT: Final = "%Y-%m-%dT%H:%M:%SZ"
+
+
+def _moment(text: str) -> str:
+    if datetime.strptime(text, _MOMENT).strftime(_MOMENT) != text:  # noqa: DTZ007 - Z is UTC
+        raise ValueError("must be a moment in UTC, such as 2026-01-31T12:00:00Z")
+    return text
+
+
+def _day(text: str) -> str:
+    if date.fromisoformat(text).isoformat() != text:
+        raise ValueError("must be a day, such as 2026-01-31")
+    return text
+
 
 Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-Moment = Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$")]
+Moment = Annotated[str, AfterValidator(_moment)]
+Day = Annotated[str, AfterValidator(_day)]
 Number = Annotated[int, Field(ge=1, le=9999)]
 
 
@@ -61,7 +78,7 @@ class _Value(BaseModel):
 class Named(_Value):
     """A file of the chain, by name and content."""
 
-    file: Annotated[str, Field(pattern=r"^\d{4}-[A-Za-z_-]+\.json$")]
+    file: Annotated[str, Field(pattern=r"^[0-9]{4}-[A-Za-z_-]+\.json$")]
     sha256: Sha256
 
 
@@ -102,7 +119,7 @@ class SignOff(_Value):
     predecessor: Named | None
     phase: Literal["A", "B", "C"]
     profile: Literal["pull_request", "release"]
-    as_of: str
+    as_of: Day
     signer: str
     """What the first signer is called; whose signatures these are, the envelope says."""
     time: Moment
@@ -207,7 +224,7 @@ Statement = SignOff | Revocation | Head
 
 def payload_of(statement: Statement) -> bytes:
     """The bytes that are signed."""
-    return canonical(statement.to_json()).encode()
+    return canonical(redacted_value(statement.to_json())).encode()
 
 
 def _statement(kind: str, subjects: list[JsonObject], predicate: JsonObject) -> JsonObject:

@@ -33,6 +33,7 @@ def parse_strict(raw: bytes) -> Any:
         value = json.loads(
             raw.decode("utf-8"), object_pairs_hook=_no_key_twice, parse_constant=_no_number
         )
+        same = canonical(value).encode() == raw
     except NotStrict:
         raise
     except UnicodeDecodeError:
@@ -41,7 +42,7 @@ def parse_strict(raw: bytes) -> Any:
         raise NotStrict("is nested too deeply") from None
     except ValueError as error:
         raise NotStrict(f"is not JSON: {error}") from None
-    if canonical(value).encode() != raw:
+    if not same:
         raise NotStrict("is not in canonical form: keys sorted, no spaces, ASCII only")
     return value
 

@@ -115,13 +115,13 @@ class Timelines:
                     kind=MomentKind(kind),
                     control=_moment(control),
                     candidate=_moment(candidate),
-                    divergences=tuple(divergences),
+                    divergences=_counts(divergences),
                 )
                 for kind, control, candidate, divergences in value["rows"]
             ),
-            first=value["first"],
-            left_out=value["leftOut"],
-            causes=tuple(value.get("causes", ())),
+            first=None if value["first"] is None else _count(value["first"]),
+            left_out=_count(value["leftOut"]),
+            causes=_counts(value.get("causes", [])),
         )
 
 
@@ -129,7 +129,19 @@ def _moment(value: list[Any] | None) -> Moment | None:
     if value is None:
         return None
     index, line, fields = value
-    return Moment(index=index, line=line, fields=fields)
+    if not isinstance(line, str) or not isinstance(fields, dict | None):
+        raise TypeError("a moment without a line, or with fields that are none")
+    return Moment(index=_count(index), line=line, fields=fields)
+
+
+def _counts(values: list[Any]) -> tuple[int, ...]:
+    return tuple(map(_count, values))
+
+
+def _count(value: Any) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
+        raise TypeError(f"{value!r} counts nothing")
+    return value
 
 
 def pack(timelines: Timelines) -> str:

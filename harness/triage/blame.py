@@ -10,22 +10,75 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import Final, Protocol
 
 from harness.canonical import printable
+from harness.errors import LoadProblem
 from harness.parity.divergence import Kind
 from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.parity.waivers import WaiverStatus
 from harness.triage.changes import OURS, ChangeKind, Changes
 from harness.triage.signs import Sign, Whose, sign_of
 
-if TYPE_CHECKING:  # the report shows the blame, which is made of it
-    from harness.report.model import RunReport
+__all__ = ["Blame", "Reported", "Whose", "blame"]
 
-__all__ = ["Blame", "Whose", "blame"]
+_UPSTREAM: Final = "upstream"
+_NOT_OURS: Final = frozenset({ChangeKind.DISTRIBUTION, ChangeKind.SYSTEM, ChangeKind.ASKED})
 
-_UPSTREAM = "upstream"
-_NOT_OURS = frozenset({ChangeKind.DISTRIBUTION, ChangeKind.SYSTEM, ChangeKind.ASKED})
+
+class Reported(Protocol):
+    """What the blame is made of: a `RunReport`, which in its turn shows it."""
+
+    @property
+    def control(self) -> str:
+        """The side that is right."""
+        ...
+
+    @property
+    def candidate(self) -> str:
+        """The side that is judged."""
+        ...
+
+    @property
+    def cases(self) -> Sequence[CaseResult]:
+        """The results, settled."""
+        ...
+
+    @property
+    def problems(self) -> Sequence[LoadProblem]:
+        """The files that could not be loaded."""
+        ...
+
+    @property
+    def waivers(self) -> Sequence[WaiverStatus]:
+        """What became of each waiver."""
+        ...
+
+    @property
+    def planned(self) -> int:
+        """How many cases there should be."""
+        ...
+
+    @property
+    def interrupted(self) -> bool:
+        """Somebody stopped the run."""
+        ...
+
+    @property
+    def partial(self) -> bool:
+        """Cases are missing."""
+        ...
+
+    @property
+    def verdict(self) -> CaseVerdict:
+        """The run's answer."""
+        ...
+
+    @property
+    def since(self) -> Changes | None:
+        """What changed since the last green run, where that is known."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,10 +101,10 @@ class Blame:
         return f"whose problem: {how}{self.whose.value}: {self.says}{more}"
 
 
-def blame(report: RunReport) -> Blame | None:
+def blame(report: Reported) -> Blame | None:
     """Whose problem `report` is; `None` where it is none, as the run is parity.
 
-    What changed since the last green run (`RunReport.since`) makes it say more where it is known.
+    What changed since the last green run (`Reported.since`) makes it say more where it is known.
     """
     since = report.since
     divergent = [case for case in report.cases if case.verdict is CaseVerdict.DIVERGENT]
@@ -70,7 +123,7 @@ def blame(report: RunReport) -> Blame | None:
     return replace(first, also=tuple(other.says for other in others))
 
 
-def _of_divergent(report: RunReport, cases: Sequence[CaseResult], since: Changes | None) -> Blame:
+def _of_divergent(report: Reported, cases: Sequence[CaseResult], since: Changes | None) -> Blame:
     says = f"{_count(len(cases))} {'diverges' if len(cases) == 1 else 'diverge'}"
     expired = [w.id for w in report.waivers if w.state in ("expired", "exceeded") and w.count]
     if expired:
@@ -80,9 +133,9 @@ def _of_divergent(report: RunReport, cases: Sequence[CaseResult], since: Changes
     return outside or _of_runtime(report, cases, says, since)
 
 
-def _outside(report: RunReport, says: str, since: Changes) -> Blame | None:
+def _outside(report: Reported, says: str, since: Changes) -> Blame | None:
     """Whose it is where only what is not ours changed since the last green run."""
-    if since.ours or not since.green:
+    if not since.green:
         return None
     changed = [change for change in since.changes if change.kind is not ChangeKind.OTHER]
     kinds = {change.kind for change in changed}
@@ -103,7 +156,7 @@ def _outside(report: RunReport, says: str, since: Changes) -> Blame | None:
 
 
 def _of_runtime(
-    report: RunReport, cases: Sequence[CaseResult], says: str, since: Changes | None
+    report: Reported, cases: Sequence[CaseResult], says: str, since: Changes | None
 ) -> Blame:
     candidate = _candidate(report, cases)
     kinds = Counter(found.kind for case in cases if (found := first_cause(case)) is not None)
@@ -125,7 +178,7 @@ def _of_runtime(
     return _blame(Whose.RUNTIME, f"{candidate}: {reason}")
 
 
-def _of_problems(report: RunReport) -> Blame:
+def _of_problems(report: Reported) -> Blame:
     first = report.problems[0]
     count = len(report.problems)
     failed = all("the harness failed" in problem.message for problem in report.problems)
@@ -152,7 +205,7 @@ def _of_undecided(cases: Sequence[CaseResult]) -> list[Blame]:
     ]
 
 
-def _of_lacking(report: RunReport) -> Blame:
+def _of_lacking(report: Reported) -> Blame:
     judged = f"{len(report.cases)} of {report.planned} cases were judged"
     if report.interrupted:
         return _blame(Whose.MACHINE, f"the run was interrupted: {judged}", sure=True)
@@ -162,7 +215,7 @@ def _of_lacking(report: RunReport) -> Blame:
 
 
 def _touched_runtimes(
-    report: RunReport, cases: Sequence[CaseResult], since: Changes | None
+    report: Reported, cases: Sequence[CaseResult], since: Changes | None
 ) -> list[str]:
     """Of the two runtimes, those whose folders alone of our code changed since last green."""
     if since is None or not since.green or since.kinds & OURS != {ChangeKind.RUNTIMES}:
@@ -179,17 +232,17 @@ def _since(since: Changes | None) -> str:
     return f"{'the last green run' if since.green else 'the run'} ({since.since})"
 
 
-def _core_is_a_side(report: RunReport) -> bool:
+def _core_is_a_side(report: Reported) -> bool:
     names = {report.control, report.candidate}
     names |= {name for case in report.cases for name in case.runtimes}
     return any(name.partition("@")[0] == _UPSTREAM or ":" in name for name in names)
 
 
-def _control(report: RunReport, cases: Sequence[CaseResult]) -> str:
+def _control(report: Reported, cases: Sequence[CaseResult]) -> str:
     return next((case.runtimes[0] for case in cases if case.runtimes[0]), report.control)
 
 
-def _candidate(report: RunReport, cases: Sequence[CaseResult]) -> str:
+def _candidate(report: Reported, cases: Sequence[CaseResult]) -> str:
     return next((case.runtimes[1] for case in cases if case.runtimes[1]), report.candidate)
 
 

@@ -130,11 +130,6 @@ class Changes:
         return frozenset(change.kind for change in self.changes)
 
     @property
-    def ours(self) -> bool:
-        """Something of this project's own code changed."""
-        return bool(self.kinds & OURS)
-
-    @property
     def files(self) -> tuple[str, ...]:
         """The files of our own code that changed, as paths in the checkout."""
         found = [

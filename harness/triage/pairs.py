@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 
+from harness.experiment.shareable import compared_without_secrets
 from harness.parity.compare import compare_repeated
 from harness.parity.verdict import CaseResult
 from harness.replay.observation import Observation
-from harness.report.model import RunReport
 
-__all__ = ["PairsReport", "compared"]
+__all__ = ["compared"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,16 +28,8 @@ def compared(control: Observation, candidate: Observation, name: str) -> CaseRes
     not say. `name` is what to call the case.
     """
     facts = _Facts(control.name, tuple({*control.unused_steps, *candidate.unused_steps}))
-    result = compare_repeated([control], [candidate], facts)
+    result = compared_without_secrets(
+        lambda these, those: compare_repeated(these, those, facts), [control], [candidate]
+    )
     divergences = tuple(replace(found, cassette=name) for found in result.divergences)
     return replace(result, cassette=name, divergences=divergences)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PairsReport(RunReport):
-    """The report of a comparison of traces; `files` holds a case's two files as shell words."""
-
-    def reproduce(self, case: CaseResult) -> str:
-        """The command that compares this one pair again."""
-        pair = self.files.get(case.cassette, shlex.join([self.control, self.candidate]))
-        return f"parity diff {pair}"

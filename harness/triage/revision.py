@@ -67,7 +67,7 @@ class Tracer:
         with document.open("wb") as out, errors.open("wb") as err:
             child = subprocess.Popen(
                 words,
-                cwd=tree.root,
+                cwd=self.scratch,
                 env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=out,

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from typing import Any, Final, Protocol, TypeAlias
 
 from services.redaction.kinds import Found, SecretKind
 from services.redaction.lanes import Path, lanes
 from services.redaction.masks import with_masks
 from services.redaction.patterns import telling_key
 
-if TYPE_CHECKING:
-    from services.redaction.redactor import Redactor
-
-__all__ = ["Located", "redacted_value", "secrets_in_value"]
+__all__ = ["Located", "Reader", "redacted_value", "secrets_in_value"]
 
 _SIGNATURES: Final = frozenset({"thoughtSignature", "thought_signature"})
 _MEDIA_TYPES: Final = frozenset({"mimeType", "mime_type"})
@@ -23,6 +20,30 @@ _SHORT: Final = 5
 """No key or token is that short."""
 Lane: TypeAlias = list[tuple[Path, str]]
 """Pieces of one text, and where they stand."""
+
+
+class Reader(Protocol):
+    """What a walk asks of a `Redactor`."""
+
+    def suspects(self, text: str) -> bool:
+        """Whether it is worth looking."""
+        ...
+
+    def secrets_in(self, text: str) -> list[Found]:
+        """Where in a text."""
+        ...
+
+    def secrets_in_chunks(self, chunks: Sequence[str]) -> list[Found]:
+        """Where in pieces of one text."""
+        ...
+
+    def text(self, text: str) -> str:
+        """A text with masks."""
+        ...
+
+    def chunks(self, chunks: list[str]) -> list[str]:
+        """Pieces of one text with masks."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,37 +62,37 @@ class Located:
         return "".join(steps).removeprefix(".")
 
 
-def redacted_value(value: Any, redactor: Redactor) -> Any:
+def redacted_value(value: Any, reader: Reader) -> Any:
     """See `Redactor.value`."""
     if isinstance(value, str):
-        return redactor.text(value)
-    if not isinstance(value, (dict, list, tuple)) or not _suspicious(value, redactor):
+        return reader.text(value)
+    if not isinstance(value, (dict, list, tuple)) or not _suspicious(value, reader):
         return value
-    return _rebuilt(value, redactor, _spread(value, redactor), (), "")
+    return _rebuilt(value, reader, _spread(value, reader), (), "")
 
 
-def secrets_in_value(value: Any, redactor: Redactor) -> Iterator[Located]:
+def secrets_in_value(value: Any, reader: Reader) -> Iterator[Located]:
     """The secrets in a JSON value, each where it begins; never the secrets themselves."""
     if isinstance(value, str):
-        yield from (Located((), one.kind) for one in redactor.secrets_in(value))
+        yield from (Located((), one.kind) for one in reader.secrets_in(value))
         return
-    if not isinstance(value, (dict, list, tuple)) or not _suspicious(value, redactor):
+    if not isinstance(value, (dict, list, tuple)) or not _suspicious(value, reader):
         return
     spread: set[Path] = set()
     for lane in _all_lanes(value, (), spread):
-        for one in redactor.secrets_in_chunks([text for _, text in lane]):
+        for one in reader.secrets_in_chunks([text for _, text in lane]):
             yield Located(_path_at(lane, one.start), one.kind)
     for path, text, context in _texts(value, (), ""):
         if context is None:
-            yield from (Located(path, one.kind, True) for one in redactor.secrets_in(text))
+            yield from (Located(path, one.kind, True) for one in reader.secrets_in(text))
         elif path not in spread:
-            yield from (Located(path, one.kind) for one in _found(text, context, redactor))
+            yield from (Located(path, one.kind) for one in _found(text, context, reader))
 
 
-def _suspicious(value: Any, redactor: Redactor) -> bool:
+def _suspicious(value: Any, reader: Reader) -> bool:
     """One look over all texts at once: what is asked of every value that is written."""
     texts: set[str] = set()
-    return _gather(value, texts, set()) or redactor.suspects("\n".join(texts))
+    return _gather(value, texts, set()) or reader.suspects("\n".join(texts))
 
 
 def _gather(value: Any, texts: set[str], seen: set[int]) -> bool:
@@ -139,11 +160,11 @@ def _path_at(lane: Lane, start: int) -> Path:
     return lane[-1][0]
 
 
-def _spread(value: Any, redactor: Redactor) -> dict[Path, str]:
+def _spread(value: Any, reader: Reader) -> dict[Path, str]:
     """The texts of lanes, as they are written."""
     spread: dict[Path, str] = {}
     for lane in _all_lanes(value, (), set()):
-        cleaned = redactor.chunks([text for _, text in lane])
+        cleaned = reader.chunks([text for _, text in lane])
         spread.update(zip((path for path, _ in lane), cleaned, strict=True))
     return spread
 
@@ -170,9 +191,9 @@ def _context(holder: dict[str, Any], key: str, context: str) -> str:
     return key if telling_key(key) else ""
 
 
-def _found(text: str, context: str, redactor: Redactor) -> list[Found]:
+def _found(text: str, context: str, reader: Reader) -> list[Found]:
     """The secrets in `text`, read after the key that it stands under."""
-    found = redactor.secrets_in(text)
+    found = reader.secrets_in(text)
     if found or not context:
         return found
     if context.lower() == "key":
@@ -181,19 +202,17 @@ def _found(text: str, context: str, redactor: Redactor) -> list[Found]:
     start = len(head)
     return [
         Found(max(one.start - start, 0), one.end - start, one.kind)
-        for one in redactor.secrets_in(head + text)
+        for one in reader.secrets_in(head + text)
         if one.end > start
     ]
 
 
-def _rebuilt(
-    value: Any, redactor: Redactor, spread: dict[Path, str], path: Path, context: str
-) -> Any:
+def _rebuilt(value: Any, reader: Reader, spread: dict[Path, str], path: Path, context: str) -> Any:
     """`value` with masks; what needs none is shared with it."""
     if isinstance(value, str):
         if path in spread:
             return spread[path]
-        found = _found(value, context, redactor)
+        found = _found(value, context, reader)
         return with_masks(value, found) if found else value
     if isinstance(value, dict):
         media = not _MEDIA_TYPES.isdisjoint(value)
@@ -202,14 +221,14 @@ def _rebuilt(
         for key, item in value.items():
             exempt = isinstance(item, str) and _exempt(key, media)
             inner = _context(value, key, context)
-            shown = item if exempt else _rebuilt(item, redactor, spread, (*path, key), inner)
-            name = _apart(redactor.text(key), key, value, rebuilt)
+            shown = item if exempt else _rebuilt(item, reader, spread, (*path, key), inner)
+            name = _apart(reader.text(key), key, value, rebuilt)
             same = same and shown is item and name is key
             rebuilt[name] = shown
         return value if same else rebuilt
     if isinstance(value, (list, tuple)):
         items = [
-            _rebuilt(item, redactor, spread, (*path, number), context)
+            _rebuilt(item, reader, spread, (*path, number), context)
             for number, item in enumerate(value)
         ]
         if all(new is old for new, old in zip(items, value, strict=True)):

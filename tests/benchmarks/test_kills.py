@@ -29,9 +29,12 @@ base, folder, runs, jobs = json.loads(sys.argv[1])
 sys.exit(min(measured(base, Path(folder), runs=runs, seed=7, jobs=jobs), 1))
 """
 
-pytestmark = pytest.mark.skipif(
-    sys.platform != "linux", reason="only Linux lets a process adopt what another leaves behind"
-)
+pytestmark = [
+    pytest.mark.skipif(
+        sys.platform != "linux", reason="only Linux lets a process adopt what another leaves behind"
+    ),
+    pytest.mark.timeout(300),  # ten runs of the whole program, on however busy a machine
+]
 
 
 def killed(folder: Path, base: list[str], runs: int, jobs: list[int]) -> str:

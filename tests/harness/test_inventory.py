@@ -82,6 +82,7 @@ def test_data_beside_the_code_counts(
         "harness/x.pyc",
         "harness/corpus/a/1.yaml",
         "harness/baselines/upstream/a/1.json",
+        "harness/contract.md",
     ],
 )
 def test_what_is_compiled_or_bundled_is_no_code(

@@ -117,8 +117,11 @@ function sideTexts(control, candidate) {
       ? el("em", { class: "nothing" }, "nothing")
       : el("code", {}, ...folded(asText(value)))));
   }
-  return textDiff(asText(control), asText(candidate)).map((runs, side) =>
-    el("code", {}, marked(runs, SIDES[side])));
+  // Of numbers, truth values and nulls no part is the same: they are another value.
+  const texts = typeof control === "string" || isTree(control)
+    ? textDiff(asText(control), asText(candidate))
+    : [[[asText(control), true]], [[asText(candidate), true]]];
+  return texts.map((runs, side) => el("code", {}, marked(runs, SIDES[side])));
 }
 
 function asText(value) {

@@ -23,7 +23,7 @@ function prepare() {
     const move = event.target.closest("button[data-move]");
     if (move) stepFinding(Number(move.dataset.move));
     const query = event.target.closest("button[data-query]");
-    if (query) searchFor(query.dataset.query);
+    if (query) searchFor(query.dataset.query, "waived" in query.dataset);
   });
   const search = document.getElementById("search");
   if (!search) return;
@@ -38,8 +38,10 @@ function prepare() {
   for (const card of cards()) if (card.open) fillCase(card);
 }
 
-function searchFor(query) {
+function searchFor(query, amongWaived) {
   const search = document.getElementById("search");
+  const waived = document.getElementById("show-waived");
+  if (amongWaived && waived) waived.checked = true;
   search.value = query;
   showChosen();
   search.focus({ preventScroll: true });

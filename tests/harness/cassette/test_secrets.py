@@ -177,3 +177,10 @@ def test_signatures_media_and_placeholders_pass(tmp_path: Path) -> None:
     step = {"candidates": [{"content": {"role": "model", "parts": parts}, "index": 0}]}
 
     assert check(tmp_path, yaml.safe_dump(document(model=[{"stream": [step]}]))).exit_code == 0
+
+
+def test_a_message_on_the_terminal_masks_keys_and_leaves_paths() -> None:
+    result = CliRunner().invoke(parity, ["check", f"/home/karlotta/{GOOGLE}.yaml"])
+
+    assert result.exit_code == 2
+    assert f"parity: /home/karlotta/{redacted(GOOGLE)}.yaml: does not exist" in result.stderr

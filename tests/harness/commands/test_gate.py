@@ -62,7 +62,7 @@ def test_what_lacks_is_unknown_with_the_command_that_makes_it(checkout: Path) ->
     result = invoke()
 
     assert result.exit_code == 3
-    assert "? seeded faults are found: no kill matrix is there" in result.stdout
+    assert "? seeded faults are found: not measured on what is here" in result.stdout
     assert "to change that: parity faults cassettes -n 0 --corpus-only" in result.stdout
 
 

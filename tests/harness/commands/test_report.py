@@ -180,3 +180,41 @@ def test_a_journal_whose_header_lacks_a_component_is_no_traceback(
 
     assert told.exception is None or isinstance(told.exception, SystemExit)
     assert "Traceback" not in told.output
+
+
+def test_a_merged_run_is_told_what_changed_and_is_kept_itself(
+    corpus: Path, elsewhere: Path
+) -> None:
+    cassette = corpus / "a" / "2.yaml"
+    for text, name in (("plain", "green"), ("loses usage", "red")):
+        cassette.write_text(text)
+        run(corpus, elsewhere / f"{name}.jsonl", "--no-keep")
+        journal = elsewhere / f"{name}.jsonl"
+        days = {"green": "2026-03-01", "red": "2026-03-02"}
+        head, rest = journal.read_text().split("\n", 1)
+        facts = {**json.loads(head), "started_at": f"{days[name]}T06:00:00+00:00"}
+        journal.write_text(f"{json.dumps(facts)}\n{rest}")
+
+    green = invoke("merge", "green.jsonl", "--journal", "whole-1.jsonl", "--keep")
+    red = invoke("merge", "red.jsonl", "--journal", "whole-2.jsonl", "--keep")
+
+    assert green.exit_code == 0, green.output
+    assert "last green (20260301T060000Z-1.jsonl, 2026-03-01 06:00 UTC)" in red.output
+    assert "corpus: a/2 changed" in red.output
+    assert sorted(path.name[:8] for path in (elsewhere / ".parity/journals").iterdir()) == [
+        "20260301",
+        "20260302",
+    ]
+
+
+def test_a_merged_journal_that_began_at_no_time_is_not_kept(corpus: Path, elsewhere: Path) -> None:
+    run(corpus, elsewhere / "run.jsonl", "--no-keep")
+    head, rest = (elsewhere / "run.jsonl").read_text().split("\n", 1)
+    facts = {**json.loads(head), "started_at": "\x1b[2J soon"}
+    (elsewhere / "run.jsonl").write_text(f"{json.dumps(facts)}\n{rest}")
+
+    merged = invoke("merge", "run.jsonl", "--journal", "whole.jsonl", "--keep")
+
+    assert merged.exit_code == 1
+    assert "\x1b" not in merged.output
+    assert not (elsewhere / ".parity").exists()

@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
+from harness.signoff.keys import SigningKey
 from tests.harness.signoff.signable import Signable, signable
 
 RECORD = "0001-A-release.json"
@@ -75,6 +76,30 @@ def test_a_stranger_cannot_revoke(checkout: Signable) -> None:
     assert result.exit_code == 1
     assert "the key is no signer's of release records of phase A" in result.output
     assert not (checkout.signoffs / "0002-revocation.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("passphrase", "code", "says"),
+    [
+        (None, 2, "needs its passphrase, and nobody is at a terminal"),
+        ("wrong horse!", 2, "the passphrase does not fit"),
+        ("correct horse", 0, "revoked: "),
+    ],
+)
+def test_a_locked_key_is_opened_with_its_passphrase_and_no_other(
+    checkout: Signable, passphrase: str | None, code: int, says: str
+) -> None:
+    plain = SigningKey.from_pem(checkout.key("bob").read_bytes(), "bob", None)
+    checkout.key("bob").write_bytes(plain.pem(b"correct horse"))
+    file = checkout.root.parent / "passphrase"
+    file.write_text(passphrase or "")
+    file.chmod(0o600)
+
+    result = revoke(checkout, *(["--passphrase-file", file] if passphrase else []))
+
+    assert result.exit_code == code, result.output
+    assert says in result.output
+    assert "horse" not in result.output
 
 
 def test_a_terminal_is_not_left_to_a_reason_with_escapes_in_it(checkout: Signable) -> None:

@@ -94,8 +94,8 @@ COST: JsonObject = {
 }
 
 
-def gates(**changes: str) -> Gates:
-    """The gates above, with texts in them replaced: `old=new` by the words in `changes`."""
+def gates(**changes: tuple[str, str]) -> Gates:
+    """The gates above, with texts in them replaced: each of `changes` is (old, new)."""
     text = GATES
     for old, new in changes.values():
         assert old in text

@@ -141,3 +141,14 @@ def test_baselines_of_two_runtimes_stand_for_none(tmp_path: Path) -> None:
     (run,) = read_evidence([tmp_path / "core.jsonl"]).legs
 
     assert run.control == ""
+
+
+def test_recorded_traffic_that_calls_itself_by_its_family_is_read_back(tmp_path: Path) -> None:
+    made = world()
+    made.legs["adk"].results["a/one"] = result("http/a/one", ("legacy", "adk"))
+    made.write(tmp_path)
+
+    (run,) = read_evidence([tmp_path / "adk.jsonl"]).legs
+
+    assert run.record.missing == ()
+    assert run.record.finished["a/one"].cassette == "http/a/one"

@@ -196,6 +196,7 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
         K.LEG_OTHER_CORPUS,
     ),
     "an old leg": (header("adk", started_at="2026-02-01T00:00:00+00:00"), K.LEG_OLD),
+    "a leg of no day": (header("adk", started_at="soon"), K.LEG_OLD),
     "a leg with other packages": (
         header("adk", environment={"python": "3.11", "google-adk": "2.12.0"}),
         K.LEG_OTHER_ENVIRONMENT,
@@ -263,6 +264,16 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
         K.KILL_RATE_LOW,
     ),
     "too few faults": (has(kills=kills([fault(n) for n in range(3)])), K.KILLS_FEW),
+    "too few faults, however good their share": (
+        has(
+            kills=kills([fault(n) for n in range(3)]),
+            gates=gates(
+                a=("bound = 0.4, class_f", "bound = 0.0, class_f"),
+                b=("class_bound = 0.4", "class_bound = 0.0"),
+            ),
+        ),
+        K.KILLS_FEW,
+    ),
     "none of a class": (
         has(kills=kills([fault(n, **{"class": "hooks"}) for n in range(8)])),
         K.KILLS_FEW,
@@ -279,6 +290,10 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
     "a search instead of a sample": (has(samples=[sample(way="search")]), K.SAMPLE_MISSING),
     "a sample with a fault put in": (has(samples=[sample(fault="x")]), K.SAMPLE_MISSING),
     "a sample of other code": (has(samples=[sample(**measured_with(STALE))]), K.SAMPLE_STALE),
+    "a sample of other waivers": (
+        has(samples=[sample(**measured_with(inventory(waivers=OTHER)))]),
+        K.SAMPLE_STALE,
+    ),
     "a sample with other weights": (has(samples=[sample(profileDigest="0")]), K.SAMPLE_STALE),
     "an old sample": (
         has(samples=[sample(measured=measured(asOf="2026-02-01"))]),
@@ -306,6 +321,10 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
     "an interrupted sample": (has(samples=[sample(interrupted=True)]), K.SAMPLE_UNDECIDED),
     "an expired waiver": (
         lambda made: settles(made, expires=date(2026, 2, 28)),
+        K.WAIVER_EXPIRED,
+    ),
+    "an expired waiver that no leg speaks of": (
+        has(waivers=waived(waiver(between=("x", "y"), expires=date(2026, 2, 28)))),
         K.WAIVER_EXPIRED,
     ),
     "an unused waiver": (has(waivers=waived(waiver())), K.WAIVER_UNUSED),
@@ -447,9 +466,12 @@ def test_a_waiver_between_other_runtimes_is_not_asked(tmp_path: Path) -> None:
     assert answer.waivers[0].state == "not asked"
 
 
-def test_a_waiver_of_cassettes_that_were_not_run_is_not_called_unused(tmp_path: Path) -> None:
+@pytest.mark.parametrize("scenario", ["a/two", "a/*"])
+def test_a_waiver_of_cassettes_that_were_not_run_is_not_called_unused(
+    scenario: str, tmp_path: Path
+) -> None:
     made = world()
-    made.waivers = waived(waiver(scenario="a/two"))
+    made.waivers = waived(waiver(scenario=scenario))
     made.legs["adk"].results.pop("a/two")
 
     assert ReasonKind.WAIVER_UNUSED not in kinds(made.judged(tmp_path))
@@ -489,6 +511,23 @@ def test_samples_with_other_seeds_add_up(tmp_path: Path) -> None:
     assert answer.answer is Answer.YES
     assert answer.samples[0].examples == 120
     assert answer.samples[0].seeds == (7, 8)
+
+
+def test_a_sample_that_was_cut_off_counts_for_nothing_and_hurts_no_whole_one(
+    tmp_path: Path,
+) -> None:
+    cut_off = sample(drawn=5000, seed=8, interrupted=True)
+    made = spoiled(has(samples=[sample(), cut_off]))
+
+    answer = made.judged(tmp_path / "a")
+
+    assert answer.answer is Answer.YES
+    assert answer.samples[0].examples == 120
+    made.samples = [sample(drawn=60), cut_off]
+    assert kinds(made.judged(tmp_path / "b")) == {
+        ReasonKind.SAMPLE_SMALL,
+        ReasonKind.SAMPLE_UNDECIDED,
+    }
 
 
 def test_a_held_out_fault_whose_gap_was_closed_is_not_counted_as_found(tmp_path: Path) -> None:

@@ -77,7 +77,7 @@ def test_what_both_commit_and_the_core_does_not_is_divergent_and_explained() -> 
     assert lines[0] == "provider[1] call-unanswered: contents[1] (uninherited)"
     assert "both asked the second question to the model, the published core did not" in lines[1]
     assert f"What the API refuses: {RULES[ERROR.rule].says}" in lines[2]
-    assert lines[3].endswith("contents[1] calls glob.")
+    assert lines[3].endswith("It is so at contents[1], calls glob.")
     assert RULES[ERROR.rule].evidence in lines[4]
 
 

@@ -12,7 +12,7 @@ from harness.provider.rules import ProviderFinding
 from harness.report.model import RunReport
 from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack
 
-SHOWN: Final = "seen-by-people"
+SHOWN: Final = "seen,by::people"
 """Stands in every hostile text: a writer that drops it hides what it should show."""
 
 HOSTILE: Final[dict[str, str]] = {
@@ -82,7 +82,7 @@ def hostile_report() -> RunReport:
 
 def _divergent(name: str) -> CaseResult:
     text = hostile(name)
-    cassette = f"{name}/{HOSTILE[name]}"
+    cassette = f"{text}/{name}"
     found = tuple(
         Divergence(
             cassette=cassette,

@@ -7,6 +7,8 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -14,7 +16,7 @@ import pytest
 from markdown_it import MarkdownIt
 
 from harness.json_lines import JsonLines
-from harness.parity.verdict import CaseResult
+from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.annotations import annotations_report
 from harness.report.html import html_report
 from harness.report.json_report import json_report
@@ -29,6 +31,12 @@ def terminal(report: RunReport) -> str:
     stream = io.StringIO()
     show(report, stream)
     return stream.getvalue()
+
+
+def annotations_of_findings(report: RunReport) -> str:
+    """There is room for ten errors, and files that could not be loaded come first."""
+    cases = tuple(case for case in report.cases if case.verdict is not CaseVerdict.INCONCLUSIVE)
+    return annotations_report(replace(report, cases=cases, problems=()))
 
 
 class _Tags(html.parser.HTMLParser):
@@ -83,7 +91,9 @@ def check_summary(text: str) -> None:
     assert len(text.encode()) <= 2**20
     tokens = MarkdownIt("commonmark", {"html": True}).enable("table").parse(text)
     spoken = []
-    for token in tokens:
+    for before, token in pairwise(tokens):
+        if before.type == "td_open" and token.content.startswith("`"):
+            assert [child.type for child in token.children or ()] == ["code_inline"], token.content
         assert token.type not in ("html_block", "code_block", "hr"), token.content
         for child in token.children or ():
             assert child.type not in ("html_inline", "image", "link_open"), child
@@ -130,6 +140,7 @@ WRITERS: dict[str, tuple[Callable[[RunReport], str], Callable[[str], None]]] = {
     "junit": (junit_report, check_junit),
     "summary": (summary_report, check_summary),
     "annotations": (annotations_report, check_annotations),
+    "annotations of findings": (annotations_of_findings, check_annotations),
     "terminal": (terminal, check_terminal),
 }
 

@@ -19,6 +19,7 @@ from harness.coverage.behaviour import Behaviour, BehaviourClass
 from harness.coverage.contract import Contract
 from harness.coverage.expression import parse_probes
 from harness.errors import UsageError
+from harness.journal_header import JournalHeader
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import WaiverStatus
 from harness.report.html import SCRIPTS, html_report
@@ -27,6 +28,7 @@ from harness.report.html_charts import cost_shape, coverage_rows, grid
 from harness.report.kills import kill_rows, read_kills
 from harness.report.model import LoadProblem, RunReport
 from harness.report.written import write_report
+from harness.triage.changes import Changes
 from tests.harness.report.pages import HOSTILE, divergent, equal, noisy, report, several, waived
 
 CONTRACT = Contract(
@@ -221,6 +223,10 @@ def test_a_case_is_told_apart_by_what_became_of_it(
     [
         (report(equal("a/b"), equal("a/c")), "adk and legacy behave alike in all 2 cases."),
         (report(equal("a/b")), "adk and legacy behave alike in the one case."),
+        (
+            report(waived("a/b"), equal("a/c")),
+            "adk and legacy behave alike in all 2 cases, but for 1 accepted difference.",
+        ),
         (report(divergent("a/b"), equal("a/c")), "adk does not behave as legacy in 1 of 2 cases."),
         (
             report(CaseResult.undecided("a/b", "no"), equal("a/c")),
@@ -364,6 +370,29 @@ def test_waivers_are_shown_with_their_state_and_days_left() -> None:
 
     assert re.search(r"W-soon\s+used\s+1\s+2\s+3\s", text)
     assert re.search(r"W-over\s+expired\s+0\s+2\s+over for 1 day", text)
+
+
+def test_the_page_says_what_ran_and_what_changed_since_it_was_green() -> None:
+    header = JournalHeader(
+        control="legacy",
+        candidate="adk",
+        as_of="2026-11-22",
+        components={"corpus": "c0ffee"},
+        environment={"python": "CPython 3.11.7"},
+        revision="abcdef",
+        dirty=True,
+    )
+    since = Changes(since="monday.jsonl", green=True)
+    text = re.sub(
+        r"(\s|<[^>]+>)+",
+        " ",
+        html_report(replace(report(equal("a/b")), header=header, since=since)),
+    )
+
+    assert "What changed, last green (monday.jsonl) → this run nothing that a journal" in text
+    assert "revision abcdef, with changes" in text
+    assert "Digests (1) corpus c0ffee" in text
+    assert "python CPython 3.11.7" in text
 
 
 def test_every_case_is_in_the_page_with_its_command() -> None:

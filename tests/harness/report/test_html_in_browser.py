@@ -256,6 +256,15 @@ def test_the_search_finds_by_name_class_and_words(page: Page, query: str, names:
     assert len(page.shown()) == 4
 
 
+def test_a_number_in_a_table_leads_to_its_cases(page: Page) -> None:
+    page.open(several(page.folder))
+    page.click("button[data-query='W-1']")
+    assert sorted(page.shown()) == ["tools/accepted", "tools/half"]
+    page.click("button[data-query*='verdict:inconclusive']")
+
+    assert page.shown() == ["abort/wait"]
+
+
 def test_letters_that_are_typed_into_the_search_are_no_keys(page: Page, small: RunReport) -> None:
     page.open(small)
     page.press("/")

@@ -222,6 +222,7 @@ def test_what_is_only_told_keeps_no_run_from_being_resumed(tmp_path: Path) -> No
         (json.dumps({**HEADER.to_json(), "repeat": True}) + "\n", "repeat is not what"),
         (json.dumps({**HEADER.to_json(), "shard": "0/2"}) + "\n", "no part of a corpus"),
         (json.dumps({**HEADER.to_json(), "as_of": "today"}) + "\n", "Invalid isoformat"),
+        (json.dumps({**HEADER.to_json(), "revision": "--all"}) + "\n", "is no revision"),
         (json.dumps({**HEADER.to_json(), "environment": {"a": 1}}) + "\n", "should be a text"),
         (json.dumps(HEADER.to_json()) + "\n", "before it said what the run rests on"),
         ("[" * 100_000 + "\n", "deeper than"),

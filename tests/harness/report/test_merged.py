@@ -61,6 +61,7 @@ def test_the_order_of_journals_makes_no_difference(tmp_path: Path) -> None:
     write_merged(merge(shards[::-1]), tmp_path / "two")
 
     assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
+    assert read_journal(tmp_path / "one").header.started_at == HEADER.started_at
 
 
 def test_a_case_that_two_journals_have_alike_is_fine(tmp_path: Path) -> None:

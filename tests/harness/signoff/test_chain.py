@@ -1,4 +1,5 @@
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from tests.harness.signoff.signed import (
     BOB,
     MALLORY,
     add,
+    revocation,
     revoke,
     sign_off,
     signing,
@@ -202,6 +204,25 @@ def test_a_record_that_is_a_link_is_refused(tmp_path: Path) -> None:
     assert "is a symbolic link" in problems(tmp_path / "one")
 
 
+def test_a_head_is_no_record_and_a_record_no_head(tmp_path: Path) -> None:
+    record = add(tmp_path)
+    head, said = (tmp_path / HEAD_FILE).read_bytes(), record.file.read_bytes()
+
+    record.file.write_bytes(head)
+    assert "says which record is the newest, and is none itself" in problems(tmp_path)
+
+    record.file.write_bytes(said)
+    (tmp_path / HEAD_FILE).write_bytes(said)
+    assert "HEAD: does not say which record is the newest" in problems(tmp_path)
+
+
+def test_a_revocation_does_not_pass_for_a_sign_off(tmp_path: Path) -> None:
+    revoked = revoke(tmp_path, add(tmp_path))
+    revoked.file.rename(tmp_path / "0002-A-release.json")
+
+    assert "0002-A-release.json: was signed as 0002-revocation.json" in problems(tmp_path)
+
+
 def test_what_is_no_record_among_them_is_refused(tmp_path: Path) -> None:
     add(tmp_path)
     (tmp_path / "2-A-release.json").write_text("{}")
@@ -269,6 +290,18 @@ def test_a_record_may_not_call_its_signer_what_he_is_not(tmp_path: Path) -> None
         verified_head(tmp_path, rules())
 
 
+def test_a_key_trusted_for_one_call_revokes_nothing(tmp_path: Path) -> None:
+    ci = signing().also("ci", MALLORY.public)
+    record = add(tmp_path)
+    revoked = append(
+        tmp_path, lambda n, before: revocation(n, before, record, signer="ci"), MALLORY, ci
+    )
+
+    told = standing(revoked, read_chain(tmp_path, ci), ci)
+
+    assert "signed by 0 trusted signers, and 1 must" in told.problems[0]
+
+
 @pytest.mark.parametrize(("profile", "holds"), [("pull_request", True), ("release", False)])
 def test_a_key_trusted_for_one_call_never_makes_a_release_valid(
     tmp_path: Path, profile: str, holds: bool
@@ -285,6 +318,13 @@ def test_a_key_trusted_for_one_call_never_makes_a_release_valid(
 
     assert (told.problems == ()) is holds
     assert not holds or "for this call and pull requests only" in told.remarks[0]
+
+
+def test_nothing_in_a_guests_entry_can_make_him_sign_a_release() -> None:
+    guest = signing().also("ci", MALLORY.public).signers[-1]
+
+    assert guest.profiles == {"pull_request"}
+    assert not replace(guest, profiles=frozenset({"release"})).may_sign("A", "release")
 
 
 def test_a_trusted_key_is_not_made_less_by_naming_it_again() -> None:

@@ -76,6 +76,19 @@ def test_another_type_or_field_is_refused(changes: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"_type": "x"}, "its _type is not"),
+        ({"predicateType": "x"}, "its predicateType is none of"),
+        ({"extra": 1}, "in-toto fields and no others"),
+    ],
+)
+def test_what_a_statement_is_not_is_said(changes: dict[str, Any], words: str) -> None:
+    with pytest.raises(NotAStatement, match=words):
+        parsed(**changes)
+
+
+@pytest.mark.parametrize(
     "changes",
     [
         {"extra": 1},
@@ -93,6 +106,9 @@ def test_another_type_or_field_is_refused(changes: dict[str, Any]) -> None:
         {"traces": {"text/one": ["a" * 64]}},
         {"components": {}},
         {"time": "yesterday"},
+        {"time": "2026-02-30T12:00:00Z"},
+        {"time": "2026-2-3T12:00:00Z"},
+        {"time": "\u0662026-01-01T12:00:00Z"},
         {"not_said": []},
     ],
 )
@@ -126,3 +142,8 @@ def test_only_a_yes_can_be_signed() -> None:
 
     with pytest.raises(ValueError, match="only yes is signed"):
         sign_off(answer=answer)
+
+
+def test_the_day_is_one_of_the_calendar() -> None:
+    with pytest.raises(ValueError, match="as_of"):
+        sign_off(as_of="2026-02-30")

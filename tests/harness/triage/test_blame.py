@@ -230,6 +230,15 @@ def test_of_several_reasons_the_commonest_comes_first_and_a_nameless_one_last() 
             "runtime: adk",
         ),
         (
+            [
+                changed(
+                    ChangeKind.RUNTIMES, "runtimes", "runtimes/legacy/a.py", "runtimes/contract.py"
+                )
+            ],
+            Whose.RUNTIME,
+            "runtime: adk: 1 case diverges, and the control legacy",
+        ),
+        (
             [changed(ChangeKind.SERVICES, "services", "services/clock.py")],
             Whose.RUNTIME,
             "services, or adk's use of them",

@@ -16,8 +16,8 @@ from harness.parity.waivers import load_waivers
 from harness.report.journal import Journal, read_journal
 from harness.report.kept import kept_place
 from harness.report.model import RunReport
+from harness.report.since import Run, since_journal, since_last_green, with_changes
 from harness.triage.changes import Change, ChangeKind, Changes, changes_between
-from harness.triage.since import Run, since_journal, since_last_green, with_changes
 
 TODAY = datetime(2026, 3, 1, tzinfo=UTC).date()
 WAIVERS = load_waivers(None, as_of=TODAY)
@@ -161,6 +161,18 @@ def test_green_is_judged_by_the_cases_that_are_red_now(tmp_path: Path) -> None:
 
     assert found is not None
     assert found.since.startswith(other_red.name)
+
+
+def test_a_run_that_judged_only_some_of_the_red_cases_is_not_their_last_green_one(
+    tmp_path: Path,
+) -> None:
+    green = keep(tmp_path, 1, OLD)
+    keep(tmp_path, 2, NEW, cases=["a/2"])
+
+    found = since_last_green(now(NEW), ["a/1", "a/2"], WAIVERS, tmp_path)
+
+    assert found is not None
+    assert found.since.startswith(green.name)
 
 
 def test_runs_of_other_sides_later_ones_and_broken_journals_are_passed_over(tmp_path: Path) -> None:
