@@ -100,9 +100,12 @@ def killed_run(setting: Setting, number: int, after_s: float) -> Kill:
     kill.problems += [f"left running: {name}" for name in left]
     before = results_in(journal)
     kill.kept = len(before)
-    again = _started([*command, "--resume"], setting.folder)
-    if again.wait() not in (0, 1, 3):
-        kill.problems.append(f"--resume ended with {again.returncode}")
+    with tempfile.TemporaryFile() as errors:
+        again = _started([*command, "--resume"], setting.folder, errors.fileno())
+        if again.wait() not in (0, 1, 3):
+            errors.seek(0)
+            said = errors.read().decode(errors="replace").strip()
+            kill.problems.append(f"--resume ended with {again.returncode}: {said[-500:]}")
     after = results_in(journal)
     kill.problems += [f"{name} was judged again" for name in _twice(journal)]
     kill.problems += [f"{name} was lost" for name in before if after.get(name) != before[name]]
@@ -113,13 +116,15 @@ def killed_run(setting: Setting, number: int, after_s: float) -> Kill:
     return kill
 
 
-def _started(command: Sequence[str], folder: Path) -> subprocess.Popen[bytes]:
+def _started(
+    command: Sequence[str], folder: Path, errors: int = subprocess.DEVNULL
+) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         command,
         cwd=folder,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
+        stderr=errors,
         env={**os.environ, "PYTHONPATH": str(_REPOSITORY), "PARITY_KEEP": "0"},
     )
 

@@ -122,13 +122,14 @@ class CassetteItem(pytest.Item):
         from harness.experiment.case import Skipped
         from harness.parity.verdict import CaseVerdict
         from harness.pytest_judging import judged, settled_alone, told
+        from services.redaction import redacted
 
         outcome = judged(self.asked, self.file)
         if isinstance(outcome, Skipped):
             pytest.skip(f"not of phase {self.asked.phase}")
         if isinstance(outcome, LoadProblem):
             self.problem = outcome.message
-            raise _NotParity(f"not loaded: {outcome.message}")
+            raise _NotParity(redacted(f"not loaded: {outcome.message}"))
         self.result = outcome
         settled = settled_alone(self.asked, outcome)
         if settled.verdict is not CaseVerdict.PARITY:

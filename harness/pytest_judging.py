@@ -89,9 +89,9 @@ def session_report(
     header = header_of(plan, inventory, [file.name for file in files], plan.paths)
     if plan.journal is not None:
         with Journal(plan.journal, header, inventory) as journal:
-            for result in results.values():
-                journal.started(result.cassette)
-                journal.closed(result)
+            for name, result in results.items():
+                journal.started(name)
+                journal.closed(result, name=name)
             for name, problem in problems.items():
                 journal.refused(name, problem)
             if len(results) + len(problems) == len(files):

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, rule
 
 from harness.canonical import canonical, sha256_hex
-from harness.parity.explain import explain
+from harness.explain import explain
 from harness.scenarios.chooser import Chooser
 from harness.scenarios.found import FoundCassette, write_found
 from harness.scenarios.grammar.actions import send

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from agent_protocol.events import AgentEvent
+from harness.explain import explain, first_cause
 from harness.parity.divergence import ChannelName, Divergence
-from harness.parity.explain import explain, first_cause
 from harness.parity.verdict import CaseVerdict
 from parity_tests.corpus import cassette, judge
 

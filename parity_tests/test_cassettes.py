@@ -6,7 +6,7 @@ import pytest
 
 from harness.cassette.find import CassetteFile
 from harness.cassette.load import load_cassette
-from harness.parity.explain import explain
+from harness.explain import explain
 from harness.parity.verdict import CaseVerdict
 from parity_tests.corpus import cassette_files, judge
 

@@ -14,7 +14,7 @@ from hypothesis import settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from harness.cassette.load import load_cassette
-from harness.parity.explain import explain
+from harness.explain import explain
 from harness.scenarios.block import BlockTask, run_block
 from harness.scenarios.drawing import Way
 from harness.scenarios.found import FOUND, read_found

@@ -16,11 +16,11 @@ from harness.baseline.core import known_core_findings
 from harness.cassette.find import find_cassettes
 from harness.cassette.format import Cassette
 from harness.cassette.load import load_cassette
+from harness.explain import explain
 from harness.faults.fault import Behaviour, Fault, Site, in_force
 from harness.faults.patching import replaced
 from harness.parity.compare import compare
 from harness.parity.divergence import ChannelName, Kind
-from harness.parity.explain import explain
 from harness.parity.provider import CoreFindings, FindingKey
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.provider.check import ProviderCheck

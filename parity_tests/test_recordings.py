@@ -11,8 +11,8 @@ import pytest
 
 from harness.cassette.importing import import_responses
 from harness.cassette.load import build_cassette
+from harness.explain import explain
 from harness.parity.compare import compare
-from harness.parity.explain import explain
 from harness.replay.runner import run_cassette
 from parity_tests.corpus import SHARED, WAIVERS
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 from harness.baseline.files import Baseline, BaselineFormatError, read_baseline
 from harness.canonical import printable
+from harness.explain import explain
 from harness.parity.compare import compare_observations
-from harness.parity.explain import explain
 from harness.parity.verdict import CaseResult
 
 __all__ = ["staleness"]

@@ -186,7 +186,7 @@ def _run(plan: _Plan, document: JsonObject, waivers: Waivers) -> Trial:
     Raises:
         _NotAdopted: they do not agree.
     """
-    from harness.parity.explain import explain
+    from harness.explain import explain
     from harness.parity.verdict import CaseVerdict
     from harness.scenarios.trial import try_document
 
@@ -235,7 +235,7 @@ def _observe(plan: _Plan, backend: Backend, file: Path, name: str, waivers: Waiv
 def _against(backend: Backend, file: Path, name: str, waivers: Waivers) -> list[str]:
     """Whether the published core does the same."""
     from harness.experiment.case import CaseTask, judge
-    from harness.parity.explain import explain
+    from harness.explain import explain
     from harness.parity.verdict import CaseResult
     from harness.parity.waivers import settle
 

@@ -239,11 +239,13 @@ def _tell(checkout: Checkout, judged: Judged) -> None:
 
 def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
     """The answer, on standard output; the line with the revision, or the range, comes last."""
-    from harness.parity.explain import explain
+    from harness.explain import explain
     from harness.triage.bisection import Light
+    from services.redaction import redacted
 
     first = judge.results.get(found.commit)
-    lines = [] if first is None else explain(first, *judge.sides(found.commit))
+    said = [] if first is None else explain(first, *judge.sides(found.commit))
+    lines = [redacted(line) for line in said]
     skipped = [each for each in found.judged if each.light is Light.SKIPPED]
     files = checkout.touched(f"{found.commit}^", found.commit)
     if found.suspects:
@@ -261,7 +263,8 @@ def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
     looked = f"{len(found.judged) + 2} revisions looked at, {len(skipped)} skipped"
     if found.suspects:
         count = len(found.suspects) + 1
-        click.echo(f"the first red revision is one of {count} up to {found.commit} ({looked})")
+        between = f"{found.green[:12]}..{found.commit[:12]}"
+        click.echo(f"the first red revision is one of {count} in {between} ({looked})")
     else:
         click.echo(f"the first red revision is {found.commit} ({looked})")
     if plan.json_file is not None:
@@ -275,6 +278,7 @@ def _document(found: Found, lines: Sequence[str], files: Sequence[str]) -> str:
         "bisect": 1,
         "exact": not found.suspects,
         "first": found.commit,
+        "green": found.green,
         "suspects": list(found.suspects),
         "explanation": list(lines),
         "files": list(files),

@@ -27,7 +27,6 @@ from harness.errors import UsageError
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.experiment.backend import Backend
     from harness.experiment.pool import Workers
-    from harness.generating.campaign import Campaign
     from harness.parity.waivers import Waivers
     from harness.scenarios.block import BlockDone, BlockTask
     from harness.scenarios.found import KnownFinding
@@ -191,15 +190,24 @@ def _check(asked: _Asked, backend: Backend) -> None:
 
 def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
     from harness.config import default_waivers, versions
+    from harness.gate.facts import evidence_facts
     from harness.generating.campaign import Campaign, CampaignSetup
-    from harness.generating.report import generation_exit, generation_progress, show_generation
+    from harness.generating.report import (
+        generation_exit,
+        generation_json,
+        generation_progress,
+        show_generation,
+    )
     from harness.parity.waivers import load_waivers
     from harness.scenarios.found import FOUND
     from harness.scenarios.generation_journal import JOURNALS, GenerationJournal
 
     day = datetime.now(UTC).date()
-    waivers = load_waivers(asked.waivers_file or default_waivers(), as_of=day)
+    waivers_file = asked.waivers_file or default_waivers()
+    waivers = load_waivers(waivers_file, as_of=day)
     plan = _plan(asked, waivers)
+    # What is here now runs, whatever is here when it ends.
+    measured = {} if asked.json_file is None else evidence_facts((), waivers_file, day)
     folder = asked.found or FOUND
     check_writable_folder(folder, "--found")
     setup = CampaignSetup(
@@ -222,7 +230,8 @@ def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
             except KeyboardInterrupt:
                 interrupted = True
     if asked.json_file is not None:
-        _write_json(asked, asked.json_file, campaign, repeat, interrupted=interrupted)
+        text = generation_json(campaign, repeat=repeat, interrupted=interrupted, measured=measured)
+        _write_json(asked.json_file, text)
     show_generation(campaign, sys.stdout, repeat=repeat, interrupted=interrupted)
     return int(generation_exit(campaign, interrupted=interrupted))
 
@@ -302,16 +311,7 @@ def _say_begin(asked: _Asked, plan: GenerationPlan, resumed: bool, blocks: int) 
     click.echo(f"{what}: {plan.control} and {plan.candidate}, {until}{after}", err=True)
 
 
-def _write_json(
-    asked: _Asked, file: Path, campaign: Campaign, repeat: Sequence[str], *, interrupted: bool
-) -> None:
-    from harness.config import default_waivers
-    from harness.gate.facts import evidence_facts
-    from harness.generating.report import generation_json
-
-    waivers = asked.waivers_file or default_waivers()
-    measured = evidence_facts((), waivers, campaign.plan.waivers.as_of)
-    text = generation_json(campaign, repeat=repeat, interrupted=interrupted, measured=measured)
+def _write_json(file: Path, text: str) -> None:
     try:
         file.write_text(text, "utf-8")
     except OSError as error:

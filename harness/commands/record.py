@@ -50,7 +50,8 @@ def record(
     asked is beside it, in NAME.requests.jsonl, a line for each request.
 
     Keys and tokens are masked, those of the environment and whatever looks like one, also where the
-    answer's pieces cut them; the paths of the folder and the home are replaced; HTTP headers and files such as .env are left out. Read a cassette before you share it.
+    answer's pieces cut them; the paths of the folder and the home are replaced; HTTP headers and
+    files such as .env are left out. Read a cassette before you share it.
 
     Ctrl-C ends the run; what was recorded so far is written.
 

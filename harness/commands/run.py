@@ -164,9 +164,9 @@ def _run(
     from harness.report.journal import shard_of
     from harness.report.model import exit_code
     from harness.report.settled import reproducing_options, settled_report
+    from harness.report.since import with_changes
     from harness.report.terminal import progress, show
     from harness.report.written import write_report
-    from harness.report.since import with_changes
 
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
     mine = set(shard_of([file.name for file in files], plan.shard or ""))

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -114,21 +116,30 @@ def _told(path: Path) -> str:
 
 
 def last_journal(plan: RunPlan) -> JournalRecord:
-    """The journal of the last run: the one that `--journal` names, or the newest that was kept.
+    """The journal of the last run of these sides: the one of `--journal`, or the newest kept.
 
     Raises:
-        UsageError: there is none, or it cannot be read.
+        UsageError: there is none, it cannot be read, or it is of other sides.
     """
-    from harness.report.journal import read_journal
+    from harness.report.journal import read_header, read_journal
     from harness.report.kept import JOURNALS, kept_journals
 
+    sides = (plan.control, plan.candidate)
     if plan.journal is not None:
-        return read_journal(plan.journal)
-    kept = kept_journals()
-    if not kept:
-        problem = f"--last-failed: no run has left a journal in {JOURNALS}"
-        raise UsageError(problem, "run without it first, or name a journal with --journal")
-    return read_journal(kept[-1])
+        record = read_journal(plan.journal)
+        theirs = (record.header.control, record.header.candidate)
+        if theirs != sides:
+            problem = f"{plan.journal}: is a run of {theirs[0]} and {theirs[1]}"
+            words = shlex.join(["--control", theirs[0], "--candidate", theirs[1]])
+            raise UsageError(problem, f"add {words}")
+        return record
+    for file in reversed(kept_journals()):
+        with suppress(UsageError):  # of another format, or killed before its first line
+            header = read_header(file)
+            if (header.control, header.candidate) == sides:
+                return read_journal(file)
+    problem = f"--last-failed: no run of {sides[0]} and {sides[1]} has left a journal in {JOURNALS}"
+    raise UsageError(problem, "run without it first, or name a journal with --journal")
 
 
 def failed_before(record: JournalRecord, waivers_file: Path | None) -> frozenset[str]:

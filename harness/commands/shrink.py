@@ -258,7 +258,7 @@ def _made_small(
 
 
 def _written(plan: _Plan, loaded: Cassette, made: _Made) -> Path:
-    from harness.parity.explain import explain
+    from harness.explain import explain
     from harness.scenarios.found import FOUND, FoundCassette, write_found
     from harness.scenarios.shrinking import tidied
 
@@ -282,7 +282,7 @@ def _written(plan: _Plan, loaded: Cassette, made: _Made) -> Path:
 
 
 def _tell(plan: _Plan, trial: Trial, made: _Made, file: Path | None) -> None:
-    from harness.parity.explain import explain
+    from harness.explain import explain
     from harness.scenarios.shrinking.show import shrunk_lines
 
     for line in shrunk_lines(trial, made.best, made.shrunk, in_words(plan.seconds)):

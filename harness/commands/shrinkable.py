@@ -101,7 +101,7 @@ def check_finding(result: CaseResult, control: str, candidate: str) -> None:
     Raises:
         NothingToShrink: the runtimes agree, or nothing can be said.
     """
-    from harness.parity.explain import explain
+    from harness.explain import explain
     from harness.parity.verdict import CaseVerdict
 
     sides = f"{control} and {candidate}"

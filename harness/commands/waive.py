@@ -195,7 +195,7 @@ def _from_journal(journal: Path, cassette: str | None, waivers: Waivers) -> Case
 
 
 def _chosen(result: CaseResult, fingerprint: str | None) -> Divergence:
-    from harness.parity.explain import first_cause
+    from harness.explain import first_cause
 
     if result.blockers:
         raise _Undecided(f"{result.cassette}: {result.blockers[0]}; nothing of it can be waived")

@@ -11,8 +11,8 @@ from harness.canonical import printable
 from harness.detection.good import GoodCase, Leg
 from harness.detection.playing import Broke, Seen, play_broken
 from harness.detection.reach import Wrapped
+from harness.explain import explain, first_cause
 from harness.faults.fault import Fault
-from harness.parity.explain import explain, first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.replay.observation import Observation
 from services.wire import JsonObject

@@ -14,6 +14,7 @@ from multiprocessing import connection, forkserver
 from multiprocessing.context import ForkServerContext
 from typing import Final
 
+from harness.experiment import with_parent
 from harness.experiment.backend import Backend
 from harness.experiment.guard import guarded
 
@@ -42,7 +43,7 @@ def worker_processes(
     """
     before = set(multiprocessing.active_children())
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([*backend.modules(runtimes), *modules])
+    context.set_forkserver_preload([with_parent.__name__, *backend.modules(runtimes), *modules])
     _start_server(context)
     executor = ProcessPoolExecutor(
         jobs,
@@ -82,9 +83,13 @@ def _start_server(context: ForkServerContext) -> None:
     """
     deaf = (signal.SIGINT, signal.SIGTERM)
     heard = [signal.signal(number, signal.SIG_IGN) for number in deaf]
+    if threading.current_thread() is threading.main_thread():
+        # It would end with any other thread, were it that one which started it.
+        os.environ[with_parent.PARENT] = str(os.getpid())
     try:
         forkserver.ensure_running()
     finally:
+        os.environ.pop(with_parent.PARENT, None)
         for number, handler in zip(deaf, heard, strict=True):
             signal.signal(number, handler)
     first = context.Process(target=_nothing)

@@ -14,10 +14,10 @@ from typing import Any, TypeAlias
 
 from harness.baseline.document import from_document, to_document
 from harness.canonical import canonical
+from harness.parity.clean import clean_result
 from harness.parity.divergence import ABSENT, Divergence
 from harness.parity.verdict import CaseResult
 from harness.replay.observation import Observation
-from harness.timeline.clean import clean_result
 from services.redaction import masked, redacted, redacted_value
 from services.wire import Json, JsonObject
 

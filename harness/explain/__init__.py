@@ -2,5 +2,6 @@
 
 from harness.explain.explaining import explained
 from harness.explain.model import Explanation, Seam
+from harness.explain.short import explain, first_cause
 
-__all__ = ["Explanation", "Seam", "explained"]
+__all__ = ["Explanation", "Seam", "explain", "explained", "first_cause"]

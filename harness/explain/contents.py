@@ -72,7 +72,7 @@ def contents_seam(evidence: Evidence) -> Seam:
 
 def _remembered_seam(evidence: Evidence, *, of_the_model: bool) -> Seam:
     """What had been said before differs, and is remembered so."""
-    if evidence.about("abort") or _read_back_otherwise(evidence):
+    if evidence.about("abort", "loops") or _read_back_otherwise(evidence):
         return Seam.UNKNOWN
     if evidence.about(*_SHRUNK):
         return Seam.UNKNOWN if _was_cut_short(evidence) else Seam.REQUEST_ASSEMBLY
@@ -157,7 +157,7 @@ def _read_back_otherwise(evidence: Evidence) -> bool:
 
 def _in_another_order(evidence: Evidence) -> bool:
     """Whether the results are the same ones, only of other calls at each place."""
-    places = [found for found in evidence.beside if "functionResponse" in found.path]
+    places = [found for found in evidence.beside if "functionResponse." in found.path]
     if sum(found.path.endswith("functionResponse.name") for found in places) > 1:
         return True
     here = sorted(json.dumps(found.control) for found in places)

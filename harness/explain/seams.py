@@ -166,6 +166,9 @@ def _memory_seam(evidence: Evidence) -> Seam:
 def _recording_seam(evidence: Evidence) -> Seam:
     if ChannelName.EVENTS in evidence.channels:
         return Seam.UNKNOWN
+    lone = evidence.first.kind in (Kind.MISSING, Kind.EXTRA)
+    if lone and "message(" in evidence.first.label and evidence.about("masking", "compression"):
+        return Seam.UNKNOWN  # a history written anew, or one that was written down otherwise
     if ".tokens" in evidence.first.path and not evidence.shares_services:
         return Seam.UNKNOWN  # as they were read, or as they are written down
     return Seam.RECORDING

@@ -50,7 +50,7 @@ def show_changes(source: str, changes: Sequence[str], stream: TextIO) -> None:
     if not changes:
         out.line(f"gates and waivers are those of {source}")
         return
-    out.line(f"changed since {source}, which is judged by all the same:", "bold")
+    out.line(f"judged by {source}; here these are otherwise:", "bold")
     for line in changes:
         out.line(f"  {line}", "yellow")
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Protocol
 
 from harness.experiment.pool import WorkerDied, Workers, worked
+from harness.explain import explain
 from harness.generating.deaths import narrowed
-from harness.parity.explain import explain
 from harness.parity.verdict import CaseResult
 from harness.scenarios.again import AgainTask, run_again
 from harness.scenarios.block import BLOCK_EXAMPLES, BlockDone, BlockTask, Finding, run_block

@@ -27,10 +27,10 @@ from harness.parity.provider import (
     provider_outcome,
     unsettled_remarks,
 )
+from harness.parity.side_by_side.build import packed_timelines
 from harness.parity.verdict import CaseResult, Noise, leftover_doubts
 from harness.parity.waivers import Waivers, settle
 from harness.replay.observation import Observation
-from harness.timeline.build import packed_timelines
 from services.wire import JsonObject
 
 __all__ = [

@@ -8,8 +8,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from harness.errors import UsageError
+from harness.explain import first_cause
 from harness.inventory import Component, Inventory
-from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult
 from harness.report.journal import JournalRecord, read_journal
 from harness.report.kept import JOURNALS, kept_journals

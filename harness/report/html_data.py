@@ -10,8 +10,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
+from harness.explain import first_cause
 from harness.explain.model import Explanation
-from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.html_case import case_details, case_kind, deflated, is_shown
 from harness.report.html_cassettes import cassette_text

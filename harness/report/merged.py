@@ -101,7 +101,7 @@ def _write_whole(record: JournalRecord, file: Path) -> None:
     with Journal(file, record.header, record.inventory) as journal:
         for name in record.planned:
             if name in record.finished:
-                journal.closed(record.finished[name], record.took_ms.get(name))
+                journal.closed(record.finished[name], record.took_ms.get(name), name)
             elif name in record.problems:
                 journal.refused(name, record.problems[name])
             elif name in record.skipped:

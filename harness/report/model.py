@@ -12,11 +12,11 @@ from pathlib import Path
 
 from harness.coverage.contract import Contract
 from harness.errors import LoadProblem
+from harness.explain import first_cause
 from harness.journal_header import JournalHeader
-from harness.parity.explain import first_cause
+from harness.parity.clean import clean_result
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus
-from harness.timeline.clean import clean_result
 from harness.triage.changes import Changes
 from harness.triage.clusters import Cluster, clusters
 from services.wire import JsonObject

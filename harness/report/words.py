@@ -6,9 +6,8 @@ from collections import Counter
 from typing import Final
 
 from harness.canonical import printable
-from harness.explain import explained
+from harness.explain import explain, explained
 from harness.explain.model import Explanation
-from harness.parity.explain import explain
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.model import Finding, RunReport
 from harness.triage.clusters import package_of

@@ -10,9 +10,9 @@ from pathlib import Path
 
 from harness.canonical import sha256_hex
 from harness.cassette.load import build_cassette
+from harness.explain import first_cause
 from harness.faults.fault import Fault, in_force
 from harness.parity.compare import compare
-from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import Waivers
 from harness.provider.rules import RULES, Severity

@@ -85,7 +85,7 @@ class Timelines:
 
     rows: tuple[Row, ...]
     first: int | None = None
-    """The row of the first cause, as `harness.parity.explain.first_cause` has it before waivers."""
+    """The row of the first cause, as `harness.explain.first_cause` has it before waivers."""
     left_out: int = 0
     """Rows that there was no room for; equal ones far from any difference go first."""
     causes: tuple[int, ...] = ()

@@ -38,6 +38,8 @@ class Found:
 
     commit: str
     """The earliest revision known to be red."""
+    green: str
+    """The latest one known to be green."""
     suspects: tuple[str, ...] = ()
     """Skipped revisions that could be the first red one as well; none: `commit` is."""
     judged: tuple[Judged, ...] = ()
@@ -65,7 +67,12 @@ def search(
         candidates = [commit for commit in left(bad, greens) if commit != bad]
         fresh = [commit for commit in candidates if commit not in judged]
         if not fresh:
-            return Found(commit=bad, suspects=tuple(candidates), judged=tuple(judged.values()))
+            return Found(
+                commit=bad,
+                green=greens[-1],
+                suspects=tuple(candidates),
+                judged=tuple(judged.values()),
+            )
         # Whoever stands beside one that cannot be told often cannot either: spread out then.
         away = _spread(len(candidates) - len(fresh))
         seen = judge(fresh[int(away * len(fresh))])

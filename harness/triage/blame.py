@@ -14,12 +14,13 @@ from typing import Final, Protocol
 
 from harness.canonical import printable
 from harness.errors import LoadProblem
+from harness.explain import first_cause
 from harness.parity.divergence import Kind
-from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus
 from harness.triage.changes import OURS, ChangeKind, Changes
 from harness.triage.signs import Sign, Whose, sign_of
+from services.redaction import redacted
 
 __all__ = ["Blame", "Reported", "Whose", "blame"]
 
@@ -87,7 +88,7 @@ class Blame:
 
     whose: Whose
     says: str
-    """Who exactly, and by which reason: printable, without a final stop."""
+    """Who exactly, and by which reason: printable, without secrets and a final stop."""
     sure: bool = False
     """It follows from what was seen; otherwise it is only likely."""
     also: tuple[str, ...] = ()
@@ -255,4 +256,4 @@ def _count(number: int) -> str:
 
 
 def _blame(whose: Whose, says: str, *, sure: bool = False) -> Blame:
-    return Blame(whose=whose, says=printable(says), sure=sure)
+    return Blame(whose=whose, says=printable(redacted(says)), sure=sure)

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from harness.explain import first_cause
 from harness.explain.model import Seam
 from harness.parity.divergence import Divergence
-from harness.parity.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 
 __all__ = ["Cluster", "clusters", "package_of"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from harness.parity.explain import explain
+from harness.explain import explain
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import Waivers, settle
 from harness.replay.observation import Observation
@@ -13,6 +13,7 @@ from harness.triage.bisection import Judged, Light
 from harness.triage.checkout import Worktree
 from harness.triage.pairs import compared
 from harness.triage.revision import CannotTrace, Tracer
+from services.redaction import redacted
 
 __all__ = ["Judge"]
 
@@ -60,7 +61,7 @@ class Judge:
         result = settle([raw], self.waivers)[0][0]
         self.results[commit] = result
         sides = self.sides(commit)
-        words = next(iter(explain(result, *sides)), "")
+        words = redacted(next(iter(explain(result, *sides)), ""))
         match result.verdict:
             case CaseVerdict.PARITY:
                 return Judged(commit, Light.GREEN)

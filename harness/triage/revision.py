@@ -19,6 +19,7 @@ from harness.canonical import printable
 from harness.replay.observation import Observation
 from harness.triage.checkout import Worktree, clean_environment
 from harness.triage.traces import TraceFormatError, read_trace
+from services.redaction import redacted
 
 __all__ = ["CannotTrace", "Tracer"]
 
@@ -103,4 +104,4 @@ def _reason(errors: Path) -> str:
         stream.seek(max(0, errors.stat().st_size - _MOST_OF_STDERR))
         said = stream.read().decode(errors="replace")
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return printable(lines[-1][:_MOST_OF_A_REASON]) if lines else ""
+    return printable(redacted(lines[-1])[:_MOST_OF_A_REASON]) if lines else ""

@@ -81,7 +81,6 @@ def _check_version(node: Path) -> None:
         )
 
 
-@lru_cache
 def _said(node: Path) -> str:
     try:
         done = subprocess.run(

@@ -1,3 +1,4 @@
+import os
 import subprocess
 import sys
 from importlib.metadata import entry_points
@@ -19,11 +20,22 @@ def pytest_configure(config):
     stack.enter_context(faults()["usage-dropped"].breaks())
 """
 
+WARNING = """
+import warnings
+import harness.experiment.backend as backend
+sound = backend._run
+def run_and_warn(*arguments):
+    warnings.warn("a package's own affair, and no difference between runtimes")
+    return sound(*arguments)
+backend._run = run_and_warn
+"""
+
 
 @pytest.fixture
 def project(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
     """Somebody's project with one cassette of ours, a test of its own, and other YAML."""
-    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    before = os.environ.get("PYTHONPATH", "")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, [str(REPOSITORY), before])))
     for name in ("PYTEST_ADDOPTS", "PYTEST_PLUGINS", "PYTHONDONTWRITEBYTECODE"):
         monkeypatch.delenv(name, raising=False)
     take(pytester, "tools/read_file")
@@ -156,8 +168,9 @@ def test_the_same_options_stand_in_the_configuration(project: pytest.Pytester) -
     project.makeini(
         "[pytest]\nasyncio_default_fixture_loop_scope = function\nparity = true\n"
         "parity_control = adk\nparity_candidate = adk\nparity_phase = A\n"
-        "parity_journal = out/journal.jsonl\n"
+        "parity_journal = out/journal.jsonl\nfilterwarnings = error::UserWarning\n"
     )
+    project.makeconftest(WARNING)
     take(project, "own/later", "cassette: 1\nname: own/later\nphase: C\n")
 
     result = run(project, "cassettes")

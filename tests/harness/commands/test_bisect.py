@@ -6,6 +6,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -156,7 +157,8 @@ def test_skipped_revisions_beside_the_first_red_one_make_it_a_range(
 
     assert result.exit_code == 3
     last = result.stdout.splitlines()[-1]
-    assert last.startswith(f"the first red revision is one of 3 up to {project.commits[5]} (")
+    between = f"{project.commits[2][:12]}..{project.commits[5][:12]}"
+    assert last.startswith(f"the first red revision is one of 3 in {between} (")
     document = json.loads(file.read_text())
     assert not document["exact"]
     assert sorted(document["suspects"]) == sorted(project.commits[3:5])
@@ -277,6 +279,22 @@ def test_wrong_ends_are_clear_errors(
     assert "Traceback" not in result.output
 
 
+def test_what_a_revision_says_is_told_without_secrets(
+    project: Project, bisect: Callable[..., Result]
+) -> None:
+    key = "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7"[:35]
+    cli = project.root / "harness" / "cli.py"
+    cli.write_text(STAND_IN.replace("no such wheel", f"no such wheel {key}\\x1b[2J"))
+    project.commit(adk="does not load")
+    project.commit(adk="plain")
+
+    result = bisect("--good", project.commits[0])
+
+    assert "ImportError: no such wheel" in result.stderr
+    assert key not in result.output
+    assert "\x1b" not in result.output
+
+
 def test_outside_a_checkout_there_is_nothing_to_search(
     bisect: Callable[..., Result], tmp_path: Path
 ) -> None:
@@ -374,8 +392,11 @@ def test_an_interrupted_search_leaves_nothing_behind(
 
 
 def _processes_with(word: str) -> list[str]:
-    done = subprocess.run(["ps", "-eo", "args"], check=True, capture_output=True, text=True)
-    return [line for line in done.stdout.splitlines() if word in line]
+    found = []
+    for process in Path("/proc").glob("[0-9]*/cmdline"):
+        with suppress(OSError):  # it has ended meanwhile
+            found.append(process.read_bytes().replace(b"\0", b" ").decode(errors="replace"))
+    return [line for line in found if word in line]
 
 
 def test_the_real_tree_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -109,7 +109,7 @@ def test_a_change_of_the_rules_is_told_first_and_does_not_judge_itself(checkout:
     lines = result.stdout.splitlines()
 
     assert result.exit_code == 3
-    assert lines[0].startswith("changed since revision main (")
+    assert lines[0].startswith("judged by revision main (")
     assert lines[1] == ("  gates: phase.A.pull_request.sample[fallback].examples was 100 and is 10")
     assert "sample too small: 50 scenarios drawn, and 100 are asked for" in result.stdout
 

@@ -27,7 +27,9 @@ def run(*more: object) -> Result:
 
 
 def judged() -> list[str]:
-    return list(read_journal(kept_journals()[-1]).finished)
+    """The cases of the newest journal that is one."""
+    kept = [file for file in kept_journals() if file.stat().st_size]
+    return list(read_journal(kept[-1]).finished)
 
 
 def test_a_run_leaves_its_journal_behind(here: Path) -> None:
@@ -101,6 +103,19 @@ def test_a_named_journal_says_what_failed_and_is_not_written(here: Path) -> None
     assert (here / "j").read_bytes() == before
 
 
+def test_the_last_run_is_one_of_the_same_sides(here: Path) -> None:
+    run()
+    run("--candidate", "legacy", "--journal", "other")
+    (here / JOURNALS / "20990101T000000Z-1.jsonl").write_text("")
+
+    run("--last-failed")
+    named = run("--last-failed", "--journal", "other")
+
+    assert judged() == ["a/2", "b/3"]
+    assert named.exit_code == 2
+    assert "is a run of legacy and legacy; add --control legacy --candidate legacy" in named.output
+
+
 def test_a_waiver_takes_a_case_from_what_failed(here: Path) -> None:
     run()
     common = 'impact = "i"\nreason = "r"\nowner = "adk"\nexpires = 2100-12-31\nmax_count = 9\n'
@@ -120,7 +135,7 @@ def test_a_waiver_takes_a_case_from_what_failed(here: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--last-failed",), "no run has left a journal in .parity/journals"),
+        (("--last-failed",), "no run of legacy and adk has left a journal in .parity/journals"),
         (("--last-failed", "--resume", "--journal", "j"), "leave one out"),
         (("--last-failed", "--journal", "gone"), "cannot be read"),
     ],

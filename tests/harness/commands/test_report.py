@@ -1,4 +1,5 @@
 import json
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -6,6 +7,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from harness.cli import parity
+from harness.report.journal import Journal, read_journal
 from tests.harness.samples import BACKEND, write_corpus
 
 
@@ -205,6 +207,21 @@ def test_a_merged_run_is_told_what_changed_and_is_kept_itself(
         "20260301",
         "20260302",
     ]
+
+
+def test_recorded_traffic_that_calls_itself_otherwise_is_merged_and_read_back(
+    corpus: Path, elsewhere: Path
+) -> None:
+    run(corpus, elsewhere / "run.jsonl")
+    before = read_journal(elsewhere / "run.jsonl")
+    result = replace(before.finished["b/1"], cassette="http/b/1")
+    with Journal(elsewhere / "odd.jsonl", before.header, before.inventory) as journal:
+        journal.closed(result, name="b/1")
+
+    merged = invoke("merge", "odd.jsonl", "--journal", "whole.jsonl", "--no-keep")
+
+    assert merged.exit_code == 3
+    assert read_journal(elsewhere / "whole.jsonl").finished == {"b/1": result}
 
 
 def test_a_merged_journal_that_began_at_no_time_is_not_kept(corpus: Path, elsewhere: Path) -> None:

@@ -3,10 +3,9 @@ from typing import Any
 
 import pytest
 
-from harness.explain import Explanation, Seam, explained
+from harness.explain import Explanation, Seam, explain, explained, first_cause
 from harness.parity.compare import compare_repeated
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
-from harness.parity.explain import explain, first_cause
 from harness.parity.verdict import CaseResult, Noise
 from harness.replay.observation import Observation
 from services.state import RetryAttempt

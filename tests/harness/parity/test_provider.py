@@ -6,9 +6,9 @@ from datetime import date
 
 import pytest
 
+from harness.explain import explain
 from harness.parity.compare import compare, compare_observations, compare_repeated
 from harness.parity.divergence import ChannelName, Kind
-from harness.parity.explain import explain
 from harness.parity.provider import CoreFindings, FindingKey
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import Waivers

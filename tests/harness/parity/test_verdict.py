@@ -2,8 +2,8 @@ import json
 
 import pytest
 
+from harness.explain import explain, first_cause
 from harness.parity.divergence import ChannelName, Divergence, Kind
-from harness.parity.explain import explain, first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict, Noise, decide, leftover_doubts
 
 PARITY, DIVERGENT, INCONCLUSIVE = CaseVerdict

@@ -150,7 +150,7 @@ PLAIN = generated_part([waiver(), LAST])
 @example("<!-- hidden", f"{END}\n{BEGIN}", END)
 @example("# no heading\n\n- no list\n\n```\n", " x ", " ")
 @example("*a* __b__ _c_ a_b ~~d~~ [e](f) ![g](h) <i> &amp; $j$ \\", "x" * 99, "x\x1b[0m")
-@given(texts, texts, texts)
+@given(texts.filter(str.strip), texts, texts)
 def test_whatever_a_waiver_says_is_shown_as_it_is(prose: str, code: str, literal: str) -> None:
     odd = waiver(
         id=code, scenario=code, path=code, impact=prose, reason=prose, control={"k": literal}

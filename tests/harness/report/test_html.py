@@ -29,7 +29,16 @@ from harness.report.kills import kill_rows, read_kills
 from harness.report.model import LoadProblem, RunReport
 from harness.report.written import write_report
 from harness.triage.changes import Changes
-from tests.harness.report.pages import HOSTILE, divergent, equal, noisy, report, several, waived
+from tests.harness.report.pages import (
+    HOSTILE,
+    divergent,
+    equal,
+    half_waived,
+    noisy,
+    report,
+    several,
+    waived,
+)
 
 CONTRACT = Contract(
     behaviours=tuple(
@@ -96,6 +105,7 @@ def test_the_policy_allows_this_style_and_this_script_alone() -> None:
     assert rules["default-src"] == "'none'"
     assert rules["script-src"] == f"'{digests['script']}'"
     assert rules["style-src"] == f"'{digests['style']}'"
+    assert rules["trusted-types"] == rules["base-uri"] == rules["form-action"] == "'none'"
     assert "unsafe" not in policy
 
 
@@ -173,7 +183,7 @@ def test_a_secret_is_nowhere_in_the_page(tmp_path: Path) -> None:
     assert "key: " in details_of(page)["cassette"]
 
 
-def test_findings_come_first_those_that_fail_alike_together_the_smallest_in_front() -> None:
+def test_findings_come_first_and_what_is_waived_or_noise_last() -> None:
     page = html_report(
         report(
             noisy("a/noise"),
@@ -188,6 +198,13 @@ def test_findings_come_first_those_that_fail_alike_together_the_smallest_in_fron
         "d/found", "c/undecided", "b/waived", "a/noise",
     ]  # fmt: skip
     assert re.findall(r'data-kind="(\w+)"', page) == ["finding", "finding", "waived", "noise"]
+
+
+def test_of_those_that_fail_alike_the_smallest_comes_first() -> None:
+    large = replace(half_waived("a/large"), waived={})
+    page = html_report(report(large, divergent("b/small"), divergent("c/small")))
+
+    assert re.findall(r'<h3 class="name">(.*?)</h3>', page) == ["b/small", "a/large", "c/small"]
 
 
 def test_only_the_first_finding_is_open_and_what_a_toggle_shows_is_hidden() -> None:
@@ -368,7 +385,7 @@ def test_waivers_are_shown_with_their_state_and_days_left() -> None:
     )
     text = re.sub(r"\s*<[^>]+>\s*", " ", html_report(replace(report(equal("a/b")), waivers=states)))
 
-    assert re.search(r"W-soon\s+used\s+1\s+2\s+3\s", text)
+    assert re.search(r"W-soon\s+used\s+Show the cases:\s+1\s+2\s+3\s", text)
     assert re.search(r"W-over\s+expired\s+0\s+2\s+over for 1 day", text)
 
 

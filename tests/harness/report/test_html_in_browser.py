@@ -12,14 +12,18 @@ import pytest
 
 from harness.report.html import html_report
 from harness.report.model import RunReport
+from tests.harness.report.hostile import SHOWN, hostile_report
 from tests.harness.report.pages import HOSTILE, divergent, equal, report, several
 
 _CHROMIUM: Final = shutil.which("chromium")
 _DRIVER: Final = shutil.which("chromedriver")
-pytestmark = pytest.mark.skipif(
-    _CHROMIUM is None or _DRIVER is None,
-    reason="no Chromium here: `apt-get install chromium chromium-driver` (Debian's packages)",
-)
+pytestmark = [
+    pytest.mark.skipif(
+        _CHROMIUM is None or _DRIVER is None,
+        reason="no Chromium here: `apt-get install chromium chromium-driver` (Debian's packages)",
+    ),
+    pytest.mark.xdist_group("browser"),  # one browser, however many workers there are
+]
 webdriver = pytest.importorskip(
     "selenium.webdriver", reason="selenium is missing: `pip install --group browser`"
 )
@@ -350,6 +354,25 @@ def test_hostile_text_is_shown_and_does_nothing(page: Page) -> None:
     assert "onerror" in page.js("document.querySelector('.case .part pre').textContent")
 
 
+def test_a_report_full_of_hostile_text_is_read_to_its_end(page: Page) -> None:
+    page.open(hostile_report())
+    page.press("w", "o")
+    page.unfold()
+
+    assert page.js(f"document.body.textContent.split({SHOWN!r}).length") > 100
+    assert page.js("document.images.length") == 0
+    assert page.js("document.querySelectorAll('script:not([type])').length") == 1
+    assert not page.js("document.querySelectorAll('.problem').length") or page.js(
+        "[...document.querySelectorAll('details.case')]"
+        ".every((each) => each.dataset.state === 'ready')"
+    )
+    unseen = r"/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u"
+    assert not page.js(
+        f"[...document.body.textContent].some((each) => !'\\n\\t'.includes(each) && {unseen}"
+        ".test(each))"
+    )
+
+
 def test_markup_that_got_into_the_page_all_the_same_would_not_run(
     page: Page, small: RunReport
 ) -> None:
@@ -382,11 +405,12 @@ def test_the_page_never_scrolls_sideways(page: Page, width: int) -> None:
         width=width, height=800, deviceScaleFactor=1, mobile=width < 500,
     )  # fmt: skip
     long = divergent("tools/" + "a_very_long_name_" * 8, "wordwithoutanend" * 40)
-    page.open(report(long, *several(page.folder).cases))
-    page.press("w", "o")
-    page.unfold()
+    for shown in (report(long, *several(page.folder).cases), hostile_report()):
+        page.open(shown)
+        page.press("w", "o")
+        page.unfold()
 
-    assert page.js("document.documentElement.scrollWidth") <= width
+        assert page.js("document.documentElement.scrollWidth") <= width
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

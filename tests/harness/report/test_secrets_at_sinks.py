@@ -24,11 +24,14 @@ from harness.parity.waivers import WaiverStatus
 from harness.replay.observation import Observation
 from harness.replay.request_log import RequestLog
 from harness.report.model import RunReport
+from harness.signoff.reading import parse_statement
+from harness.signoff.statement import payload_of
 from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack, unpack
 from services.redaction import MASK
 from services.state import RetryAttempt
 from tests.harness.report.test_hostile import WRITERS
 from tests.harness.samples import BACKEND, Facts, ask, model, observation, user, write_corpus
+from tests.harness.signoff.signed import sign_off
 from tests.services.redaction.specimens import GOOGLE, SECRETS
 
 SPOKEN = " and ".join(frame.format(secret) for _, frame, secret in SECRETS.values())
@@ -314,3 +317,13 @@ def test_a_result_without_secrets_is_the_one_that_was_judged() -> None:
     assert told is results[0]
     assert len(results) == 1
     assert told.open
+
+
+def test_a_signed_record_holds_none_and_reads_back() -> None:
+    statement = sign_off(not_said=(SPOKEN,), environment={"python": SPOKEN}, signer="alice")
+
+    signed = payload_of(statement)
+
+    assert leaks(signed.decode()) == set()
+    assert MASK in signed.decode()
+    assert payload_of(parse_statement(signed)) == signed

@@ -308,6 +308,12 @@ def test_a_run_that_was_cut_off_says_so() -> None:
     assert "1 of 3 cases were judged" in found.line
 
 
+def test_no_secret_is_told() -> None:
+    key = "AIza" + "SyA1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7"[:35]
+
+    assert key not in of(undecided(f"got nowhere: 401 for key {key}")).line
+
+
 def test_what_a_cassette_says_cannot_act_on_a_terminal() -> None:
     assert "\x1b" not in of(undecided("\x1b[2Jgone\n::error::x")).line
     assert "\n" not in of(undecided("\x1b[2Jgone\n::error::x")).line

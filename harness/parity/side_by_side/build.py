@@ -15,10 +15,10 @@ from harness.parity.causes import IN_TIME, first_cause_at, in_order
 from harness.parity.channel_diff import Aligned
 from harness.parity.channels import CHANNELS
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
+from harness.parity.side_by_side.order import Place, Placed, merged, moments_of
+from harness.parity.side_by_side.side import Side
 from harness.replay.observation import Observation
 from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack
-from harness.timeline.order import Place, Placed, merged, moments_of
-from harness.timeline.side import Side
 
 __all__ = ["packed_timelines", "timelines"]
 

@@ -1,0 +1,9 @@
+"""A module that takes longer to import than any test: whoever reads the FIFO knows that it began."""
+
+import os
+import time
+from pathlib import Path
+
+if "MEETING" in os.environ:
+    Path(os.environ["MEETING"]).write_text("importing")
+    time.sleep(100)
