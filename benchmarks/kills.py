@@ -24,6 +24,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from benchmarks.figures import MeasurementError
+
 __all__ = ["Kill", "Setting", "adopt_orphans", "killed_run", "main", "measured", "results_in"]
 
 _SET_CHILD_SUBREAPER: Final = 36
@@ -179,6 +181,9 @@ def measured(
         runs: How many are killed.
         seed: Of the moments.
         jobs: What `-n` says, by turns.
+
+    Raises:
+        MeasurementError: there is nothing to kill.
     """
     rng = random.Random(seed)
     settings = {}
@@ -189,6 +194,8 @@ def measured(
         _started([*command, "--journal", str(whole)], folder).wait()
         took = time.perf_counter() - begun
         expected = results_in(whole)
+        if not expected:
+            raise MeasurementError(f"a run that nobody killed found nothing: {command}")
         settings[count] = Setting(command=command, folder=folder, expected=expected), took
         print(f"-n {count}: {len(expected)} cases in {took:.1f} s, undisturbed", flush=True)
     kills: list[Kill] = []
@@ -204,7 +211,7 @@ def measured(
     print(f"cases in the journal at the kill: {sum(kill.kept for kill in cut)}")
     print(f"processes that were there for a moment longer: {sum(kill.adopted for kill in cut)}")
     print(f"runs with which something was wrong: {bad}")
-    return bad if all(setting.expected for setting, _ in settings.values()) else runs
+    return bad
 
 
 def main() -> int:
@@ -218,7 +225,8 @@ def main() -> int:
     parser.add_argument("cassettes", nargs="*", type=Path)
     asked = parser.parse_args()
     adopt_orphans()
-    base = [sys.executable, "-m", "harness.cli", "run", *map(str, asked.cassettes or _few())]
+    cassettes = [file.resolve(strict=True) for file in asked.cassettes] or _few()
+    base = [sys.executable, "-m", "harness.cli", "run", *map(str, cassettes)]
     base += ["--trust", "--control", asked.control, "--candidate", asked.candidate]
     with tempfile.TemporaryDirectory(prefix="kills-") as place:
         bad = measured(base, Path(place), runs=asked.runs, seed=asked.seed, jobs=asked.jobs)

@@ -10,14 +10,13 @@ model, the workspace and what the user answers go on as they stand.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Final
 
 from harness.cassette.format import Action, Send
 from runtimes.contract import RuntimeTraits
 from runtimes.registry import runtime_traits
 
-__all__ = ["engines_of", "joint_traits", "latest_recording", "script_halves"]
+__all__ = ["engines_of", "joint_traits", "script_halves"]
 
 _SIGN: Final = "+"
 
@@ -58,9 +57,3 @@ def script_halves(
         return None
     cut = prompts[len(prompts) // 2 - 1] + 1
     return tuple(script[:cut]), tuple(script[cut:])
-
-
-def latest_recording(chats: Path) -> Path | None:
-    """The main session's chat recording that was written to last; `None` without any."""
-    files = [path for path in chats.glob("*.json*") if path.is_file()]
-    return max(files, key=lambda path: (path.stat().st_mtime_ns, path.name), default=None)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import Final, Protocol
+from typing import Final
 
 from harness.cassette.format import Cassette, During
 from harness.cassette.macros import Paths
@@ -18,8 +17,10 @@ from harness.errors import ReplayFailure
 from harness.replay.answers import ScriptedUser
 from harness.replay.driver import Driver
 from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
-from harness.replay.handover import engines_of, joint_traits, latest_recording, script_halves
+from harness.replay.handover import engines_of, joint_traits, script_halves
+from harness.replay.models import ModelSource, scripted_model
 from harness.replay.observation import Observation
+from harness.replay.recordings import latest_recording, recording_name, recordings
 from harness.replay.request_log import RequestLog
 from harness.replay.settings import missing_features, settings_of
 from harness.replay.witness import Witness
@@ -35,64 +36,21 @@ from runtimes.registry import open_runtime, runtime_factory
 from services.clock import VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
 from services.ids import CountingProcessIds
-from services.model.generator import ContentGenerator, ModelRequest
+from services.model.generator import ModelRequest
 from services.model.replay.generator import (
     ObservedRequest,
-    ReplayedContentGenerator,
-    ReplayNote,
 )
 from services.telemetry.contract import Telemetry
 from services.telemetry.opening import TelemetrySeams, open_telemetry
 from services.telemetry_settings import TelemetrySettings
-from services.wire import Content, JsonObject, js_json
+from services.wire import Content, js_json
 
-__all__ = ["ModelSource", "ReplayedModel", "observe_cassette", "run_cassette"]
+__all__ = ["observe_cassette", "run_cassette"]
 
 logger = logging.getLogger(__name__)
 
 SESSION_SCOPE: Final = "session"
 _UNMEASURED: Final = TelemetrySettings()
-
-
-class ReplayedModel(ContentGenerator, Protocol):
-    """A model that answers from a recording and knows what it was not asked for."""
-
-    @property
-    def notes(self) -> Sequence[ReplayNote]:
-        """What did not fit."""
-        ...
-
-    def unused_steps(self) -> list[int]:
-        """Indices of the answers that nobody asked for."""
-        ...
-
-
-ModelSource = Callable[
-    [
-        Cassette,
-        VirtualClock,
-        Callable[[ObservedRequest], None],
-        Callable[[int, int], None],
-    ],
-    ReplayedModel,
-]
-"""Makes a run's model, given its cassette, clock, and what to call at each request and chunk."""
-
-
-def scripted_model(
-    cassette: Cassette,
-    clock: VirtualClock,
-    on_request: Callable[[ObservedRequest], None],
-    on_chunk: Callable[[int, int], None],
-) -> ReplayedModel:
-    """The model that answers with the cassette's own steps."""
-    return ReplayedContentGenerator(
-        cassette.steps,
-        clock=clock,
-        match=cassette.match,
-        on_request=on_request,
-        on_chunk=on_chunk,
-    )
 
 
 def run_cassette(
@@ -278,7 +236,7 @@ class _Run:
             events=witness.events,
             transcript=self._transcript,
             requests=self._requests.requests,
-            recording=_recordings(workspace.home / ".gemini"),
+            recording=recordings(workspace.home / ".gemini"),
             tool_states=witness.tool_states,
             retries=witness.retries,
             side_events=witness.side_events,
@@ -304,7 +262,7 @@ class _Run:
             return None
         folder = self._envelope.workspace.project_temp / "chats"
         folder.mkdir(parents=True, exist_ok=True)
-        file = folder / (resume.file or _recording_name(resume.records))
+        file = folder / (resume.file or recording_name(resume.records))
         lines = (js_json(record) for record in resume.records)
         file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
         return file
@@ -342,27 +300,3 @@ class _Run:
     def _on_chunk(self, request: int, chunk: int) -> None:
         if self._driver is not None:
             self._driver.on_chunk(request, chunk)
-
-
-def _recording_name(records: Sequence[JsonObject]) -> str:
-    """As the recorder names its files: start, and the beginning of the session's id."""
-    first = records[0] if records else {}
-    start = str(first.get("startTime") or "2026-01-01T00:00")[:16].replace(":", "-")
-    return f"session-{start}-{str(first.get('sessionId') or 'resumed')[:8]}.jsonl"
-
-
-def _recordings(folder: Path) -> dict[str, list[object]]:
-    """Each chat recording's lines, parsed; a line that is no JSON is kept as its text."""
-    found: dict[str, list[object]] = {}
-    for path in sorted(folder.glob("tmp/*/chats/**/*.json*")):
-        # Not `splitlines`: a line's JSON may hold other characters that end lines, such as U+2028.
-        lines = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
-        found[path.relative_to(folder).as_posix()] = [_parsed(line) for line in lines if line]
-    return found
-
-
-def _parsed(line: str) -> object:
-    try:
-        return json.loads(line)
-    except (ValueError, RecursionError):
-        return line

@@ -1,4 +1,4 @@
-"""A module that takes longer to import than any test: whoever reads the FIFO knows that it began."""
+"""A module whose import outlasts any test: whoever reads the FIFO knows that it has begun."""
 
 import os
 import time

@@ -12,6 +12,7 @@ import pytest
 
 from harness.cassette.load import build_cassette
 from harness.replay import runner
+from harness.replay.models import scripted_model
 from harness.replay.observation import Observation
 from harness.replay.trace import to_trace
 from services.bundle import Services
@@ -100,7 +101,7 @@ class Stage:
         return seen
 
     def _model(self, *arguments: Any) -> Any:
-        return _Interrupted(runner.scripted_model(*arguments), self.before_request)
+        return _Interrupted(scripted_model(*arguments), self.before_request)
 
     @asynccontextmanager
     async def _open_services(self, setup: ServicesSetup) -> AsyncIterator[Services]:

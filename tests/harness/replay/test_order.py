@@ -1,0 +1,83 @@
+"""In which order things of different channels happened."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from agent_protocol.events import AgentEnd, AgentStart
+from harness.replay.witness import Witness
+from services.message_bus import ToolCallsUpdate
+from services.state import ModelChanged, RetryAttempt
+from tests.harness.samples import TIME, observation
+
+RETRY = RetryAttempt(attempt=1, max_attempts=3, delay_ms=5, error="busy", model="m")
+
+
+@dataclass(frozen=True)
+class Call:
+    call_id: str
+    status: str
+    name: str = "read_file"
+    confirmation_details: None = None
+    correlation_id: None = None
+
+
+def update(witness: Witness, *calls: tuple[str, str]) -> None:
+    told = ToolCallsUpdate(calls=[Call(*call) for call in calls], scheduler_id="s")
+    witness._update(told)
+
+
+def start(number: int = 0) -> AgentStart:
+    return AgentStart(id=f"s-{number}", stream_id="s", timestamp=TIME)
+
+
+def end() -> AgentEnd:
+    return AgentEnd(id="s-9", stream_id="s", timestamp=TIME, reason="completed")
+
+
+def test_requests_and_retries_stand_between_the_events() -> None:
+    witness = Witness()
+    witness.on_event(start())
+    witness.on_request()
+    witness._core_event(RETRY)
+    witness.on_request()
+    witness.on_event(end())
+
+    assert witness.order == [("requests", 0, 1), ("retries", 0, 1), ("requests", 1, 1)]
+
+
+def test_side_events_follow_the_retries_in_their_channel_whoever_adds_them() -> None:
+    witness = Witness()
+    witness.side_events.append({"event": "confirmation"})
+    witness.on_event(start())
+    witness._core_event(RETRY)
+    witness._core_event(ModelChanged(model="m"))
+
+    assert witness.order == [("retries", 1, 0), ("retries", 0, 1), ("retries", 2, 1)]
+
+
+def test_a_call_stands_where_its_last_state_was_reached() -> None:
+    witness = Witness()
+    update(witness, ("a", "validating"))
+    witness.on_event(start())
+    update(witness, ("a", "executing"), ("b", "validating"))
+    witness.on_request()
+    update(witness, ("a", "success"), ("b", "error"))
+    update(witness, ("a", "success"), ("b", "error"))
+
+    assert witness.order == [("requests", 0, 1), ("tool_states", 0, 1), ("tool_states", 1, 1)]
+
+
+def test_a_call_of_which_nothing_is_left_has_no_place() -> None:
+    witness = Witness()
+    update(witness, ("a", "validating"), ("a", "validating"))
+    update(witness, ("a", "success"))
+
+    assert list(witness.tool_states) == ["a"]
+    assert witness.order == [("tool_states", 0, 0)]
+
+
+def test_the_order_is_no_part_of_what_is_compared() -> None:
+    seen = observation()
+
+    assert replace(seen, order=[("requests", 0, 1)]) == seen
