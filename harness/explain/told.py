@@ -12,7 +12,7 @@ from harness.explain.words import CHANNELS, cut, ordinal, shown
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
 from harness.provider.rules import RULES, Severity
 from harness.timeline.fields import bounded_fields
-from harness.timeline.model import Moment
+from harness.timeline.model import Moment, MomentKind
 
 __all__ = ["contradiction_of", "sentences_of"]
 
@@ -118,7 +118,7 @@ def _place(found: Divergence) -> str:
 
 def _alike(evidence: Evidence) -> Iterator[str]:
     """How far both runs are alike, and what the last thing was that both did."""
-    same = [row for row in evidence.before if not row.divergences]
+    same = [row for row in evidence.before if evidence.result.waived.keys() >= set(row.divergences)]
     last = next((row.control for row in reversed(same) if row.control is not None), None)
     if evidence.at is None:
         return
@@ -193,12 +193,25 @@ def _turn(found: Divergence) -> str:
 def _instead(evidence: Evidence, other: str) -> Iterator[str]:
     """What the side without the item did next."""
     which = "candidate" if evidence.first.kind is Kind.MISSING else "control"
-    following = (getattr(row, which) for row in evidence.after)
+    if evidence.first.channel in _KEPT or evidence.at is None:
+        return
+    following = (getattr(row, which) for row in evidence.after if row.kind not in _WHEN_IT_IS_OVER)
     moment = next((each for each in following if each is not None), None)
-    if moment is not None and evidence.first.channel not in _KEPT:
+    if moment is None:
+        yield f"{other} did nothing more in this run."
+    else:
         yield f"{other} went on without it: {moment.line}."
 
 
+_WHEN_IT_IS_OVER: Final = frozenset(
+    {
+        MomentKind.MEMORY,
+        MomentKind.RECORDING,
+        MomentKind.WORKSPACE,
+        MomentKind.COST,
+        MomentKind.NOTE,
+    }
+)
 _KEPT: Final = frozenset(
     {ChannelName.TRANSCRIPT, ChannelName.RECORDING, ChannelName.WORKSPACE, ChannelName.COST}
 )

@@ -7,7 +7,7 @@ from typing import TextIO
 
 from harness.flip.judge import Flip
 from harness.gate.answer import Answer, answer_of
-from harness.gate.show import STYLE, Lines, show_reason
+from harness.gate.show import STYLE, Lines, show_reasons
 
 __all__ = ["show_flips"]
 
@@ -19,7 +19,7 @@ def show_flips(flag: str, flips: Sequence[tuple[str, Flip]], stream: TextIO) -> 
         words = f"{out.marks[flip.answer]} {surface} (phase {flip.phase}): {_record(flip)}"
         out.line(words, STYLE[flip.answer])
         for reason in flip.reasons:
-            show_reason(reason, out)
+            show_reasons([reason], out)
     answer = answer_of(reason for _, flip in flips for reason in flip.reasons)
     means = {
         Answer.YES: f"{flag} may be turned on",

@@ -258,4 +258,5 @@ def _together(scope: Scope, seen: Sequence[LegSeen]) -> Judged:
     legs = {leg.rule.name for leg in seen}
     says = f"{counted(len(scope.current.components['corpus'].files), 'cassette')} here; "
     says += f"{len(legs)} of {counted(len(scope.legs), 'leg')} run on them"
-    return Judged.of("legs", about, says, reasons)
+    whole = scope.covered_by(leg.rule for leg in seen)
+    return Judged.of("legs", about, says, reasons, whole=whole)

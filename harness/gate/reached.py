@@ -106,4 +106,4 @@ def _declared(scope: Scope, table: Coverage, cases: Sequence[CaseResult], comman
         reasons.append(scope.reason(ReasonKind.BEHAVIOUR_UNREACHED, about_, says, change))
     naming = sum(bool(case.contract) for case in cases)
     says = f"{counted(naming, 'case')} of {len(cases):,} name behaviours"
-    return Judged.of("coverage", about, says, reasons)
+    return Judged.of("coverage", about, says, reasons, whole=bool(cases))

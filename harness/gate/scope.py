@@ -9,7 +9,7 @@ from datetime import date
 from typing import Final
 
 from harness.coverage.contract import Contract
-from harness.gate.answer import Condition, Reason, ReasonKind, answer_of
+from harness.gate.answer import Answer, Condition, Reason, ReasonKind, answer_of
 from harness.gate.evidence import Evidence
 from harness.gate.gates import Gates
 from harness.gate.rules import LegRule, PhaseGates, ProfileGate
@@ -31,10 +31,19 @@ class Judged:
     reasons: tuple[Reason, ...] = ()
 
     @classmethod
-    def of(cls, name: str, about: str, says: str, reasons: Iterable[Reason]) -> Judged:
-        """A condition whose answer follows from its reasons."""
+    def of(
+        cls, name: str, about: str, says: str, reasons: Iterable[Reason], *, whole: bool = True
+    ) -> Judged:
+        """A condition whose answer follows from its reasons.
+
+        One that holds over less than was asked for, as a leg lacks, which is that leg's reason, is
+        not known to hold: then it is not `whole`.
+        """
         found = tuple(each.model_copy(update={"condition": about}) for each in reasons)
-        condition = Condition(name=name, about=about, answer=answer_of(found), says=says)
+        answer = answer_of(found)
+        if answer is Answer.YES and not whole:
+            answer = Answer.UNKNOWN
+        condition = Condition(name=name, about=about, answer=answer, says=says)
         return cls(condition=condition, reasons=found)
 
 
@@ -61,6 +70,11 @@ class Scope:
     def legs(self) -> tuple[LegRule, ...]:
         """The legs that the profile asks for."""
         return self.gates.legs(self.profile)
+
+    def covered_by(self, legs: Iterable[LegRule]) -> bool:
+        """Whether these are all the legs that the profile asks for."""
+        there = {leg.name for leg in legs}
+        return all(leg.name in there for leg in self.legs)
 
     @property
     def rules(self) -> ProfileGate:

@@ -54,7 +54,8 @@ def judged_provider(scope: Scope, seen: Sequence[LegSeen]) -> tuple[Judged, list
         )
     about = "provider rules broken on both sides are settled"
     says = f"{counted(total, 'finding')}, of which {left} not settled"
-    return Judged.of("provider rules", about, says, reasons), told
+    whole = scope.covered_by(leg.rule for leg in seen)
+    return Judged.of("provider rules", about, says, reasons, whole=whole), told
 
 
 def _measure(scope: Scope, rule: LegRule) -> LegRule | None:

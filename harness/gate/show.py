@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Final, TextIO
 
 from rich.console import Console
@@ -12,7 +13,7 @@ from harness.canonical import printable
 from harness.gate.answer import Answer, GateAnswer, Reason
 from services.redaction import redacted
 
-__all__ = ["EXITS", "STYLE", "Lines", "show_answer", "show_changes", "show_reason"]
+__all__ = ["EXITS", "STYLE", "Lines", "show_answer", "show_changes", "show_reasons"]
 
 EXITS: Final = {Answer.YES: 0, Answer.NO: 1, Answer.UNKNOWN: 3}
 """What the process says to whoever started it."""
@@ -63,16 +64,18 @@ def show_answer(answer: GateAnswer, title: str, source: str, stream: TextIO) -> 
     for condition in answer.conditions:
         words = f"{out.marks[condition.answer]} {condition.about}: {condition.says}"
         out.line(words, STYLE[condition.answer])
-        for reason in answer.reasons:
-            if reason.condition == condition.about:
-                show_reason(reason, out)
+        reasons = [each for each in answer.reasons if each.condition == condition.about]
+        for _, alike in groupby(reasons, key=lambda reason: reason.change):
+            show_reasons(list(alike), out)
     for remark in answer.remarks:
         out.line(f"remark: {remark}", "dim")
     means = _MEANS[answer.answer].format(phase=answer.phase, profile=answer.profile)
     out.line(f"{answer.answer.value}: {means}", f"bold {STYLE[answer.answer]}")
 
 
-def show_reason(reason: Reason, out: Lines) -> None:
-    """Write why a condition does not hold, and what would change that, beneath it."""
-    out.line(f"    {reason.kind.value}: {reason.says}")
-    out.line(f"    to change that: {reason.change}")
+def show_reasons(reasons: Sequence[Reason], out: Lines) -> None:
+    """Write why a condition does not hold, beneath it, and what one thing would change all that."""
+    for reason in reasons:
+        out.line(f"    {reason.kind.value}: {reason.says}")
+    for change in dict.fromkeys(reason.change for reason in reasons):
+        out.line(f"    to change that: {change}")

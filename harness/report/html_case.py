@@ -9,6 +9,7 @@ import base64
 import json
 import zlib
 
+from harness.explain import first_cause
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.html_cassettes import CassetteText
 from harness.timeline.model import Timelines, unpack
@@ -37,9 +38,9 @@ def case_details(case: CaseResult, file: str | None, text: CassetteText | None) 
         lines = unpack(case.timelines) if case.timelines else Timelines(rows=())
     except ValueError:  # a journal is untrusted; the differences themselves are still there
         lines = Timelines(rows=())
-    kept = lines.to_json()
     return {
-        **kept,
+        **lines.to_json(),
+        "first": _first_row(case, lines),
         "divergences": [
             {
                 "place": found.place,
@@ -56,6 +57,17 @@ def case_details(case: CaseResult, file: str | None, text: CassetteText | None) 
         "cassetteCut": text is not None and text.cut,
         "cassetteFile": file,
     }
+
+
+def _first_row(case: CaseResult, lines: Timelines) -> int | None:
+    """The row to open: of the first cause that no waiver covers, if there is one."""
+    cause = first_cause(case)
+    if cause is not None:
+        index = next(i for i, found in enumerate(case.divergences) if found is cause)
+        for number, row in enumerate(lines.rows):
+            if index in row.divergences:
+                return number
+    return lines.first
 
 
 def deflated(details: JsonObject) -> str:

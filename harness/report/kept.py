@@ -49,7 +49,7 @@ def keep_copy(journal: Path, started_at: datetime, folder: Path = JOURNALS) -> N
 
 
 def prune(folder: Path = JOURNALS) -> None:
-    """Let go of the oldest, and of those that say nothing."""
+    """Let go of the oldest."""
     for file in kept_journals(folder)[:-MOST]:
         _forget(file)
 

@@ -232,13 +232,12 @@ def test_waived_differences_are_not_red(
 def test_a_revision_that_takes_too_long_is_skipped_and_its_child_ended(
     project: Project, bisect: Callable[..., Result]
 ) -> None:
-    plant(project, 4, 3, hangs=(1, 2))
+    plant(project, 3, 2, hangs=(1,))
 
-    result = bisect("--good", project.commits[0], "--timeout", "1")
+    result = bisect("--good", project.commits[0], "--timeout", "4")
 
     assert result.exit_code == 3
-    assert "it was not done with adk after 1 s" in result.stdout
-    assert project.commits[3] in result.stdout.splitlines()[-1]
+    assert "it was not done with adk after 4 s" in result.stdout
 
 
 @pytest.mark.parametrize(

@@ -73,6 +73,28 @@ def test_a_question_that_one_side_alone_asked_is_said_with_what_the_other_did_in
     assert "adk is wrong, or legacy is wrong" in made.contradiction
 
 
+def test_a_side_that_did_nothing_more_is_said_to_have_done_nothing() -> None:
+    seen = observation("adk")
+
+    made = told(observation("legacy"), replace(seen, events=seen.events[:-1]))
+
+    assert "adk did nothing more in this run." in made.sentences
+
+
+def test_what_is_accepted_leaves_two_runs_alike() -> None:
+    judged = compare_repeated(
+        [observation("legacy")],
+        [with_event(with_event(observation("adk"), 4, inputTokens=1), 6, reason="failed")],
+        Facts(),
+    )
+    index = next(n for n, found in enumerate(judged.divergences) if found.path == "inputTokens")
+
+    made = explained(replace(judged, waived={index: "W1"}), "legacy", "adk")
+
+    assert "(agent_end)" in made.sentences[0]
+    assert "Both runs are alike up to there" in made.sentences[1]
+
+
 def test_the_place_in_a_question_is_said_as_a_turn_of_the_conversation() -> None:
     seen = observation("adk")
     contents = (*seen.requests[1].new_contents[:1], user("other"))

@@ -97,6 +97,12 @@ profiles = ["pull_request"]
     made.legs["resumed"] = LegFile(*sides, results={"a/one": case}, skipped=NAMES[1:])
 
 
+def made_in(folder: Path, name: str) -> Path:
+    made = folder / name
+    made.mkdir()
+    return made
+
+
 def dropped(leg: str) -> Callable[[World], object]:
     return lambda made: made.legs.pop(leg)
 
@@ -394,6 +400,23 @@ def test_every_kind_of_reason_that_evidence_can_give_is_seen_here() -> None:
     seen = {kind for _, kind in SPOILS.values()}
 
     assert {kind for kind in ReasonKind if not kind.name.startswith("RECORD_")} == seen
+
+
+def test_what_is_judged_over_all_legs_is_not_known_where_one_lacks(tmp_path: Path) -> None:
+    whole = {
+        each.about: each.answer for each in world().judged(made_in(tmp_path, "whole")).conditions
+    }
+    less = {
+        each.about: each.answer
+        for each in spoiled(dropped("core")).judged(made_in(tmp_path, "less")).conditions
+    }
+
+    over_all = [
+        about for about in whole if "all legs" in about or "settled" in about or "waivers" in about
+    ]
+    assert len(over_all) == 3
+    assert {whole[about] for about in over_all} == {Answer.YES}
+    assert {less[about] for about in over_all} == {Answer.UNKNOWN}
 
 
 def test_a_stale_journal_does_not_count_beside_a_fresh_one(tmp_path: Path) -> None:

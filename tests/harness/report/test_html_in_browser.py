@@ -13,7 +13,7 @@ import pytest
 from harness.report.html import html_report
 from harness.report.model import RunReport
 from tests.harness.report.hostile import SHOWN, hostile_report
-from tests.harness.report.pages import HOSTILE, divergent, equal, report, several
+from tests.harness.report.pages import HOSTILE, divergent, equal, half_waived, report, several
 
 _CHROMIUM: Final = shutil.which("chromium")
 _DRIVER: Final = shutil.which("chromedriver")
@@ -225,16 +225,19 @@ def test_noise_comes_and_goes(page: Page) -> None:
     assert "hides 2 differences" in page.js("document.querySelector('.noise').textContent")
 
 
-def test_an_open_difference_is_the_first_one_beside_a_waived_one(page: Page) -> None:
-    page.open(several(page.folder))
-    page.js(
-        "[...document.querySelectorAll('details.case')]"
-        ".find((each) => each.querySelector('.name').textContent === 'tools/half').open = true"
-    )
-    page.until("document.querySelector('.case[data-state=ready] .row.waived') !== null")
+def test_the_first_difference_is_one_that_no_waiver_covers(page: Page) -> None:
+    page.open(report(half_waived("tools/half")))
+    page.until("document.querySelector('.row.first') !== null")
 
-    assert "W-1" in page.js("document.querySelector('.row.waived').closest('.case').textContent")
-    assert "differs" in page.js("document.querySelector('.row.first').className")
+    first = "document.querySelector('.row.first')"
+    assert "inputTokens" in page.js(f"{first}.textContent")
+    assert page.js(f"document.querySelector('.row.waived').compareDocumentPosition({first})") == 4
+    page.press("n", "d")
+    page.until(f"{first}.contains(document.activeElement)")
+    page.press("d")  # there is no other one, as long as waived ones are not shown
+    page.until(f"{first}.contains(document.activeElement)")
+    page.press("w", "d")
+    page.until("document.querySelector('.row.waived').contains(document.activeElement)")
 
 
 @pytest.mark.parametrize(
