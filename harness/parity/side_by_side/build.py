@@ -222,10 +222,11 @@ def _objections(
     found: Collection[Placed], control: int | None, candidate: int | None
 ) -> Iterable[Placed]:
     """What is found against a request follows it."""
-    here = {(ChannelName.PROVIDER, control, candidate)}
-    here |= {(ChannelName.PROVIDER, control, None), (ChannelName.PROVIDER, None, candidate)}
-    here.discard((ChannelName.PROVIDER, None, None))
-    return [place for place in found if place in here]
+    here: list[Placed] = [(ChannelName.PROVIDER, control, candidate)]
+    if control is not None and candidate is not None:
+        here.append((ChannelName.PROVIDER, control, None))
+        here.append((ChannelName.PROVIDER, None, candidate))
+    return [place for place in here if place in found]
 
 
 def _kept(rows: int, differing: Sequence[int], most: int) -> list[int]:

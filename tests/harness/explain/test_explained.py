@@ -74,9 +74,11 @@ def test_a_question_that_one_side_alone_asked_is_said_with_what_the_other_did_in
 
 
 def test_a_side_that_did_nothing_more_is_said_to_have_done_nothing() -> None:
-    seen = observation("adk")
+    order = [("requests", 0, 0), ("retries", 0, 0), ("retries", 1, 0), ("tool_states", 0, 2)]
+    order.append(("requests", 1, 3))
+    here, there = (replace(observation(name), order=order) for name in ("legacy", "adk"))
 
-    made = told(observation("legacy"), replace(seen, events=seen.events[:-1]))
+    made = told(here, replace(there, events=there.events[:-1]))
 
     assert "adk did nothing more in this run." in made.sentences
 
