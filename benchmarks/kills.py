@@ -200,9 +200,12 @@ def measured(
         print(f"-n {count}: {len(expected)} cases in {took:.1f} s, undisturbed", flush=True)
     kills: list[Kill] = []
     for number in range(runs):
-        setting, took = settings[jobs[number % len(jobs)]]
+        count = jobs[number % len(jobs)]
+        setting, took = settings[count]
         kill = killed_run(setting, number, rng.uniform(0, took))
         kills.append(kill)
+        if kill.ended:  # the machine has less to do by now
+            settings[count] = setting, kill.after_s
         for problem in kill.problems:
             print(f"run {number}, killed after {kill.after_s:.2f} s: {problem}", flush=True)
     cut = [kill for kill in kills if not kill.ended]

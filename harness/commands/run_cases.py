@@ -53,8 +53,9 @@ def judge_all(
     """Judge what nothing has come of yet; `tally` has the results, however this is left."""
     from harness.baseline.sides import baseline_folder
     from harness.errors import LoadProblem
-    from harness.experiment.case import Skipped, Timed, timed
+    from harness.experiment.case import Skipped
     from harness.experiment.pool import WorkerDied, completed
+    from harness.experiment.timed import Timed, timed
     from harness.parity.verdict import CaseResult
 
     def started(task: CaseTask) -> None:

@@ -43,11 +43,9 @@ __all__ = [
     "CaseTask",
     "Observed",
     "Skipped",
-    "Timed",
     "TraceTask",
     "baseline",
     "judge",
-    "timed",
     "trace",
 ]
 
@@ -140,21 +138,6 @@ class Baselined:
 
 CaseOutcome = CaseResult | LoadProblem | Skipped
 """All that can come of a case."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Timed:
-    """What came of a case, and how long that took; the time is no part of what came of it."""
-
-    outcome: CaseOutcome
-    took_ms: float
-
-
-def timed(task: CaseTask) -> Timed:
-    """`judge`, with the time it took where it was done, without any waiting for a worker."""
-    begun = task.clock()
-    outcome = judge(task)
-    return Timed(outcome=outcome, took_ms=(task.clock() - begun) * 1000)
 
 
 def judge(task: CaseTask) -> CaseOutcome:

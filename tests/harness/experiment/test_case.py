@@ -5,7 +5,8 @@ import pytest
 
 from harness.baseline.files import Baseline, cassette_digest, write_baseline
 from harness.errors import LoadProblem
-from harness.experiment.case import CaseTask, Observed, Skipped, TraceTask, judge, timed, trace
+from harness.experiment.case import CaseTask, Observed, Skipped, TraceTask, judge, trace
+from harness.experiment.timed import timed
 from harness.parity.verdict import CaseResult, CaseVerdict
 from tests.harness.samples import BACKEND, write_corpus
 
