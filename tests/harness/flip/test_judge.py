@@ -165,6 +165,24 @@ def test_a_record_stands_for_as_long_as_the_gates_say(tmp_path: Path) -> None:
     assert kinds(asked(tmp_path, as_of=date(2026, 2, 1))) == [ReasonKind.RECORD_OLD]
 
 
+def test_a_record_of_a_day_to_come_tells_nothing_of_today(tmp_path: Path) -> None:
+    add(tmp_path, time="9999-12-31T00:00:00Z", as_of="2026-01-09")
+
+    flip = asked(tmp_path)
+
+    assert (flip.answer, kinds(flip)) == (Answer.UNKNOWN, [ReasonKind.RECORD_OLD])
+    assert "9999-12-31, which is after 2026-01-10" in flip.reasons[0].says
+
+
+def test_a_record_is_as_old_as_the_day_by_which_it_was_judged(tmp_path: Path) -> None:
+    add(tmp_path, time="2026-01-09T00:00:00Z", as_of="2025-06-01")
+
+    flip = asked(tmp_path)
+
+    assert (flip.answer, kinds(flip)) == (Answer.UNKNOWN, [ReasonKind.RECORD_OLD])
+    assert "judged by 2025-06-01" in flip.reasons[0].says
+
+
 def test_a_waiver_that_ended_since_takes_the_yes_with_it(tmp_path: Path) -> None:
     add(tmp_path, answer=waived("2026-01-10"))
 

@@ -264,6 +264,9 @@ class World:
     contract: Contract = field(default_factory=contract)
     as_of: date = DAY
     profile: str = "pull_request"
+    environment: Mapping[str, str] = field(
+        default_factory=lambda: {"python": "3.12", "google-adk": "2.13.0"}
+    )
 
     def change_case(self, leg: str, name: str, **changes: Any) -> None:
         """Replace something of a case's result."""
@@ -292,6 +295,7 @@ class World:
             self.current,
             waivers=self.waivers,
             contract=self.contract,
+            environment=self.environment,
         )
 
 

@@ -1,5 +1,6 @@
 """Every condition of the gate, seen to go red: one thing is spoiled, and it is named."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import date
@@ -16,6 +17,7 @@ from harness.provider.rules import ProviderFinding
 from tests.harness.gate.green import (
     COST,
     DAY,
+    LEGS,
     NAMES,
     LegFile,
     World,
@@ -109,6 +111,15 @@ def dropped(leg: str) -> Callable[[World], object]:
 
 def header(leg: str, **changes: object) -> Callable[[World], object]:
     return lambda made: made.legs[leg].header.update(changes)
+
+
+def skipped(leg: str, name: str) -> Callable[[World], object]:
+    def spoil(made: World) -> None:
+        del made.legs[leg].results[name]
+        made.legs[leg].skipped = (name,)
+        made.gates = gates(few=("min_cases = 3", "min_cases = 2"))
+
+    return spoil
 
 
 def of_inventory(leg: str, held: Inventory) -> Callable[[World], object]:
@@ -207,6 +218,26 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
         header("adk", environment={"python": "3.11", "google-adk": "2.12.0"}),
         K.LEG_OTHER_ENVIRONMENT,
     ),
+    "legs with other packages than are here": (
+        has(environment={"python": "3.12", "google-adk": "2.14.0"}),
+        K.LEG_OTHER_ENVIRONMENT,
+    ),
+    "a leg of a day to come": (
+        header("adk", started_at="9999-12-31T00:00:00+00:00", as_of="9999-12-31"),
+        K.LEG_OLD,
+    ),
+    "a case that is said to be skipped": (skipped("adk", "a/two"), K.LEG_PARTIAL),
+    "a leg of another phase alone": (
+        lambda made: (skipped("adk", "a/two")(made), header("adk", phase="B")(made)),
+        K.LEG_PARTIAL,
+    ),
+    "a leg without a case, though none is asked for": (
+        lambda made: (
+            made.legs.update(back=LegFile(*LEGS["back"], results={}, skipped=NAMES)),
+            has(gates=gates(few=("min_cases = 1", "min_cases = 0")))(made),
+        ),
+        K.LEG_PARTIAL,
+    ),
     "a finding that nobody settled": (
         lambda made: unsettled(made, "core"),
         K.UNSETTLED,
@@ -264,6 +295,18 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
         has(kills=kills(conditions={"measured": measured(asOf="2026-02-01")})),
         K.KILLS_STALE,
     ),
+    "a kill matrix of a day to come": (
+        has(kills=kills(conditions={"measured": measured(asOf="9999-01-01")})),
+        K.KILLS_STALE,
+    ),
+    "a kill matrix with other packages": (
+        has(
+            kills=kills(
+                conditions={"measured": measured(environment={"google-adk": "2.12.0"})}
+            )
+        ),
+        K.KILLS_STALE,
+    ),
     "a kill matrix cut off": (has(kills=kills(interrupted=True)), K.KILLS_PARTIAL),
     "too many survivors": (
         has(kills=kills([fault(n, outcome="survived" if n < 4 else "killed") for n in range(8)])),
@@ -303,6 +346,10 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
     "a sample with other weights": (has(samples=[sample(profileDigest="0")]), K.SAMPLE_STALE),
     "an old sample": (
         has(samples=[sample(measured=measured(asOf="2026-02-01"))]),
+        K.SAMPLE_STALE,
+    ),
+    "a sample with other packages": (
+        has(samples=[sample(measured=measured(environment={"google-adk": "2.12.0"}))]),
         K.SAMPLE_STALE,
     ),
     "too few examples": (has(samples=[sample(drawn=99)]), K.SAMPLE_SMALL),
@@ -433,6 +480,48 @@ def test_a_run_that_was_cut_off_does_not_hurt_beside_a_whole_one(tmp_path: Path)
     made.legs["half"] = LegFile(*ADK, results={"a/one": result("a/one", ADK)}, ended=False)
 
     assert made.judged(tmp_path).answer is Answer.YES
+
+
+def test_a_part_of_a_run_does_not_hurt_beside_the_whole(tmp_path: Path) -> None:
+    made = world()
+    part = {"a/one": result("a/one", ADK)}
+    made.legs["a-part"] = LegFile(*ADK, results=part, header={"shard": "1/3"})
+
+    assert made.judged(tmp_path).answer is Answer.YES
+
+
+def test_an_old_run_does_not_hurt_beside_one_of_today(tmp_path: Path) -> None:
+    made = world()
+    old = "2026-02-01T00:00:00+00:00"
+    whole = {name: result(name, ADK) for name in NAMES}
+    made.legs["a-old"] = LegFile(*ADK, results=whole, header={"started_at": old})
+    made.write(tmp_path)
+    spent = kills(conditions={"measured": measured(asOf="2026-02-01")})
+    (tmp_path / "z-kills.json").write_text(json.dumps(spent))
+
+    assert made.judged(tmp_path).answer is Answer.YES
+
+
+def test_a_phase_that_was_run_alone_is_whole_where_nothing_else_counts(tmp_path: Path) -> None:
+    made = spoiled(skipped("adk", "a/two"))
+    made.legs["adk"].header["phase"] = "A"
+
+    assert ReasonKind.LEG_PARTIAL not in kinds(made.judged(tmp_path))
+
+
+def test_a_run_by_a_day_that_is_named_is_judged_by_that_day(tmp_path: Path) -> None:
+    made = spoiled(header("adk", started_at="2026-04-01T00:00:00+00:00"))
+
+    assert made.judged(tmp_path).answer is Answer.YES
+
+
+def test_a_fault_that_survives_in_any_measurement_survives(tmp_path: Path) -> None:
+    made = world()
+    made.write(tmp_path)
+    survivors = kills([fault(n, outcome="survived" if n < 4 else "killed") for n in range(8)])
+    (tmp_path / "a-kills.json").write_text(json.dumps(survivors))
+
+    assert kinds(made.judged(tmp_path)) == {ReasonKind.KILL_RATE_LOW}
 
 
 def test_a_baseline_may_stand_for_its_runtime_in_a_pull_request_only(tmp_path: Path) -> None:

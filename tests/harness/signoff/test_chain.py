@@ -95,6 +95,20 @@ def test_a_head_that_was_rolled_back_with_it_is_seen_by_who_remembers(tmp_path: 
     assert "is not" in problems(tmp_path, expect_head=newest.sha256)
 
 
+def test_a_head_of_a_record_that_is_gone_from_the_middle_is_told_like_any_other(
+    tmp_path: Path,
+) -> None:
+    first = add(tmp_path)
+    old = (tmp_path / HEAD_FILE).read_bytes()
+    add(tmp_path)
+    first.file.unlink()
+    (tmp_path / HEAD_FILE).write_bytes(old)
+
+    assert "record 0001 is missing" in problems(tmp_path)
+    with pytest.raises(RecordRefused, match="0001 is missing"):
+        verified_head(tmp_path, rules())
+
+
 def test_a_head_that_was_rolled_back_with_it_is_seen_where_git_remembers(tmp_path: Path) -> None:
     folder = tmp_path / "signoffs"
     add(folder)
