@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import importlib
+import io
 import logging
 import sys
 from collections.abc import Mapping
@@ -107,6 +108,9 @@ def main() -> None:
     # Imports make half a million objects and no garbage; by default a sixth of their time goes into
     # looking for some.
     gc.set_threshold(50_000, 20, 100)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a sign that a terminal lacks ends no command
     parity()
 
 

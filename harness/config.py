@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import Final
 
 from harness import inventory
+from harness.baseline.sides import baseline_folder
 from harness.errors import UsageError
 from harness.inventory import (
+    HELPERS,
     Component,
     Inventory,
     code_components,
     files_component,
+    helpers_component,
     installed_distributions,
     layered_component,
     waivers_component,
@@ -101,19 +104,26 @@ def code_digest() -> str:
     return inventory.code_digest(Inventory(code_components()).digests)
 
 
-def current_inventory(cassettes: Iterable[tuple[str, Path]], waivers: Path | None) -> Inventory:
+def current_inventory(
+    cassettes: Iterable[tuple[str, Path]], waivers: Path | None, sides: Iterable[str] = ()
+) -> Inventory:
     """What a verdict over `cassettes`, as (name, file), would rest on as things stand.
 
+    Of `sides` those that are baselines count too, in what they have otherwise than the core's.
     With the waivers of this file, the gates and the contract where they are looked for, and what
     there is of the published core's baselines for these cassettes.
     """
     given = list(cassettes)
     gates, contract = default_gates(), default_contract()
+    kept = [folder for folder in map(baseline_folder, sides) if folder is not None]
     return Inventory(
         {
             **code_components(),
             "corpus": files_component(given),
-            "baselines": layered_component(core_baselines(), [f"{name}.json" for name, _ in given]),
+            HELPERS: helpers_component(given),
+            "baselines": layered_component(
+                (*core_baselines(), *kept), [f"{name}.json" for name, _ in given]
+            ),
             "waivers": waivers_component(waivers),
             "gates": files_component([] if gates is None else [(gates.name, gates)]),
             "contract": files_component([] if contract is None else [(contract.name, contract)]),
@@ -125,7 +135,11 @@ def current_inventory(cassettes: Iterable[tuple[str, Path]], waivers: Path | Non
 def _of_the_suite(name: str) -> Path | None:
     places = (Path("parity_tests"), *(root / "parity_tests" for root in _checkout()))
     files = (place / name for place in places)
-    return next((file for file in files if file.is_file()), None)
+    try:
+        return next((file for file in files if file.is_file()), None)
+    except OSError as error:
+        problem = f"{error.filename} cannot be looked at: {error.strerror}"
+        raise UsageError(problem, "mend the permissions of its folder") from error
 
 
 def code_checkout() -> Path | None:

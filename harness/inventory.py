@@ -31,6 +31,7 @@ __all__ = [
     "code_digest",
     "environment",
     "files_component",
+    "helpers_component",
     "installed_distributions",
     "layered_component",
     "waivers_component",
@@ -39,6 +40,8 @@ __all__ = [
 CODE: Final = ("agent_protocol", "services", "runtimes", "surfaces", "harness")
 """The components that are code, each a package; `harness` without the fault catalogue."""
 CATALOGUE: Final = "fault catalogue"
+HELPERS: Final = "corpus helpers"
+"""Programs that cassettes start, such as servers: they lie beside them and are none themselves."""
 _PACKAGES: Final = Path(__file__).resolve().parents[1]
 _FAULTS: Final = "harness/faults/catalogue/"
 _DATA: Final = frozenset({"harness/corpus", "harness/baselines", "harness/contract.md"})
@@ -115,7 +118,8 @@ def _in_words(was: Mapping[str, str], now: Mapping[str, str]) -> str:
 def code_components() -> Mapping[str, Component]:
     """Our own code as it is now, and the catalogue of faults. Read once in a process.
 
-    Sources and what lies beside them as data; what was compiled from them is left out.
+    Sources and what lies beside them as data; what was compiled from them is left out. A compiled
+    file that lies among them is not: Python takes `wire/__init__.pyc` before `wire.py`.
     """
     found: dict[str, dict[str, str]] = {name: {} for name in (*CODE, CATALOGUE)}
     for package in CODE:
@@ -151,6 +155,13 @@ def layered_component(folders: Sequence[Path], names: Iterable[str]) -> Componen
         for number, digest in enumerate(dict.fromkeys(digests), 1):
             found[name if number == 1 else f"{name} ({number})"] = digest
     return Component(found)
+
+
+def helpers_component(cassettes: Iterable[tuple[str, Path]]) -> Component:
+    """The programs (`*.py`) in the folders that the cassettes, as (name, file), are named from."""
+    roots = {file.absolute().parents[len(Path(name).parts) - 1] for name, file in cassettes}
+    found = [(file.name, file) for root in sorted(roots) for file in sorted(root.glob("*.py"))]
+    return files_component(found)
 
 
 def waivers_component(file: Path | None) -> Component:
@@ -266,7 +277,7 @@ def _node_version() -> str:
 
 
 def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
-    """Every file below `folder` with its name, sorted; compiled files and bundled data left out."""
+    """Every file below `folder` with its name, sorted; caches and bundled data left out."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except OSError:
@@ -277,5 +288,5 @@ def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
             continue
         if entry.is_dir():
             yield from _walk(Path(entry.path), f"{name}/")
-        elif not entry.name.endswith((".pyc", ".pyo")):
+        else:
             yield name, Path(entry.path)

@@ -57,7 +57,8 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
     try:
         as_of = date.fromisoformat(texts["as_of"]) if texts["as_of"] else now.date()
     except ValueError as error:
-        raise pytest.UsageError(f"--parity-as-of {texts['as_of']}: {error}") from error
+        problem = f"--parity-as-of {texts['as_of']}: write a day as 2026-01-31"
+        raise pytest.UsageError(problem) from error
     journal = Path(texts["journal"]) if texts["journal"] else None
     waivers = Path(texts["waivers"]) if texts["waivers"] else None
     try:

@@ -1,7 +1,12 @@
-"""Ten seeded faults: the first sentence names the right channel, the seam is right or unknown."""
+"""Ten seeded faults: the first sentence names the right channel, the seam is never surely wrong.
+
+The faults are drawn: of each class of behaviour the first in the order of their names' hashes, out
+of the half that no rule of the explainer was made for.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -31,17 +36,29 @@ def seeded(channel: ChannelName, *seams: Seam) -> Seeded:
 
 
 FAULTS: Final = {
-    "usage-dropped": seeded(ChannelName.EVENTS, Seam.EVENTS),
-    "one-attempt-too-many": seeded(ChannelName.RETRIES, Seam.RETRY),
-    "sticky-model-kept": seeded(ChannelName.REQUESTS, Seam.ROUTING),
-    "results-as-they-finish": seeded(ChannelName.REQUESTS, Seam.SCHEDULER, Seam.REQUEST_ASSEMBLY),
-    "refusal-taken-for-approval": seeded(ChannelName.TOOL_STATES, Seam.POLICY),
-    "hook-context-lost": seeded(ChannelName.REQUESTS, Seam.HOOKS),
-    "narration-resets-loop": seeded(ChannelName.TOOL_STATES, Seam.LOOPS),
-    "masking-by-position": seeded(ChannelName.REQUESTS, Seam.REQUEST_ASSEMBLY),
-    "recording-not-synced": seeded(ChannelName.RECORDING, Seam.RECORDING),
-    "abort-told-as-completion": seeded(ChannelName.EVENTS, Seam.LIFECYCLE),
+    "recorded-thoughts-lose-subject": seeded(ChannelName.RECORDING, Seam.STREAM),
+    "causes-not-looked-at": seeded(ChannelName.RETRIES, Seam.RETRY, Seam.FALLBACK),
+    "classifier-sees-oldest-turns": seeded(ChannelName.REQUESTS, Seam.ROUTING),
+    "line-ends-normalised": seeded(ChannelName.WORKSPACE, Seam.TOOL),
+    "allowed-prefix-allows-the-rest": seeded(ChannelName.TOOL_STATES, Seam.POLICY),
+    "after-tool-only-on-success": seeded(ChannelName.WORKSPACE, Seam.HOOKS),
+    "chant-outlives-calls": seeded(ChannelName.REQUESTS, Seam.LOOPS),
+    "side-questions-uninstructed": seeded(ChannelName.REQUESTS, Seam.MODEL_CONFIG),
+    "reset-goes-on-in-the-recording": seeded(ChannelName.RECORDING, Seam.RECORDING),
+    "no-end-at-turn-limit": seeded(ChannelName.EVENTS, Seam.LIFECYCLE),
 }
+
+
+def drawn(behaviour: Behaviour) -> str:
+    def number(name: str) -> int:
+        return int(hashlib.sha256(name.encode()).hexdigest(), 16)
+
+    names = (
+        name
+        for name, fault in faults().items()
+        if fault.behaviour is behaviour and fault.unobservable is None and number(name) % 2
+    )
+    return min(names, key=number)
 
 
 @pytest.fixture(scope="module")
@@ -58,8 +75,8 @@ def explanation_in_its_families(name: str, kept: Path) -> Explanation | None:
     return explanation_of(faults()[name], files, WAIVERS, kept=kept, baselines=baselines)
 
 
-def test_each_class_of_behaviour_has_one_here() -> None:
-    assert {faults()[name].behaviour for name in FAULTS} == set(Behaviour)
+def test_each_class_of_behaviour_has_the_one_that_was_drawn() -> None:
+    assert set(FAULTS) == {drawn(behaviour) for behaviour in Behaviour}
 
 
 @pytest.mark.parametrize("name", FAULTS)
@@ -73,19 +90,15 @@ def test_the_first_sentence_names_the_channel(
     assert f"(channel {FAULTS[name].channel.value})" in found.sentences[0]
 
 
-def test_the_seam_is_never_wrong_and_seldom_unknown(
+def test_the_seam_is_right_in_eight_and_never_wrong_with_confidence(
     explanations: dict[str, Explanation | None],
 ) -> None:
-    said = {name: found.seam for name, found in explanations.items() if found is not None}
-    unknown = [name for name, seam in said.items() if seam is Seam.UNKNOWN]
-    wrong = {
-        name: seam
-        for name, seam in said.items()
-        if seam is not Seam.UNKNOWN and seam not in FAULTS[name].seams
-    }
+    said = {name: found for name, found in explanations.items() if found is not None}
+    right = [name for name, found in said.items() if found.seam in FAULTS[name].seams]
+    wrong = {name: found.seam for name, found in said.items() if name not in right and found.sure}
 
     assert wrong == {}
-    assert len(unknown) <= 2
+    assert len(right) >= 8
 
 
 def test_every_explanation_ends_with_a_contradiction(

@@ -12,7 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Final, NoReturn
 
 from harness.errors import CassetteNotFound, UsageError
 
@@ -49,7 +49,8 @@ def find_cassettes(
         phase: Keep those of this rollout phase, and those whose phase does not show.
 
     Raises:
-        CassetteNotFound: a path does not exist, or a folder holds no cassette at all.
+        CassetteNotFound: a path does not exist, a folder holds no cassette at all, or one in it
+            cannot be read.
         UsageError: `expr` cannot be read.
     """
     fits = name_filter(expr) if expr else None
@@ -78,12 +79,18 @@ def _at(path: Path) -> Iterator[CassetteFile]:
 
 
 def _walk(folder: Path) -> Iterator[Path]:
-    for place, folders, files in os.walk(folder):
+    for place, folders, files in os.walk(folder, onerror=_refuse):
         here = Path(place)
         folders[:] = [name for name in folders if not name.startswith(".")]
         if here == folder and HTTP_FOLDER in folders:
             folders.remove(HTTP_FOLDER)
         yield from (here / name for name in files if Path(name).suffix in SUFFIXES)
+
+
+def _refuse(error: OSError) -> NoReturn:
+    """A folder that cannot be read is not one without cassettes."""
+    problem = f"cannot be read: {error.strerror}"
+    raise CassetteNotFound(Path(error.filename), "", problem, "mend its permissions") from error
 
 
 def _describe(path: Path, folder: Path | None) -> CassetteFile:

@@ -80,8 +80,8 @@ def adopt(ctx: click.Context, /, **asked: Any) -> None:
     stays as it is if anything fails.
 
     \b
-    parity adopt .parity/found/shrunk/2fa3272ca154.yaml --as text/usage_on_last_chunk
-    parity adopt found.yaml --as errors/reset_twice --note 'two resets, then an answer'
+    parity adopt .parity/found/shrunk/2fa3272ca154.yaml --as text/usage_twice
+    parity adopt found.yaml --as errors/reset_twice --note 'two resets'
     parity adopt found.yaml --as tools/odd_call --no-upstream
 
     In the corpus it is trusted: one that starts processes is adopted only with --trust.

@@ -110,12 +110,12 @@ def bisect(ctx: click.Context, /, **asked: Any) -> None:
     (nothing)                   adk diverges from legacy of the same revision
     --control N --runtime M     M diverges from N of the same revision
     --runtime M                 M does something else than in the good revision
-    --control TRACE             the runtime does something else than the trace says
+    --control TRACE             the runtime does something else than in the trace
 
     \b
     parity bisect tools/batch --good v0.3.0
-    parity bisect cassettes/tools/batch.yaml --good v0.3.0 --bad main --runtime legacy
-    parity bisect cassettes/tools/batch.yaml --good HEAD~30 --control expected.json --runtime adk
+    parity bisect tools/batch --good v0.3.0 --bad main --runtime legacy
+    parity bisect batch.yaml --good HEAD~30 --control right.json --runtime adk
 
     Exit codes: 0 found; 2 wrong usage, no such revision, good is red, bad is green, or one of the
     two cannot be traced; 3 only a range could be found; 130 interrupted.

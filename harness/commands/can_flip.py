@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands.here import signoffs_folder
+from harness.commands.here import check_digest, signoffs_folder
 from harness.errors import UsageError
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
@@ -47,7 +47,7 @@ _Folder = click.Path(path_type=Path)
 @click.option(
     "--expect-head",
     metavar="DIGEST",
-    help="What the newest record's file must be: its SHA-256, or the beginning of it.",
+    help="What the newest record's file must be: its SHA-256, or the first 8 digits or more of it.",
 )
 @click.option(
     "--gates",
@@ -94,6 +94,7 @@ def can_flip(
     from harness.inventory import environment
     from runtimes.flags import PHASES
 
+    check_digest(expect_head)
     found = _flag(flag)
     moved = _moved(found, surfaces, settings_file)
     day = as_of.date() if as_of is not None else datetime.now(UTC).date()

@@ -41,8 +41,12 @@ def list_(
     parity list
     parity list cassettes/tools --phase A
     parity list --contract P-014
+
+    Exit codes: 0 listed; 2 wrong usage, or a file that cannot be loaded (the others are listed).
     """  # noqa: D301 - click's mark for lines that stay as they are
     from harness.http.case import load_case
+    from harness.report.words import inert
+    from services.redaction import told
 
     if behaviour is not None:
         click.echo(_sentence(behaviour), err=True)
@@ -62,7 +66,7 @@ def list_(
             rows.append((cassette.name, f"{cassette.phase or '-'}  {cassette.note}"))
     width = max((len(name) for name, _ in rows), default=0)
     for name, about in rows:
-        click.echo(f"{name:<{width}}  {about}".rstrip())
+        click.echo(inert(told(f"{name:<{width}}  {about}".rstrip())))
     ctx.exit(2 if broken else 0)
 
 

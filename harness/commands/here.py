@@ -7,12 +7,21 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.errors import UsageError
+
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.experiment.backend import Backend
     from harness.experiment.case import CaseTask
     from harness.gate.here import Here
 
-__all__ = ["case_tasks", "clean_revision_here", "found_here", "signoffs_folder"]
+__all__ = [
+    "case_tasks",
+    "check_digest",
+    "clean_revision_here",
+    "folder_of",
+    "found_here",
+    "signoffs_folder",
+]
 
 
 def found_here(gates: Path | None, waivers: Path | None, as_of: date) -> Here:
@@ -40,6 +49,33 @@ def signoffs_folder(asked: Path | None) -> Path:
     return own if gates is None else gates.resolve().parents[1] / own
 
 
+def check_digest(digest: str | None) -> None:
+    """Make sure that `--expect-head` names a record: the beginning of nothing begins any.
+
+    Raises:
+        UsageError: it doesn't.
+    """
+    if digest is None:
+        return
+    hexadecimal = all(each in "0123456789abcdefABCDEF" for each in digest)
+    if not hexadecimal or not 8 <= len(digest) <= 64:
+        raise UsageError(f"--expect-head {digest!r} is no SHA-256", "give 8 to 64 hex digits")
+
+
+def folder_of(record: Path, signoffs: Path | None) -> Path:
+    """The folder of the chain that a record is of, which is named by its file or by its name.
+
+    Raises:
+        UsageError: the file is in another folder than the one that is named.
+    """
+    if len(record.parts) == 1:
+        return Path() if signoffs is None and record.is_file() else signoffs_folder(signoffs)
+    if signoffs is not None and signoffs.resolve() != record.parent.resolve():
+        problem = f"{record} is not in the folder {signoffs}"
+        raise UsageError(problem, "name the record alone, or leave --signoffs out")
+    return record.parent
+
+
 def clean_revision_here(place: Here, signoffs: Path) -> str | None:
     """The commit of the code, of which all that is judged by is as committed.
 
@@ -48,9 +84,14 @@ def clean_revision_here(place: Here, signoffs: Path) -> str | None:
     """
     from harness.config import code_checkout, core_baselines, default_contract, default_waivers
     from harness.gate.here import gates_file
-    from harness.inventory import code_components
-    from harness.signoff.clean import clean_revision
+    from harness.inventory import CODE, code_components
+    from harness.signoff.clean import clean_revision, stray_packages
+    from harness.signoff.problems import SigningRefused
 
+    own = Path(__file__).resolve().parents[2]
+    if strays := stray_packages(CODE, own):
+        problem = f"packages are not those of {own}: {', '.join(strays)}"
+        raise SigningRefused(problem, "see PYTHONPATH and what is installed")
     rules = [gates_file(None), default_waivers(), default_contract()]
     places = [
         *(file for file in rules if file is not None),
@@ -74,6 +115,7 @@ def case_tasks(
     candidate: str,
     trust: bool,
     repeat: int = 1,
+    phase: str | None = None,
 ) -> list[CaseTask]:
     """The named cases, to be run as `parity run` had them; those of them that are here."""
     from harness.cassette.trust import is_trusted
@@ -90,6 +132,7 @@ def case_tasks(
             control=control,
             candidate=candidate,
             repeat=repeat,
+            phase=phase,
             trusted=trust or is_trusted(each.path, roots),
             contract=contract,
             core=core,

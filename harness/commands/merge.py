@@ -52,7 +52,7 @@ def merge(
 
     \b
     parity merge shard-*.jsonl --journal run.jsonl
-    parity merge shard-*.jsonl --journal run.jsonl --html report --junit report.xml
+    parity merge shard-*.jsonl --journal run.jsonl --html report
 
     Exit codes: 0 parity; 1 divergent; 2 wrong usage, journals that do not belong together, or a
     cassette that could not be loaded; 3 inconclusive, or something is missing.
@@ -94,7 +94,8 @@ def merge(
     written = [str(place) for place in write_report(report, places)]
     if journal is not None:
         written.append(str(journal))
-    click.echo(printable(f"merged: {len(dict.fromkeys(journals))} journals"))
+    count = len(dict.fromkeys(journals))
+    click.echo(f"merged: {count} journal{'' if count == 1 else 's'}")
     for line in merged.lacks:
         click.echo(printable(line))
     show(report, sys.stdout)

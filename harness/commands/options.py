@@ -94,6 +94,11 @@ def report_places(asked: dict[str, Any]) -> dict[str, Path]:
             continue
         if writer.index is not None:
             check_writable_folder(place, writer.option)
+        if str(place) == "-":
+            problem = (
+                f"{writer.option} cannot go to standard output: the terminal's report goes there"
+            )
+            raise UsageError(problem, "name a file")
         check_writable_file(writer.file(place), writer.option)
         places[writer.parameter] = place
     return places

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import click
 
-from harness.commands.here import signoffs_folder
+from harness.commands.here import folder_of
 from harness.commands.signing import confirmed, key_options, say, signing_key
 from harness.errors import UsageError
 
@@ -68,7 +68,7 @@ def revoke(
     words = reason.strip()
     if not words or len(words) > _LONGEST:
         raise UsageError(f"--reason takes 1 to {_LONGEST} characters", "say why in a sentence")
-    folder = record.parent if len(record.parts) > 1 else signoffs_folder(signoffs)
+    folder = folder_of(record, signoffs)
     signing = Signing.of(load_gates(found_gates(gates_file)).signing)
     key = signing_key(**key_from)
     chain = read_chain(folder, signing)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from contextlib import nullcontext
@@ -143,8 +144,9 @@ def _last_failed(plan: RunPlan, backend: Backend) -> int:
 
     record = last_journal(plan)
     failed = failed_before(record, plan.waivers_file)
-    told = printable(f"last run: {record.file}, {len(failed)} not parity")
-    click.echo(told)
+    cases = f"{len(failed)} case{'' if len(failed) == 1 else 's'}"
+    unjudged = " or never judged" if record.missing else ""
+    click.echo(printable(f"last run: {record.file}, {cases} not parity{unjudged}"))
     if not failed:
         return 0
     paths = plan.paths or tuple(map(Path, record.header.paths))
@@ -180,9 +182,10 @@ def _run(
     todo = [file for file in files if file.name in mine]
     with _journal(plan, header, inventory, journal_file) as journal:
         tally = Tally.after(None if journal is None else journal.before)
-        with progress(len(todo), sys.stderr) as bar:
+        left = [file for file in todo if not tally.has(file.name)]
+        with progress(len(left), sys.stderr) as bar:
             try:
-                judge_all(plan, backend, todo, tally, journal, bar)
+                judge_all(plan, backend, left, tally, journal, bar)
             except KeyboardInterrupt:
                 tally.interrupted = True
         if journal is not None and not tally.interrupted:
@@ -207,6 +210,9 @@ def _run(
     show(report, sys.stdout)
     if written:
         click.echo(f"written: {', '.join(written)}")
+    if tally.interrupted and journal is not None and not plan.last_failed:
+        again = shlex.join(["--journal", str(journal.file), "--resume"])
+        click.echo(printable(f"to go on: the same with {again}"))
     return int(exit_code(report))
 
 
@@ -238,5 +244,5 @@ def _leave_behind(plan: RunPlan, journal_file: Path | None) -> None:
 
     if plan.keep:
         if journal_file is not None:
-            keep_copy(journal_file, plan.started_at)
+            keep_copy(journal_file, plan.started_at, again=plan.resume)
         prune()

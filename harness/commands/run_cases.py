@@ -50,7 +50,7 @@ def judge_all(
     journal: Journal | None,
     bar: CaseProgress,
 ) -> None:
-    """Judge what nothing has come of yet; `tally` has the results, however this is left."""
+    """Judge `files`; `tally` has the results, however this is left."""
     from harness.baseline.sides import baseline_folder
     from harness.errors import LoadProblem
     from harness.experiment.case import Skipped
@@ -80,7 +80,7 @@ def judge_all(
 
     outcomes = completed(
         timed,
-        _tasks(plan, backend, [file for file in files if not tally.has(file.name)]),
+        _tasks(plan, backend, files),
         jobs=plan.jobs,
         backend=backend,
         runtimes=[s for s in (plan.control, plan.candidate) if baseline_folder(s) is None],

@@ -74,7 +74,8 @@ def inventory_of(plan: RunPlan, files: Sequence[CassetteFile]) -> Inventory:
     from harness.config import current_inventory, default_waivers
 
     waivers = plan.waivers_file or default_waivers()
-    return current_inventory([(file.name, file.path) for file in files], waivers)
+    sides = (plan.control, plan.candidate)
+    return current_inventory([(file.name, file.path) for file in files], waivers, sides)
 
 
 def header_of(

@@ -100,7 +100,7 @@ def sign(
     """Sign the gate's yes to a phase, and put the record into the chain.
 
     The gate must say yes, the checkout must be as committed, and what was journalled is run again
-    here: every case of the leg between the two runtimes, and some blocks of each generated run.
+    here: every case of the legs between the two runtimes, and some blocks of each generated run.
     Then what would be signed is shown, with what it does not say, and you are asked.
 
     \b

@@ -15,8 +15,9 @@ from harness.commands.signing import say
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.experiment.backend import Backend
     from harness.experiment.pool import Workers
-    from harness.gate.evidence import Evidence
+    from harness.gate.evidence import Evidence, LegRun
     from harness.gate.here import Here
+    from harness.gate.scope import Scope
     from harness.scenarios.block import BlockDone, BlockTask
     from harness.signoff.material import Material
     from harness.signoff.statement import ReplayedBlock
@@ -62,9 +63,16 @@ def material(
     """
     from harness.gate.scope import Scope
     from harness.inventory import environment
-    from harness.signoff.material import Material, evidence_of, leg_to_replay, traces_of
+    from harness.signoff.material import (
+        Material,
+        evidence_of,
+        leg_to_replay,
+        others_to_replay,
+        traces_of,
+    )
     from harness.signoff.not_said import CorpusFacts, not_said
 
+    machine = environment()
     scope = Scope(
         evidence=evidence,
         policy=place.policy.gates,
@@ -74,10 +82,10 @@ def material(
         current=place.current,
         waivers=place.policy.waivers,
         contract=place.contract,
+        environment=machine,
     )
     answer = place.answer(evidence, asked.phase, asked.profile)
     leg = leg_to_replay(scope)
-    machine = environment()
     cassettes = (seams.backend.load(each.path, each.root) for each in place.cassettes)
     told = not_said(
         answer,
@@ -97,51 +105,55 @@ def material(
         revision=revision,
         not_said=told,
     )
-    _run_cases(asked, place, found, seams)
-    return replace(found, blocks=_run_blocks(asked, place, evidence, found, seams))
+    for run in (leg, *others_to_replay(scope, leg)):
+        _run_cases(asked, place, run, seams)
+    return replace(found, blocks=_run_blocks(asked, scope, seams))
 
 
-def _run_cases(asked: Signature, place: Here, found: Material, seams: SignSeams) -> None:
+def _run_cases(asked: Signature, place: Here, run: LegRun, seams: SignSeams) -> None:
     from harness.parity.verdict import CaseVerdict
     from harness.report.terminal import progress
+    from harness.signoff.material import traces_of
     from harness.signoff.problems import SigningRefused
     from harness.signoff.rerun import refuse_other, run_cases_again
 
-    header = found.leg.record.header
+    record = run.record
+    header, traces = record.header, traces_of(record.finished)
+    journalled = {*record.finished, *record.skipped}
     tasks = case_tasks(
-        found.traces,
+        journalled,
         place,
         seams.backend,
         control=header.control,
         candidate=header.candidate,
         trust=asked.trust,
         repeat=header.repeat,
+        phase=header.phase,
     )
-    if gone := sorted(set(found.traces) - {task.name for task in tasks}):
+    if gone := sorted(journalled - {task.name for task in tasks}):
         raise SigningRefused(f"cases of the journal are not here: {', '.join(gone)}")
-    say([f"running {len(tasks)} cases again: {header.control} and {header.candidate}"], err=True)
+    say(
+        [f"running {len(traces)} cases again: {header.control} and {header.candidate}"],
+        err=True,
+    )
     seen = []
     with progress(len(tasks), sys.stderr) as bar:
-        for again in run_cases_again(tasks, found.traces, jobs=asked.jobs):
+        for again in run_cases_again(tasks, traces, jobs=asked.jobs, results=record.finished):
             seen.append(again)
             bar.done(again.name, CaseVerdict.DIVERGENT if again.problem else CaseVerdict.PARITY)
     refuse_other(seen)
 
 
-def _run_blocks(
-    asked: Signature, place: Here, evidence: Evidence, found: Material, seams: SignSeams
-) -> tuple[ReplayedBlock, ...]:
+def _run_blocks(asked: Signature, scope: Scope, seams: SignSeams) -> tuple[ReplayedBlock, ...]:
     """Some blocks of each generated run that the answer counts."""
+    from harness.gate.samples import counted_samples
     from harness.signoff.rerun import block_tasks_of, refuse_other, run_blocks_again
 
-    counted = {(each.profile, each.control, each.candidate) for each in found.answer.samples}
     tasks = [
         task
-        for sample in evidence.samples
-        if (sample.profile, sample.control, sample.candidate) in counted and sample.drawn
-        for task in block_tasks_of(
-            sample, place.policy.waivers, asked.sample, secrets.randbelow(_SEEDS)
-        )
+        for sample in counted_samples(scope)
+        if sample.drawn
+        for task in block_tasks_of(sample, scope.waivers, asked.sample, secrets.randbelow(_SEEDS))
     ]
     if not tasks:
         return ()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from harness.commands.here import case_tasks, found_here, signoffs_folder
+from harness.commands.here import case_tasks, check_digest, folder_of, found_here, signoffs_folder
 from harness.commands.options import (
     backend_of,
     check_writable_file,
@@ -118,7 +118,7 @@ def verify(
     from harness.signoff.chain import read_chain
 
     check_writable_file(json_file, "--json")
-    _check_digest(expect_head)
+    check_digest(expect_head)
     folder = _folder(record, signoffs)
     place = found_here(gates_file, None, datetime.now(UTC).date())
     signing = _trusted(place, also_trust)
@@ -206,9 +206,13 @@ def _wanted(record: Path | None, chain: Chain) -> Record | None:
 
 def _nothing(record: Path | None, chain: Chain, json_file: Path | None) -> int:
     """Say that there is no such record, or that it could not be read as one."""
+    from harness.signoff.records import is_record_name
+
     problems = list(chain.problems)
     if record is not None and not (chain.folder / record.name).exists():
         raise UsageError(f"there is no record {record}", f"see the folder {chain.folder}")
+    if record is not None and not is_record_name(record.name):
+        raise UsageError(f"{record} is no record's name", "name one such as 0003-A-release.json")
     if json_file is not None:
         _write(json_file, {"verification": 1, "holds": False, "problems": problems})
     name = record.name if record is not None else str(chain.folder)
@@ -222,13 +226,9 @@ def _nothing(record: Path | None, chain: Chain, json_file: Path | None) -> int:
 
 def _folder(record: Path | None, signoffs: Path | None) -> Path:
     """Where the chain is that the record is of."""
-    if signoffs is not None or record is None or len(record.parts) == 1:
-        if signoffs is not None and not signoffs.is_dir():
-            raise UsageError(f"there is no folder {signoffs}", "name another with --signoffs")
-        if record is not None and signoffs is None and record.is_file():
-            return record.parent
-        return signoffs_folder(signoffs)
-    return record.parent
+    if signoffs is not None and not signoffs.is_dir():
+        raise UsageError(f"there is no folder {signoffs}", "name another with --signoffs")
+    return signoffs_folder(signoffs) if record is None else folder_of(record, signoffs)
 
 
 def _trusted(place: Here, also: Sequence[str]) -> Signing:
@@ -248,14 +248,6 @@ def _trusted(place: Here, also: Sequence[str]) -> Signing:
             raise UsageError(f"--also-trust {name}: {error}", "choose another name") from error
         say([f"trusted for this call, and for pull_request records only: {name} ({file})"])
     return signing
-
-
-def _check_digest(digest: str | None) -> None:
-    if digest is None:
-        return
-    hexadecimal = all(each in "0123456789abcdefABCDEF" for each in digest)
-    if not hexadecimal or not 8 <= len(digest) <= 64:
-        raise UsageError(f"--expect-head {digest!r} is no SHA-256", "give 8 to 64 hex digits")
 
 
 def _write(file: Path, document: object) -> None:

@@ -5,7 +5,7 @@ By this it is measured whether the explainer names what was broken on purpose.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from harness.cassette.find import CassetteFile
@@ -21,7 +21,7 @@ from harness.http.case import load_case
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import Waivers
 
-__all__ = ["explanation_of"]
+__all__ = ["explanation_of", "explanations_of"]
 
 
 def explanation_of(
@@ -33,6 +33,22 @@ def explanation_of(
     baselines: Path | None,
 ) -> Explanation | None:
     """The explanation of the first cassette that shows a fault; `None` where none does.
+
+    The arguments are those of `explanations_of`.
+    """
+    found = explanations_of(fault, files, waivers, kept=kept, baselines=baselines)
+    return next((explanation for _, explanation in found), None)
+
+
+def explanations_of(
+    fault: Fault,
+    files: Iterable[CassetteFile],
+    waivers: Waivers,
+    *,
+    kept: Path,
+    baselines: Path | None,
+) -> Iterator[tuple[str, Explanation]]:
+    """Name and explanation of each cassette that shows a fault, one after the other.
 
     Args:
         fault: What is broken.
@@ -47,8 +63,7 @@ def explanation_of(
         except HarnessError:
             continue  # a cassette that cannot be played here shows nothing
         if result is not None and result.verdict is CaseVerdict.DIVERGENT:
-            return explained(result, *result.runtimes)
-    return None
+            yield file.name, explained(result, *result.runtimes)
 
 
 def _result(

@@ -7,6 +7,7 @@ import re
 from typing import Final
 
 from harness.explain.evidence import Evidence
+from harness.explain.guess import Guess, probably
 from harness.explain.model import Seam
 from harness.parity.divergence import ABSENT, ChannelName, Kind
 from harness.timeline.model import MomentKind, Row
@@ -32,62 +33,72 @@ _ENDED_OTHERWISE: Final = (
 )
 """What one side alone reached, which says why the conversation before the question is another."""
 
-_SHRUNK: Final = ("masking", "compression")
-"""Cassettes in which the history is written anew before a question is put."""
-_CONTENT: Final = re.compile(r"contents\[(\d+)\]")
-_COUNT: Final = re.compile(r": (\d+) contents?\b")
+_CONTENT: Final = re.compile(r"contents\[(\d{1,9})\]")
+_COUNT: Final = re.compile(r": (\d{1,9}) contents?\b")
+_AFTERWARDS: Final = "what is remembered may have been mended afterwards"
 _USER_SAID: Final = "emitted message of the user: "
 _CUT_SHORT: Final = ("emitted agent_end: aborted", "emitted agent_end: failed")
 
 
-def contents_seam(evidence: Evidence) -> Seam:
+def contents_seam(evidence: Evidence) -> Guess:
     """The seam of a first cause in the contents of a question of the conversation."""
     if evidence.read_otherwise:
-        return Seam.STREAM
+        return probably("said-read-otherwise", Seam.STREAM)
+    if evidence.ended_otherwise and evidence.failed_once:
+        return probably("said-failed-otherwise", Seam.RETRY)
     if evidence.ended_otherwise:
-        return Seam.LIFECYCLE
-    resumed = evidence.about("resume")
-    for sign, seam in SAID:
-        if evidence.says(sign) and not (seam is Seam.HOOKS and resumed):
-            return seam
-    for prefix, seam in _ENDED_OTHERWISE:
-        if evidence.reached_once(prefix) and not resumed:
-            return seam
+        return probably("said-ended-otherwise", Seam.LIFECYCLE)
     first = next(found for found in evidence.beside if found.path.startswith("contents"))
     number = _number(first.path)
     is_new = _is_new(evidence, number)
+    for sign, seam in SAID:
+        if evidence.says(sign) and not (seam is Seam.HOOKS and evidence.resumed):
+            return _sign_seam(evidence, seam, is_new=is_new)
+    for prefix, seam in _ENDED_OTHERWISE:
+        if evidence.reached_once(prefix) and not evidence.resumed:
+            return probably("said-once", seam, "what one side alone reached may follow from it")
     values = json.dumps([first.control, first.candidate])
     if "functionResponse" in first.path or "functionResponse" in values:
         return _result_seam(evidence, is_new)
     if any("(utility_compressor" in line for line in _asked_before(evidence)):
-        return Seam.REQUEST_ASSEMBLY
+        return probably("said-summarised", Seam.REQUEST_ASSEMBLY)
     of_the_model = _is_of_the_model(evidence, number)
     begins_anew = evidence.says("<session_context>") and not evidence.reached_once("compression:")
     if is_new and not (begins_anew or of_the_model or _is_of_earlier(evidence)):
-        return Seam.REQUEST_ASSEMBLY
+        return probably("said-new", Seam.REQUEST_ASSEMBLY)
     if ChannelName.TRANSCRIPT not in evidence.channels:
-        return Seam.REQUEST_ASSEMBLY
+        return probably("not-remembered", Seam.REQUEST_ASSEMBLY, _AFTERWARDS)
     return _remembered_seam(evidence, of_the_model=of_the_model)
 
 
-def _remembered_seam(evidence: Evidence, *, of_the_model: bool) -> Seam:
+def _sign_seam(evidence: Evidence, seam: Seam, *, is_new: bool) -> Guess:
+    """What stands out by its words."""
+    if seam is Seam.REQUEST_ASSEMBLY and evidence.resumed:
+        return probably("sign-resumed", Seam.HISTORY, "a conversation was resumed")
+    if seam is Seam.UNKNOWN:
+        return probably("sign-nudge", Seam.RETRY, "the stream decides what an empty answer is")
+    if seam is Seam.RETRY and not is_new and ChannelName.TRANSCRIPT in evidence.channels:
+        return probably("sign-stayed", Seam.HISTORY, "it may be how it is sent")
+    return probably("sign", seam)
+
+
+def _remembered_seam(evidence: Evidence, *, of_the_model: bool) -> Guess:
     """What had been said before differs, and is remembered so."""
-    if evidence.about("abort", "loops") or _read_back_otherwise(evidence):
-        return Seam.UNKNOWN
-    if evidence.about(*_SHRUNK):
-        return Seam.UNKNOWN if _was_cut_short(evidence) else Seam.REQUEST_ASSEMBLY
-    if of_the_model and not evidence.shares_services:
-        return Seam.UNKNOWN  # as it was read from the stream, or as it is remembered
-    return Seam.HISTORY
-
-
-def _was_cut_short(evidence: Evidence) -> bool:
-    """Whether a stream before the question was aborted or failed, and something taken back."""
-    return any(
-        side is not None and side.line in _CUT_SHORT
-        for row in evidence.before
-        for side in (row.control, row.candidate)
-    )
+    if _read_back_otherwise(evidence):
+        doubt = "a conversation read back and a recording that differed look alike here"
+        return probably("before-read-back", Seam.RECORDING, doubt)
+    if evidence.reached("abort:") and evidence.told_before:
+        doubt = "what is remembered follows from how the stream went"
+        return probably("before-abort", Seam.LIFECYCLE, doubt)
+    if evidence.reached("loop:") and of_the_model and not evidence.resumed:
+        doubt = "an answer in a loop may be remembered otherwise, or be read further"
+        return probably("before-loop", Seam.LOOPS, doubt)
+    if evidence.shrinks and not evidence.resumed:
+        doubt = "what is sent is remembered so"
+        return probably("before-shrunk", Seam.REQUEST_ASSEMBLY, doubt)
+    if of_the_model and not (evidence.shares_services or evidence.resumed):
+        return probably("before-of-model", Seam.STREAM, "it may have been remembered otherwise")
+    return probably("before", Seam.HISTORY, "what is sent is remembered so")
 
 
 def _is_new(evidence: Evidence, number: int) -> bool:
@@ -124,8 +135,10 @@ def _asked_before(evidence: Evidence) -> list[str]:
 
 def _is_of_the_model(evidence: Evidence, number: int) -> bool:
     for side in (0, 1):
-        contents = (evidence.fields(side) or {}).get("contents", [])
-        content = contents[number] if number < len(contents) else None
+        contents = (evidence.fields(side) or {}).get("contents")
+        if not isinstance(contents, list) or number >= len(contents):
+            continue
+        content = contents[number]
         if isinstance(content, dict) and content.get("role") == "model":
             return True
     return False
@@ -152,7 +165,7 @@ def _is_of_earlier(evidence: Evidence) -> bool:
 def _read_back_otherwise(evidence: Evidence) -> bool:
     """Whether a conversation may have been read back from a recording that differed before."""
     kinds = {found.kind for found in evidence.of(ChannelName.RECORDING)}
-    return evidence.about("resume") and {Kind.MISSING, Kind.EXTRA} <= kinds
+    return evidence.resumed and {Kind.MISSING, Kind.EXTRA} <= kinds
 
 
 def _in_another_order(evidence: Evidence) -> bool:
@@ -164,23 +177,22 @@ def _in_another_order(evidence: Evidence) -> bool:
     return len(places) > 1 and here == sorted(json.dumps(found.candidate) for found in places)
 
 
-def _result_seam(evidence: Evidence, is_new: bool) -> Seam:
+def _result_seam(evidence: Evidence, is_new: bool) -> Guess:
     """What the model is told of a call's result."""
     if _in_another_order(evidence):
-        return Seam.SCHEDULER
+        return probably("results-swapped", Seam.SCHEDULER, "the question may put them so")
     if not is_new:
         if ChannelName.TRANSCRIPT not in evidence.channels:
-            return Seam.REQUEST_ASSEMBLY
+            return probably("not-remembered", Seam.REQUEST_ASSEMBLY, _AFTERWARDS)
         return _remembered_seam(evidence, of_the_model=False)
     told = any(found.label == "tool_response" for found in evidence.of(ChannelName.EVENTS))
-    if ChannelName.TOOL_STATES in evidence.channels:
-        return Seam.UNKNOWN
-    if evidence.about("truncation", "distillation"):
-        return Seam.SCHEDULER
     if evidence.about("policy"):
-        return Seam.POLICY
+        return probably("result-about-policy", Seam.POLICY, "the cassette is about it")
     if evidence.shares_services:
-        return Seam.UNKNOWN if told else Seam.REQUEST_ASSEMBLY
-    refused = evidence.first.path.endswith("response.error")
-    made = told and not refused and evidence.about("tools", "mcp")
-    return Seam.TOOL if made else Seam.UNKNOWN
+        if told or ChannelName.TOOL_STATES in evidence.channels:
+            return probably("result-told", Seam.SCHEDULER, "both sides are given the same tools")
+        return probably("result-not-told", Seam.REQUEST_ASSEMBLY)
+    doubt = "a tool's answer and how it is told look alike here"
+    if evidence.reached("truncation:") or evidence.about("truncation", "distillation"):
+        return probably("result-cut", Seam.SCHEDULER, doubt)
+    return probably("result-of-engines", Seam.TOOL, doubt)

@@ -139,6 +139,16 @@ class Evidence:
         here, there = (set(side) for side in self.result.reached)
         return any(probe.startswith(prefixes) for probe in here ^ there)
 
+    @property
+    def resumed(self) -> bool:
+        """Whether a conversation was read back from a recording."""
+        return self.reached("resume:") or self.about("resume")
+
+    @property
+    def shrinks(self) -> bool:
+        """Whether the history is written anew before a question is put."""
+        return self.reached("masking:", "compression:") or self.about("masking", "compression")
+
     def about(self, *families: str) -> bool:
         """Whether the cassette lies in one of these folders: what it was made to exercise."""
         return self.result.family.partition("/")[0] in families
@@ -171,16 +181,28 @@ class Evidence:
             for error in _INVALID_ANSWERS
         )
 
+    @cached_property
+    def told_before(self) -> tuple[Divergence, ...]:
+        """What the client had been told otherwise before the first cause."""
+        found = (
+            self.result.divergences[index]
+            for row in self.before
+            for index in row.divergences
+            if index not in self.result.waived
+        )
+        return tuple(each for each in found if each.channel is ChannelName.EVENTS)
+
     @property
     def ended_otherwise(self) -> bool:
         """Whether the client had been told of another end of a stream before the first cause."""
-        return any(
-            self.result.divergences[index].label == "agent_end"
-            and self.result.divergences[index].channel is ChannelName.EVENTS
-            and index not in self.result.waived
-            for row in self.before
-            for index in row.divergences
-        )
+        return any(found.label == "agent_end" for found in self.told_before)
+
+    @property
+    def failed_once(self) -> bool:
+        """Whether one side alone told the client of an error."""
+        kinds = (Kind.MISSING, Kind.EXTRA)
+        events = self.of(ChannelName.EVENTS)
+        return any(found.label == "error" and found.kind in kinds for found in events)
 
     def earlier(self, *kinds: MomentKind) -> list[Row]:
         """The rows of these kinds before the first cause, within the same stream of events."""

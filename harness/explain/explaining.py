@@ -56,11 +56,15 @@ def explained(
     evidence = cause_of(result)
     if evidence is None:
         return _doubtful(result)
+    guess = seam_of(evidence)
     made = Explanation(
         channel=evidence.first.channel,
         sentences=tuple(map(printable, sentences_of(evidence, control, candidate))),
         contradiction=printable(contradiction_of(evidence, control, candidate)),
-        seam=seam_of(evidence),
+        seam=guess.seam,
+        sure=guess.sure,
+        doubt=guess.doubt,
+        rule=guess.rule,
     )
     return made if contract is None else _with_behaviour(made, result, contract)
 

@@ -57,17 +57,31 @@ class Explanation:
     contradiction: str = ""
     """The last sentence: what cannot both be right."""
     seam: Seam = Seam.UNKNOWN
+    sure: bool = False
+    """Whether the seam is stated plainly; otherwise it is the best guess, or unknown."""
+    doubt: str = ""
+    """Half a sentence on why the seam is not sure; empty where there is none to give."""
+    rule: str = ""
+    """The rule that gave the seam, for counting how often each is right."""
     behaviour: str = ""
     """Id of the behaviour in the contract, `P-014`; empty where none is known."""
     source: str = ""
     """Where that behaviour is laid down."""
+
+    @property
+    def seam_in_words(self) -> str:
+        """`routing`, `probably routing` or `unknown`."""
+        if self.sure or self.seam is Seam.UNKNOWN:
+            return self.seam.value
+        return f"probably {self.seam.value}"
 
     def lines(self) -> list[str]:
         """All of it as numbered lines."""
         told = [*self.sentences, *([self.contradiction] if self.contradiction else [])]
         lines = [f"{number}. {sentence}" for number, sentence in enumerate(told, 1)]
         if self.channel is not None:
-            lines.append(f"seam: {self.seam.value}")
+            doubt = f" ({self.doubt})" if self.doubt else ""
+            lines.append(f"seam: {self.seam_in_words}{doubt}")
         if self.behaviour:
             lines.append(f"behaviour: {self.behaviour} ({self.source})")
         return lines

@@ -6,6 +6,7 @@ from typing import Final
 
 from harness.explain.contents import SAID, contents_seam
 from harness.explain.evidence import Evidence
+from harness.explain.guess import Guess, plainly, probably, unknown
 from harness.explain.model import Seam
 from harness.parity.divergence import ChannelName, Kind
 from harness.timeline.model import MomentKind, Row
@@ -30,7 +31,8 @@ _BY_ITSELF: Final = (
     ("end:max_turns", Seam.LIFECYCLE),
     ("end:max_time", Seam.LIFECYCLE),
 )
-"""What one side alone reached, which is why it went on or stopped where the other did not."""
+"""What one side alone reached, which is why it went on or stopped where the other did not; of
+several the first."""
 _AT_THE_MODEL: Final = (
     ("policy:denied", Seam.POLICY),
     ("policy:asked", Seam.POLICY),
@@ -43,53 +45,62 @@ _AT_THE_MODEL: Final = (
 )
 """The same, where the question is one of the conversation itself."""
 
-_DECIDED_BY: Final = (("policy", Seam.POLICY), ("mcp", Seam.TOOL))
-"""Of cassettes about these, who decides which tools a question declares."""
-_ABOUT_MODELS: Final = ("routing", "models", "fallback")
-"""Cassettes in which settings can differ because another model was meant."""
-_ABOUT_GOING_ON: Final = (
-    ("policy", Seam.POLICY),
-    ("limits", Seam.LIFECYCLE),
-)
-"""Cassettes about what lets a conversation go on, or ends it."""
+_FOLLOWS: Final = "what one side alone reached may follow from it"
 _OVERFLOW: Final = "Context window will overflow"
 
 
-def request_seam(evidence: Evidence) -> Seam:
+def request_seam(evidence: Evidence) -> Guess:
     """The seam of a first cause in the channel `requests`."""
     if evidence.first.kind is not Kind.CHANGED:
         return _lone_question(evidence)
     paths = {found.path for found in evidence.beside}
-    if _is_main(evidence) and evidence.about("hooks"):
-        return Seam.HOOKS
+    if _is_main(evidence) and (guess := _at_hook(evidence)) is not None:
+        return guess
     if "model" in paths:
         return _model_seam(evidence)
     if any(path.startswith("contents") for path in paths):
         return contents_seam(evidence) if _is_main(evidence) else _utility_seam(evidence)
-    for family, seam in _DECIDED_BY:
-        if evidence.about(family):
-            return seam
-    if not any(path.startswith(("config", "tools", "systemInstruction")) for path in paths):
-        return Seam.UNKNOWN
-    of_one_model = any(path.startswith("tools") for path in paths) or _failed_before(evidence)
-    if evidence.about(*_ABOUT_MODELS) and not of_one_model:
-        return Seam.UNKNOWN
-    return Seam.MODEL_CONFIG
+    if evidence.about("policy"):
+        return probably("config-about-policy", Seam.POLICY, "the cassette is about it")
+    if evidence.about("mcp"):
+        return probably("config-about-mcp", Seam.TOOL, "the cassette is about it")
+    if any(path.startswith("tools") for path in paths):
+        return probably("tools-declared", Seam.MODEL_CONFIG, "the policy decides about tools, too")
+    if any(path.startswith(("config", "systemInstruction")) for path in paths):
+        return probably("config", Seam.MODEL_CONFIG, "another model may have been meant")
+    return probably("question-otherwise", Seam.REQUEST_ASSEMBLY)
+
+
+def _at_hook(evidence: Evidence) -> Guess | None:
+    if evidence.resumed:
+        return None
+    if evidence.reached_once("hook:"):
+        return plainly("question-hook-once", Seam.HOOKS)
+    if evidence.reached("hook:"):
+        return probably("question-at-hook", Seam.HOOKS, "hooks ran; they need not be the cause")
+    if evidence.about("hooks"):
+        return probably("question-about-hooks", Seam.HOOKS, "the cassette is about them")
+    return None
 
 
 def _is_main(evidence: Evidence) -> bool:
     return evidence.first.label.startswith("generateContentStream(main")
 
 
-def _model_seam(evidence: Evidence) -> Seam:
+def _model_seam(evidence: Evidence) -> Guess:
     if not _is_main(evidence):
-        return Seam.UNKNOWN
-    if evidence.earlier(MomentKind.RETRY) or _asked_again(evidence):
-        return Seam.FALLBACK
-    if not _failed_before(evidence):
-        return Seam.ROUTING
-    # After a failure in an earlier prompt it may be what is remembered of the failed model.
-    return Seam.FALLBACK if evidence.about("fallback") else Seam.UNKNOWN
+        if evidence.reached("fallback:", "handler:"):
+            return probably("model-aside-fallback", Seam.FALLBACK, "a model had failed before")
+        return _asked_for(evidence, "model-aside") or probably("model-aside", Seam.MODEL_CONFIG)
+    if evidence.earlier(MomentKind.RETRY):
+        return probably("model-after-retry", Seam.FALLBACK, "routing may have chosen anew")
+    if _asked_again(evidence):
+        return probably("model-asked-again", Seam.FALLBACK, "routing may have chosen anew")
+    if evidence.reached("fallback:", "handler:"):
+        return probably("model-later", Seam.FALLBACK, "a model had failed before")
+    if _failed_before(evidence):
+        return probably("model-after-failure", Seam.ROUTING, "a question had failed before")
+    return probably("model", Seam.ROUTING, "settings may have named it")
 
 
 def _failed_before(evidence: Evidence) -> bool:
@@ -121,42 +132,55 @@ def _asked(line: str) -> str:
     return line.partition(": ")[2]
 
 
-def _utility_seam(evidence: Evidence) -> Seam:
+def _utility_seam(evidence: Evidence) -> Guess:
     """What is shown to a model that is asked on the side is made of the conversation."""
     for found in evidence.of(ChannelName.REQUESTS):
         if found.label.startswith("generateContentStream(main") and found.path.startswith("con"):
-            return Seam.UNKNOWN  # which may differ itself
-    return _asked_for(evidence) or Seam.UNKNOWN
+            doubt = "questions of the conversation differ as well"
+            return probably("aside-and-main", Seam.REQUEST_ASSEMBLY, doubt)
+    return _asked_for(evidence, "aside") or unknown("aside-otherwise")
 
 
-def _asked_for(evidence: Evidence) -> Seam | None:
+def _asked_for(evidence: Evidence, rule: str) -> Guess | None:
     """The seam that asks questions of this sort for itself."""
     label = evidence.first.label
     if label.startswith("countTokens"):
-        return Seam.UNKNOWN
-    return next((seam for role, seam in _ASKED_BY.items() if role in label), None)
+        return probably(f"{rule}-counted", Seam.REQUEST_ASSEMBLY, "tools decide what is counted")
+    seams = (seam for role, seam in _ASKED_BY.items() if role in label)
+    return next((probably(rule, seam) for seam in seams), None)
 
 
-def _lone_question(evidence: Evidence) -> Seam:
-    if _is_main(evidence) and evidence.about("hooks"):
-        return Seam.HOOKS
-    reasons = {seam for prefix, seam in _BY_ITSELF if evidence.reached_once(prefix)}
-    if reasons:
-        return reasons.pop() if len(reasons) == 1 else Seam.UNKNOWN
-    asked_for = _asked_for(evidence)
+def _lone_question(evidence: Evidence) -> Guess:
+    for prefix, seam in _BY_ITSELF:
+        if evidence.reached_once(prefix):
+            return probably("lone-by-itself", seam, _FOLLOWS)
+    if _is_main(evidence) and (guess := _at_hook(evidence)) is not None:
+        return guess
+    asked_for = _asked_for(evidence, "lone-aside")
     if asked_for is not None:
         return asked_for
     for prefix, seam in _AT_THE_MODEL:
         if evidence.reached_once(prefix):
-            return seam
+            return probably("lone-reached", seam, _FOLLOWS)
     if evidence.says("Please continue.") or evidence.value(ChannelName.EVENTS, _OVERFLOW):
-        return Seam.LIFECYCLE
+        return probably("lone-continued", Seam.LIFECYCLE)
     for sign, seam in SAID[:3]:
         if evidence.says(sign):
-            return seam
-    for family, seam in _ABOUT_GOING_ON:
-        if evidence.about(family):
-            return seam
+            return probably("lone-said", seam)
+    return _lone_at_last(evidence)
+
+
+def _lone_at_last(evidence: Evidence) -> Guess:
+    """Where nothing says why one side asked: what had happened before."""
+    if evidence.about("policy"):
+        return probably("lone-about-policy", Seam.POLICY, "the cassette is about it")
     if any(found.label == "retry" for found in evidence.of(ChannelName.RETRIES)):
-        return Seam.RETRY
-    return Seam.REQUEST_ASSEMBLY if evidence.reached_once("compression:") else Seam.UNKNOWN
+        return probably("lone-retry", Seam.RETRY, "how the answer was read may differ")
+    if evidence.reached("fallback:", "handler:"):
+        return probably("lone-fallback", Seam.FALLBACK, "a model had failed before")
+    if evidence.reached("compression:"):
+        return probably("lone-compression", Seam.REQUEST_ASSEMBLY, "something was summarised")
+    if evidence.failed_once:
+        doubt = "one side failed before it could ask; look at its error first"
+        return probably("lone-after-failure", Seam.LIFECYCLE, doubt)
+    return probably("lone-question", Seam.LIFECYCLE, "anything that ends a stream may differ")

@@ -1,8 +1,8 @@
 """At which seam the first difference was observed, as far as what was observed can tell.
 
 One function for each channel, each a list of signs: what differs, what stands before it, which
-other channels differ. A sign either singles out a seam or says nothing; where none does the answer
-is `unknown`, for a wrong seam costs its reader more than none.
+other channels differ. Each sign is a rule with a name. A rule speaks plainly only where nothing
+else gives its sign; the others say `probably`, and why that is not sure.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import Final
 
 from harness.explain.evidence import Evidence
+from harness.explain.guess import Guess, plainly, probably, unknown
 from harness.explain.model import Seam
 from harness.explain.questions import request_seam
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
@@ -17,19 +18,21 @@ from harness.timeline.model import MomentKind
 
 __all__ = ["seam_of"]
 
+_LONE: Final = frozenset({Kind.MISSING, Kind.EXTRA})
 
-def seam_of(evidence: Evidence) -> Seam:
-    """The seam, or `unknown`."""
+
+def seam_of(evidence: Evidence) -> Guess:
+    """The seam, with the rule that gave it."""
     first = evidence.first
     if first.kind is Kind.NONDETERMINISTIC:
-        return Seam.UNKNOWN
+        return unknown("unsteady")
     if first.kind is Kind.REPLAY:
-        return Seam.LIFECYCLE if first.path == "stalled" else Seam.UNKNOWN
+        return _replay_seam(first)
     match first.channel:
         case ChannelName.REQUESTS:
             return request_seam(evidence)
         case ChannelName.PROVIDER:
-            return Seam.REQUEST_ASSEMBLY
+            return probably("objection", Seam.REQUEST_ASSEMBLY)
         case ChannelName.RETRIES:
             return _retry_seam(evidence)
         case ChannelName.TOOL_STATES:
@@ -43,25 +46,33 @@ def seam_of(evidence: Evidence) -> Seam:
         case ChannelName.EVENTS:
             return _event_seam(evidence)
         case ChannelName.COST:
-            return Seam.UNKNOWN
+            return unknown("cost-alone")
 
 
-def _retry_seam(evidence: Evidence) -> Seam:
+def _replay_seam(first: Divergence) -> Guess:
+    if first.path == "stalled":
+        return probably("stalled", Seam.LIFECYCLE, "anything that never ends stalls a replay")
+    return unknown("replay")
+
+
+def _retry_seam(evidence: Evidence) -> Guess:
     first = evidence.first
     if first.label != "retry":
-        return _SIDES.get(first.label) or _model_changed(evidence)
+        return _report_seam(evidence)
     if "retry.model" in {found.path for found in evidence.beside}:
-        return Seam.FALLBACK
+        return probably("retry-of-model", Seam.FALLBACK, "the model may have been routed so")
     if first.kind is Kind.CHANGED:
-        return Seam.UNKNOWN if evidence.about("fallback") else Seam.RETRY
+        if evidence.reached("fallback:", "handler:"):
+            return probably("retry-paced-at-fallback", Seam.RETRY, "a fallback paces retries too")
+        return plainly("retry-paced", Seam.RETRY)
     if evidence.read_otherwise:
-        return Seam.STREAM
+        return probably("answer-read-otherwise", Seam.STREAM, "or such an answer is not retried")
     if _asks_another_model(evidence):
-        return Seam.UNKNOWN
-    return Seam.RETRY
+        return probably("retry-or-model", Seam.RETRY, "another model is asked, too")
+    return probably("retry-alone", Seam.RETRY, "whatever ends the waiting ends the retries")
 
 
-_SIDES: Final = {
+_REPORTS: Final = {
     "fallback-handler": Seam.FALLBACK,
     "approval-mode-changed": Seam.POLICY,
     "approval-mode-rejected": Seam.POLICY,
@@ -70,64 +81,74 @@ _SIDES: Final = {
 }
 
 
-def _model_changed(evidence: Evidence) -> Seam:
-    failed = evidence.earlier(MomentKind.RETRY) or evidence.reached("handler:", "fallback:")
-    return Seam.FALLBACK if failed else Seam.UNKNOWN
+def _report_seam(evidence: Evidence) -> Guess:
+    label = evidence.first.label
+    if label in _REPORTS:
+        return probably("report", _REPORTS[label])
+    if evidence.earlier(MomentKind.RETRY) or evidence.reached("handler:", "fallback:"):
+        return probably("model-changed-after-failure", Seam.FALLBACK)
+    return probably("model-changed", Seam.ROUTING)
 
 
 def _asks_another_model(evidence: Evidence) -> bool:
     return any(found.path == "model" for found in evidence.of(ChannelName.REQUESTS))
 
 
-def _call_seam(evidence: Evidence) -> Seam:
+def _call_seam(evidence: Evidence) -> Guess:
     first = evidence.first
-    if first.path == "call":
-        return Seam.UNKNOWN
     values = {
         value
         for found in evidence.beside
         for value in (found.control, found.candidate)
         if isinstance(value, str)
     }
+    # Both of our own runtimes are given the same tools.
+    made = Seam.SCHEDULER if evidence.shares_services else Seam.TOOL
+    if first.path == "call":
+        return probably("call-itself", Seam.SCHEDULER, "the model's stream names the call")
     if evidence.reached_once("tool_error:tool_not_registered"):
-        return Seam.UNKNOWN  # what is declared, what may be done, or what there is
+        return probably("call-unregistered", made, "what there is, or what may be done")
+    if evidence.reached_once("policy:denied", "policy:asked"):
+        return probably("call-policy-once", Seam.POLICY, "a hook or the caller may ask less")
+    if evidence.reached_once("hook:"):
+        return probably("call-hook-once", Seam.HOOKS)
     if evidence.about("policy"):
-        return Seam.POLICY
-    if evidence.about("hooks") or evidence.reached_once("hook:"):
-        return Seam.HOOKS
-    if first.kind is Kind.ORDER and '"error"' not in evidence.text:
-        return Seam.SCHEDULER
+        return probably("call-about-policy", Seam.POLICY, "the cassette is about it")
+    if evidence.about("hooks"):
+        return probably("call-about-hooks", Seam.HOOKS, "the cassette is about them")
     if first.kind is Kind.ORDER:
-        return Seam.UNKNOWN
-    if first.kind in (Kind.MISSING, Kind.EXTRA):
+        if '"error"' in evidence.text:
+            return probably("calls-swapped-failing", made, "one of them failed")
+        return probably("calls-swapped", Seam.SCHEDULER)
+    if first.kind in _LONE:
         return _lone_call(evidence)
     if "awaiting_approval" in values or evidence.value(ChannelName.RETRIES, "confirmation"):
-        return Seam.POLICY
+        return probably("call-waited", Seam.POLICY)
     if "cancelled" in values and evidence.reached("abort:"):
-        return Seam.UNKNOWN if "scheduled" in values else Seam.LIFECYCLE
-    if evidence.reached_once("policy:denied", "policy:asked"):
-        return Seam.POLICY
-    if "error" in values or (
-        ABSENT in values and _told_otherwise(evidence, "tool_request", "tool_response")
-    ):
-        return Seam.UNKNOWN  # arguments, policy, tool: all of them end a call so
-    return Seam.SCHEDULER
+        return probably("call-cancelled", Seam.LIFECYCLE, "the scheduler cancels as well")
+    if "error" in values:
+        doubt = "arguments, policy and tool all end a call so"
+        return probably("call-failed", made, doubt)
+    if ABSENT in values and _told_otherwise(evidence, "tool_request", "tool_response"):
+        return probably("call-cut-and-told", Seam.STREAM, "the answer may have been read otherwise")
+    return probably("call-steps", Seam.SCHEDULER)
 
 
-def _lone_call(evidence: Evidence) -> Seam:
+def _lone_call(evidence: Evidence) -> Guess:
     for prefix, seam in _ONE_SIDED:
         if evidence.reached_once(prefix):
-            return seam
-    if evidence.about("loops", "limits") or _told_otherwise(evidence, "tool_request"):
-        return Seam.UNKNOWN
-    return Seam.SCHEDULER
+            return probably("lone-call-reached", seam, "that may follow from the call")
+    if evidence.reached("loop:") or evidence.about("loops"):
+        return probably("lone-call-at-loop", Seam.LOOPS, "a loop is noticed at calls")
+    if _told_otherwise(evidence, "tool_request"):
+        return probably("lone-call-told", Seam.STREAM, "the answer may have been read otherwise")
+    return probably("lone-call", Seam.SCHEDULER)
 
 
 def _told_otherwise(evidence: Evidence, *labels: str) -> bool:
     """Whether one side alone told the client of such an event."""
     return any(
-        found.label in labels and found.kind in (Kind.MISSING, Kind.EXTRA)
-        for found in evidence.of(ChannelName.EVENTS)
+        found.label in labels and found.kind in _LONE for found in evidence.of(ChannelName.EVENTS)
     )
 
 
@@ -142,36 +163,55 @@ _ONE_SIDED: Final = (
 """What one side alone reached, which is why it made a call that the other did not make."""
 
 
-def _workspace_seam(evidence: Evidence) -> Seam:
+def _workspace_seam(evidence: Evidence) -> Guess:
     told = evidence.text
     if "hook_event_name" in told or ('"session_id' in told and "transcript_path" in told):
-        return Seam.HOOKS
-    if evidence.about("hooks"):
-        return Seam.HOOKS
-    if evidence.shares_services or evidence.channels > {ChannelName.WORKSPACE}:
-        return Seam.UNKNOWN
-    ran = any(row.kind is MomentKind.TOOL for row in evidence.before)
-    return Seam.TOOL if ran else Seam.UNKNOWN
+        if evidence.shares_services:
+            return plainly("told-to-a-hook", Seam.HOOKS)
+        return probably("told-to-a-hook-of-engines", Seam.HOOKS, "it is told what others did")
+    if evidence.reached("hook:") or evidence.about("hooks"):
+        return probably("file-at-hook", Seam.HOOKS, "tools leave files, too")
+    if evidence.shares_services:
+        return unknown("file-of-the-same-tools", "both sides are given the same tools")
+    return probably("file-of-tool", Seam.TOOL, "what comes after a call leaves files, too")
 
 
-def _memory_seam(evidence: Evidence) -> Seam:
-    if _went_otherwise(evidence) or evidence.about("abort", "loops", "limits"):
-        return Seam.UNKNOWN
+def _memory_seam(evidence: Evidence) -> Guess:
+    if evidence.reached_once("hook:"):
+        return probably("memory-hook-once", Seam.HOOKS)
     labels = {found.label for found in evidence.of(ChannelName.EVENTS)}
+    if _went_otherwise(evidence):
+        doubt = "what is remembered follows from how the stream went"
+        if evidence.reached("loop:"):
+            return probably("memory-otherwise-loop", Seam.LOOPS, doubt)
+        if evidence.failed_once:
+            return probably("memory-otherwise-error", Seam.RETRY, doubt)
+        return probably("memory-otherwise", Seam.LIFECYCLE, doubt)
+    if evidence.value(ChannelName.TRANSCRIPT, "inlineData", "fileData"):
+        return probably("memory-media", Seam.REQUEST_ASSEMBLY, "media are moved when they are sent")
     if evidence.first.label == "content(model)" and "message(agent)" in labels:
-        return Seam.UNKNOWN if evidence.shares_services else Seam.STREAM
-    return Seam.UNKNOWN if labels else Seam.HISTORY
+        return probably("answer-remembered-and-told", Seam.STREAM)
+    return probably("memory", Seam.HISTORY, "it may be how it would have been sent")
 
 
-def _recording_seam(evidence: Evidence) -> Seam:
+def _recording_seam(evidence: Evidence) -> Guess:
+    lone = evidence.first.kind in _LONE
     if ChannelName.EVENTS in evidence.channels:
-        return Seam.UNKNOWN
-    lone = evidence.first.kind in (Kind.MISSING, Kind.EXTRA)
-    if lone and "message(" in evidence.first.label and evidence.about("masking", "compression"):
-        return Seam.UNKNOWN  # a history written anew, or one that was written down otherwise
-    if ".tokens" in evidence.first.path and not evidence.shares_services:
-        return Seam.UNKNOWN  # as they were read, or as they are written down
-    return Seam.RECORDING
+        if evidence.reached("abort:") or _went_otherwise(evidence):
+            doubt = "what is recorded follows from how the stream went"
+            return probably("recording-otherwise", Seam.LIFECYCLE, doubt)
+        doubt = "recorded and told otherwise alike"
+        if any(found.label == "tool_response" for found in evidence.of(ChannelName.EVENTS)):
+            return probably("result-recorded-and-told", Seam.SCHEDULER, doubt)
+        return probably("recorded-and-told", Seam.STREAM, doubt)
+    if lone and "message(" in evidence.first.label and evidence.shrinks:
+        doubt = "a history written anew is recorded anew"
+        return probably("recorded-anew", Seam.REQUEST_ASSEMBLY, doubt)
+    if ".tokens" in evidence.first.path:
+        return probably("recorded-tokens", Seam.RECORDING, "they may have been read otherwise")
+    if not evidence.shares_services:
+        return probably("recording-alone-of-engines", Seam.RECORDING, "a service may differ")
+    return plainly("recording-alone", Seam.RECORDING)
 
 
 def _went_otherwise(evidence: Evidence) -> bool:
@@ -180,26 +220,40 @@ def _went_otherwise(evidence: Evidence) -> bool:
     What is kept at the end follows from that.
     """
     return any(
-        found.kind in (Kind.MISSING, Kind.EXTRA) or found.label == "agent_end"
+        found.kind in _LONE or found.label == "agent_end"
         for found in evidence.of(ChannelName.EVENTS)
     )
 
 
-def _event_seam(evidence: Evidence) -> Seam:
+def _event_seam(evidence: Evidence) -> Guess:
+    """Nothing else differs by then, except in what it cost."""
     first = evidence.first
+    lone = first.kind in _LONE
     if first.label == "agent_end" and first.path.startswith("data"):
-        return Seam.HOOKS if evidence.reached("hook:agent_stopped") else Seam.LIFECYCLE
+        if evidence.reached("hook:agent_stopped"):
+            return probably("end-by-hook", Seam.HOOKS)
+        return probably("end-data", Seam.LIFECYCLE)
     if first.label in ("agent_start", "agent_end"):
-        return Seam.LIFECYCLE
-    if first.kind in (Kind.MISSING, Kind.EXTRA) and _next_ends_aborted(evidence):
-        return Seam.LIFECYCLE
-    if first.kind in (Kind.MISSING, Kind.EXTRA) and evidence.reached("loop:") and _spoken(first):
-        return Seam.LOOPS if _loop_is_told_next(evidence) else Seam.UNKNOWN
-    if first.kind in (Kind.MISSING, Kind.EXTRA) and evidence.about("hooks") and _spoken(first):
-        return Seam.UNKNOWN
+        doubt = "how a stream ends and how its end is told look alike here"
+        return probably("end-told", Seam.LIFECYCLE, doubt)
+    if lone and _next_ends_aborted(evidence):
+        return probably("event-at-abort", Seam.LIFECYCLE, "it may be told wrongly all the same")
+    if lone and evidence.reached("loop:") and _spoken(first):
+        if _loop_is_told_next(evidence):
+            return probably("event-before-loop", Seam.LOOPS)
+        return probably("event-at-loop", Seam.EVENTS)
+    if lone and _spoken(first) and (evidence.reached("hook:") or evidence.about("hooks")):
+        return probably("event-at-hook", Seam.HOOKS, "a hook decides what is told, too")
     if first.label.startswith("tool_") and not evidence.shares_services:
-        return Seam.UNKNOWN  # what the tool said, or how it is told
-    return Seam.EVENTS
+        doubt = "what a tool answers and how it is told look alike here"
+        return probably("event-of-tool", Seam.TOOL, doubt)
+    if not evidence.shares_services:
+        return probably("event-of-engines", Seam.EVENTS, "a service may differ")
+    if first.label == "error" and evidence.value(ChannelName.EVENTS, "agent_end"):
+        return probably("event-then-end", Seam.LIFECYCLE, "one run failed; look at its error first")
+    if first.label in ("session_update", "error"):
+        return probably("event-of-state", Seam.EVENTS, "what happened may differ, not its telling")
+    return plainly("event", Seam.EVENTS)
 
 
 def _loop_is_told_next(evidence: Evidence) -> bool:

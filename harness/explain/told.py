@@ -179,7 +179,7 @@ def _values(found: Divergence, control: str, candidate: str) -> str:
 
 
 _TEXT: Final = 160
-_CONTENT: Final = re.compile(r"contents\[(\d+)\]")
+_CONTENT: Final = re.compile(r"contents\[(\d{1,9})\]")
 
 
 def _turn(found: Divergence) -> str:

@@ -115,15 +115,9 @@ def judge_record(
             says=f"it was signed with other packages: {listed(other)}",
             change=f"install what was signed, or sign what is here: {sign}",
         )
-    earliest = date.fromordinal(max(1, as_of.toordinal() - gates.signing.valid_days))
-    if record.time[:10] < earliest.isoformat():
-        yield Reason(
-            kind=ReasonKind.RECORD_OLD,
-            about=phase,
-            says=f"it was signed on {record.time[:10]}, and stands for "
-            f"{counted(gates.signing.valid_days, 'day')}",
-            change=sign,
-        )
+    old = _old(record, gates.signing.valid_days, as_of)
+    if old:
+        yield Reason(kind=ReasonKind.RECORD_OLD, about=phase, says=old, change=sign)
     for waiver in record.answer.waivers:
         # Both are days in ISO, which sort as texts; what a record holds may be none.
         if waiver.state == "used" and as_of.isoformat() > waiver.expires:
@@ -133,6 +127,20 @@ def judge_record(
                 says=f"it rests on the waiver {waiver.id}, which ended on {waiver.expires}",
                 change=f"mend what it covers, or let {waiver.owner} extend it; then {sign}",
             )
+
+
+def _old(record: SignOff, valid_days: int, as_of: date) -> str:
+    """Why the record is not of these days, in words; empty if it is."""
+    signed = record.time[:10]
+    if signed > as_of.isoformat():
+        return f"it was signed on {signed}, which is after {as_of}"
+    stands = f"and stands for {counted(valid_days, 'day')}"
+    earliest = date.fromordinal(max(1, as_of.toordinal() - valid_days)).isoformat()
+    if signed < earliest:
+        return f"it was signed on {signed}, {stands}"
+    if record.as_of < earliest:
+        return f"its evidence was judged by {record.as_of}, {stands}"
+    return ""
 
 
 def _moved(signed: Inventory, current: Inventory) -> list[str]:

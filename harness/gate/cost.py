@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from harness.gate.answer import CostAnswer, Reason, ReasonKind
 from harness.gate.legs import LegSeen
@@ -13,6 +13,9 @@ from harness.gate.scope import Judged, Scope, counted
 from services.wire import JsonObject
 
 __all__ = ["judged_cost"]
+
+_LARGEST: Final = 10**12
+"""Of one case; journals are somebody else's text, and no run comes near it."""
 
 
 @dataclass(slots=True)
@@ -108,6 +111,6 @@ def _above(scope: Scope, rule: CostRule, control: _Side, candidate: _Side) -> It
 
 
 def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LARGEST:
         raise ValueError("no count")
     return value

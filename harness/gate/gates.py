@@ -17,6 +17,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 from harness.canonical import sha256_hex
 from harness.errors import HarnessError, UsageError
 from harness.gate.rules import Phase, PhaseGates, Profile, Table, Text
+from harness.gate.weak_keys import is_weak_key
 
 __all__ = ["Gates", "GatesFileError", "Signer", "Signing", "load_gates", "parse_gates"]
 
@@ -44,6 +45,13 @@ class Signer(Table):
     is verified, and what it signed counts there only."""
     phases: tuple[Phase, ...] = Field(strict=False, min_length=1)
     profiles: tuple[Profile, ...] = Field(strict=False, min_length=1)
+
+    @field_validator("key")
+    @classmethod
+    def _proves_something(cls, value: str | None) -> str | None:
+        if value is not None and is_weak_key(value):
+            raise ValueError("for this key anybody can sign: it belongs to nobody")
+        return value
 
     @model_validator(mode="after")
     def _given_later(self) -> Self:
@@ -127,7 +135,7 @@ def parse_gates(content: bytes, file: str) -> Gates:
         document = tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise GatesFileError(file, "", f"not UTF-8: {error.reason}") from error
-    except (tomllib.TOMLDecodeError, RecursionError) as error:
+    except (ValueError, RecursionError) as error:  # a number of too many digits is no TOML error
         raise GatesFileError(file, "", f"not TOML: {error}") from error
     if "digest" in document:
         raise GatesFileError(file, "digest", "unknown key")

@@ -24,7 +24,7 @@ from harness.gate.evidence import Evidence
 from harness.gate.gates import Gates
 from harness.gate.judge import judge
 from harness.gate.policy import Policy, policy_changes, policy_here, policy_of_revision
-from harness.inventory import Inventory
+from harness.inventory import Inventory, environment
 
 __all__ = ["Here", "gates_file", "here"]
 
@@ -57,6 +57,7 @@ class Here:
             self.current,
             waivers=self.policy.waivers,
             contract=self.contract,
+            environment=environment(),
         )
 
 

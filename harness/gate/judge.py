@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from datetime import date
 
 from harness.coverage.contract import Contract
@@ -33,6 +33,7 @@ def judge(
     *,
     waivers: Waivers,
     contract: Contract,
+    environment: Mapping[str, str],
 ) -> GateAnswer:
     """Whether a phase may be flipped, by what was found.
 
@@ -45,6 +46,7 @@ def judge(
         current: What is here now; evidence of anything else is stale.
         waivers: The accepted differences, by which all legs are settled anew.
         contract: The behaviours, by which coverage is counted.
+        environment: The machine here, in words; evidence of other packages does not count.
 
     Raises:
         UsageError: the gates have no such phase.
@@ -58,6 +60,7 @@ def judge(
         current=current,
         waivers=waivers,
         contract=contract,
+        environment=environment,
     )
     seen = seen_legs(scope)
     coverage, classes = judged_coverage(scope, seen)

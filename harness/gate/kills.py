@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import date
+from functools import partial
 
 from harness.detection.bound import lower_bound
 from harness.gate.answer import ClassKills, Reason, ReasonKind
 from harness.gate.measurements import FaultSeen, KillRun
 from harness.gate.scope import FOLDER, Judged, Scope, counted, listed
+from harness.inventory import HELPERS
 
 __all__ = ["judged_kills"]
 
@@ -19,13 +23,14 @@ _ABOUT = "seeded faults are found"
 def judged_kills(scope: Scope) -> tuple[Judged, tuple[ClassKills, ...]]:
     """The condition, and what was counted: over all, the held-out ones, then class by class.
 
-    Of several fresh measurements the one with the most faults counts: others are parts of it.
+    Of several fresh measurements the one with the most faults counts: others are parts of it, and
+    a fault that survived in one of them survived.
     """
     fresh = [run for run in scope.evidence.kills if not _stale(scope, run)]
     if not fresh:
         reason = _lacking(scope)
         return Judged.of("kills", _ABOUT, "not measured on what is here", [reason]), ()
-    run = max(fresh, key=lambda run: (not run.cut_off, len(run.faults), run.file.as_posix()))
+    run = _without_survivors(max(fresh, key=partial(_place, scope)), fresh)
     tallies = _tallies(scope, run)
     reasons = [*_partial(scope, run), *_too_low(scope, run, tallies)]
     whole = tallies[0]
@@ -35,8 +40,28 @@ def judged_kills(scope: Scope) -> tuple[Judged, tuple[ClassKills, ...]]:
 
 
 def _stale(scope: Scope, run: KillRun) -> list[str]:
-    more = ("corpus", "baselines", "fault catalogue", "waivers")
-    return scope.moved(run.facts.components, *more)
+    more = ("corpus", HELPERS, "baselines", "fault catalogue", "waivers")
+    facts = run.facts
+    return scope.moved(facts.components, *more) + scope.other_packages(facts.environment)
+
+
+def _place(scope: Scope, run: KillRun) -> tuple[bool, bool, int, date]:
+    facts = run.facts
+    return (not scope.too_old(facts.as_of), not run.cut_off, len(run.faults), facts.as_of)
+
+
+def _without_survivors(run: KillRun, fresh: Sequence[KillRun]) -> KillRun:
+    """`run`, in which nothing is found that was not found in another of the fresh ones."""
+    survived = {
+        fault.name for each in fresh for fault in each.faults if fault.outcome == "survived"
+    }
+    faults = tuple(
+        fault.model_copy(update={"outcome": "survived"})
+        if fault.outcome == "killed" and fault.name in survived
+        else fault
+        for fault in run.faults
+    )
+    return replace(run, faults=faults)
 
 
 def _command(scope: Scope) -> str:

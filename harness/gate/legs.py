@@ -12,6 +12,7 @@ from harness.gate.answer import Leg, Reason, ReasonKind
 from harness.gate.evidence import LegRun
 from harness.gate.rules import LegRule
 from harness.gate.scope import Judged, Scope, counted, listed
+from harness.inventory import HELPERS
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus, settle
 from runtimes.published import DEFAULT_VERSION
@@ -62,7 +63,7 @@ class LegSeen:
 
 
 def seen_legs(scope: Scope) -> list[LegSeen]:
-    """The legs that count: of each rule all fresh runs, the most complete one first."""
+    """The legs that count: of each rule all fresh runs, the latest whole one first."""
     return [
         _settled(scope, rule, run)
         for rule in scope.legs
@@ -96,15 +97,17 @@ def _fresh(scope: Scope, rule: LegRule) -> list[LegRun]:
 
 
 def _stale(scope: Scope, run: LegRun) -> list[str]:
-    return scope.moved(run.record.header.components, "corpus", "baselines")
+    return scope.moved(run.record.header.components, "corpus", HELPERS, "baselines")
 
 
 def _most_complete_first(runs: Iterable[LegRun]) -> list[LegRun]:
-    def place(run: LegRun) -> tuple[bool, int, str]:
+    def place(run: LegRun) -> tuple[bool, bool, int]:
         record = run.record
-        return (not record.ended, len(record.missing), record.file.as_posix())
+        return (bool(record.header.shard), not record.ended, len(record.missing))
 
-    return sorted(runs, key=place)
+    # Among equals the latest; sorting keeps the order of what is the same.
+    latest_first = sorted(runs, key=lambda run: run.record.header.started_at, reverse=True)
+    return sorted(latest_first, key=place)
 
 
 def _settled(scope: Scope, rule: LegRule, run: LegRun) -> LegSeen:
@@ -181,15 +184,17 @@ def _incomplete(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
         told.append("it did not come to its end")
     if record.problems:
         told.append(f"{len(record.problems)} not loaded: {listed(sorted(record.problems))}")
+    told += _left_out(scope, leg)
     if told:
         says = f"{leg.run.file.name} is partial: {'; '.join(told)}"
         change = "put the shards together with `parity merge`"
         if not record.header.shard:
             change = f"{scope.leg_command(rule)} (with --resume to go on)"
         yield scope.reason(ReasonKind.LEG_PARTIAL, rule.name, says, change)
-    if len(leg.cases) < rule.min_cases:
+    least = max(1, rule.min_cases)
+    if len(leg.cases) < least:
         few = f"{counted(len(leg.cases), 'case')} of phase {scope.phase} in {leg.run.file.name}"
-        says = f"{few}, and {rule.min_cases} are asked for"
+        says = f"{few}, and at least {least} must be there"
         yield scope.reason(
             ReasonKind.LEG_PARTIAL,
             rule.name,
@@ -198,10 +203,24 @@ def _incomplete(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
         )
 
 
+def _left_out(scope: Scope, leg: LegSeen) -> Iterator[str]:
+    """What a run skips that only had to leave out sessions that cannot change hands."""
+    record = leg.run.record
+    only = record.header.phase
+    if only is not None and {*scope.gates.cassettes} - {only}:
+        yield f"it is of the cassettes of phase {only} alone"
+    elif only is None and record.skipped and not leg.rule.handover:
+        skipped = sorted(record.skipped)
+        yield f"{counted(len(skipped), 'case')} skipped: {listed(skipped)}"
+
+
 def _old(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
     header = leg.run.record.header
     try:
-        old = scope.too_old(date.fromisoformat(header.started_at[:10] or header.as_of))
+        day = date.fromisoformat(header.started_at[:10] or header.as_of)
+        if day > scope.as_of:  # run again, to be judged by an earlier day
+            day = date.fromisoformat(header.as_of)
+        old = scope.too_old(day)
     except ValueError:
         old = "it does not say when it was run"
     if old:
@@ -236,6 +255,18 @@ def _together(scope: Scope, seen: Sequence[LegSeen]) -> Judged:
     about = "all legs are of one corpus and one environment"
     reasons = []
     first = seen[0].run.record.header if seen else None
+    for leg in seen:
+        other = scope.other_packages(leg.run.record.header.environment)
+        if other:
+            says = f"{leg.run.file.name} was run with {listed(other)}"
+            reasons.append(
+                scope.reason(
+                    ReasonKind.LEG_OTHER_ENVIRONMENT,
+                    leg.rule.name,
+                    says,
+                    scope.leg_command(leg.rule),
+                )
+            )
     for leg in seen[1:]:
         header = leg.run.record.header
         assert first is not None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 
 from harness.gate.answer import Reason, ReasonKind, Sample
 from harness.gate.measurements import SampleRun
@@ -10,7 +11,7 @@ from harness.gate.rules import SampleRule
 from harness.gate.scope import FOLDER, Judged, Scope, counted, listed
 from harness.scenarios.profiles import PROFILES
 
-__all__ = ["bound_in_words", "judged_samples"]
+__all__ = ["bound_in_words", "counted_samples", "judged_samples"]
 
 _LEVEL = 0.05
 _NOTHING = "nothing found"
@@ -24,6 +25,14 @@ def judged_samples(scope: Scope) -> tuple[list[Judged], tuple[Sample, ...]]:
         found.append(judged)
         samples += [sample] if sample is not None else []
     return found, tuple(samples)
+
+
+def counted_samples(scope: Scope) -> list[SampleRun]:
+    """The runs that the answer counts: others in the same place are of something else, or parts."""
+    found: dict[Path, SampleRun] = {}
+    for rule in scope.rules.sample:
+        found |= {run.file: run for run in _counting(_fresh(scope, rule))}
+    return list(found.values())
 
 
 def bound_in_words(examples: int, profile: str) -> str:
@@ -47,10 +56,9 @@ def upper_rate(examples: int) -> float:
 
 def _judged(scope: Scope, rule: SampleRule) -> tuple[Judged, Sample | None]:
     about = f"generated: {rule.profile}, {rule.control} ≡ {rule.candidate}"
-    runs = [run for run in scope.evidence.samples if _is(run, rule)]
-    fresh = [run for run in runs if not _stale(scope, run)]
+    fresh = _fresh(scope, rule)
     if not fresh:
-        reason = _lacking(scope, rule, runs)
+        reason = _lacking(scope, rule, [run for run in scope.evidence.samples if _is(run, rule)])
         return Judged.of("samples", about, "not drawn on what is here", [reason]), None
     counting = _counting(fresh)
     drawn = sum(run.drawn for run in counting)
@@ -74,6 +82,11 @@ def _judged(scope: Scope, rule: SampleRule) -> tuple[Judged, Sample | None]:
     return Judged.of("samples", about, says, reasons), sample
 
 
+def _fresh(scope: Scope, rule: SampleRule) -> list[SampleRun]:
+    runs = (run for run in scope.evidence.samples if _is(run, rule))
+    return [run for run in runs if not _stale(scope, run)]
+
+
 def _is(run: SampleRun, rule: SampleRule) -> bool:
     return (
         run.independent
@@ -85,6 +98,7 @@ def _is(run: SampleRun, rule: SampleRule) -> bool:
 
 def _stale(scope: Scope, run: SampleRun) -> list[str]:
     moved = scope.moved(run.facts.components, "waivers")
+    moved += scope.other_packages(run.facts.environment)
     profile = PROFILES.get(run.profile)
     if profile is None or profile.digest != run.profile_digest:
         moved.append("weights of the profile")

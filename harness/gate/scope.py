@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Final
 
@@ -21,6 +21,8 @@ __all__ = ["FOLDER", "Judged", "Scope", "counted", "listed"]
 FOLDER: Final = "parity-report"
 """Where the commands that are proposed leave what they measure."""
 _NAMED: Final = 3
+_SYSTEM: Final = frozenset({"python", "platform", "node"})
+"""What may differ between machines; what was run depends on the packages."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,6 +62,8 @@ class Scope:
     """What is here now."""
     waivers: Waivers
     contract: Contract
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """The machine that asks, in words; nothing is compared with what it does not say."""
 
     @property
     def gates(self) -> PhaseGates:
@@ -86,9 +90,22 @@ class Scope:
         now = self.current.digests
         return [name for name in (*CODE, *more) if components.get(name, "") != now.get(name, "")]
 
+    def other_packages(self, environment: Mapping[str, str]) -> list[str]:
+        """The packages with which something was measured, and that are otherwise here."""
+        return [
+            f"{name} {environment[name]} ({self.environment[name]} is here)"
+            for name in sorted({*environment} & {*self.environment} - _SYSTEM)
+            if environment[name] != self.environment[name]
+        ]
+
     def too_old(self, day: date) -> str:
-        """How old what was measured on `day` is, in words, if it is too old; else empty."""
+        """Why what was measured on `day` is not of these days, in words; empty if it is.
+
+        A day later is as good as the day itself: nights go past midnight.
+        """
         days = (self.as_of - day).days
+        if days < -1:
+            return f"it is of {day}, which is after {self.as_of}"
         most = self.rules.max_age_days
         if days <= most:
             return ""

@@ -7,14 +7,24 @@ A pattern is judged by what it takes and never by how it is written: `.*`, `.+`,
 from __future__ import annotations
 
 import string
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from functools import cache
+from itertools import product
 from typing import Final
 
 from harness.parity.patterns import ValuePattern
 from services.wire import Json
 
-__all__ = ["PATHS", "SCENARIOS", "glob_pattern", "is_wide_glob", "is_wide_value", "value_pattern"]
+__all__ = [
+    "PATHS",
+    "SCENARIOS",
+    "VALUES",
+    "covers_nearly_all",
+    "glob_pattern",
+    "is_wide_glob",
+    "is_wide_value",
+    "value_pattern",
+]
 
 PATHS: Final = (
     "reason",
@@ -45,7 +55,7 @@ SCENARIOS: Final = (
     "my_family/my_behaviour",
 )
 
-_VALUES: Final = (
+VALUES: Final = (
     "0",
     "17",
     "-3.5",
@@ -69,6 +79,8 @@ _VALUES: Final = (
 )
 """Values that have nothing in common."""
 
+_MOST_VALUES: Final = len(VALUES) - 2
+
 _ALPHABET: Final = (*"aeqxzAQZ0159 \n\t", *string.punctuation, "é", "語")
 _LONGEST: Final = 16
 
@@ -89,9 +101,20 @@ def is_wide_value(value: Json) -> bool:
     if not (isinstance(value, str) and value.startswith("re:")):
         return False
     pattern = value_pattern(value[3:])
-    if sum(map(pattern.fits, _VALUES)) >= len(_VALUES) - 2:
+    if sum(map(pattern.fits, VALUES)) >= _MOST_VALUES:
         return True
     return _three_in_a_row(pattern.fits_all_of(_ALPHABET, _LONGEST))
+
+
+def covers_nearly_all(parts: Sequence[tuple[Set[str], Set[str], Set[str]]]) -> bool:
+    """Whether several together cover what one that fits nearly any value does at any path.
+
+    `parts` has of each which of `PATHS`, and which of `VALUES` on either side, it fits.
+    """
+    least = len(PATHS) * _MOST_VALUES**2
+    if sum(len(paths) * len(these) * len(those) for paths, these, those in parts) < least:
+        return False
+    return len({each for part in parts for each in product(*part)}) >= least
 
 
 def _three_in_a_row(lengths: Iterable[bool]) -> bool:

@@ -134,6 +134,9 @@ class CaseResult:
         control_runtime, candidate_runtime = value["runtimes"]
         control_reached, candidate_reached = value["reached"]
         cost = value["cost"]
+        if cost is not None:
+            control_cost, candidate_cost = cost
+            cost = (control_cost, candidate_cost)
         return cls(
             cassette=value["cassette"],
             blockers=tuple(value["blockers"]),
@@ -155,7 +158,7 @@ class CaseResult:
             phase=value["phase"],
             contract=tuple(value["contract"]),
             reached=(tuple(control_reached), tuple(candidate_reached)),
-            cost=None if cost is None else (cost[0], cost[1]),
+            cost=cost,
             timelines=value["timelines"],
         )
 

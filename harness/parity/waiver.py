@@ -12,6 +12,7 @@ from harness.canonical import canonical
 from harness.parity.breadth import (
     PATHS,
     SCENARIOS,
+    VALUES,
     glob_pattern,
     is_wide_glob,
     is_wide_value,
@@ -157,6 +158,15 @@ class Waiver(BaseModel):
         if one_sided and (anywhere or not self.path) and is_wide_glob(self.scenario, SCENARIOS):
             return "everything that only one side has in its channel"
         return None
+
+    @property
+    def covered(self) -> tuple[frozenset[str], frozenset[str], frozenset[str]]:
+        """Of the samples of `harness.parity.breadth` the paths, and the values on either side."""
+        return (
+            frozenset(path for path in PATHS if _glob(self.path, path)),
+            frozenset(value for value in VALUES if _value_fits(self.control, value)),
+            frozenset(value for value in VALUES if _value_fits(self.candidate, value)),
+        )
 
 
 def _engines(runtime: str) -> set[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from harness.canonical import sha256_hex
 from harness.errors import HarnessError
+from harness.parity.breadth import SCENARIOS, covers_nearly_all, is_wide_glob
 from harness.parity.verdict import CaseResult
 from harness.parity.waiver import UNWRITTEN, Waiver
 
@@ -102,7 +103,7 @@ def load_waivers(file: Path | None, *, as_of: date) -> Waivers:
 
     Raises:
         WaiverFileError: not readable, not TOML, an unknown or missing key, a wrong value, an id
-            that is there twice, or a waiver that would cover everything.
+            that is there twice, or a waiver, alone or with others, that would cover everything.
     """
     if file is None:
         return Waivers(as_of=as_of)
@@ -111,12 +112,12 @@ def load_waivers(file: Path | None, *, as_of: date) -> Waivers:
         document = _File.model_validate(tomllib.loads(text))
     except (OSError, UnicodeDecodeError) as error:
         raise WaiverFileError(file, "", f"cannot be read: {error}") from error
-    except tomllib.TOMLDecodeError as error:
-        raise WaiverFileError(file, "", f"not TOML: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]
         key = "".join(f"[{x}]" if isinstance(x, int) else f".{x}" for x in first["loc"])
         raise WaiverFileError(file, key.removeprefix("."), _in_words(first)) from error
+    except (ValueError, RecursionError) as error:  # a number of too many digits is no TOML error
+        raise WaiverFileError(file, "", f"not TOML: {error}") from error
     seen: set[str] = set()
     for number, waiver in enumerate(document.waiver):
         where = f"waiver[{number}]"
@@ -126,7 +127,20 @@ def load_waivers(file: Path | None, *, as_of: date) -> Waivers:
             problem = f"it would cover {waiver.too_wide}; say where, or which values"
             raise WaiverFileError(file, where, f"{waiver.id!r}: {problem}")
         seen.add(waiver.id)
+    for together in _too_wide_together(document.waiver):
+        problem = f"{', '.join(together)}: together they would cover nearly every difference of"
+        problem += " their channel; say where, or which values"
+        raise WaiverFileError(file, "waiver", problem)
     return Waivers(entries=document.waiver, as_of=as_of, digest=sha256_hex(text))
+
+
+def _too_wide_together(entries: Sequence[Waiver]) -> Iterator[list[str]]:
+    """The waivers, by their ids, that cover of a channel what none of them may cover alone."""
+    anywhere = [each for each in entries if is_wide_glob(each.scenario, SCENARIOS)]
+    for channel, between in dict.fromkeys((each.channel, each.between) for each in anywhere):
+        same = [w for w in anywhere if w.channel == channel and w.between in (between, None)]
+        if len(same) > 1 and covers_nearly_all([each.covered for each in same]):
+            yield [each.id for each in same]
 
 
 def settle(

@@ -9,17 +9,24 @@ from __future__ import annotations
 import stat
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Final
+from typing import Any, Final
+
+from harness.cassette.document import parse_document
+from harness.cassette.dump import dump_yaml
+from harness.cassette.problems import FormatProblem
+from harness.cassette.secrets import secret_problems
 
 __all__ = ["MOST_CHARACTERS", "CassetteText", "cassette_text"]
 
 MOST_CHARACTERS: Final = 64_000
+_MOST_READ: Final = 8_000_000
+_PACKED: Final = ("data:", "base64")
 _SUFFIXES: Final = (".yaml", ".yml")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CassetteText:
-    """A cassette's file as it stands on disk."""
+    """A cassette's file as it stands on disk; written anew where it holds a secret."""
 
     text: str
     cut: bool = False
@@ -30,7 +37,8 @@ def cassette_text(name: str, file: str | None) -> CassetteText | None:
     """The text of the cassette `name` in `file`; `None` where it cannot, or must not, be read.
 
     The file must end in the cassette's name, after links are followed too, and be a plain file of
-    YAML: a report never shows another file because a journal says so.
+    YAML: a report never shows another file because a journal says so. Nor does it show secrets,
+    also where the chunks of a stream have cut them.
     """
     if file is None or not _plain(name):
         return None
@@ -42,10 +50,25 @@ def cassette_text(name: str, file: str | None) -> CassetteText | None:
         if found.with_suffix("").parts[-len(wanted) :] != wanted:
             return None
         with found.open(encoding="utf-8", errors="replace") as stream:
-            text = stream.read(MOST_CHARACTERS + 1)
+            whole = stream.read(_MOST_READ + 1)
     except (OSError, ValueError, RuntimeError):  # a link to itself; a zero byte in the name
         return None
+    text = None if len(whole) > _MOST_READ else _without_secrets(found, whole)
+    if text is None:
+        return None
     return CassetteText(text=text[:MOST_CHARACTERS], cut=len(text) > MOST_CHARACTERS)
+
+
+def _without_secrets(file: Path, text: str) -> str | None:
+    """`text`, anew from its values where they hold a secret; `None` where one could be left."""
+    try:
+        if not secret_problems(file, text):
+            return text
+        values: Any = parse_document(text)
+        # What is packed into a text (files, bodies of streams) is not masked value by value.
+        return None if any(mark in text for mark in _PACKED) else dump_yaml(values)
+    except FormatProblem:  # no cassette any more: what its lines show is masked with all the rest
+        return text
 
 
 def _plain(name: str) -> bool:

@@ -114,6 +114,9 @@ def _says(report: RunReport) -> str:
         return f"{unsure} of {_count(total, 'case')} decided nothing; no difference was found."
     if not total:
         return f"Nothing was compared: {sides} were given no case."
+    if report.problems:
+        lacking = f"{_count(len(report.problems), 'file')} could not be loaded"
+        return f"{sides} behave alike in {_all(total)}, and {lacking}."
     return f"{sides} behave alike in {_all(total)}, and more were planned."
 
 
@@ -163,7 +166,8 @@ def _case(
         "headline": _headline(case, told),
         "sentences": told.sentences,
         "contradiction": told.contradiction,
-        "seam": "" if told.channel is None else told.seam.value,
+        "seam": "" if told.channel is None else told.seam_in_words,
+        "doubt": told.doubt,
         "look": package_of(told.seam, case.runtimes[1] or report.candidate),
         "behaviour": _behaviour(report, told),
         "open": len(case.open),

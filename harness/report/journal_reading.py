@@ -15,7 +15,10 @@ from harness.report.journal_lines import Lines, checked_result, header_line
 
 __all__ = ["JournalRecord", "read_header", "read_journal", "shard_of"]
 
-_ANEW: Final = "run without --resume, or give another --journal"
+_ANEW: Final = "name another journal, or run anew, without --resume"
+
+_LONGEST_MS: Final = 10**10
+"""That a case took: four months."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,7 +95,7 @@ def read_journal(file: Path) -> JournalRecord:
     for number, line in lines.rest():
         try:
             reading.take(line)
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
             problem = f"{file}: line {number} is not a journal's: {_said(error)}"
             raise UsageError(problem, _ANEW) from error
     reading.check(file, header)
@@ -136,14 +139,17 @@ class _Reading:
                 self._finish(self._name(line, "finished"), line)
             case "took":
                 name = self._name(line, "took", "ms")
-                self.took_ms[name] = float(line["ms"])
+                self.took_ms[name] = _milliseconds(line["ms"])
             case "skipped":
                 name = self._name(line, "skipped")
                 self.skipped.add(name)
                 self.started.pop(name, None)
             case "refused":
                 name = self._name(line, "refused", "file", "message")
-                self.problems[name] = LoadProblem(file=line["file"], message=line["message"])
+                place, message = line["file"], line["message"]
+                if not (isinstance(place, str) and isinstance(message, str)):
+                    raise ValueError("its file and message are no texts")
+                self.problems[name] = LoadProblem(file=place, message=message)
                 self.started.pop(name, None)
             case "ended" if line == {"ended": True}:
                 self.ended = True
@@ -159,6 +165,8 @@ class _Reading:
         if not self.inventory.components:
             # Cut off right behind the header: no result is lost, and nobody knows what was planned.
             raise UsageError(f"{file}: was cut off before it said what the run rests on", _ANEW)
+        for name in sorted({*self.finished} & {*self.skipped, *self.problems}):
+            raise UsageError(f"{file}: {name} is finished, and elsewhere it is not", _ANEW)
         for name, digest in self.inventory.digests.items():
             if header.components.get(name) != digest:
                 raise UsageError(f"{file}: the digest of {name} is not that of its files", _ANEW)
@@ -185,6 +193,12 @@ class _Reading:
         if self.finished.setdefault(name, result) != result:
             raise ValueError(f"{name!r} is finished twice, with different results")
         self.started.pop(name, None)
+
+
+def _milliseconds(value: Any) -> float:
+    if type(value) not in (int, float) or not 0 <= value <= _LONGEST_MS:
+        raise ValueError("ms is no time that a case can take")
+    return float(value)
 
 
 def _said(error: Exception) -> str:

@@ -103,6 +103,8 @@ def _finding(report: RunReport, finding: Finding) -> JsonObject:
         "sentences": list(why.sentences),
         "contradiction": why.contradiction,
         "seam": why.seam.value,
+        "seamSure": why.sure,
+        "seamDoubt": why.doubt,
         "behaviour": why.behaviour,
         "source": why.source,
         "lookIn": look_in(report, finding),

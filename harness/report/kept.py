@@ -28,6 +28,7 @@ def kept_place(started_at: datetime, folder: Path = JOURNALS) -> Path | None:
     stamp = started_at.astimezone(UTC).strftime("%Y%m%dT%H%M%SZ")
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        (folder / ".gitignore").write_text("*\n")
         for number in range(1, _TRIES):
             file = folder / f"{stamp}-{number}.jsonl"
             with suppress(FileExistsError):
@@ -38,8 +39,23 @@ def kept_place(started_at: datetime, folder: Path = JOURNALS) -> Path | None:
     return None
 
 
-def keep_copy(journal: Path, started_at: datetime, folder: Path = JOURNALS) -> None:
-    """Keep a journal that was written somewhere else as well, if that can be."""
+def keep_copy(
+    journal: Path, started_at: datetime, folder: Path = JOURNALS, *, again: bool = False
+) -> None:
+    """Keep a journal that was written somewhere else as well, if that can be.
+
+    Args:
+        journal: The file.
+        started_at: When its run began, or was gone on with.
+        folder: Where journals are kept.
+        again: The run was gone on with: its earlier copy is exchanged.
+    """
+    if journal.absolute().parent == folder.absolute():
+        return
+    if again:
+        for file in kept_journals(folder):
+            if _head(file) == _head(journal):
+                _forget(file)
     place = kept_place(started_at, folder)
     if place is not None:
         try:
@@ -63,6 +79,15 @@ def kept_journals(folder: Path = JOURNALS) -> list[Path]:
     except OSError:
         return []
     return [file for match, file in sorted(found, key=lambda it: (it[0][1], int(it[0][2])))]
+
+
+def _head(file: Path) -> bytes:
+    """What tells one run from another: its header."""
+    try:
+        with file.open("rb") as stream:
+            return stream.readline()
+    except OSError:
+        return b""
 
 
 def _forget(file: Path) -> None:

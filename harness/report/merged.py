@@ -18,6 +18,7 @@ from harness.report.journal import Journal, JournalRecord, read_journal, refuse_
 __all__ = ["Merged", "merge", "read_all", "write_merged"]
 
 _MEND: Final = "merge journals of one run: the same build, corpus, waivers and packages"
+_GO_ON: Final = "`parity run` with its options, --shard and --resume completes it"
 _NAMED: Final = 5
 
 
@@ -130,7 +131,9 @@ def _lacks(together: JournalRecord, records: Sequence[JournalRecord]) -> list[st
         if record.missing:
             part = f"part {record.header.shard}, " if record.header.shard else ""
             left = len(record.missing)
-            lines.append(f"{part}{record.file}: was cut off, {left} of its cases are missing")
+            lines.append(
+                f"{part}{record.file}: was cut off, {left} of its cases are missing; {_GO_ON}"
+            )
     there = {record.header.shard for record in records}
     counts = {shard.partition("/")[2] for shard in there if shard}
     if "" not in there and len(counts) == 1:

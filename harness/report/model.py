@@ -138,11 +138,14 @@ class RunReport:
 
     @property
     def verdict(self) -> CaseVerdict:
-        """The run's answer: divergent if any case is; parity if all are and none is lacking."""
+        """The run's answer: divergent if any case is; parity if all are and none is lacking.
+
+        A file that could not be loaded is lacking, too: what it would have shown is not known.
+        """
         verdicts = {case.verdict for case in self.cases}
         if CaseVerdict.DIVERGENT in verdicts:
             return CaseVerdict.DIVERGENT
-        whole = verdicts == {CaseVerdict.PARITY} and not self.partial
+        whole = verdicts == {CaseVerdict.PARITY} and not self.partial and not self.problems
         return CaseVerdict.PARITY if whole else CaseVerdict.INCONCLUSIVE
 
     @property

@@ -98,7 +98,8 @@ def _show_head(report: RunReport, console: Console) -> None:
     whose = blame(report)
     if whose is not None:
         console.print(_safe(whose.line), style="bold")
-    came_to = f"{report.verdict.value}: {counts(report)} of {report.planned}"
+    of = report.planned + len(report.problems)
+    came_to = f"{report.verdict.value}: {counts(report)} of {of}"
     facts = [came_to, *filter(None, [behaviours(report)])]
     console.print(_safe("; ".join(facts)), style=f"bold {_STYLE[report.verdict]}")
     if report.since is not None:

@@ -53,6 +53,8 @@ def headline(report: RunReport) -> str:
         words += f" (interrupted: {count} of {report.planned} judged, partial report)"
     elif report.partial:
         words += f" ({count} of {report.planned} judged, partial report)"
+    if report.problems:
+        words += f" ({len(report.problems)} more not loaded)"
     return printable(redacted(words))
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from harness.errors import UsageError
 from harness.gate.gates import Signing as SigningRules
 from harness.signoff.envelope import Signatures
 from harness.signoff.problems import RecordRefused
@@ -82,6 +83,9 @@ def read_chain(
         signing: Whose word counts, for `HEAD`.
         expect_head: Digest of the newest record's file, or its beginning, that the reader knows.
         history: Whether git is asked for records that were there once.
+
+    Raises:
+        UsageError: the folder is there and cannot be read.
     """
     records, problems = _read_all(folder)
     problems += _links(records)
@@ -187,7 +191,11 @@ def verified_head(
 def _read_all(folder: Path) -> tuple[list[Record], list[str]]:
     records: list[Record] = []
     problems: list[str] = []
-    names = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
+    try:
+        names = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
+    except OSError as error:
+        problem = f"the folder {folder} cannot be read: {error.strerror}"
+        raise UsageError(problem, "mend its permissions") from error
     for name in names:
         if not name.endswith(".json"):
             continue
@@ -265,9 +273,10 @@ def _check_head(
         problems.append(
             f"rolled back: {HEAD_FILE} knows record {head.number:04}, and the newest is {last:04}"
         )
-    elif by_number[head.number].payload_sha256 != head.payload_sha256:
-        name = by_number[head.number].name
-        problems.append(f"{name}: is another record than the one that {HEAD_FILE} knows")
+    elif (known := by_number.get(head.number)) is None:
+        pass  # told as missing
+    elif known.payload_sha256 != head.payload_sha256:
+        problems.append(f"{known.name}: is another record than the one that {HEAD_FILE} knows")
     elif head.number < last:
         remarks.append(f"{HEAD_FILE} lags behind record {last:04}; the next signature mends it")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import importlib.util
+from collections.abc import Collection, Iterable, Sequence
 from pathlib import Path
 
 from harness.errors import UsageError
@@ -11,7 +12,7 @@ from harness.signoff.problems import SigningRefused
 from harness.signoff.tree import dirt, untracked
 from harness.triage.checkout import Checkout
 
-__all__ = ["clean_revision"]
+__all__ = ["clean_revision", "stray_packages"]
 
 
 def clean_revision(
@@ -46,6 +47,20 @@ def clean_revision(
         problem = f"files that git does not know would be signed: {listed(strangers)}"
         raise SigningRefused(problem, "commit them, or move them away")
     return own.git("rev-parse", "--verify", "HEAD")
+
+
+def stray_packages(names: Iterable[str], beside: Path) -> list[str]:
+    """Those of the packages that Python takes from elsewhere than from the folder `beside`.
+
+    What is signed is what lies there, and it would be something else that ran.
+    """
+    found = []
+    for name in names:
+        spec = importlib.util.find_spec(name)
+        origin = None if spec is None else spec.origin
+        if origin is None or Path(origin).resolve().parents[1] != beside.resolve():
+            found.append(f"{name} ({origin})")
+    return found
 
 
 def _checkout_of(folder: Path) -> Checkout:

@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.serialization import (
 )
 from securesystemslib.signer import CryptoSigner, SSlibKey
 
+from harness.gate.weak_keys import is_weak_key
 from harness.signoff.problems import KeyProblem
 
 __all__ = ["PublicKey", "SigningKey"]
@@ -53,7 +54,7 @@ class PublicKey:
         """Read a public key's PEM file; `where` is for messages.
 
         Raises:
-            KeyProblem: it is no public Ed25519 key.
+            KeyProblem: it is no public Ed25519 key, or one for which anybody can sign.
         """
         mend = "name the `.pub` file that `parity keygen` made"
         try:
@@ -62,7 +63,10 @@ class PublicKey:
             raise KeyProblem(where, "is no public key in PEM", mend) from None
         if not isinstance(key, Ed25519PublicKey):
             raise KeyProblem(where, "is no Ed25519 key", mend)
-        return cls(_raw(key))
+        raw_key = _raw(key)
+        if is_weak_key(raw_key):
+            raise KeyProblem(where, "is a key for which anybody can sign", mend)
+        return cls(raw_key)
 
     @property
     def pem(self) -> bytes:

@@ -28,6 +28,7 @@ __all__ = [
     "listed",
     "name_of_revoker",
     "name_of_signer",
+    "others_to_replay",
     "refuse_unless_yes",
     "refuse_unreadable",
     "traces_of",
@@ -37,6 +38,7 @@ __all__ = [
 _VERSIONS: Final = "distributions"
 """The component whose files are packages, and have versions for digests."""
 _DIGITS: Final = 64
+_CORE: Final = "upstream"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,6 +96,23 @@ def leg_to_replay(scope: Scope) -> LegRun:
         if leg.rule.name == wanted:
             return leg.run
     raise SigningRefused(f"no journal of {wanted} is of what is here", "run it, with --journal")
+
+
+def others_to_replay(scope: Scope, leg: LegRun) -> list[LegRun]:
+    """The other comparisons that need no published core: sessions that change hands."""
+    counted: dict[str, LegRun] = {}
+    for seen in seen_legs(scope):
+        counted.setdefault(seen.rule.name, seen.run)
+    return [
+        run
+        for run in counted.values()
+        if run is not leg and not run.baselines and not _of_the_core(run)
+    ]
+
+
+def _of_the_core(run: LegRun) -> bool:
+    engines = f"{run.control}+{run.candidate}".split("+")
+    return any(engine.partition("@")[0] == _CORE for engine in engines)
 
 
 def traces_of(results: Mapping[str, CaseResult]) -> dict[str, tuple[str, str]]:

@@ -23,6 +23,7 @@ from harness.scenarios.block import BLOCK_EXAMPLES, BlockDone, BlockTask
 from harness.signoff.material import listed
 from harness.signoff.problems import SigningRefused
 from harness.signoff.statement import ReplayedBlock
+from services.redaction import redacted_value
 
 __all__ = [
     "Again",
@@ -34,6 +35,8 @@ __all__ = [
 ]
 
 _ONCE: Final = 1
+_TOLD: Final = frozenset({"remarks", "timelines"})
+"""What of a result is only shown: nothing is judged by it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,15 @@ def run_cases_again(
     traces: Mapping[str, tuple[str, str]],
     *,
     jobs: int,
+    results: Mapping[str, CaseResult] | None = None,
     told: Callable[[str], None] = lambda name: None,
 ) -> Iterator[Again]:
-    """Run cases and hold the digests of what was observed against `traces`, as they come."""
+    """Run cases and hold the digests of what was observed against `traces`, as they come.
+
+    With the `results` of a journal all that it says of a case must come out again: traces tell of
+    the runs, and not what was written down of their differences. A case of which it has none was
+    skipped, and must be again.
+    """
     if not tasks:
         return
     sides = (tasks[0].control, tasks[0].candidate)
@@ -73,13 +82,20 @@ def run_cases_again(
     )
     with closing(outcomes):
         for task, outcome in outcomes:
-            yield _compared(task, outcome, traces[task.name])
+            again = _compared(task, outcome, traces.get(task.name))
+            if isinstance(outcome, CaseResult) and results is not None and not again.problem:
+                again = Again(task.name, _other_words(outcome, results[task.name]))
+            yield again
 
 
 def _compared(
-    task: CaseTask, outcome: CaseResult | LoadProblem | Skipped | WorkerDied, was: tuple[str, str]
+    task: CaseTask,
+    outcome: CaseResult | LoadProblem | Skipped | WorkerDied,
+    was: tuple[str, str] | None,
 ) -> Again:
     match outcome:
+        case Skipped() if was is None:
+            return Again(task.name)
         case WorkerDied():
             return Again(task.name, "its worker process died", undecided=True)
         case LoadProblem():
@@ -88,10 +104,22 @@ def _compared(
             return Again(task.name, "it is not of what was run")
         case CaseResult() if outcome.blockers:
             return Again(task.name, outcome.blockers[0], undecided=True)
+        case CaseResult() if was is None:
+            return Again(task.name, "the journal says that it was skipped")
         case CaseResult():
             sides = zip((task.control, task.candidate), outcome.digests, was, strict=True)
             other = [side for side, now, before in sides if now != before]
             return Again(task.name, f"{' and '.join(other)} left another trace" if other else "")
+
+
+def _other_words(now: CaseResult, before: CaseResult) -> str:
+    """In what a result is not the one that the journal has; empty if it is."""
+    # Journals are written without secrets, so what is here now is looked at without them too.
+    is_now, was = redacted_value(now.to_json()), before.to_json()
+    other = [key for key in was if key not in _TOLD and was[key] != is_now[key]]
+    if not other:
+        return ""
+    return f"its {', '.join(other)} {'is' if len(other) == 1 else 'are'} not as journalled"
 
 
 def block_tasks_of(

@@ -35,7 +35,7 @@ class Sign:
 
     whose: Whose
     says: str
-    """Reads on from `3 cases`: `died with their worker process`."""
+    """Reads on from `1 case` and `3 cases` alike: `died with the worker process`."""
     words: re.Pattern[str]
     """What the sentences of a case hold of which this is the reason."""
     sure: bool = False
@@ -59,52 +59,55 @@ SIGNS: Final[Sequence[Sign]] = (
     _sign(
         Whose.MACHINE,
         r"its worker process died",
-        "died with their worker process: killed, or out of memory",
+        "died with the worker process: killed, or out of memory",
     ),
     _sign(
         Whose.MACHINE,
         r"could not go on by itself: the run passed its deadline",
-        "were cut off at the deadline of a run: the machine is slow, or something real hangs",
+        "passed the deadline of a run: the machine is slow, or something real hangs",
     ),
     _sign(
         Whose.MACHINE,
         r"the published core \S+ is not installed|the published core needs "
         r"|install node \d+ or newer|there is no npm",
-        "need node or the published core, which this machine lacks",
+        "needed node or the published core, which this machine lacks",
         sure=True,
     ),
     _sign(
         Whose.MACHINE,
         r"differs from itself from run to run at",
-        "differ from run to run in the control already: noise hides what else differs",
+        "differed from run to run in the control already: noise hides what else differs",
     ),
     _sign(
         Whose.BASELINE,
         r"the baseline of .* is of another version of this cassette",
-        "have a baseline of another version of their cassette",
+        "had a baseline of another version of the cassette",
         sure=True,
     ),
-    _sign(Whose.BASELINE, r"\bno baseline of ", "have no baseline", sure=True),
+    _sign(Whose.BASELINE, r"\bno baseline of ", "had no baseline", sure=True),
     _sign(
         Whose.CASSETTE,
         r"^not run: .*--trust",
-        "were not run, as their cassettes start processes and are not trusted (--trust)",
+        "not run, as the cassette starts processes and is not trusted (--trust)",
         sure=True,
     ),
     _sign(
         Whose.CASSETTE,
         r"^neither side asked for model\[",
-        "have model steps in their cassettes that neither side asked for",
+        "had model steps in the cassette that neither side asked for",
     ),
     _sign(
         Whose.CASSETTE,
         r" and \S+ could not go on by itself: ",
-        "stop half-way alike on both sides: their script waits for what never comes",
+        "stopped half-way alike on both sides: the script waits for what never comes",
     ),
     _sign(
-        Whose.CASSETTE, r"not supported by this build", "ask for what this build has not", sure=True
+        Whose.CASSETTE,
+        r"not supported by this build",
+        "asked for what this build has not",
+        sure=True,
     ),
-    _sign(Whose.RUNTIME, r"could not go on by itself: ", "stop half-way on one side"),
+    _sign(Whose.RUNTIME, r"could not go on by itself: ", "stopped half-way on one side"),
     _sign(
         Whose.RUNTIME,
         r"^\S+( and \S+)? (broke|got nowhere): ",

@@ -100,3 +100,21 @@ def test_the_inventory_has_what_a_verdict_rests_on(
     assert found["waivers"].digest == ""
     assert "click" in found["distributions"].files
     assert "services/wire.py" in found["services"].files
+
+
+def test_a_baseline_from_elsewhere_counts_where_it_says_something_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    file = write_corpus(tmp_path / "cassettes", a__1="x") / "a" / "1.yaml"
+    for folder, text in (("baselines/upstream", "seen"), ("same", "seen"), ("other", "made up")):
+        (tmp_path / folder / "a").mkdir(parents=True)
+        (tmp_path / folder / "a" / "1.json").write_text(text)
+
+    plain, same, other = (
+        config.current_inventory([("a/1", file)], None, sides)
+        for sides in (["legacy"], ["baseline:same"], ["baseline:other", "legacy"])
+    )
+
+    assert plain.differences(same) == []
+    assert plain.differences(other) == ["baselines: a/1.json (2) new"]

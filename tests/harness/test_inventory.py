@@ -13,6 +13,7 @@ from harness.inventory import (
     code_digest,
     environment,
     files_component,
+    helpers_component,
     installed_distributions,
     layered_component,
     waivers_component,
@@ -79,7 +80,6 @@ def test_data_beside_the_code_counts(
     "name",
     [
         "harness/__pycache__/x.cpython-311.pyc",
-        "harness/x.pyc",
         "harness/corpus/a/1.yaml",
         "harness/baselines/upstream/a/1.json",
         "harness/contract.md",
@@ -95,6 +95,27 @@ def test_what_is_compiled_or_bundled_is_no_code(
     file.write_text("new")
 
     assert Inventory(code_now()).digests == before
+
+
+def test_a_compiled_file_among_the_sources_is_code(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    root = packages(tmp_path, monkeypatch)
+    before = Inventory(code_now())
+    (root / "services" / "wire").mkdir()
+    (root / "services" / "wire" / "__init__.pyc").write_text("loaded before wire.py")
+
+    assert before.differences(Inventory(code_now())) == ["services: services/wire/__init__.pyc new"]
+
+
+def test_a_program_beside_the_cassettes_is_a_component_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "mcp" / "one.yaml"
+    file.parent.mkdir()
+    file.write_text("")
+    (tmp_path / "mcp_server.py").write_text("answer = 1")
+    (tmp_path / "README.md").write_text("told")
+
+    assert set(helpers_component([("mcp/one", file)]).files) == {"mcp_server.py"}
 
 
 def test_the_real_code_has_what_it_consists_of() -> None:

@@ -200,7 +200,7 @@ def test_workers_of_xdist_hand_their_results_over(project: pytest.Pytester) -> N
         (["--parity-control", "baseline:gone"], "*there is no folder 'gone' of baselines*"),
         (["--parity-phase", "D"], "*write A, B or C*"),
         (["--parity-repeat", "0"], "*a number from 1 to 20*"),
-        (["--parity-as-of", "soon"], "*--parity-as-of soon*"),
+        (["--parity-as-of", "soon"], "*--parity-as-of soon: write a day as 2026-01-31"),
         (["--parity-waivers", "gone.toml"], "*gone.toml*cannot be read*"),
         (["--parity-journal", "test_own.py/x"], "*cannot be written*"),
     ],

@@ -146,6 +146,8 @@ def test_without_a_record_the_command_that_makes_one_is_told(checkout: Path) -> 
         ((OWN, "--settings", "gone.json"), "gone.json: there is no such file"),
         ((OWN, "--settings", "broken.json"), "broken.json, line 1"),
         ((OWN, "--gates", "gone.toml"), "gone.toml: cannot be read"),
+        ((OWN, "--expect-head", ""), "--expect-head '' is no SHA-256"),
+        ((OWN, "--expect-head", "12"), "--expect-head '12' is no SHA-256"),
     ],
 )
 def test_bad_input_exits_two(words: tuple[str, ...], says: str, checkout: Path) -> None:

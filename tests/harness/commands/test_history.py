@@ -44,6 +44,27 @@ def test_a_run_with_a_journal_of_its_own_leaves_a_copy(here: Path) -> None:
     assert kept_journals()[-1].read_bytes() == (here / "j").read_bytes()
 
 
+def test_of_a_run_that_was_gone_on_with_the_copy_is_exchanged(here: Path) -> None:
+    run("--journal", "j")
+    lines = (here / "j").read_text().splitlines(keepends=True)
+    (here / "j").write_text("".join(lines[:6]))
+
+    run("--journal", "j", "--resume")
+    run("--journal", kept_journals()[-1], "--resume")
+
+    assert len(kept_journals()) == 1
+    assert judged() == ["a/1", "a/2", "b/3"]
+
+
+def test_a_run_that_was_stopped_says_how_to_go_on(here: Path) -> None:
+    write_corpus(here / "cassettes", a__2="interrupts")
+    named, unnamed, lost = run("--journal", "my j"), run(), run("--no-keep")
+
+    assert "to go on: the same with --journal 'my j' --resume" in named.output
+    assert f"to go on: the same with --journal {kept_journals()[-1]} --resume" in unnamed.output
+    assert "to go on" not in lost.output
+
+
 def test_a_run_that_shall_leave_nothing_leaves_nothing(here: Path) -> None:
     run("--no-keep")
 
@@ -64,6 +85,7 @@ def test_an_interrupted_run_is_a_last_run_too(here: Path) -> None:
     result = run("--last-failed")
 
     assert result.exit_code == 0
+    assert "2 cases not parity or never judged" in result.output
     assert judged() == ["a/2", "b/3"]
 
 
@@ -78,9 +100,9 @@ def test_only_what_was_not_parity_is_run_again(here: Path) -> None:
     fourth = run("--last-failed")
 
     assert first.output.startswith(f"last run: {JOURNALS}")
-    assert "2 not parity" in first.output
+    assert "2 cases not parity" in first.output
     assert (first.exit_code, second.exit_code, third.exit_code, fourth.exit_code) == (3, 3, 0, 0)
-    assert "0 not parity" in fourth.output
+    assert "0 cases not parity" in fourth.output
     assert judged() == ["b/3"]
 
 

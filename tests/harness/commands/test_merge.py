@@ -68,6 +68,7 @@ def test_a_shard_that_was_killed_and_resumed_merges_to_the_same(here: Path) -> N
 
     assert "missing: " in cut.output
     assert f"part 1/2, {first}: was cut off" in cut.output
+    assert "`parity run` with its options, --shard and --resume completes it" in cut.output
     assert resumed.exit_code != 2, resumed.output
     assert again.exit_code == 1
     assert read_journal(here / "after").finished == read_journal(here / "before").finished
@@ -79,6 +80,7 @@ def test_what_is_missing_makes_it_inconclusive_and_is_named(here: Path) -> None:
     result = invoke("merge", shards(3)[0])
 
     assert result.exit_code == 3
+    assert "merged: 1 journal\n" in result.output
     assert "there is no journal of part 2/3, 3/3" in result.output
 
 

@@ -9,6 +9,7 @@ from click.testing import CliRunner, Result
 
 from harness.cli import parity
 from tests.harness.samples import BACKEND, write_corpus
+from tests.services.redaction.specimens import GOOGLE
 
 REPOSITORY = Path(__file__).parents[3]
 CASSETTE = """\
@@ -118,6 +119,17 @@ def test_list_shows_name_phase_and_note(corpus: Path) -> None:
         "text/two   B  says text/two",
         "tools/one  A  says tools/one",
     ]
+
+
+def test_what_a_note_holds_does_nothing_to_the_terminal_and_betrays_nothing(corpus: Path) -> None:
+    note = f"\x1b]0;title\x07 \u202e\n::error::x {GOOGLE}"
+    file = corpus / "text" / "one.yaml"
+    file.write_text(file.read_text().replace("says text/one", json.dumps(note)))
+    result = invoke("list")
+
+    assert len(result.stdout.splitlines()) == 3
+    assert all(line.isprintable() for line in result.stdout.splitlines())
+    assert GOOGLE not in result.stdout
 
 
 def test_list_takes_a_phase_and_an_expression(corpus: Path) -> None:

@@ -1,4 +1,7 @@
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree as ET
@@ -9,6 +12,8 @@ from click.testing import CliRunner, Result
 from harness.cli import parity
 from harness.report.journal import Journal, read_journal
 from tests.harness.samples import BACKEND, write_corpus
+
+REPOSITORY = Path(__file__).parents[3]
 
 
 def invoke(*arguments: object) -> Result:
@@ -46,6 +51,20 @@ def test_a_journal_is_reported_as_its_run_was(corpus: Path, elsewhere: Path) -> 
     assert told.exit_code == ran.exit_code == 1
     assert without_heads(told.output) == without_heads(ran.output)
     assert "first divergence: a/2" in told.output
+
+
+def test_a_terminal_that_lacks_a_sign_gets_another(corpus: Path, elsewhere: Path) -> None:
+    run(corpus, elsewhere / "run.jsonl")
+    done = subprocess.run(
+        [sys.executable, "-m", "harness.cli", "report", "--journal", "run.jsonl"],
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY), "PYTHONIOENCODING": "ascii"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "a           2       1          1             ?" in done.stdout
 
 
 def test_every_writer_can_be_asked_for(corpus: Path, elsewhere: Path) -> None:
@@ -203,10 +222,8 @@ def test_a_merged_run_is_told_what_changed_and_is_kept_itself(
     assert green.exit_code == 0, green.output
     assert "last green (20260301T060000Z-1.jsonl, 2026-03-01 06:00 UTC)" in red.output
     assert "corpus: a/2 changed" in red.output
-    assert sorted(path.name[:8] for path in (elsewhere / ".parity/journals").iterdir()) == [
-        "20260301",
-        "20260302",
-    ]
+    kept = (elsewhere / ".parity/journals").glob("*.jsonl")
+    assert sorted(path.name[:8] for path in kept) == ["20260301", "20260302"]
 
 
 def test_recorded_traffic_that_calls_itself_otherwise_is_merged_and_read_back(

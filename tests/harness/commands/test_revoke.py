@@ -114,6 +114,11 @@ def test_a_terminal_is_not_left_to_a_reason_with_escapes_in_it(checkout: Signabl
     ("words", "code", "says"),
     [
         (["gone.json", "--reason", "r", "--key", "{key}", "--yes"], 1, "holds no sign-off"),
+        (
+            [f"cassettes/{RECORD}", "--signoffs", "signoffs", "--reason", "r", "--key", "{key}"],
+            2,
+            "is not in the folder signoffs",
+        ),
         ([RECORD, "--reason", " ", "--key", "{key}", "--yes"], 2, "--reason takes 1 to 2000"),
         ([RECORD, "--reason", "r", "--yes"], 2, "name one private key"),
         ([RECORD, "--key", "{key}", "--yes"], 2, "Missing option '--reason'"),

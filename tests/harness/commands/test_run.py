@@ -4,8 +4,9 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
+from typing import TextIO
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -13,6 +14,7 @@ from click.testing import CliRunner, Result
 
 from harness.cli import parity
 from harness.report.journal import read_journal
+from harness.report.terminal import CaseProgress, progress
 from tests.harness.samples import BACKEND, write_corpus
 
 REPOSITORY = Path(__file__).parents[3]
@@ -96,6 +98,7 @@ def test_a_waiver_is_applied_in_the_verdict(tmp_path: Path) -> None:
         (["{corpus}", "--junit", "{corpus}/a/1.yaml/x.xml"], "cannot be written"),
         (["{corpus}", "--html", "{corpus}/a/1.yaml/html"], "cannot be written"),
         (["{corpus}", "--journal", "{corpus}/a/1.yaml/j"], "cannot be written"),
+        (["{corpus}", "--json", "-"], "the terminal's report goes there"),
         (["{corpus}", "--resume"], "name it with --journal"),
         (["{corpus}", "--waivers", "{gone}"], "cannot be read"),
         (["{corpus}", "-n", "-1"], "Invalid value"),
@@ -196,7 +199,16 @@ def test_what_the_api_refuses_and_nobody_settled_names_the_command_that_does(
     )
 
 
-def test_a_resumed_run_does_only_what_is_left(tmp_path: Path) -> None:
+def test_a_resumed_run_does_only_what_is_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    totals: list[int] = []
+
+    def counted(total: int, stream: TextIO) -> AbstractContextManager[CaseProgress]:
+        totals.append(total)
+        return progress(total, stream)
+
+    monkeypatch.setattr("harness.report.terminal.progress", counted)
     corpus = write_corpus(tmp_path / "corpus", a__1="plain", a__2="loses usage", a__3="plain")
     journal = tmp_path / "run.jsonl"
     first = invoke("run", corpus, "--journal", journal)
@@ -208,6 +220,7 @@ def test_a_resumed_run_does_only_what_is_left(tmp_path: Path) -> None:
 
     assert again.exit_code == first.exit_code == 1
     assert again.output == first.output
+    assert totals == [3, 2]
     started = [json.loads(line).get("started") for line in journal.read_text().splitlines()]
     assert started.count("a/1") == 1
     assert started.count("a/2") == 2

@@ -1,6 +1,8 @@
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +10,7 @@ import pytest
 
 from harness.signoff.records import read_record
 from harness.signoff.statement import SignOff
+from tests.harness.samples import BACKEND, write_corpus
 from tests.harness.signoff.signable import Signable, git, signable
 
 
@@ -126,6 +129,106 @@ def test_a_journal_with_other_traces_is_refused_by_case(checkout: Signable) -> N
         result.output
     )
     assert nothing_written(checkout)
+
+
+def journal_of(checkout: Signable, **cases: str) -> list[dict[str, Any]]:
+    """The lines of the journal of a run with these cases too, whatever its verdict."""
+    write_corpus(checkout.root / "cassettes", **cases)
+    checkout.commit()
+    with suppress(AssertionError):  # that it is parity
+        checkout.journal()
+    checkout.measure()
+    text = Path("parity-report/leg.jsonl").read_text()
+    return [json.loads(each) for each in text.splitlines()]
+
+
+def instead(
+    lines: list[dict[str, Any]], name: str, other: Callable[[dict[str, Any]], dict[str, Any]]
+) -> None:
+    """Write the journal with something else in the place of what came of a case."""
+    made = [other(line) if line.get("finished") == name else line for line in lines]
+    text = "".join(json.dumps(each) + "\n" for each in made)
+    Path("parity-report/leg.jsonl").write_text(text)
+
+
+def test_a_divergence_that_was_taken_out_of_the_journal_is_found_again(checkout: Signable) -> None:
+    lines = journal_of(checkout, c__1="loses usage")
+    clean = {"divergences": [], "verdict": "parity", "timelines": ""}
+    instead(lines, "c/1", lambda line: line | clean)
+
+    result = checkout.sign()
+
+    assert result.exit_code == 1
+    assert "c/1: its verdict, divergences are not as journalled" in result.output
+    assert nothing_written(checkout)
+
+
+@pytest.mark.parametrize(
+    ("phase", "code", "says"),
+    [(None, 3, "1 case skipped: c/1"), ("A", 1, "c/1: the journal says that it was skipped")],
+)
+def test_a_case_that_the_journal_only_says_was_skipped_is_found(
+    checkout: Signable, phase: str | None, code: int, says: str
+) -> None:
+    lines = journal_of(checkout, c__1="loses usage")
+    lines[0]["phase"] = phase
+    instead(lines, "c/1", lambda line: {"skipped": line["finished"]})
+
+    result = checkout.sign()
+
+    assert result.exit_code == code
+    assert says in result.output
+    assert nothing_written(checkout)
+
+
+def test_a_case_that_is_said_to_be_of_another_phase_is_found(checkout: Signable) -> None:
+    lines = journal_of(checkout, c__1="loses usage")
+    instead(lines, "c/1", lambda line: line | {"phase": "C"})
+
+    result = checkout.sign()
+
+    assert result.exit_code == 1
+    assert "c/1: its phase is not as journalled" in result.output
+
+
+HANDOVER = """
+[[phase.A.leg]]
+name = "begun in adk"
+control = "legacy+legacy"
+candidate = "adk+legacy"
+min_cases = 1
+[phase.A.classes]"""
+
+
+@pytest.mark.parametrize("tampered", [False, True])
+def test_sessions_that_change_hands_are_run_again_too(checkout: Signable, tampered: bool) -> None:
+    gates = checkout.root / "parity_tests" / "gates.toml"
+    gates.write_text(gates.read_text().replace("\n[phase.A.classes]", HANDOVER, 1))
+    checkout.commit()
+    checkout.journal()
+    handing = replace(BACKEND, can_hand_over=lambda cassette: cassette.name != "a/2")
+    sides = ["--control", "legacy+legacy", "--candidate", "adk+legacy"]
+    back = Path("parity-report/back.jsonl")
+    checkout.invoke("run", "cassettes", *sides, "--journal", back, backend=handing)
+    if tampered:
+        back.write_text(back.read_text().replace('"digests": ["', '"digests": ["0', 1))
+
+    result = checkout.sign(backend=handing)
+
+    assert result.exit_code == int(tampered), result.output
+    assert "running 2 cases again: legacy+legacy and adk+legacy" in result.output
+    assert ("a/1: legacy+legacy left another trace" in result.output) is tampered
+
+
+def test_cases_of_another_phase_are_skipped_again(checkout: Signable) -> None:
+    lines = journal_of(checkout, c__1="phase B")
+    lines[0]["phase"] = "A"
+    instead(lines, "c/1", lambda line: {"skipped": line["finished"]})
+
+    result = checkout.sign()
+
+    assert result.exit_code == 0, result.output
+    assert sorted(signed(checkout).traces) == ["a/1", "a/2", "b/2"]
 
 
 def test_evidence_of_other_code_is_refused(checkout: Signable) -> None:

@@ -232,6 +232,12 @@ def test_there_is_nothing_to_verify_in_an_empty_folder(checkout: Signable) -> No
     ("words", "says"),
     [
         (["gone.json"], "there is no record gone.json"),
+        (["signoffs/HEAD"], "signoffs/HEAD is no record's name"),
+        ([".."], ".. is no record's name"),
+        (
+            ["cassettes/0001-A-release.json", "--signoffs", "signoffs"],
+            "cassettes/0001-A-release.json is not in the folder signoffs",
+        ),
         (["--signoffs", "gone"], "there is no folder gone"),
         (["--expect-head", "xyz"], "is no SHA-256"),
         (["--also-trust", "ci"], "is not NAME=FILE"),

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from harness.explain import Seam, explained
+from harness.explain import Explanation, Seam, explained
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
 from harness.parity.verdict import CaseResult
+from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack
 
 MAIN = "generateContentStream(main)"
 
@@ -18,10 +19,14 @@ def found(channel: ChannelName, kind: Kind = Kind.CHANGED, **more: Any) -> Diver
     return Divergence(cassette="a/b", channel=channel, kind=kind, **values)
 
 
-def seam(*each: Divergence, name: str = "text/plain", **more: Any) -> Seam:
+def told(*each: Divergence, name: str = "text/plain", **more: Any) -> Explanation:
     values: dict[str, Any] = {"runtimes": ("legacy", "adk"), **more}
     judged = CaseResult(cassette=name, divergences=each, **values)
-    return explained(judged, "legacy", "adk").seam
+    return explained(judged, "legacy", "adk")
+
+
+def seam(*each: Divergence, name: str = "text/plain", **more: Any) -> Seam:
+    return told(*each, name=name, **more).seam
 
 
 def question(path: str, **more: Any) -> Divergence:
@@ -42,7 +47,7 @@ LONE = found(ChannelName.REQUESTS, Kind.EXTRA, label=MAIN, control=ABSENT)
         (question("contents[2]", control="System: Potential loop detected."), Seam.LOOPS),
         (question("contents[2]", control="[System: You previously …"), Seam.RETRY),
         (question("contents[2]", candidate="<tool_output_masked>"), Seam.REQUEST_ASSEMBLY),
-        (LONE, Seam.UNKNOWN),
+        (LONE, Seam.LIFECYCLE),
         (found(ChannelName.RETRIES, label="retry", path="retry.delayMs"), Seam.RETRY),
         (found(ChannelName.RETRIES, label="retry", path="retry.model"), Seam.FALLBACK),
         (found(ChannelName.RETRIES, Kind.EXTRA, label="confirmation"), Seam.POLICY),
@@ -53,7 +58,7 @@ LONE = found(ChannelName.REQUESTS, Kind.EXTRA, label=MAIN, control=ABSENT)
             Seam.STREAM,
         ),
         (found(ChannelName.TOOL_STATES, path="states[1]", control="scheduled"), Seam.SCHEDULER),
-        (found(ChannelName.TOOL_STATES, path="states[1]", control="error"), Seam.UNKNOWN),
+        (found(ChannelName.TOOL_STATES, path="states[1]", control="error"), Seam.SCHEDULER),
         (
             found(ChannelName.TOOL_STATES, path="states[1]", control="awaiting_approval"),
             Seam.POLICY,
@@ -98,16 +103,15 @@ def test_a_question_on_the_side_belongs_to_whoever_asks_it(role: str, expected: 
         ("limit:overflow", Seam.LIFECYCLE),
         ("policy:denied", Seam.POLICY),
         ("fallback:pro->flash", Seam.FALLBACK),
-        ("text:anything", Seam.UNKNOWN),
     ],
 )
 def test_what_one_side_alone_reached_says_why_it_asked_on(probe: str, expected: Seam) -> None:
     assert seam(LONE, reached=((probe,), ())) is expected
-    assert seam(LONE, reached=((probe,), (probe,))) is Seam.UNKNOWN
 
 
-def test_two_reasons_that_contradict_each_other_say_nothing() -> None:
-    assert seam(LONE, reached=(("loop:warned",), ("end:max_turns",))) is Seam.UNKNOWN
+@pytest.mark.parametrize("probe", ["loop:warned", "policy:denied", "text:anything"])
+def test_what_both_sides_reached_says_nothing_of_one_that_asked_on(probe: str) -> None:
+    assert seam(LONE, reached=((probe,), (probe,))) is seam(LONE)
 
 
 def test_what_is_remembered_otherwise_is_history_and_what_is_not_is_how_it_was_sent() -> None:
@@ -118,11 +122,14 @@ def test_what_is_remembered_otherwise_is_history_and_what_is_not_is_how_it_was_s
     assert seam(sent) is Seam.REQUEST_ASSEMBLY
 
 
-def test_what_is_kept_at_the_end_says_nothing_where_the_run_went_another_way() -> None:
+def test_what_is_kept_at_the_end_follows_from_how_the_stream_ended() -> None:
     ended = found(ChannelName.EVENTS, label="agent_end", path="reason")
+    for kept in (found(ChannelName.TRANSCRIPT), found(ChannelName.RECORDING)):
+        made = told(kept, ended)
 
-    assert seam(found(ChannelName.TRANSCRIPT), ended) is Seam.UNKNOWN
-    assert seam(found(ChannelName.RECORDING), ended) is Seam.UNKNOWN
+        assert made.seam is Seam.LIFECYCLE
+        assert not made.sure
+        assert "follows from how the stream went" in made.lines()[-1]
 
 
 def test_results_in_another_order_are_the_scheduler_s() -> None:
@@ -135,11 +142,16 @@ def test_results_in_another_order_are_the_scheduler_s() -> None:
 
 
 def test_between_engines_with_tools_of_their_own_a_tool_may_be_what_differs() -> None:
-    told = found(ChannelName.EVENTS, label="tool_response", path="data.exitCode")
-    upstream = ("upstream", "legacy")
+    response = found(ChannelName.EVENTS, label="tool_response", path="data.exitCode")
 
-    assert seam(told) is Seam.EVENTS
-    assert seam(told, runtimes=upstream) is Seam.UNKNOWN
+    ours = told(response)
+    others = told(response, runtimes=("upstream", "legacy"))
+
+    assert (ours.seam, ours.sure) == (Seam.EVENTS, True)
+    assert (others.seam, others.sure) == (Seam.TOOL, False)
+    assert others.lines()[-1] == (
+        "seam: probably tool (what a tool answers and how it is told look alike here)"
+    )
 
 
 def test_what_a_cassette_is_about_decides_where_signs_do_not() -> None:
@@ -147,4 +159,79 @@ def test_what_a_cassette_is_about_decides_where_signs_do_not() -> None:
 
     assert seam(call, name="policy/always") is Seam.POLICY
     assert seam(question("config.topK"), name="hooks/config") is Seam.HOOKS
-    assert seam(question("config.topK"), name="routing/auto") is Seam.UNKNOWN
+
+
+PLAIN = [
+    (found(ChannelName.EVENTS, label="usage", path="inputTokens"), {}),
+    (found(ChannelName.RECORDING, label="metadata in file 0", path="line.kind"), {}),
+    (found(ChannelName.RETRIES, label="retry", path="retry.delayMs"), {}),
+    (found(ChannelName.WORKSPACE, control='{"hook_event_name": "Stop"}'), {}),
+    (question("contents[2]"), {"reached": (("hook:context",), ())}),
+]
+
+
+@pytest.mark.parametrize(("each", "more"), PLAIN)
+def test_a_sign_that_nothing_else_gives_is_said_plainly(
+    each: Divergence, more: dict[str, Any]
+) -> None:
+    made = told(each, **more)
+
+    assert made.sure
+    assert made.lines()[-1] == f"seam: {made.seam.value}"
+
+
+@pytest.mark.parametrize(
+    "each",
+    [
+        LONE,
+        question("model"),
+        question("config.temperature"),
+        found(ChannelName.EVENTS, label="agent_end", path="reason"),
+        found(ChannelName.RETRIES, Kind.EXTRA, label="retry"),
+        found(ChannelName.TRANSCRIPT, label="content(user)"),
+        found(ChannelName.TOOL_STATES, path="states[1]", control="scheduled"),
+    ],
+)
+def test_a_sign_that_has_more_than_one_cause_is_a_guess(each: Divergence) -> None:
+    made = told(each)
+
+    assert not made.sure
+    assert made.lines()[-1].startswith(f"seam: probably {made.seam.value}")
+
+
+FAMILIES = ("policy", "hooks", "resume", "loops", "masking", "mcp", "truncation", "anything")
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    "each",
+    [
+        *(each for each, _ in PLAIN),
+        LONE,
+        question("config.topK"),
+        question("contents[2].parts[0].functionResponse.response.output"),
+        found(ChannelName.TOOL_STATES, path="states[1]", control="scheduled"),
+        found(ChannelName.WORKSPACE, label="a.txt"),
+    ],
+)
+def test_the_name_of_a_cassette_makes_no_seam_sure(each: Divergence, family: str) -> None:
+    without, made = told(each, name="x/y"), told(each, name=f"{family}/y")
+
+    assert not made.sure or (without.sure and without.seam is made.seam)
+
+
+def test_what_cannot_be_guessed_is_unknown_and_never_sure() -> None:
+    made = told(found(ChannelName.COST, label="cost"))
+
+    assert (made.seam, made.sure) == (Seam.UNKNOWN, False)
+    assert made.lines()[-1] == "seam: unknown"
+
+
+def test_fields_of_a_journal_that_are_of_another_type_say_nothing() -> None:
+    differs = question(f"contents[{'9' * 5000}].parts[0].text")
+    moment = Moment(index=0, line="asked x: 3 contents", fields={"contents": 7})
+    row = Row(kind=MomentKind.REQUEST, control=moment, candidate=moment, divergences=(0,))
+
+    made = told(differs, timelines=pack(Timelines(rows=(row,))))
+
+    assert made.seam is Seam.REQUEST_ASSEMBLY

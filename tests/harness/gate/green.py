@@ -16,6 +16,7 @@ from harness.gate.answer import GateAnswer, ReasonKind
 from harness.gate.evidence import read_evidence
 from harness.gate.gates import Gates, parse_gates
 from harness.gate.judge import judge
+from harness.gate.scope import Scope
 from harness.inventory import CODE, Component, Inventory
 from harness.parity.divergence import ChannelName, Divergence, Kind
 from harness.parity.verdict import CaseResult
@@ -282,6 +283,20 @@ class World:
             (folder / "kills.json").write_text(json.dumps(self.kills))
         for number, each in enumerate(self.samples):
             (folder / f"sample-{number}.json").write_text(json.dumps(each))
+
+    def scope(self, folder: Path) -> Scope:
+        """What the conditions are judged by, of evidence that was written."""
+        return Scope(
+            evidence=read_evidence([folder]),
+            policy=self.gates,
+            phase="A",
+            profile=self.profile,
+            as_of=self.as_of,
+            current=self.current,
+            waivers=self.waivers,
+            contract=self.contract,
+            environment=self.environment,
+        )
 
     def judged(self, folder: Path) -> GateAnswer:
         """The gate's answer."""

@@ -58,6 +58,7 @@ WRONG = {
     ),
     "a digest of its own": ("format = 1", 'format = 1\ndigest = "x"', "digest: unknown key"),
     "no TOML": ("format = 1", "format = ", "not TOML"),
+    "a number without end": ("format = 1", f"format = {'9' * 5000}", "not TOML"),
 }
 
 SIGNER = '[[signing.signer]]\nname = "{}"\nphases = ["A"]\nprofiles = ["{}"]\n{}\n'
@@ -151,3 +152,11 @@ def test_a_file_that_cannot_be_read_says_so(tmp_path: Path) -> None:
     file.write_bytes(b"x = " + b"[" * 100_000)
     with pytest.raises(GatesFileError, match="not TOML"):
         load_gates(file)
+
+
+@pytest.mark.parametrize("key", ["00" * 32, "00" * 31 + "80", "01" + "00" * 31, "ed" + "ff" * 31])
+def test_a_key_for_which_anybody_can_sign_is_refused(key: str) -> None:
+    text = with_signers(SIGNER.format("alice", "release", f'key = "{key}"'))
+
+    with pytest.raises(GatesFileError, match="for this key anybody can sign"):
+        parse_gates(text.encode(), "gates.toml")

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from harness.gate.answer import Answer, ReasonKind
+from harness.gate.samples import counted_samples
 from harness.inventory import Component, Inventory
 from harness.parity.provider import CommittedBy, CommittedFinding
 from harness.parity.verdict import Noise
@@ -208,6 +209,10 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
         of_inventory("core", inventory(baselines=OTHER)),
         K.LEG_STALE,
     ),
+    "a leg of another server beside the cassettes": (
+        of_inventory("adk", inventory(corpus_helpers=OTHER)),
+        K.LEG_STALE,
+    ),
     "a leg of another corpus": (
         of_inventory("adk", inventory(corpus=Component(dict.fromkeys(NAMES, "8" * 64)))),
         K.LEG_OTHER_CORPUS,
@@ -300,11 +305,7 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
         K.KILLS_STALE,
     ),
     "a kill matrix with other packages": (
-        has(
-            kills=kills(
-                conditions={"measured": measured(environment={"google-adk": "2.12.0"})}
-            )
-        ),
+        has(kills=kills(conditions={"measured": measured(environment={"google-adk": "2.12.0"})})),
         K.KILLS_STALE,
     ),
     "a kill matrix cut off": (has(kills=kills(interrupted=True)), K.KILLS_PARTIAL),
@@ -406,6 +407,7 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
         K.COST_UNKNOWN,
     ),
     "a cost that is none": (costs(modelCalls={"x": "many"}), K.COST_UNKNOWN),
+    "a cost beyond all numbers": (costs(modelCalls={"x": 10**400}), K.COST_UNKNOWN),
 }
 
 
@@ -623,6 +625,18 @@ def test_samples_with_other_seeds_add_up(tmp_path: Path) -> None:
     assert answer.answer is Answer.YES
     assert answer.samples[0].examples == 120
     assert answer.samples[0].seeds == (7, 8)
+
+
+def test_what_is_run_again_are_the_samples_that_count(tmp_path: Path) -> None:
+    made = world()
+    others = [{"way": "search"}, {"fault": "x"}, {"interrupted": True}, {"drawn": 60}]
+    made.samples += [sample(**each) for each in others]
+    made.samples += [sample(seed=8, **measured_with(STALE)), sample(seed=9)]
+    made.write(tmp_path)
+
+    counted = counted_samples(made.scope(tmp_path))
+
+    assert [run.file.name for run in counted] == ["sample-0.json", "sample-6.json"]
 
 
 def test_a_sample_that_was_cut_off_counts_for_nothing_and_hurts_no_whole_one(

@@ -76,6 +76,14 @@ def test_a_result_survives_json() -> None:
     assert CaseResult.from_json(json.loads(json.dumps(result.to_json()))) == result
 
 
+@pytest.mark.parametrize("cost", [[], [{}], [{}, {}, {}], 7])
+def test_a_cost_that_has_not_two_sides_is_refused_in_words(cost: object) -> None:
+    written = CaseResult(cassette="a/b").to_json() | {"cost": cost}
+
+    with pytest.raises((ValueError, TypeError)):
+        CaseResult.from_json(written)
+
+
 def test_a_fingerprint_leaves_out_values_positions_and_the_cassette() -> None:
     one = divergence(ChannelName.EVENTS, path="content[0].text")
     same = Divergence(

@@ -1,6 +1,7 @@
 """A waiver that matches everything is refused, however it is written."""
 
 from datetime import date
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -36,6 +37,7 @@ EVERYTHING = [
     "(?:<absent>|.*)",
     "(a*)*.*",
 ]
+DAY = date(2026, 1, 1)
 SOMETHING = [r"\d+", "[A-Z].*", ".*tool.*", "[0-9a-f]{64}", ".{64}", "null", "", "true|false"]
 
 
@@ -163,3 +165,56 @@ def test_it_is_warned_of_by_name_from_a_fortnight_before(
 
     assert (status.days_left, status.expires) == (days, date(2026, 12, 31))
     assert (status.warning, status.expiring) == (warning, warning is not None)
+
+
+def in_four(folder: Path, **changes: str) -> Path:
+    """Four waivers that cover a channel between them, each some of it."""
+    values = {"scenario": "*", "between": '["legacy", "adk"]'} | changes
+    blocks = [
+        f"""[[waiver]]
+id = "w-{number}"
+between = {values["between"]}
+scenario = "{values["scenario"]}"
+channel = "events"
+path = "*"
+control = 're:{control}'
+candidate = 're:{candidate}'
+impact = "i"
+reason = "r"
+owner = "adk-runtime"
+expires = 2099-12-31
+max_count = 9
+"""
+        for number, (control, candidate) in enumerate(
+            product((r"[A-Za-zÜ].*", r"[^A-Za-zÜ].*"), repeat=2)
+        )
+    ]
+    file = folder / "waivers.toml"
+    file.write_text("format = 1\n" + "".join(blocks), "utf-8")
+    return file
+
+
+def test_waivers_that_cover_a_channel_together_are_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(WaiverFileError, match="w-0, w-1, w-2, w-3: together they would cover"):
+        load_waivers(in_four(tmp_path), as_of=DAY)
+
+
+def test_waivers_of_a_few_cassettes_may_cover_a_channel_together(tmp_path: Path) -> None:
+    assert len(load_waivers(in_four(tmp_path, scenario="text/*"), as_of=DAY).entries) == 4
+
+
+def test_waivers_of_other_comparisons_do_not_add_up(tmp_path: Path) -> None:
+    text = in_four(tmp_path).read_text("utf-8")
+    file = tmp_path / "other.toml"
+    file.write_text(text.replace('"adk"]', '"upstream"]', 2), "utf-8")
+
+    assert len(load_waivers(file, as_of=DAY).entries) == 4
+
+
+@pytest.mark.parametrize("text", ["x = " + "[" * 5000, "format = " + "9" * 5000])
+def test_a_file_that_no_toml_can_be_is_one_clear_message(text: str, tmp_path: Path) -> None:
+    file = tmp_path / "waivers.toml"
+    file.write_text(text)
+
+    with pytest.raises(WaiverFileError, match="not TOML"):
+        load_waivers(file, as_of=DAY)

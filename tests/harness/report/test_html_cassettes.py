@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import os
 from pathlib import Path
 
 import pytest
 
 from harness.report.html_cassettes import MOST_CHARACTERS, cassette_text
+from tests.services.redaction.specimens import GOOGLE as SECRET
 
 
 @pytest.fixture
@@ -41,6 +43,30 @@ def test_one_that_is_no_text_is_shown_as_far_as_it_is(corpus: Path) -> None:
 
     assert found is not None
     assert found.text == "a: \ufffd\ufffd\n"
+
+
+def test_a_secret_that_chunks_cut_is_struck_out(corpus: Path) -> None:
+    file = corpus / "tools" / "read.yaml"
+    chunks = "".join(
+        f'  - candidates: [{{content: {{parts: [{{text: "{SECRET[at : at + 7]}"}}]}}}}]\n'
+        for at in range(0, len(SECRET), 7)
+    )
+    file.write_text(f"format: 1\nmodel:\n- stream:\n{chunks}")
+    found = cassette_text("tools/read", str(file))
+
+    assert found is not None
+    assert "stream:" in found.text
+    assert not any(SECRET[at : at + 7] in found.text for at in range(0, len(SECRET) - 7, 7))
+
+
+def test_one_with_a_secret_that_cannot_be_struck_out_is_not_shown(corpus: Path) -> None:
+    file = corpus / "tools" / "read.yaml"
+    halves = (SECRET[:20], SECRET[20:])
+    told = [{"candidates": [{"content": {"parts": [{"text": half}]}}]} for half in halves]
+    body = "".join(f"data: {json.dumps(each)}\n\n" for each in told)
+    file.write_text(json.dumps({"http": [{"body": body}]}))
+
+    assert cassette_text("tools/read", str(file)) is None
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,12 @@ def test_runs_of_one_second_are_told_apart_and_sorted(tmp_path: Path) -> None:
     assert kept_journals(tmp_path / "deep") == made
 
 
+def test_git_is_told_to_leave_them_out(tmp_path: Path) -> None:
+    kept_place(NOON, tmp_path / "journals")
+
+    assert (tmp_path / "journals" / ".gitignore").read_text() == "*\n"
+
+
 def test_the_newest_are_kept_and_other_files_left_alone(tmp_path: Path) -> None:
     made = [kept_place(NOON.replace(minute=n), tmp_path) for n in range(MOST + 3)]
     (tmp_path / "mine.jsonl").write_text("")

@@ -131,9 +131,10 @@ def test_a_part_that_was_cut_off_is_named_with_its_cases(tmp_path: Path) -> None
 
     merged = merge([cut, part(tmp_path, "2/2", ALL[1::2])])
 
+    mend = "`parity run` with its options, --shard and --resume completes it"
     assert merged.lacks == (
         "missing: 1 of 4 cases: a/two",
-        f"part 1/2, {cut.file}: was cut off, 1 of its cases are missing",
+        f"part 1/2, {cut.file}: was cut off, 1 of its cases are missing; {mend}",
     )
 
 

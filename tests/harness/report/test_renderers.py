@@ -66,7 +66,7 @@ def shown(given: RunReport) -> str:
         (report(GOOD, BAD), CaseVerdict.DIVERGENT, 1),
         (report(GOOD, UNSURE), CaseVerdict.INCONCLUSIVE, 3),
         (report(BAD, UNSURE), CaseVerdict.DIVERGENT, 1),
-        (report(GOOD, problems=(PROBLEM,)), CaseVerdict.PARITY, 2),
+        (report(GOOD, problems=(PROBLEM,)), CaseVerdict.INCONCLUSIVE, 2),
         (report(BAD, UNSURE, problems=(PROBLEM,)), CaseVerdict.DIVERGENT, 2),
         (report(UNSURE, problems=(PROBLEM,)), CaseVerdict.INCONCLUSIVE, 2),
         (report(), CaseVerdict.INCONCLUSIVE, 3),
@@ -92,6 +92,13 @@ def test_the_terminal_shows_families_first_cause_command_and_verdict() -> None:
     assert reproduce in text
     assert "timestamps 3" in text
     assert text.splitlines()[-1] == "divergent: legacy and adk over 3 cases"
+
+
+def test_a_file_that_is_not_loaded_is_counted_and_told_with_the_verdict() -> None:
+    lines = shown(report(GOOD, planned=1, problems=(PROBLEM,))).splitlines()
+
+    assert lines[1].startswith("inconclusive: 1 parity, 1 not loaded of 2")
+    assert lines[-1] == "inconclusive: legacy and adk over 1 case (1 more not loaded)"
 
 
 def test_without_a_terminal_there_is_no_colour_and_no_markup_of_ours() -> None:

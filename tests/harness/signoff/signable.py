@@ -15,6 +15,7 @@ from harness import config, inventory
 from harness.cassette.find import find_cassettes
 from harness.cli import parity
 from harness.commands.sign_again import SignSeams
+from harness.experiment.backend import Backend
 from harness.experiment.pool import process_workers
 from harness.gate.facts import evidence_facts
 from harness.scenarios.block import run_block
@@ -92,12 +93,12 @@ class Signable:
         self.root = root
         self.signoffs = root / "signoffs"
 
-    def invoke(self, *words: object) -> Result:
+    def invoke(self, *words: object, backend: Backend = BACKEND) -> Result:
         seams = SignSeams(
-            backend=BACKEND, run_block=run_block, workers=process_workers(BACKEND, ())
+            backend=backend, run_block=run_block, workers=process_workers(backend, ())
         )
         first = str(words[0])
-        obj = seams if first == "sign" else BACKEND
+        obj = seams if first == "sign" else backend
         return CliRunner().invoke(parity, [str(word) for word in words], obj=obj)
 
     def keygen(self, name: str) -> Path:
@@ -136,6 +137,10 @@ class Signable:
         """Run the leg, into a folder that git ignores, beside a matrix of no faults at all."""
         ran = self.invoke("run", "cassettes", "--journal", "parity-report/leg.jsonl")
         assert ran.exit_code == 0, (ran.output, ran.exception)
+        self.measure()
+
+    def measure(self) -> None:
+        """Leave a matrix of no faults."""
         files = [(each.name, each.path) for each in find_cassettes([Path("cassettes")])]
         day = datetime.now(UTC).date()
         measured = evidence_facts(files, Path("parity_tests/waivers.toml"), day)
@@ -148,11 +153,18 @@ class Signable:
         }
         Path("parity-report/kills.json").write_text(json.dumps(kills))
 
-    def sign(self, *words: object, key: str = "alice", profile: str = "release") -> Result:
+    def sign(
+        self,
+        *words: object,
+        key: str = "alice",
+        profile: str = "release",
+        backend: Backend = BACKEND,
+    ) -> Result:
         return self.invoke(
             "sign",
             *("--phase", "A", "--profile", profile, "--journal", "parity-report"),
             *("--key", self.key(key), "--yes", *words),
+            backend=backend,
         )
 
 

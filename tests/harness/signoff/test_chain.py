@@ -1,9 +1,12 @@
+import errno
 import subprocess
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
+from harness.errors import UsageError
 from harness.gate.gates import Signing as SigningRules
 from harness.signoff.chain import read_chain, standing, verified_head
 from harness.signoff.problems import RecordRefused, SigningRefused
@@ -93,6 +96,20 @@ def test_a_head_that_was_rolled_back_with_it_is_seen_by_who_remembers(tmp_path: 
 
     assert problems(tmp_path) == ""
     assert "is not" in problems(tmp_path, expect_head=newest.sha256)
+
+
+def test_a_folder_that_cannot_be_read_is_not_taken_for_an_empty_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(tmp_path)
+
+    def closed(folder: Path) -> NoReturn:
+        raise PermissionError(errno.EACCES, "Permission denied", str(folder))
+
+    monkeypatch.setattr(Path, "iterdir", closed)
+
+    with pytest.raises(UsageError, match="cannot be read: Permission denied"):
+        read_chain(tmp_path, signing())
 
 
 def test_a_head_of_a_record_that_is_gone_from_the_middle_is_told_like_any_other(

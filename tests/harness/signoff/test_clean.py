@@ -2,8 +2,10 @@ from pathlib import Path
 
 import pytest
 
+import harness
+from harness.inventory import CODE as PACKAGES
 from harness.inventory import Component, Inventory
-from harness.signoff.clean import clean_revision
+from harness.signoff.clean import clean_revision, stray_packages
 from harness.signoff.material import refuse_unreadable
 from harness.signoff.problems import SigningRefused
 from tests.harness.signoff.signable import git
@@ -109,3 +111,26 @@ def test_a_file_that_cannot_be_read_cannot_be_signed_for() -> None:
 
     with pytest.raises(SigningRefused, match=r"cannot be read: services/x\.py"):
         refuse_unreadable(Inventory({"services": Component({"services/x.py": "unreadable"})}))
+
+
+def test_a_package_that_comes_from_elsewhere_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mine").mkdir()
+    for place in ("mine/own_one", "mine/own_two", "other/own_two"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / "__init__.py").write_text("")
+    names = ["own_one", "own_two", "own_three"]
+    monkeypatch.syspath_prepend(tmp_path / "mine")
+    assert stray_packages(names[:2], tmp_path / "mine") == []
+
+    monkeypatch.syspath_prepend(tmp_path / "other")
+
+    assert stray_packages(names, tmp_path / "mine") == [
+        f"own_two ({tmp_path / 'other' / 'own_two' / '__init__.py'})",
+        "own_three (None)",
+    ]
+
+
+def test_our_own_packages_come_from_one_place() -> None:
+    assert stray_packages(PACKAGES, Path(harness.__file__).parents[1]) == []

@@ -178,3 +178,8 @@ def test_a_private_key_shows_its_public_half_only() -> None:
 def test_a_public_key_is_64_hex_digits(text: str) -> None:
     with pytest.raises(ValueError, match="64 hex digits"):
         PublicKey.parse(text)
+
+
+def test_a_public_key_for_which_anybody_can_sign_is_refused() -> None:
+    with pytest.raises(KeyProblem, match="anybody can sign"):
+        PublicKey.from_pem(PublicKey("00" * 32).pem, "k.pub")

@@ -88,10 +88,10 @@ def test_a_harness_that_fails_on_a_file_blames_nobody() -> None:
 @pytest.mark.parametrize(
     ("text", "values", "whose", "words"),
     [
-        ("stalls", {}, Whose.CASSETTE, "stop half-way alike on both sides"),
+        ("stalls", {}, Whose.CASSETTE, "1 case stopped half-way alike on both sides"),
         ("crashes", {}, Whose.UNKNOWN, "the harness failed"),
-        ("runs in a shell", {}, Whose.CASSETTE, "--trust"),
-        ("plain", {"control": "baseline:{folder}"}, Whose.BASELINE, "have no baseline"),
+        ("runs in a shell", {}, Whose.CASSETTE, "1 case not run, as the cassette"),
+        ("plain", {"control": "baseline:{folder}"}, Whose.BASELINE, "1 case had no baseline"),
     ],
 )
 def test_an_undecided_case_blames_by_what_the_run_said_of_it(
@@ -145,7 +145,7 @@ def undecided(reason: str) -> CaseResult:
 @pytest.mark.parametrize(
     ("case", "whose", "words"),
     [
-        pytest.param(passed_deadline(), Whose.MACHINE, "at the deadline", id="deadline"),
+        pytest.param(passed_deadline(), Whose.MACHINE, "passed the deadline", id="deadline"),
         pytest.param(noisy(), Whose.MACHINE, "noise hides", id="noise"),
         pytest.param(leftover(), Whose.CASSETTE, "neither side asked for model[3]", id="left over"),
         pytest.param(hanging_alone(), Whose.RUNTIME, "adk broke: the child is gone", id="broken"),
@@ -161,7 +161,7 @@ def undecided(reason: str) -> CaseResult:
         pytest.param(
             undecided("the baseline of a/1 in kept is of another version of this cassette; x"),
             Whose.BASELINE,
-            "another version of their cassette",
+            "another version of the cassette",
             id="stale baseline",
         ),
         pytest.param(undecided("something new"), Whose.UNKNOWN, "something new", id="unknown"),
@@ -199,7 +199,7 @@ def test_a_divergence_comes_before_all_else_which_is_told_too() -> None:
     assert found.whose is Whose.RUNTIME
     assert [text.split(":")[0] for text in found.also] == [
         "1 file cannot be loaded",
-        "1 case died with their worker process",
+        "1 case died with the worker process",
     ]
 
 
