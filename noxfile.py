@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import tempfile
 from pathlib import Path
 
 import nox
@@ -95,15 +96,13 @@ def gate(session: nox.Session) -> None:
     if not clean_checkout(session):
         session.warn("not signed: what is signed must lie committed in a clean checkout of git")
         return
-    folder = Path(session.create_tmp()).resolve()
-    for old in ("ci.key", "ci.key.pub"):
-        (folder / old).unlink(missing_ok=True)
-    shutil.rmtree(folder / "signoffs", ignore_errors=True)
-    key, records = str(folder / "ci.key"), ["--signoffs", str(folder / "signoffs")]
-    session.run("parity", "keygen", "--out", key, "--name", "ci", "--no-passphrase")
-    signed = ["--key", key, "--signer", "ci", "-n", "2", "--yes", *records]
-    session.run("parity", "sign", *asked, *signed)
-    session.run("parity", "verify", *records, "--also-trust", f"ci={key}.pub", "--replay", "5")
+    # Not the session's own temporary folder: runs would lie in it, at longer paths than before.
+    with tempfile.TemporaryDirectory(prefix="parity-signing-") as folder:
+        key, records = str(Path(folder, "ci.key")), ["--signoffs", str(Path(folder, "signoffs"))]
+        session.run("parity", "keygen", "--out", key, "--name", "ci", "--no-passphrase")
+        signed = ["--key", key, "--signer", "ci", "-n", "2", "--yes", *records]
+        session.run("parity", "sign", *asked, *signed)
+        session.run("parity", "verify", *records, "--also-trust", f"ci={key}.pub", "--replay", "5")
 
 
 @nox.session

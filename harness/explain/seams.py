@@ -23,6 +23,14 @@ _LONE: Final = frozenset({Kind.MISSING, Kind.EXTRA})
 
 def seam_of(evidence: Evidence) -> Guess:
     """The seam, with the rule that gave it."""
+    guess = _channel_seam(evidence)
+    if guess.sure and any(found.kind is Kind.REPLAY for _, found in evidence.open):
+        # What a run did that broke off, or was asked too little, has more causes than one.
+        return probably(guess.rule, guess.seam, "the replay itself went differently")
+    return guess
+
+
+def _channel_seam(evidence: Evidence) -> Guess:
     first = evidence.first
     if first.kind is Kind.NONDETERMINISTIC:
         return unknown("unsteady")

@@ -21,7 +21,7 @@ __all__ = ["FOLDER", "Judged", "Scope", "counted", "listed"]
 FOLDER: Final = "parity-report"
 """Where the commands that are proposed leave what they measure."""
 _NAMED: Final = 3
-_SYSTEM: Final = frozenset({"python", "platform", "node"})
+_SYSTEM: Final = frozenset({"python", "platform", "node", "temporary folder"})
 """What may differ between machines; what was run depends on the packages."""
 
 

@@ -162,12 +162,20 @@ def settle(
             break
         live.remove(over)
         exceeded[over.id] = counts[over.id]
+    expired = [waiver for waiver in waivers.entries if waivers.as_of > waiver.expires]
+    missed = Counter(
+        waiver
+        for result in settled
+        for index, waiver in _assign(result, expired).items()
+        if index not in result.waived
+    )
     states = []
     for waiver in waivers.entries:
         concerned = any(waiver.concerns(result.runtimes) for result in results)
         if waiver.between is not None and not concerned:
             continue
-        count = exceeded.get(waiver.id, counts[waiver.id])
+        # Of one that has expired, what it would cover: that is what it is missed for.
+        count = exceeded.get(waiver.id, counts[waiver.id] + missed[waiver.id])
         state: Literal["used", "unused", "expired", "exceeded"] = "used" if count else "unused"
         if waiver.id in exceeded:
             state = "exceeded"

@@ -9,10 +9,13 @@ from __future__ import annotations
 import base64
 import os
 import shutil
+import sys
+import sysconfig
 import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Final
 
@@ -59,14 +62,31 @@ class Envelope:
         )
 
     def paths(self, cassettes: Path, others: Mapping[str, str] | None = None) -> RunPaths:
-        """How this run's folders, and `others`, are written in what is observed."""
+        """How this run's folders, and `others`, are written in what is observed.
+
+        Where Python and the packages lie shows in stacks and command lines, and says nothing of
+        the run: on another machine the same run must leave the same trace.
+        """
         return RunPaths(
             workspace=str(self.workspace.root),
             home=str(self.workspace.home),
             cassettes=str(cassettes.resolve()),
             around=str(self.workspace.root.parent),
-            others=others,
+            others={**_installed(), **(others or {})},
         )
+
+
+@cache
+def _installed() -> Mapping[str, str]:
+    """This machine's places of programs and packages, and what is written instead of each."""
+    code = Path(__file__).resolve().parents[2]
+    places = {
+        sys.executable: "<PYTHON>",
+        str(code): "<CODE>",
+        sysconfig.get_path("stdlib"): "<STDLIB>",
+        sysconfig.get_path("purelib"): "<PACKAGES>",
+    }
+    return {place: shown for place, shown in places.items() if len(place) > 1}
 
 
 @contextmanager

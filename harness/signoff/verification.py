@@ -23,7 +23,7 @@ _CASSETTES: Final = "corpus"
 _BASELINES: Final = "baselines"
 _MACHINE: Final = "distributions"
 """Differs from machine to machine: told, and no reason against a record."""
-_SYSTEM: Final = frozenset({"python", "platform", "node"})
+_SYSTEM: Final = frozenset({"python", "platform", "node", "temporary folder"})
 """What of the environment may differ, likewise."""
 _MOST: Final = 5
 

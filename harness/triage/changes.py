@@ -68,6 +68,7 @@ _ENVIRONMENT: Final[Mapping[str, ChangeKind]] = {
     "python": ChangeKind.SYSTEM,
     "node": ChangeKind.SYSTEM,
     "platform": ChangeKind.SYSTEM,
+    "temporary folder": ChangeKind.SYSTEM,
     "core": ChangeKind.CORE,
     "parity": ChangeKind.OTHER,  # our own version: the code itself is a component
 }

@@ -199,6 +199,17 @@ def test_a_sign_that_has_more_than_one_cause_is_a_guess(each: Divergence) -> Non
     assert made.lines()[-1].startswith(f"seam: probably {made.seam.value}")
 
 
+@pytest.mark.parametrize(("each", "more"), PLAIN)
+def test_nothing_is_said_plainly_of_a_run_that_broke_off(
+    each: Divergence, more: dict[str, Any]
+) -> None:
+    broke = found(ChannelName.REQUESTS, Kind.REPLAY, label="replay", path="error")
+
+    made = told(each, broke, **more)
+
+    assert (made.seam, made.sure) == (told(each, **more).seam, False)
+
+
 FAMILIES = ("policy", "hooks", "resume", "loops", "masking", "mcp", "truncation", "anything")
 
 

@@ -1,5 +1,6 @@
 """One cassette through one runtime: what is observed, and how a run can end."""
 
+import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +14,7 @@ from harness.cassette.format import Cassette
 from harness.cassette.load import build_cassette
 from harness.replay.observation import Observation
 from harness.replay.runner import run_cassette
+from harness.replay.trace import trace_json
 from runtimes.registry import UnknownRuntime
 from services.bundle import Services
 
@@ -242,3 +244,15 @@ def test_each_send_may_have_an_agent_and_prompt_id_of_its_own() -> None:
 
     assert kinds(seen).count("session_update") == 2
     assert len(seen.transcript) == 4
+
+
+@pytest.mark.parametrize("runtime", ["legacy", "adk"])
+def test_where_python_and_the_packages_lie_shows_nowhere(runtime: str) -> None:
+    seen = run(runtime, script=[{"send": {"content": []}}], model=[{"text": "x"}], unused=[0])
+
+    text = trace_json(seen)
+    stacks = [event["_meta"]["stack"] for event in seen.events if "stack" in event.get("_meta", {})]
+    assert any(str(Path(runner.__file__).parents[2]) in stack for stack in stacks)
+    assert "<CODE>/" in text
+    assert str(Path(runner.__file__).parents[2]) not in text
+    assert sys.prefix not in text
