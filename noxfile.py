@@ -23,14 +23,24 @@ MEASURED = [0, 1, 3]
 """Exit codes after which there is a result, good or bad: what it means, the gate says."""
 
 
+INSTALLED: set[str] = set()
+
+
 def group(name: str) -> tuple[str, ...]:
     return nox.project.dependency_groups(PYPROJECT, name)
+
+
+def install(session: nox.Session) -> None:
+    """Install the project into the session's environment, once in a run of nox."""
+    if session.virtualenv.location not in INSTALLED:
+        session.install("-e", ".")
+        INSTALLED.add(session.virtualenv.location)
 
 
 @nox.session
 def parity(session: nox.Session) -> None:
     """The main job: the corpus through both runtimes; leaves a report in parity-report/."""
-    session.install("-e", ".")
+    install(session)
     REPORT.mkdir(exist_ok=True)
     session.run(
         "parity",
@@ -55,12 +65,13 @@ def upstream(session: nox.Session) -> None:
 
     Without node the baselines stand in for the core.
     """
-    session.install("-e", ".")
+    install(session)
     journal = ["--journal", str(REPORT / "upstream.jsonl")]
     against = ["parity", "run", *CORPUS, "--candidate", "legacy", "-n", "2", *journal]
     if shutil.which("node") is None or shutil.which("npm") is None:
         session.run(*against, "--control", f"baseline:{BASELINES}")
-        session.skip("the baselines were not observed anew: that takes node 20 and npm")
+        session.warn("the baselines were not observed anew: that takes node 20 and npm")
+        return
     session.run("parity", "upstream", "install")
     observe = [
         "parity",
@@ -86,7 +97,7 @@ def gate(session: nox.Session) -> None:
     `-- --policy-from origin/main` judges by the gates and waivers of that revision. The key is made
     for this run and thrown away: what it signs proves that signing works, and flips nothing.
     """
-    session.install("-e", ".")
+    install(session)
     resumed(session, ("legacy", "adk"), ("adk", "legacy"))
     measured(session, "faults", *CORPUS, "--sample", "60", "--corpus-only", to="kills.json")
     # Always the same draws: a pull request must not go red for what it did not change.
@@ -106,12 +117,22 @@ def gate(session: nox.Session) -> None:
 
 
 @nox.session
+def evidence(session: nox.Session) -> None:
+    """What CI needs of the command itself, one after the other in one environment."""
+    install(session)
+    session.run("python", "-m", "harness.report.differences", "--check")
+    session.run("parity", "check", *CORPUS)
+    for step in parity, upstream, gate:
+        step(session)
+
+
+@nox.session
 def nightly(session: nox.Session) -> None:
     """All that the gate asks for a release, which takes the better part of an hour and node.
 
     Nothing is signed: that is up to a person, with `parity sign --phase A --journal parity-report`.
     """
-    session.install("-e", ".")
+    install(session)
     session.run("parity", "upstream", "install")
     for control, candidate in ("upstream", "legacy"), ("legacy", "adk"):
         compared(session, control, candidate)
@@ -213,19 +234,19 @@ def imports(session: nox.Session) -> None:
 @nox.session
 def cassettes(session: nox.Session) -> None:
     """Every cassette of the corpus is valid, and is run by somebody."""
-    session.install("-e", ".")
+    install(session)
     session.run("parity", "check", *(session.posargs or CORPUS))
 
 
 @nox.session
 def docs(session: nox.Session) -> None:
     """Writes what the docs take from the waivers; with `-- --check`, only says if that is stale."""
-    session.install("-e", ".")
+    install(session)
     session.run("python", "-m", "harness.report.differences", *session.posargs)
 
 
 @nox.session
 def benchmarks(session: nox.Session) -> None:
     """Ratios within one run; the figures go into benchmarks/README.md by hand."""
-    session.install("-e", ".")
+    install(session)
     session.run("python", "-m", "benchmarks", *session.posargs)
