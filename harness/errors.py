@@ -12,8 +12,10 @@ A difference between two runtimes is never an exception: it is a verdict.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 __all__ = [
     "CassetteError",
@@ -24,6 +26,7 @@ __all__ = [
     "ReplayFailure",
     "UsageError",
     "in_short",
+    "key_problem",
 ]
 
 
@@ -93,6 +96,16 @@ class LoadProblem:
 
     file: str
     message: str
+
+
+def key_problem(error: Mapping[str, Any]) -> str:
+    """What is wrong with a key of a file that people write, from one of pydantic's errors."""
+    kind, message = error["type"], str(error["msg"])
+    if kind == "extra_forbidden":
+        return "unknown key"
+    if kind == "missing":
+        return "this key must be there"
+    return message.removeprefix("Value error, ")
 
 
 def in_short(error: Exception) -> str:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import json
-import signal
 import tempfile
-import threading
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -23,6 +20,7 @@ from harness.commands.options import (
     trust_option,
 )
 from harness.errors import UsageError
+from harness.signals import terminated_like_interrupted
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.replay.observation import Observation
@@ -142,7 +140,7 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
     checkout = Checkout.at(plan.repository)
     good, bad = _ends(checkout, plan)
     trusted = plan.trust or is_trusted(cassette.path, trusted_roots())
-    with _terminated_like_interrupted(), tempfile.TemporaryDirectory() as scratch:
+    with terminated_like_interrupted(), tempfile.TemporaryDirectory() as scratch:
         tracer = Tracer(
             cassette=cassette.path.resolve(),
             trusted=trusted,
@@ -288,21 +286,3 @@ def _document(found: Found, lines: Sequence[str], files: Sequence[str]) -> str:
         ],
     }
     return json.dumps(redacted_value(document), indent=1) + "\n"
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Let SIGTERM unwind too; by default it would leave the worktree behind."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, _leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
-
-
-def _leave(number: int, frame: object) -> None:
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # once is enough
-    raise SystemExit(128 + number)

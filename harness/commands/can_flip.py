@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands.here import check_digest, signoffs_folder
+from harness.commands.verdict_options import (
+    as_of_option,
+    gates_option,
+)
 from harness.errors import UsageError
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
@@ -49,17 +53,8 @@ _Folder = click.Path(path_type=Path)
     metavar="DIGEST",
     help="What the newest record's file must be: its SHA-256, or the first 8 digits or more of it.",
 )
-@click.option(
-    "--gates",
-    "gates_file",
-    type=_File,
-    help="Who may sign, and what must hold; parity_tests/gates.toml if there is one.",
-)
-@click.option(
-    "--as-of",
-    type=click.DateTime(["%Y-%m-%d"]),
-    help="Judge by this day instead of today (UTC).",
-)
+@gates_option
+@as_of_option
 @click.pass_context
 def can_flip(
     ctx: click.Context,

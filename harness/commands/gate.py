@@ -9,6 +9,12 @@ from pathlib import Path
 import click
 
 from harness.commands.options import check_writable_file
+from harness.commands.verdict_options import (
+    as_of_option,
+    evidence_option,
+    gates_option,
+    profile_option,
+)
 from harness.errors import UsageError
 
 __all__ = ["gate"]
@@ -20,39 +26,16 @@ _File = click.Path(path_type=Path, dir_okay=False)
 @click.option(
     "--phase", type=click.Choice(["A", "B", "C"]), required=True, help="The rollout phase."
 )
-@click.option(
-    "--profile",
-    type=click.Choice(["pull_request", "release"]),
-    default="release",
-    show_default=True,
-    help="How much is asked for: what CI can do in minutes, or what is run by night.",
-)
-@click.option(
-    "--journal",
-    "places",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    required=True,
-    metavar="PLACE",
-    help="A journal, kill matrix or generated run's summary, or a folder of them; again for more.",
-)
-@click.option(
-    "--gates",
-    "gates_file",
-    type=_File,
-    help="What must hold; parity_tests/gates.toml if there is one.",
-)
+@profile_option
+@evidence_option
+@gates_option
 @click.option(
     "--waivers",
     "waivers_file",
     type=_File,
     help="Accepted differences; parity_tests/waivers.toml if there is one.",
 )
-@click.option(
-    "--as-of",
-    type=click.DateTime(["%Y-%m-%d"]),
-    help="Judge waivers and ages by this day instead of today (UTC).",
-)
+@as_of_option
 @click.option(
     "--policy-from",
     metavar="REV",

@@ -10,6 +10,10 @@ import click
 
 from harness.commands.here import folder_of
 from harness.commands.signing import confirmed, key_options, say, signing_key
+from harness.commands.verdict_options import (
+    gates_option,
+    signoffs_option,
+)
 from harness.errors import UsageError
 
 __all__ = ["revoke"]
@@ -21,18 +25,8 @@ _LONGEST: Final = 2000
 @click.argument("record", type=click.Path(path_type=Path))
 @click.option("--reason", required=True, metavar="TEXT", help="Why it holds no longer.")
 @key_options
-@click.option(
-    "--signoffs",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="The folder of records.  [default: the record's, or ./signoffs]",
-)
-@click.option(
-    "--gates",
-    "gates_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Whose signatures count; parity_tests/gates.toml if there is one.",
-)
+@signoffs_option("the record's, or ./signoffs")
+@gates_option
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def revoke(
     record: Path,

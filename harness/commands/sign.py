@@ -13,6 +13,12 @@ from harness.commands.here import clean_revision_here, found_here, signoffs_fold
 from harness.commands.options import backend_of, jobs_option, trust_option, worker_count
 from harness.commands.sign_again import Signature, SignSeams, material
 from harness.commands.signing import confirmed, key_options, say, signing_key
+from harness.commands.verdict_options import (
+    as_of_option,
+    evidence_option,
+    profile_option,
+    signoffs_option,
+)
 from harness.errors import UsageError
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
@@ -30,22 +36,8 @@ _LOADED: Final = ("harness.scenarios.block",)
 
 @click.command()
 @click.option("--phase", type=click.Choice(["A", "B", "C"]), help="The rollout phase.")
-@click.option(
-    "--profile",
-    type=click.Choice(["pull_request", "release"]),
-    default="release",
-    show_default=True,
-    help="The gate's profile.",
-)
-@click.option(
-    "--journal",
-    "places",
-    type=click.Path(path_type=Path),
-    multiple=True,
-    required=True,
-    metavar="PLACE",
-    help="A journal, kill matrix or generated run's summary, or a folder of them; again for more.",
-)
+@profile_option
+@evidence_option
 @key_options
 @click.option(
     "--signer",
@@ -66,17 +58,8 @@ _LOADED: Final = ("harness.scenarios.block",)
     metavar="N",
     help="How many blocks of each generated run are run again.",
 )
-@click.option(
-    "--signoffs",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="The folder of records.  [default: ./signoffs]",
-)
-@click.option(
-    "--as-of",
-    type=click.DateTime(["%Y-%m-%d"]),
-    help="Judge waivers and ages by this day instead of today (UTC).",
-)
+@signoffs_option()
+@as_of_option
 @jobs_option
 @trust_option
 @click.option("--yes", is_flag=True, help="Do not ask: for CI.")

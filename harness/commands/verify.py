@@ -21,6 +21,9 @@ from harness.commands.options import (
     worker_count,
 )
 from harness.commands.signing import say
+from harness.commands.verdict_options import (
+    signoffs_option,
+)
 from harness.errors import UsageError
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
@@ -50,12 +53,7 @@ class _Replay:
 
 @click.command()
 @click.argument("record", required=False, type=click.Path(path_type=Path))
-@click.option(
-    "--signoffs",
-    type=click.Path(path_type=Path, file_okay=False),
-    metavar="DIR",
-    help="The folder of records.  [default: the record's, or ./signoffs]",
-)
+@signoffs_option("the record's, or ./signoffs")
 @click.option(
     "--gates",
     "gates_file",

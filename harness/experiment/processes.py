@@ -17,6 +17,7 @@ from typing import Final
 from harness.experiment import with_parent
 from harness.experiment.backend import Backend
 from harness.experiment.guard import guarded
+from harness.signals import leave, terminated_like_interrupted
 
 __all__ = ["TERMINATED", "worker_processes"]
 
@@ -52,25 +53,12 @@ def worker_processes(
         initargs=(backend, tuple(runtimes)),
     )
     try:
-        with _terminated_like_interrupted():
+        with terminated_like_interrupted():
             yield executor
     except BaseException:
         _end(executor, set(multiprocessing.active_children()) - before)
         raise
     executor.shutdown()
-
-
-@contextmanager
-def _terminated_like_interrupted() -> Iterator[None]:
-    """Let SIGTERM unwind this process too; by default it ends at once and leaves its workers."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, _leave)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _start_server(context: ForkServerContext) -> None:
@@ -117,7 +105,7 @@ def _end(executor: ProcessPoolExecutor, workers: set[multiprocessing.process.Bas
 def _prepare(backend: Backend, runtimes: Collection[str]) -> None:
     """Make a worker ready. The terminal's Ctrl-C is the parent's to handle; it sends SIGTERM."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _leave)
+    signal.signal(signal.SIGTERM, leave)
     # For as long as the worker is there: the guard sees to what a killed one leaves behind.
     _guards.enter_context(guarded())
     threading.Thread(target=_end_with_parent, daemon=True).start()
@@ -131,9 +119,3 @@ def _end_with_parent() -> None:
     if parent is not None:
         connection.wait([parent.sentinel])
         os._exit(TERMINATED)
-
-
-def _leave(number: int, frame: object) -> None:
-    # Unwinds what runs, so that it ends the processes it started; once is enough.
-    signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise SystemExit(128 + number)

@@ -10,12 +10,12 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, Self
+from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from harness.canonical import sha256_hex
-from harness.errors import HarnessError, UsageError
+from harness.errors import HarnessError, UsageError, key_problem
 from harness.gate.rules import Phase, PhaseGates, Profile, Table, Text
 from harness.gate.weak_keys import is_weak_key
 
@@ -143,18 +143,9 @@ def parse_gates(content: bytes, file: str) -> Gates:
         return Gates.model_validate({**document, "digest": sha256_hex(text)})
     except ValidationError as error:
         first = error.errors()[0]
-        raise GatesFileError(file, _place(first["loc"]), _in_words(dict(first))) from error
+        raise GatesFileError(file, _place(first["loc"]), key_problem(dict(first))) from error
 
 
 def _place(steps: tuple[int | str, ...]) -> str:
     joined = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
     return re.sub(r"\.\[key\]", "", joined).removeprefix(".")
-
-
-def _in_words(error: Mapping[str, Any]) -> str:
-    kind, message = error["type"], str(error["msg"])
-    if kind == "extra_forbidden":
-        return "unknown key"
-    if kind == "missing":
-        return "this key must be there"
-    return message.removeprefix("Value error, ")

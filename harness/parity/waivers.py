@@ -9,16 +9,16 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from harness.canonical import sha256_hex
-from harness.errors import HarnessError
+from harness.errors import HarnessError, key_problem
 from harness.parity.breadth import SCENARIOS, covers_nearly_all, is_wide_glob
 from harness.parity.verdict import CaseResult
 from harness.parity.waiver import UNWRITTEN, Waiver
@@ -115,7 +115,7 @@ def load_waivers(file: Path | None, *, as_of: date) -> Waivers:
     except ValidationError as error:
         first = error.errors()[0]
         key = "".join(f"[{x}]" if isinstance(x, int) else f".{x}" for x in first["loc"])
-        raise WaiverFileError(file, key.removeprefix("."), _in_words(first)) from error
+        raise WaiverFileError(file, key.removeprefix("."), key_problem(dict(first))) from error
     except (ValueError, RecursionError) as error:  # a number of too many digits is no TOML error
         raise WaiverFileError(file, "", f"not TOML: {error}") from error
     seen: set[str] = set()
@@ -200,12 +200,3 @@ def _assign(result: CaseResult, live: Sequence[Waiver]) -> dict[int, str]:
         for index, found in enumerate(result.divergences)
     )
     return {index: waiver for index, waiver in fitting if waiver is not None}
-
-
-def _in_words(error: Mapping[str, Any]) -> str:
-    kind, message = error["type"], str(error["msg"])
-    if kind == "extra_forbidden":
-        return "unknown key"
-    if kind == "missing":
-        return "this key must be there"
-    return message.removeprefix("Value error, ")

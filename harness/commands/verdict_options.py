@@ -1,0 +1,60 @@
+"""What the commands around the gate and its records share: what is judged, by what, as of when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+__all__ = [
+    "as_of_option",
+    "evidence_option",
+    "gates_option",
+    "profile_option",
+    "signoffs_option",
+]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+profile_option = click.option(
+    "--profile",
+    type=click.Choice(["pull_request", "release"]),
+    default="release",
+    show_default=True,
+    help="How much is asked for: what CI can do in minutes, or what is run by night.",
+)
+
+evidence_option = click.option(
+    "--journal",
+    "places",
+    type=click.Path(path_type=Path),
+    multiple=True,
+    required=True,
+    metavar="PLACE",
+    help="A journal, kill matrix or generated run's summary, or a folder of them; again for more.",
+)
+
+as_of_option = click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Judge waivers and ages by this day instead of today (UTC).",
+)
+
+gates_option = click.option(
+    "--gates",
+    "gates_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="What must hold, and whose signatures count; parity_tests/gates.toml if there is one.",
+)
+
+
+def signoffs_option(default: str = "./signoffs") -> Callable[[Command], Command]:
+    """`--signoffs DIR`; `default` says in words where records are looked for without it."""
+    return click.option(
+        "--signoffs",
+        type=click.Path(path_type=Path, file_okay=False),
+        metavar="DIR",
+        help=f"The folder of records.  [default: {default}]",
+    )
