@@ -181,6 +181,9 @@ def _run(
         click.echo(printable(f"{side}: {maker}"))
     todo = [file for file in files if file.name in mine]
     with _journal(plan, header, inventory, journal_file) as journal:
+        if journal is not None and journal.set_aside is not None:
+            words = "was of a run that did not end, which --resume goes on with; now it is"
+            click.echo(printable(f"{journal.file} {words} {journal.set_aside}"), err=True)
         tally = Tally.after(None if journal is None else journal.before)
         left = [file for file in todo if not tally.has(file.name)]
         with progress(len(left), sys.stderr) as bar:
@@ -192,6 +195,9 @@ def _run(
             journal.ended()
     _leave_behind(plan, journal_file)
     if len(tally.skipped) == len(todo) and not plan.shard:
+        if plan.phase is None:
+            problem = "no cassette has two prompts to hand a session over between"
+            raise UsageError(problem, "name one runtime a side")
         raise UsageError(f"no cassette is of phase {plan.phase}", "see `parity list`")
     report = settled_report(
         header,

@@ -217,7 +217,7 @@ def _chosen(result: CaseResult, fingerprint: str | None) -> Divergence:
 def _tell_others(result: CaseResult, found: Divergence) -> None:
     from harness.canonical import printable
 
-    click.echo(f"{result.cassette}: {printable(found.place)} ({found.kind.value})", err=True)
+    click.echo(printable(f"{result.cassette}: {found.place} ({found.kind.value})"), err=True)
     places: dict[str, str] = {}
     for each in result.open:
         if each is not found:

@@ -8,6 +8,7 @@ A killed run loses at most what was in flight; the same command with `--resume` 
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from contextlib import suppress
@@ -32,6 +33,10 @@ __all__ = [
 ]
 
 _ANEW: Final = "run without --resume, or give another --journal"
+
+
+_ENDED: Final[Mapping[str, Any]] = {"ended": True}
+_END: Final = f"\n{json.dumps(_ENDED)}\n".encode()
 
 
 class Journal(JsonLines):
@@ -61,8 +66,13 @@ class Journal(JsonLines):
         """What was in it already."""
         if self.before is not None:
             refuse_other_run(self.before, header, inventory)
+        self.set_aside: Path | None = None
+        """Where the journal lies now that was here, of a run that did not come to its end."""
         try:
             file.parent.mkdir(parents=True, exist_ok=True)
+            if self.before is None and _unfinished(file):
+                self.set_aside = file.with_name(f"{file.name}.unfinished")
+                file.replace(self.set_aside)
             if self.before is not None:
                 os.truncate(file, self.before.whole_bytes)
             super().__init__(file.open("w" if self.before is None else "a", encoding="utf-8"))
@@ -118,7 +128,15 @@ class Journal(JsonLines):
 
     def ended(self) -> None:
         """Write that the run came to its end."""
-        self._write({"ended": True})
+        self._write(_ENDED)
+
+
+def _unfinished(file: Path) -> bool:
+    """Whether results of a run that did not end are in there: nobody else may have them."""
+    if not file.is_file():
+        return False
+    data = file.read_bytes()
+    return data.startswith(b'{"journal":') and b'\n{"finished":' in data and _END not in data
 
 
 def refuse_other_run(

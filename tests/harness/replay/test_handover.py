@@ -4,9 +4,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from harness.cassette.format import Cassette, Compress, Reset, Send
 from harness.cassette.load import build_cassette
+from harness.cli import parity
 from harness.experiment.backend import real_backend
 from harness.experiment.case import CaseTask, Skipped, judge
 from harness.faults.catalogue import faults
@@ -38,6 +40,17 @@ def cassette(**keys: Any) -> Cassette:
         **keys,
     }
     return build_cassette(document, Path("/corpus/family/case.yaml"), Path("/corpus"))
+
+
+def handed_over(file: Path, root: Path) -> CaseTask:
+    return CaseTask(
+        backend=real_backend(),
+        name="family/case",
+        file=file,
+        root=root,
+        control="legacy+legacy",
+        candidate="adk+legacy",
+    )
 
 
 def prompts(*texts: str) -> list[Send]:
@@ -149,16 +162,7 @@ def test_cases_without_a_place_to_hand_over_are_left_out(tmp_path: Path) -> None
         "cassette: 1\nname: family/case\nsession: {model: gemini-2.5-flash}\n"
         "script: [{send: x}]\nmodel: [{text: hi}]\n"
     )
-    task = CaseTask(
-        backend=real_backend(),
-        name="family/case",
-        file=file,
-        root=tmp_path,
-        control="legacy+legacy",
-        candidate="adk+legacy",
-    )
-
-    assert isinstance(judge(task), Skipped)
+    assert isinstance(judge(handed_over(file, tmp_path)), Skipped)
 
 
 def test_steps_left_over_because_of_the_handover_leave_no_doubt(tmp_path: Path) -> None:
@@ -168,16 +172,29 @@ def test_steps_left_over_because_of_the_handover_leave_no_doubt(tmp_path: Path) 
         "cassette: 1\nname: family/case\nsession: {model: gemini-2.5-flash}\n"
         "script: [{send: x}, {send: y}]\nmodel: [{text: hi}, {text: ho}, {text: left}]\n"
     )
-    task = CaseTask(
-        backend=real_backend(),
-        name="family/case",
-        file=file,
-        root=tmp_path,
-        control="legacy+legacy",
-        candidate="adk+legacy",
-    )
-
-    result = judge(task)
+    result = judge(handed_over(file, tmp_path))
 
     assert isinstance(result, CaseResult)
     assert result.verdict is CaseVerdict.PARITY
+
+
+def test_a_corpus_of_single_prompts_is_told_so(tmp_path: Path) -> None:
+    file = tmp_path / "family" / "case.yaml"
+    file.parent.mkdir()
+    file.write_text(
+        "cassette: 1\nname: family/case\nsession: {model: gemini-2.5-flash}\n"
+        "script: [{send: x}]\nmodel: [{text: hi}]\n"
+    )
+
+    sides = ["--control", "legacy+legacy", "--candidate", "adk+legacy"]
+    done = CliRunner().invoke(parity, ["run", str(tmp_path), *sides])
+
+    assert done.exit_code == 2
+    assert "no cassette has two prompts" in done.stderr
+
+
+def test_three_engines_are_too_many(tmp_path: Path) -> None:
+    done = CliRunner().invoke(parity, ["run", str(tmp_path), "--candidate", "adk+legacy+adk"])
+
+    assert done.exit_code == 2
+    assert "more than two runtimes" in done.stderr

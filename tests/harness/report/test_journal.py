@@ -142,6 +142,25 @@ def test_without_resume_a_journal_begins_anew(tmp_path: Path) -> None:
     assert read_journal(file).finished == {}
 
 
+def test_an_unfinished_journal_is_not_written_over(tmp_path: Path) -> None:
+    file = write_journal(tmp_path / "j", ended=False)
+    before = file.read_bytes()
+
+    with Journal(file, HEADER, INVENTORY) as journal:
+        aside = journal.set_aside
+
+    assert aside == tmp_path / "j.unfinished"
+    assert aside.read_bytes() == before
+    assert read_journal(file).finished == {}
+
+
+def test_a_finished_journal_is_not_set_aside(tmp_path: Path) -> None:
+    file = write_journal(tmp_path / "j", ended=True)
+
+    with Journal(file, HEADER, INVENTORY) as journal:
+        assert journal.set_aside is None
+
+
 @pytest.mark.parametrize("kept", [None, 0, 1, 20, 700])
 def test_resuming_a_run_that_had_not_written_its_head_begins_it(
     tmp_path: Path, kept: int | None
