@@ -142,7 +142,8 @@ def _result(event: Mapping[str, Any]) -> str:
 
 def call_line(name: str, states: Sequence[str]) -> str:
     """A call's way through the scheduler's states."""
-    return _line(f"took call {name} through {' → '.join(states)}")
+    way = f" ({' → '.join(states)})" if len(states) > 1 else ""
+    return _line(f"brought its call of {name} to {states[-1] if states else 'nothing'}{way}")
 
 
 def item_line(kind: MomentKind, item: Any) -> str:
