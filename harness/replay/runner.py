@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -191,23 +191,27 @@ class _Run:
         """Open each runtime in its turn, play its part of the script, read the transcript."""
         engines = engines_of(self._runtime)
         if len(engines) == 1:
-            await self._leg(engines[0], self._cassette, self._resumed())
+            await self._leg(engines[0], self._cassette, self._resumed)
             return
         halves = script_halves(self._cassette.script)
         if halves is None or len(engines) != 2:
             problem = f"{self._runtime!r} needs a script with two prompts to hand over between"
             raise ReplayFailure(self._cassette.name, problem, "name one runtime alone")
         first, second = (replace(self._cassette, script=half) for half in halves)
-        waiting = await self._leg(engines[0], first, self._resumed())
+        waiting = await self._leg(engines[0], first, self._resumed)
         self._session_id = self._envelope.ids.uuid(SESSION_SCOPE)
         self._process_ids = CountingProcessIds()
         begun = latest_recording(self._envelope.workspace.project_temp / "chats")
-        await self._leg(engines[1], replace(second, during=waiting), begun)
+        await self._leg(engines[1], replace(second, during=waiting), lambda: begun)
 
     async def _leg(
-        self, engine: str, cassette: Cassette, resumed: Path | None
+        self, engine: str, cassette: Cassette, resumed: Callable[[], Path | None]
     ) -> tuple[During, ...]:
-        """Play one engine's part; returns what of `during` has not happened yet."""
+        """Play one engine's part; returns what of `during` has not happened yet.
+
+        `resumed` is asked for the recording once the engine is open, which begins one of its own:
+        it may be of the same name.
+        """
         async with AsyncExitStack() as stack:
             services = await stack.enter_async_context(open_services(self._setup()))
             self._witness.watch(services)
@@ -219,7 +223,7 @@ class _Run:
             driver = Driver(cassette, runtime, services, self._witness, group, self._envelope.clock)
             self._driver = driver
             try:
-                await driver.play(resumed)
+                await driver.play(resumed())
             finally:
                 self._transcript = runtime.transcript()
         return driver.leave()
