@@ -206,7 +206,7 @@ def commit_seed(session: nox.Session) -> int:
 def tests(session: nox.Session) -> None:
     """The unit tests and the parity suite."""
     session.install("-e", ".", *group("tests"))
-    session.run("pytest", *(session.posargs or ["-n", "2", "--dist", "loadgroup"]))
+    session.run("pytest", *(session.posargs or ["-n", "3", "--dist", "loadgroup"]))
 
 
 @nox.session
