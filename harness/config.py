@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Final
 
 from harness import inventory
-from harness.baseline.sides import baseline_folder
 from harness.errors import UsageError
 from harness.inventory import (
     HELPERS,
@@ -23,6 +22,7 @@ from harness.inventory import (
     layered_component,
     waivers_component,
 )
+from harness.sides import baseline_folder
 from harness.versions import distributions
 
 __all__ = [

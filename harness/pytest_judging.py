@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 
 from harness.canonical import printable
 from harness.cassette.find import CassetteFile
-from harness.cassette.trust import is_trusted
+from harness.commands.case_tasks import case_tasks
 from harness.commands.run_plan import RunPlan, header_of, inventory_of
-from harness.config import core_baselines, default_waivers, trusted_roots
+from harness.config import default_waivers
 from harness.errors import LoadProblem
 from harness.experiment.backend import real_backend
-from harness.experiment.case import CaseTask, Skipped, judge
+from harness.experiment.case import Skipped, judge
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import load_waivers, settle
 from harness.report.journal import Journal
@@ -29,17 +29,14 @@ __all__ = ["judged", "session_report", "settled_alone", "told"]
 
 def judged(plan: RunPlan, file: CassetteFile) -> CaseResult | LoadProblem | Skipped:
     """What one cassette comes to, before waivers."""
-    task = CaseTask(
-        backend=real_backend(),
-        name=file.name,
-        file=file.path,
-        root=file.root,
+    (task,) = case_tasks(
+        [file],
+        real_backend(),
         control=plan.control,
         candidate=plan.candidate,
+        trust=plan.trust,
         repeat=plan.repeat,
-        trusted=plan.trust or is_trusted(file.path, trusted_roots()),
         phase=plan.phase,
-        core=core_baselines(),
     )
     with warnings.catch_warnings():
         # The verdict is of how the runtimes behave, and never of this session's `-W error`.

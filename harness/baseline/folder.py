@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.baseline.files import baseline_file
-from harness.baseline.sides import baseline_folder
 from harness.cassette.document import MAX_BYTES
+from harness.sides import baseline_folder
 
 __all__ = ["made_of", "superfluous"]
 

@@ -7,6 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from harness.commands.case_tasks import case_tasks
 from harness.errors import UsageError
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
@@ -15,11 +16,11 @@ if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.gate.here import Here
 
 __all__ = [
-    "case_tasks",
     "check_digest",
     "clean_revision_here",
     "folder_of",
     "found_here",
+    "journalled_tasks",
     "signoffs_folder",
 ]
 
@@ -106,7 +107,7 @@ def clean_revision_here(place: Here, signoffs: Path) -> str | None:
     return clean_revision(code, names, places, signoffs)
 
 
-def case_tasks(
+def journalled_tasks(
     names: Collection[str],
     place: Here,
     backend: Backend,
@@ -118,25 +119,16 @@ def case_tasks(
     phase: str | None = None,
 ) -> list[CaseTask]:
     """The named cases, to be run as `parity run` had them; those of them that are here."""
-    from harness.cassette.trust import is_trusted
-    from harness.config import core_baselines, default_contract, trusted_roots
-    from harness.experiment.case import CaseTask
+    from harness.config import default_contract
 
-    roots, core, contract = trusted_roots(), core_baselines(), default_contract()
-    return [
-        CaseTask(
-            backend=backend,
-            name=each.name,
-            file=each.path,
-            root=each.root,
-            control=control,
-            candidate=candidate,
-            repeat=repeat,
-            phase=phase,
-            trusted=trust or is_trusted(each.path, roots),
-            contract=contract,
-            core=core,
-        )
-        for each in sorted(place.cassettes, key=lambda file: file.name)
-        if each.name in names
-    ]
+    here = sorted(place.cassettes, key=lambda file: file.name)
+    return case_tasks(
+        [file for file in here if file.name in names],
+        backend,
+        control=control,
+        candidate=candidate,
+        trust=trust,
+        repeat=repeat,
+        phase=phase,
+        contract=default_contract(),
+    )

@@ -146,8 +146,7 @@ def check_runtimes(backend: Backend, *names: str) -> None:
     Raises:
         UsageError: naming the known ones.
     """
-    from harness.baseline.sides import baseline_folder
-    from harness.replay.handover import engines_of
+    from harness.sides import baseline_folder, engines_of
 
     known = backend.runtimes()
     for side in names:
@@ -173,7 +172,7 @@ def check_sides(backend: Backend, *sides: str) -> None:
     Raises:
         UsageError: naming the known runtimes, or the folder that is missing.
     """
-    from harness.baseline.sides import baseline_folder
+    from harness.sides import baseline_folder
 
     folders = {side: baseline_folder(side) for side in sides}
     for side, folder in folders.items():

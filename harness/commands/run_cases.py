@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from harness.commands.case_tasks import case_tasks
 from harness.commands.run_plan import RunPlan
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
@@ -51,12 +52,12 @@ def judge_all(
     bar: CaseProgress,
 ) -> None:
     """Judge `files`; `tally` has the results, however this is left."""
-    from harness.baseline.sides import baseline_folder
     from harness.errors import LoadProblem
     from harness.experiment.case import Skipped
     from harness.experiment.pool import WorkerDied, completed
     from harness.experiment.timed import Timed, timed
     from harness.parity.verdict import CaseResult
+    from harness.sides import baseline_folder
 
     def started(task: CaseTask) -> None:
         if journal is not None:
@@ -96,26 +97,18 @@ def judge_all(
 
 
 def _tasks(plan: RunPlan, backend: Backend, files: Sequence[CassetteFile]) -> list[CaseTask]:
-    from harness.cassette.trust import is_trusted
-    from harness.config import core_baselines, default_contract, trusted_roots
+    from harness.config import default_contract
     from harness.coverage.contract import load_contract
-    from harness.experiment.case import CaseTask
 
-    roots, core, contract = trusted_roots(), core_baselines(), default_contract()
+    contract = default_contract()
     load_contract(contract)  # a broken one is told before anything runs
-    return [
-        CaseTask(
-            backend=backend,
-            name=file.name,
-            file=file.path,
-            root=file.root,
-            control=plan.control,
-            candidate=plan.candidate,
-            repeat=plan.repeat,
-            trusted=plan.trust or is_trusted(file.path, roots),
-            phase=plan.phase,
-            contract=contract,
-            core=core,
-        )
-        for file in files
-    ]
+    return case_tasks(
+        files,
+        backend,
+        control=plan.control,
+        candidate=plan.candidate,
+        trust=plan.trust,
+        repeat=plan.repeat,
+        phase=plan.phase,
+        contract=contract,
+    )

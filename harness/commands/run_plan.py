@@ -83,10 +83,9 @@ def header_of(
 ) -> JournalHeader:
     """The head of the journal of a run over the cassettes called `names`, found at `paths`."""
     from harness.baseline.folder import made_of
-    from harness.baseline.sides import baseline_folder
     from harness.inventory import environment
     from harness.journal_header import JournalHeader
-    from harness.replay.handover import engines_of
+    from harness.sides import baseline_folder, engines_of
 
     sides = (plan.control, plan.candidate)
     run = [side for side in sides if baseline_folder(side) is None]

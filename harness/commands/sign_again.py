@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from harness.commands.here import case_tasks
+from harness.commands.here import journalled_tasks
 from harness.commands.signing import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
@@ -120,7 +120,7 @@ def _run_cases(asked: Signature, place: Here, run: LegRun, seams: SignSeams) -> 
     record = run.record
     header, traces = record.header, traces_of(record.finished)
     journalled = {*record.finished, *record.skipped}
-    tasks = case_tasks(
+    tasks = journalled_tasks(
         journalled,
         place,
         seams.backend,

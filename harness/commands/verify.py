@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from harness.commands.here import case_tasks, check_digest, folder_of, found_here, signoffs_folder
+from harness.commands.here import (
+    check_digest,
+    folder_of,
+    found_here,
+    journalled_tasks,
+    signoffs_folder,
+)
 from harness.commands.options import (
     backend_of,
     check_writable_file,
@@ -167,7 +173,7 @@ def _replayed(result: Verification, place: Here, again: _Replay, backend: Backen
     if not isinstance(said, SignOff):
         raise UsageError("a revocation has no cases to run again", "leave --replay out")
     names = chosen(list(said.traces), again.count, again.seed)
-    tasks = case_tasks(
+    tasks = journalled_tasks(
         names,
         place,
         backend,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.commands.case_tasks import case_tasks
 from harness.commands.options import backend_of, check_sides, trust_option
 from harness.errors import HarnessError, UsageError
 
@@ -140,11 +141,9 @@ def _is_there(file: Path, append: bool) -> bool:
 def _run(
     ctx: click.Context, cassette: str | None, control: str, candidate: str, trust: bool
 ) -> CaseResult:
-    from harness.cassette.trust import is_trusted
     from harness.commands.corpus import find_one
-    from harness.config import core_baselines, trusted_roots
     from harness.errors import LoadProblem
-    from harness.experiment.case import CaseTask, judge
+    from harness.experiment.case import judge
     from harness.parity.verdict import CaseResult
 
     if cassette is None:
@@ -152,16 +151,7 @@ def _run(
     backend = backend_of(ctx)
     check_sides(backend, control, candidate)
     case = find_one(cassette)
-    task = CaseTask(
-        backend=backend,
-        name=case.name,
-        file=case.path,
-        root=case.root,
-        control=control,
-        candidate=candidate,
-        trusted=trust or is_trusted(case.path, trusted_roots()),
-        core=core_baselines(),
-    )
+    (task,) = case_tasks([case], backend, control=control, candidate=candidate, trust=trust)
     result = judge(task)
     if isinstance(result, LoadProblem):
         raise UsageError(result.message)

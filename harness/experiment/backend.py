@@ -153,7 +153,7 @@ def _preload(names: Collection[str]) -> None:
 
 
 def _modules(names: Collection[str]) -> list[str]:
-    from harness.replay.handover import engines_of
+    from harness.sides import engines_of
     from runtimes.registry import warm_modules
 
     engines = dict.fromkeys(engine for side in names for engine in engines_of(side))

@@ -22,7 +22,6 @@ from harness.baseline.files import (
     write_baseline,
 )
 from harness.baseline.projected import projected
-from harness.baseline.sides import baseline_folder
 from harness.baseline.stale import staleness
 from harness.coverage.contract import Contract, load_contract
 from harness.coverage.declared import declared_remarks
@@ -32,9 +31,9 @@ from harness.experiment.shareable import compared_without_secrets
 from harness.parity.compare import compare_repeated
 from harness.parity.provider import NOT_AT_HAND, CoreFindings
 from harness.parity.verdict import CaseResult
-from harness.replay.handover import engines_of
 from harness.replay.observation import Observation
 from harness.replay.trace import trace_json
+from harness.sides import baseline_folder, hands_over
 
 __all__ = [
     "BaselineTask",
@@ -204,10 +203,7 @@ class _HandedOver:
 
 
 def _hands_over(task: CaseTask) -> bool:
-    return any(
-        baseline_folder(side) is None and len(engines_of(side)) > 1
-        for side in (task.control, task.candidate)
-    )
+    return hands_over(task.control) or hands_over(task.candidate)
 
 
 def _core(task: CaseTask, runs: Sequence[Observation]) -> CoreFindings:

@@ -16,6 +16,7 @@ from typing import Any, Final
 from harness.parity.causes import first_cause_at
 from harness.parity.divergence import ChannelName, Divergence, Kind
 from harness.parity.verdict import CaseResult
+from harness.sides import base_names
 from harness.timeline.model import MomentKind, Row, Timelines, unpack
 
 __all__ = ["Evidence", "cause_of"]
@@ -127,8 +128,7 @@ class Evidence:
 
         Our own runtimes are; then none of those can be what differs between them.
         """
-        names = {side.partition("@")[0] for side in self.result.runtimes}
-        return all(_OURS.issuperset(name.split("+")) for name in names)
+        return all(_OURS.issuperset(base_names(side)) for side in self.result.runtimes)
 
     def reached(self, *prefixes: str) -> bool:
         """Whether either side reached a probe that begins so."""

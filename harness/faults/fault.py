@@ -12,6 +12,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from enum import StrEnum
 
+from harness.sides import engines_of
+
 __all__ = ["Behaviour", "Fault", "Site", "in_force"]
 
 
@@ -77,7 +79,7 @@ class Fault:
         code, which the other never calls.
         """
         broken = (Site.LEGACY, Site.ADK) if self.site is Site.SERVICE else (self.site,)
-        return any(engine in broken for engine in runtime.split("+"))
+        return any(engine in broken for engine in engines_of(runtime))
 
 
 def in_force(fault: Fault | None, runtime: str) -> AbstractContextManager[None]:

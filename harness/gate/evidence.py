@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
-from harness.baseline.sides import baseline_folder
 from harness.errors import HarnessError, UsageError
 from harness.gate.measurements import KillRun, SampleRun, kill_run, sample_run
 from harness.report.journal import JournalRecord, read_journal
+from harness.sides import baseline_folder
 
 __all__ = ["Evidence", "LegRun", "read_evidence"]
 

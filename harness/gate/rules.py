@@ -10,6 +10,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator, model_valida
 from harness.coverage.behaviour import BehaviourClass
 from harness.faults.fault import Behaviour
 from harness.scenarios.profiles import PROFILES as GENERATOR_PROFILES
+from harness.sides import hands_over
 
 __all__ = [
     "PROFILES",
@@ -60,7 +61,7 @@ class LegRule(Table):
     @property
     def handover(self) -> bool:
         """Whether it resumes sessions, which takes cassettes with two sends or more."""
-        return "+" in self.control or "+" in self.candidate
+        return hands_over(self.control) or hands_over(self.candidate)
 
 
 class KillRule(Table):

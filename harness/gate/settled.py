@@ -18,6 +18,7 @@ from harness.gate.legs import LegSeen
 from harness.gate.rules import LegRule
 from harness.gate.scope import Judged, Scope, counted, listed
 from harness.parity.verdict import CaseResult
+from harness.sides import base_names
 
 __all__ = ["judged_provider"]
 
@@ -64,7 +65,7 @@ def _measure(scope: Scope, rule: LegRule) -> LegRule | None:
 
 
 def _measures(measure: LegRule, rule: LegRule) -> bool:
-    engines = (*measure.control.split("+"), *measure.candidate.split("+"))
+    engines = base_names(measure.control) | base_names(measure.candidate)
     return _CORE in engines and measure.handover == rule.handover
 
 

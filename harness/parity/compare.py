@@ -148,7 +148,8 @@ def compare_repeated(
 def _cost(seen: Observation) -> JsonObject:
     """The cost channel's one item."""
     channel = next(each for each in CHANNELS if each.name is ChannelName.COST)
-    return channel.items(seen)[0]  # type: ignore[no-any-return]
+    item: JsonObject = channel.items(seen)[0]
+    return item
 
 
 def _blockers(controls: Sequence[Observation], candidates: Sequence[Observation]) -> list[str]:

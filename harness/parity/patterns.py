@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from re import _constants as op  # type: ignore[attr-defined]
-from re import _parser  # type: ignore[attr-defined]
+from re import _constants as op  # type: ignore[attr-defined] # has no types
+from re import _parser  # type: ignore[attr-defined] # the only reader of patterns that is `re`'s own
 from typing import Any, Final
 
 __all__ = ["PatternProblem", "ValuePattern"]

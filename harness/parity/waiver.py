@@ -20,6 +20,7 @@ from harness.parity.breadth import (
 )
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
 from harness.parity.patterns import PatternProblem
+from harness.sides import base_names
 from services.wire import Json
 
 __all__ = ["UNWRITTEN", "Waiver"]
@@ -126,7 +127,7 @@ class Waiver(BaseModel):
     def concerns(self, runtimes: tuple[str, str]) -> bool:
         """Whether this waiver is meant for comparisons of these two: control and candidate."""
         return self.between is None or all(
-            name == "*" or _engines(runtime) == {name}
+            name == "*" or base_names(runtime) == {name}
             for name, runtime in zip(self.between, runtimes, strict=True)
         )
 
@@ -167,11 +168,6 @@ class Waiver(BaseModel):
             frozenset(value for value in VALUES if _value_fits(self.control, value)),
             frozenset(value for value in VALUES if _value_fits(self.candidate, value)),
         )
-
-
-def _engines(runtime: str) -> set[str]:
-    """The base names of the runtimes that took turns on a side; most often it is one."""
-    return {name.partition("@")[0] for name in runtime.split("+")}
 
 
 def _glob(pattern: str, text: str) -> bool:

@@ -10,20 +10,13 @@ model, the workspace and what the user answers go on as they stand.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from harness.cassette.format import Action, Send
+from harness.sides import TURNS
 from runtimes.contract import RuntimeTraits
 from runtimes.registry import runtime_traits
 
-__all__ = ["engines_of", "joint_traits", "script_halves"]
-
-_SIGN: Final = "+"
-
-
-def engines_of(side: str) -> tuple[str, ...]:
-    """The runtimes that play a side, in turn: `("adk", "legacy")` for `adk+legacy`."""
-    return tuple(side.split(_SIGN))
+__all__ = ["joint_traits", "script_halves"]
 
 
 def joint_traits(engines: Sequence[str]) -> RuntimeTraits:
@@ -41,7 +34,7 @@ def joint_traits(engines: Sequence[str]) -> RuntimeTraits:
         features=frozenset.intersection(*features) if features else None,
         folders=folders,
         # Texts of two products in one conversation are nobody's own.
-        words=_SIGN.join(dict.fromkeys(one.words for one in traits)),
+        words=TURNS.join(dict.fromkeys(one.words for one in traits)),
     )
 
 

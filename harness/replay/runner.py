@@ -17,13 +17,14 @@ from harness.errors import ReplayFailure
 from harness.replay.answers import ScriptedUser
 from harness.replay.driver import Driver
 from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
-from harness.replay.handover import engines_of, joint_traits, script_halves
+from harness.replay.handover import joint_traits, script_halves
 from harness.replay.models import ModelSource, scripted_model
 from harness.replay.observation import Observation
 from harness.replay.recordings import latest_recording, recording_name, recordings
 from harness.replay.request_log import RequestLog
 from harness.replay.settings import missing_features, settings_of
 from harness.replay.witness import Witness
+from harness.sides import engines_of
 from harness.versions import distributions
 from runtimes.contract import (
     CommandFailed,

@@ -43,7 +43,7 @@ def html_report(report: RunReport) -> str:
     return _template().render(
         page=page_data(report),
         style=Markup(style),  # noqa: S704 - ours, from page/
-        script=Markup(script),  # noqa: S704
+        script=Markup(script),  # noqa: S704 - likewise
         policy=policy(style, script),
     )
 

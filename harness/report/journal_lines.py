@@ -177,12 +177,12 @@ def _parsed(raw: bytes) -> dict[str, Any]:
 
 
 def _check_depth(value: object) -> None:
-    level = [value]
+    level: list[Any] = [value]
     for _ in range(MAX_DEPTH):
         level = [
             inner
             for outer in level
-            for inner in (outer.values() if isinstance(outer, dict) else outer)  # type: ignore[attr-defined]
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
             if not isinstance(inner, _SCALARS)
         ]
         if not level:

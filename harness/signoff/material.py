@@ -16,6 +16,7 @@ from harness.gate.legs import seen_legs
 from harness.gate.scope import Scope
 from harness.inventory import Inventory
 from harness.parity.verdict import CaseResult
+from harness.sides import base_names
 from harness.signoff.keys import PublicKey
 from harness.signoff.problems import SigningRefused
 from harness.signoff.statement import Evidence, Named, Replayed, ReplayedBlock, SignOff
@@ -111,8 +112,7 @@ def others_to_replay(scope: Scope, leg: LegRun) -> list[LegRun]:
 
 
 def _of_the_core(run: LegRun) -> bool:
-    engines = f"{run.control}+{run.candidate}".split("+")
-    return any(engine.partition("@")[0] == _CORE for engine in engines)
+    return _CORE in base_names(run.control) | base_names(run.candidate)
 
 
 def traces_of(results: Mapping[str, CaseResult]) -> dict[str, tuple[str, str]]:

@@ -20,6 +20,7 @@ from harness.gate.measurements import SampleRun
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import Waivers
 from harness.scenarios.block import BLOCK_EXAMPLES, BlockDone, BlockTask
+from harness.sides import baseline_folder
 from harness.signoff.material import listed
 from harness.signoff.problems import SigningRefused
 from harness.signoff.statement import ReplayedBlock
@@ -77,7 +78,7 @@ def run_cases_again(
         tasks,
         jobs=jobs,
         backend=tasks[0].backend,
-        runtimes=[part for side in sides if ":" not in side for part in side.split("+")],
+        runtimes=[side for side in sides if baseline_folder(side) is None],
         started=lambda task: told(task.name),
     )
     with closing(outcomes):

@@ -12,11 +12,11 @@ from collections.abc import Mapping
 from datetime import date, datetime
 from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, field_validator, model_validator
-from pydantic.alias_generators import to_camel
+from pydantic import AfterValidator, ConfigDict, Field, field_validator, model_validator
 
 from harness.canonical import canonical
 from harness.gate.answer import Answer, GateAnswer
+from harness.gate.reasons import Value
 from harness.inventory import Component, Inventory
 from services.redaction import redacted_value
 from services.wire import JsonObject
@@ -64,25 +64,14 @@ Day = Annotated[str, AfterValidator(_day)]
 Number = Annotated[int, Field(ge=1, le=9999)]
 
 
-class _Value(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        strict=True,
-        alias_generator=to_camel,
-        validate_by_name=True,
-        validate_by_alias=True,
-    )
-
-
-class Named(_Value):
+class Named(Value):
     """A file of the chain, by name and content."""
 
     file: Annotated[str, Field(pattern=r"^[0-9]{4}-[A-Za-z_-]+\.json$")]
     sha256: Sha256
 
 
-class Evidence(_Value):
+class Evidence(Value):
     """A file that the gate was shown."""
 
     kind: str
@@ -93,7 +82,7 @@ class Evidence(_Value):
     sha256: Sha256
 
 
-class ReplayedBlock(_Value):
+class ReplayedBlock(Value):
     """A block of generated scenarios that was run again before signing."""
 
     profile: str
@@ -103,7 +92,7 @@ class ReplayedBlock(_Value):
     """Of the names of its scenarios: which ones these were."""
 
 
-class Replayed(_Value):
+class Replayed(Value):
     """What was run again before signing, all of it with equal traces."""
 
     control: str
@@ -112,7 +101,7 @@ class Replayed(_Value):
     blocks: tuple[ReplayedBlock, ...] = Field(default=(), strict=False)
 
 
-class SignOff(_Value):
+class SignOff(Value):
     """A gate's answer that somebody signs."""
 
     number: Number
@@ -185,7 +174,7 @@ class SignOff(_Value):
         return _statement(SIGNOFF_TYPE, subjects, predicate)
 
 
-class Revocation(_Value):
+class Revocation(Value):
     """The word of a signer that a record holds no longer."""
 
     number: Number
@@ -203,7 +192,7 @@ class Revocation(_Value):
         return _statement(REVOCATION_TYPE, [subject], written)
 
 
-class Head(_Value):
+class Head(Value):
     """Which record is the newest, by number and signed content."""
 
     number: Number

@@ -14,6 +14,7 @@ from harness.explain import first_cause
 from harness.explain.model import Seam
 from harness.parity.divergence import Divergence
 from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.sides import engines_of
 
 __all__ = ["Cluster", "clusters", "package_of"]
 
@@ -96,7 +97,7 @@ def package_of(seam: Seam, runtime: str) -> str:
 
     `runtime` is the one that is judged: `adk`, `upstream@0.60.0`, `adk+legacy`.
     """
-    name = runtime.partition("@")[0].partition("+")[0]
+    name = engines_of(runtime)[0].partition("@")[0]
     package = _PACKAGES.get(seam, "").format(runtime=name)
     if package.startswith("services/"):
         return f"{package}, as runtimes/{name} uses it"

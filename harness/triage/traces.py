@@ -20,6 +20,7 @@ from harness.cassette.problems import FormatProblem, kind_of
 from harness.errors import HarnessError
 from harness.prefixes import shared_prefix
 from harness.replay.observation import Observation
+from harness.sides import engines_of
 from services.wire import Content, Json, JsonObject
 
 __all__ = ["TraceFormatError", "parse_trace", "read_trace"]
@@ -179,6 +180,6 @@ def _words(runtime: str) -> str:
     from runtimes.registry import UnknownRuntime, runtime_traits
 
     try:
-        return runtime_traits(runtime.partition("+")[0]).words
+        return runtime_traits(engines_of(runtime)[0]).words
     except UnknownRuntime:  # a stranger's, which this machine has not
         return runtime

@@ -15,9 +15,10 @@ from harness.faults.catalogue import faults
 from harness.faults.fault import in_force
 from harness.parity.compare import compare_repeated
 from harness.parity.verdict import CaseResult, CaseVerdict
-from harness.replay.handover import engines_of, script_halves
+from harness.replay.handover import script_halves
 from harness.replay.runner import run_cassette
 from harness.replay.trace import whole_contents
+from harness.sides import engines_of
 from runtimes.registry import UnknownRuntime
 
 READ = {"functionCall": {"name": "read_file", "args": {"file_path": "a.txt"}}}

@@ -28,9 +28,9 @@ webdriver = pytest.importorskip(
     "selenium.webdriver", reason="selenium is missing: `pip install --group browser`"
 )
 
-from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402
-from selenium.webdriver.common.keys import Keys  # noqa: E402
-from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402
+from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402 - skipped above
+from selenium.webdriver.common.keys import Keys  # noqa: E402 - skipped above
+from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402 - skipped above
 
 
 class Page:
