@@ -26,6 +26,8 @@ from services.routing.router import ModelRouter
 from services.scheduler.scheduler import ToolScheduler
 from services.settings import Settings
 from services.state import CoreEvents, SessionState
+from services.steering import InjectionService
+from services.subagents.subagents import Subagents
 from services.telemetry.contract import Telemetry
 from services.tools.registry import ToolRegistry
 from services.wire import Content
@@ -62,6 +64,10 @@ class Services:
     """What safety checkers are told; whoever opens a chat sets its history."""
     hooks: HookSystem | None
     """The session's hooks; `None` where they are switched off."""
+    subagents: Subagents
+    """The session's agents; the runtime tells it how it runs a child."""
+    steering: InjectionService
+    """What is said to the session while it works."""
     new_loop_detector: Callable[[Callable[[], Sequence[Content]]], LoopDetector]
     """A detector for a conversation whose history, as it is shown, the argument gives."""
     fallback_handler: FallbackModelHandler | None = None

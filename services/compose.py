@@ -44,7 +44,10 @@ from services.scheduler.truncation import OutputLimiter
 from services.settings import Settings
 from services.skills.manager import SkillManager
 from services.state import ApprovalMode, CoreEvents, SessionState
+from services.steering import InjectionService
+from services.subagents.subagents import Subagents
 from services.telemetry.contract import Telemetry
+from services.threads import ThreadedContentGenerator, ThreadPaths, follow_calls
 from services.tool_distillation import ToolDistillation
 from services.tools.builtin import build_registry
 from services.tools.contract import ServerTool
@@ -99,7 +102,8 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
     Raises:
         ValueError: a setting has no meaning; the message names it.
     """
-    setup, telemetry = _metered(setup), setup.telemetry
+    threads = ThreadPaths()
+    setup, telemetry = _placed(_metered(setup), threads), setup.telemetry
     state = SessionState(
         session_id=setup.session_id,
         model=setup.model,
@@ -210,6 +214,9 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         lambda tool: policy.statically_excluded(tool.name, annotations=_policy_annotations(tool))
     )
     bus = MessageBus(policy)
+    follow_calls(threads, bus)
+    subagents = Subagents(threads)
+    steering = InjectionService(setup.clock, steering=setup.settings.model_steering)
     distiller = ToolDistillation(
         workspace=setup.workspace,
         settings=setup.settings,
@@ -327,6 +334,8 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
             masking=masking,
             spoken=spoken,
             hooks=hooks,
+            subagents=subagents,
+            steering=steering,
             new_loop_detector=new_loop_detector,
             fallback_handler=setup.fallback_handler,
             new_recording=new_recording,
@@ -341,6 +350,12 @@ def _metered(setup: ServicesSetup) -> ServicesSetup:
     return replace(
         setup, content_generator=metered(setup.content_generator, observers, setup.clock)
     )
+
+
+def _placed(setup: ServicesSetup, threads: ThreadPaths) -> ServicesSetup:
+    """The same, with every request on the thread that makes it."""
+    placed = ThreadedContentGenerator(setup.content_generator, threads)
+    return replace(setup, content_generator=placed)
 
 
 def _policy_annotations(tool: Named) -> JsonObject | None:

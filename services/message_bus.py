@@ -99,6 +99,11 @@ class ToolCallView(Protocol):
         ...
 
     @property
+    def parent_call_id(self) -> str | None:
+        """The call in whose execution this one is made, for a child's calls."""
+        ...
+
+    @property
     def confirmation_details(self) -> ConfirmationDetails | None:
         """What is being asked, while the call awaits approval."""
         ...

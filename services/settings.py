@@ -102,6 +102,8 @@ class Settings:
     allowed_environment_variables: tuple[str, ...] = ()
     """Variables that servers inherit although they are called like a secret."""
     blocked_environment_variables: tuple[str, ...] = ()
+    model_steering: bool = False
+    """Whether what the user says while the agent works is passed on to the model."""
     hooks: tuple[HookDefinition, ...] = ()
     """All hooks of all settings files, in their order."""
     project_hooks: tuple[HookDefinition, ...] = ()
@@ -323,6 +325,7 @@ PARAMETERS: Final = (
         "dynamic_model_configuration",
         _boolean,
     ),
+    _parameter("modelSteering", "experimental.modelSteering", "model_steering", _boolean),
     _parameter("plan", "general.plan.enabled", "plan_enabled", _boolean),
     _parameter(
         "planSettings.modelRouting", "general.plan.modelRouting", "plan_model_routing", _boolean

@@ -28,6 +28,7 @@ from runtimes.contract import Runtime
 from services.abort import AbortController
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
+from services.steering import InjectionSource
 from services.wire import Content
 
 __all__ = ["AdkRuntime", "open_engine"]
@@ -125,7 +126,12 @@ class AdkRuntime(Runtime):
         self._sessions.drop(self._conversation)
 
     def hint(self, text: str, source: str) -> None:
-        """A hint; the main agent is never told of one. Source: core `legacy-agent-session.ts`."""
+        """A hint: children that run hear of it. Source: core `legacy-agent-session.ts`.
+
+        Raises:
+            ValueError: there is no such source.
+        """
+        self._services.steering.add(text, InjectionSource(source))
 
     async def settled(self) -> None:
         """Return when no stream's work is left, rollbacks after an abort included."""

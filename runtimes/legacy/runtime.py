@@ -15,6 +15,7 @@ from runtimes.legacy.client import GeminiClient
 from services.abort import AbortController
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
+from services.steering import InjectionSource
 from services.wire import Content
 
 __all__ = ["LegacyRuntime", "open_runtime"]
@@ -67,7 +68,12 @@ class LegacyRuntime(Runtime):
         self._chats.rewind(to)
 
     def hint(self, text: str, source: str) -> None:
-        """A hint; the main agent is never told of one. Source: core `legacy-agent-session.ts`."""
+        """A hint: children that run hear of it. Source: core `legacy-agent-session.ts`.
+
+        Raises:
+            ValueError: there is no such source.
+        """
+        self._services.steering.add(text, InjectionSource(source))
 
     async def settled(self) -> None:
         """Return when no stream's work is left, rollbacks after an abort included."""

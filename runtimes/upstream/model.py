@@ -12,11 +12,11 @@ from contextlib import aclosing
 from typing import Any, Final, TypeVar
 
 from runtimes.upstream.connection import Connection
-from runtimes.upstream.threads import ThreadPaths
 from services.abort import AbortController, AbortError
 from services.background import BackgroundTasks
 from services.model.errors import ApiError, ModelError, NetworkError
 from services.model.generator import ContentGenerator, EmbedRequest, LlmRole, ModelRequest
+from services.threads import ThreadPaths
 from services.wire import Content, Json, JsonObject
 
 __all__ = ["ModelBridge"]

@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import dataclass
 
 from runtimes.upstream.connection import Connection
-from runtimes.upstream.threads import ThreadPaths
 from services.abort import AbortController, AbortError, AbortSignal
 from services.availability.handler import FallbackQuestion
 from services.background import BackgroundTasks
@@ -26,6 +25,7 @@ from services.state import (
     RetryAttempt,
     UserFeedback,
 )
+from services.threads import ThreadPaths
 from services.tools.contract import ConfirmationDetails
 from services.wire import JsonObject
 
@@ -39,6 +39,7 @@ class _Call:
     call_id: str
     name: str
     status: str
+    parent_call_id: str | None
     confirmation_details: ConfirmationDetails | None
     correlation_id: str | None
 
@@ -181,6 +182,7 @@ def _shown(call: JsonObject) -> _Call:
         call_id=call["callId"],
         name=call["name"],
         status=call["status"],
+        parent_call_id=call["parentCallId"],
         correlation_id=call["correlationId"],
         confirmation_details=None
         if asked is None

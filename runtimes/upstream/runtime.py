@@ -17,9 +17,9 @@ from runtimes.upstream.failure import DriverBroken
 from runtimes.upstream.model import ModelBridge
 from runtimes.upstream.notices import Notices
 from runtimes.upstream.pool import Lease, lease
-from runtimes.upstream.threads import ThreadPaths
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
+from services.threads import ThreadPaths
 from services.wire import Content, JsonObject
 
 __all__ = ["UpstreamRuntime", "runtime_for"]

@@ -33,6 +33,7 @@ from services.scheduler.truncation import OutputLimiter
 from services.scheduler.validation import Registry, Resolver, Validator
 from services.settings import Settings
 from services.state import CoreEvents, SessionState
+from services.threads import within_call
 from services.wire import Json, JsonObject
 
 __all__ = [
@@ -271,7 +272,8 @@ class ToolScheduler:
             self._store.transition(call.call_id, CallStatus.CANCELLED, "Operation cancelled")
             return
         self._store.transition(call.call_id, CallStatus.EXECUTING)
-        ending = await self._run_call(call, signal)
+        with within_call(call.call_id):
+            ending = await self._run_call(call, signal)
         if ending.tail is None or call.request.tails >= MAX_TAIL_CALLS:
             self._store.transition(call.call_id, ending.status, ending.response)
         else:

@@ -115,6 +115,11 @@ class ToolCall:
         """The tool's name, as asked for."""
         return self.request.name
 
+    @property
+    def parent_call_id(self) -> str | None:
+        """The call in whose execution this one is made, for a child's calls."""
+        return self.request.parent_call_id
+
     def completed(self) -> CompletedToolCall:
         """The call as its requester gets it.
 

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from runtimes.upstream.threads import MAIN, ThreadPaths
 from services.model.generator import LlmRole
+from services.threads import MAIN, ThreadPaths
 
 SUBAGENT = LlmRole.SUBAGENT
 

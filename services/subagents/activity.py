@@ -1,0 +1,54 @@
+"""What a child tells of its work while it goes on: activities, before anything is made of them.
+
+Source: core `agents/types.ts` (`SubagentActivityEvent`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+from services.wire import JsonObject
+
+__all__ = [
+    "CANCELLED_MESSAGE",
+    "REJECTED_PREFIX",
+    "ActivityErrorType",
+    "ActivityType",
+    "OnActivity",
+    "SubagentActivity",
+]
+
+REJECTED_PREFIX: Final = "User rejected this operation."
+CANCELLED_MESSAGE: Final = "Request cancelled."
+
+
+class ActivityType(StrEnum):
+    """What happened."""
+
+    TOOL_CALL_START = "TOOL_CALL_START"
+    TOOL_CALL_END = "TOOL_CALL_END"
+    THOUGHT_CHUNK = "THOUGHT_CHUNK"
+    ERROR = "ERROR"
+
+
+class ActivityErrorType(StrEnum):
+    """What kind of ERROR."""
+
+    REJECTED = "REJECTED"
+    CANCELLED = "CANCELLED"
+    GENERIC = "GENERIC"
+
+
+@dataclass(frozen=True, slots=True)
+class SubagentActivity:
+    """One activity; `data` has the wire's keys (`text`; `name`, `args`, `callId`; `error` …)."""
+
+    agent_name: str
+    type: ActivityType
+    data: JsonObject
+
+
+OnActivity = Callable[[SubagentActivity], None]

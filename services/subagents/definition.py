@@ -1,0 +1,167 @@
+"""What an agent is, before it runs: its definition, and how a run of it ends.
+
+Source: core `agents/types.ts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Final
+
+from services.tools.contract import Tool
+from services.wire import Content, Json, JsonObject
+
+__all__ = [
+    "COMPLETE_TASK",
+    "DEFAULT_MAX_TIME_MINUTES",
+    "DEFAULT_MAX_TURNS",
+    "DEFAULT_QUERY",
+    "GRACE_PERIOD_MS",
+    "INVOKE_AGENT",
+    "AgentDefinition",
+    "AgentModel",
+    "AgentOutput",
+    "AgentPrompt",
+    "LocalAgentDefinition",
+    "OutputConfig",
+    "RemoteAgentDefinition",
+    "RunLimits",
+    "TerminateMode",
+]
+
+COMPLETE_TASK: Final = "complete_task"
+INVOKE_AGENT: Final = "invoke_agent"
+DEFAULT_QUERY: Final = "Get Started!"
+DEFAULT_MAX_TURNS: Final = 30
+DEFAULT_MAX_TIME_MINUTES: Final = 10
+GRACE_PERIOD_MS: Final = 60_000
+
+
+class TerminateMode(StrEnum):
+    """Why an agent's run ended."""
+
+    ERROR = "ERROR"
+    TIMEOUT = "TIMEOUT"
+    GOAL = "GOAL"
+    MAX_TURNS = "MAX_TURNS"
+    ABORTED = "ABORTED"
+    ERROR_NO_COMPLETE_TASK_CALL = "ERROR_NO_COMPLETE_TASK_CALL"
+
+    @property
+    def recoverable(self) -> bool:
+        """Whether the agent gets one last turn in which to submit its result."""
+        return self in (
+            TerminateMode.TIMEOUT,
+            TerminateMode.MAX_TURNS,
+            TerminateMode.ERROR_NO_COMPLETE_TASK_CALL,
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentOutput:
+    """What a run brought back. `turn_count` leaves the recovery turn out."""
+
+    result: str
+    terminate_reason: TerminateMode
+    turn_count: int | None = None
+    duration_ms: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputConfig:
+    """What an agent submits: one property `name` of `complete_task`, of this JSON schema."""
+
+    name: str
+    description: str
+    schema: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentPrompt:
+    """Texts with `${name}` for inputs. One of `system` and `initial_messages` must be there."""
+
+    system: str | None = None
+    initial_messages: tuple[Content, ...] | None = None
+    query: str | None = None
+    """The first message; `DEFAULT_QUERY` where there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentModel:
+    """`inherit`, an alias, or a model; and the generation config to ask it with."""
+
+    model: str = "inherit"
+    generation_config: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunLimits:
+    """How long an agent may take. Nothing given: the defaults above."""
+
+    max_time_minutes: float | None = None
+    max_turns: int | None = None
+
+    @property
+    def minutes(self) -> float:
+        """Minutes of work; waiting for a person is not counted."""
+        return DEFAULT_MAX_TIME_MINUTES if self.max_time_minutes is None else self.max_time_minutes
+
+    @property
+    def turns(self) -> int:
+        """Model turns, the recovery turn left out."""
+        return DEFAULT_MAX_TURNS if self.max_turns is None else self.max_turns
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentDefinition:
+    """What local and remote agents have in common."""
+
+    name: str
+    description: str
+    display_name: str | None = None
+    experimental: bool = False
+    input_schema: JsonObject = field(default_factory=dict)
+    hash: str | None = None
+    """Of the file it comes from; what a person acknowledges."""
+    file: str | None = None
+
+    @property
+    def shown_name(self) -> str:
+        """Its name for people."""
+        return self.display_name or self.name
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalAgentDefinition(AgentDefinition):
+    """An agent that runs on its parent's runtime."""
+
+    prompt: AgentPrompt
+    model: AgentModel = field(default_factory=AgentModel)
+    limits: RunLimits = field(default_factory=RunLimits)
+    tools: tuple[str | JsonObject | Tool, ...] | None = None
+    """Names, wildcards, raw declarations or tools; `None`: every active tool of the parent; empty:
+    none but `complete_task`."""
+    output: OutputConfig | None = None
+    process_output: Callable[[Any], str] | None = None
+    """From the submitted value to the result's text."""
+    workspace_directories: tuple[str, ...] = ()
+    memory_inbox_access: bool = False
+    auto_memory_extraction_write_access: bool = False
+    include_extension_context: bool = True
+    mcp_servers: Mapping[str, Json] = field(default_factory=dict)
+    """Servers of the agent's own, by name, as settings would have them."""
+    on_before_turn: Callable[[object], Awaitable[None]] | None = None
+    """Awaited before each model call with the child's chat."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteAgentDefinition(AgentDefinition):
+    """An agent that is asked over A2A. One of the two cards is there."""
+
+    card_url: str | None = None
+    card_json: str | None = None
+    auth: JsonObject | None = None
+    """`{type: apiKey | http | google-credentials | oauth2, …}`, values not yet resolved."""
+    original_description: str | None = None

@@ -1,0 +1,176 @@
+"""`ThreadPaths`: on whose behalf a model request is made, as a path of calls.
+
+It is known inside which tool call's execution a request is made; the harness speaks of `main`
+and of `T/C`, call C of model turn T of the main thread, both from 0, a grandchild's path being its
+parent's with `/T/C` appended. Source: the cassette format, "Model steps", `thread`; of
+`executing_call`: core `utils/toolCallContext.ts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import aclosing, contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from services.message_bus import MessageBus, ToolCallsUpdate
+from services.model.generator import (
+    ChunkStream,
+    ContentGenerator,
+    EmbedRequest,
+    LlmRole,
+    ModelRequest,
+)
+from services.wire import JsonObject
+
+__all__ = [
+    "MAIN",
+    "ThreadPaths",
+    "ThreadedContentGenerator",
+    "executing_call",
+    "follow_calls",
+    "within_call",
+]
+
+MAIN: Final = "main"
+_TURNS: Final = frozenset({LlmRole.MAIN, LlmRole.SUBAGENT})
+
+_executing: ContextVar[str | None] = ContextVar("executing_call", default=None)
+
+
+def executing_call() -> str | None:
+    """The id of the tool call in whose execution this task runs, if any."""
+    return _executing.get()
+
+
+@contextmanager
+def within_call(call_id: str) -> Iterator[None]:
+    """Mark what this task does, and tasks it starts, as part of the execution of a call."""
+    token = _executing.set(call_id)
+    try:
+        yield
+    finally:
+        _executing.reset(token)
+
+
+@dataclass(slots=True)
+class _Thread:
+    """A thread's model turns that have ended, and the calls of the latest that are unaccounted."""
+
+    turns: int = 0
+    calls: list[tuple[str | None, str]] = field(default_factory=list)
+    """Of the latest turn with calls: (id, name); `None` for an id that the core has to make."""
+    taken: set[int] = field(default_factory=set)
+
+
+class ThreadPaths:
+    """Follows a session's streams and calls. Feed it in the order in which things happen."""
+
+    def __init__(self) -> None:
+        self._threads: dict[str, _Thread] = {}
+        self._calls: dict[str, tuple[str, str]] = {}
+        """Call id → the thread that made it, and its path."""
+        self._children: set[str] = set()
+
+    def of_request(self, call_id: str | None, role: LlmRole) -> str:
+        """The thread of a request made inside the execution of `call_id`, if any."""
+        if call_id is None or call_id not in self._calls:
+            return MAIN
+        if role is LlmRole.SUBAGENT:
+            self._children.add(call_id)
+        within, path = self._calls[call_id]
+        return path if call_id in self._children else within
+
+    def turn_begins(self, thread: str) -> None:
+        """A model turn is asked for."""
+        state = self._threads.setdefault(thread, _Thread())
+        state.calls.clear()
+        state.taken.clear()
+
+    def chunk(self, thread: str, chunk: JsonObject) -> None:
+        """A chunk of the turn was handed out."""
+        state = self._threads[thread]
+        for candidate in (chunk.get("candidates") or [])[:1]:
+            for part in (candidate.get("content") or {}).get("parts") or []:
+                call = part.get("functionCall")
+                if isinstance(call, dict):
+                    state.calls.append((call.get("id"), str(call.get("name"))))
+
+    def turn_ended(self, thread: str) -> None:
+        """The turn's stream has come to its end."""
+        self._threads[thread].turns += 1
+
+    def of_call(self, call_id: str) -> str:
+        """The path that a child started by this call has; `main` for a call nobody knows."""
+        return self._calls.get(call_id, (MAIN, MAIN))[1]
+
+    def call(self, call_id: str, name: str, parent: str | None) -> None:
+        """A scheduler has taken in a call; `parent` is the call whose execution it serves."""
+        if call_id in self._calls:
+            return
+        within = MAIN if parent is None else self._calls.get(parent, (MAIN, MAIN))[1]
+        state = self._threads.setdefault(within, _Thread())
+        own = f"{max(state.turns - 1, 0)}/{_place(state, call_id, name)}"
+        self._calls[call_id] = within, own if within == MAIN else f"{within}/{own}"
+
+
+def _place(state: _Thread, call_id: str, name: str) -> int:
+    """Which of the turn's calls it is: by its id, else the first of that name that is left."""
+    free = [n for n in range(len(state.calls)) if n not in state.taken]
+    by_id = [n for n in free if state.calls[n][0] == call_id]
+    by_name = [n for n in free if state.calls[n][0] is None and state.calls[n][1] == name]
+    place = (by_id or by_name or free or [len(state.calls)])[0]
+    state.taken.add(place)
+    return place
+
+
+class ThreadedContentGenerator:
+    """A model that is told of every request on which thread it is made."""
+
+    def __init__(self, inner: ContentGenerator, threads: ThreadPaths) -> None:
+        self._inner = inner
+        self._threads = threads
+
+    async def generate_content(self, request: ModelRequest) -> JsonObject:
+        """Ask on the request's thread."""
+        return await self._inner.generate_content(self._placed(request))
+
+    async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
+        """Ask on the request's thread; a turn's calls are counted as they come."""
+        placed = self._placed(request)
+        if placed.role not in _TURNS:
+            return await self._inner.generate_content_stream(placed)
+        self._threads.turn_begins(placed.thread)
+        return self._turn(placed.thread, await self._inner.generate_content_stream(placed))
+
+    async def count_tokens(self, request: ModelRequest) -> JsonObject:
+        """Ask on the request's thread."""
+        return await self._inner.count_tokens(self._placed(request))
+
+    async def embed_content(self, request: EmbedRequest) -> JsonObject:
+        """Ask; embeddings belong to no thread."""
+        return await self._inner.embed_content(request)
+
+    def _placed(self, request: ModelRequest) -> ModelRequest:
+        if request.thread != MAIN:  # an engine that knows better: the published core's driver
+            return request
+        thread = self._threads.of_request(executing_call(), request.role)
+        return request if thread == MAIN else replace(request, thread=thread)
+
+    async def _turn(self, thread: str, stream: ChunkStream) -> AsyncGenerator[JsonObject, None]:
+        async with aclosing(stream):
+            async for chunk in stream:
+                self._threads.chunk(thread, chunk)
+                yield chunk
+        self._threads.turn_ended(thread)
+
+
+def follow_calls(threads: ThreadPaths, bus: MessageBus) -> None:
+    """Let `threads` hear of every call that a scheduler takes in."""
+
+    def update(told: ToolCallsUpdate) -> None:
+        for call in told.calls:
+            threads.call(call.call_id, call.name, call.parent_call_id)
+
+    bus.subscribe(ToolCallsUpdate, update)
