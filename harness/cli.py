@@ -23,6 +23,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "trace": "harness.commands.trace:trace",
     "baseline": "harness.commands.baseline:baseline",
     "generate": "harness.commands.generate:generate",
+    "orders": "harness.commands.orders:orders",
     "list": "harness.commands.corpus:list_",
     "show": "harness.commands.corpus:show",
     "check": "harness.commands.corpus:check",

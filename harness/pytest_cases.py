@@ -98,7 +98,7 @@ class CassetteFileNode(pytest.File):
         """Its one case, unless another phase was asked for."""
         from harness.cassette.find import find_cassettes
 
-        for found in find_cassettes([self.path], None, self.asked.phase):
+        for found in find_cassettes([self.path], None, self.asked.phase, variants=True):
             item = CassetteItem.from_parent(self, name=found.name)
             item.file, item.asked = found, self.asked
             yield item

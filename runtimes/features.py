@@ -23,5 +23,7 @@ BUILT: Final = frozenset(
         "resume",
         "rewind",
         "routing",
+        "steering",
+        "subagents",
     }
 )

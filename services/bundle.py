@@ -28,6 +28,7 @@ from services.settings import Settings
 from services.state import CoreEvents, SessionState
 from services.steering import InjectionService
 from services.subagents.subagents import Subagents
+from services.subagents.toolset import DiscoverServers
 from services.telemetry.contract import Telemetry
 from services.tools.registry import ToolRegistry
 from services.wire import Content
@@ -74,5 +75,9 @@ class Services:
     """Whom to ask when a model cannot be used; nobody where it is `None`."""
     new_recording: Callable[[], ChatRecording]
     """A recorder for a new chat of this session; nothing is on disk before its `initialize`."""
+    agent_servers: DiscoverServers | None = None
+    """Starts the MCP servers that an agent brings along; they end with the session."""
+    version: str = "unknown"
+    """Of the product."""
     telemetry: Telemetry | None = None
     """What watches the session; `None` where telemetry is off. It is shown every agent."""

@@ -57,7 +57,19 @@ class ChatRecording:
         ids: IdSource,
         events: CoreEvents,
         find_tool: Callable[[str], Tool | None],
+        session_id: str | None = None,
     ) -> None:
+        """Prepare to record.
+
+        Args:
+            workspace: where files go.
+            state: names the session, as it is called when the file is opened.
+            clock: of the lines' times.
+            ids: of messages.
+            events: people are told of a full disk there.
+            find_tool: the active tool of a name, for its display name and description.
+            session_id: an agent's own, in place of the session's.
+        """
         self._workspace = workspace
         self._state = state
         self._clock = clock
@@ -65,7 +77,8 @@ class ChatRecording:
         self._events = events
         self._find_tool = find_tool
         self._file: SessionFile | None = None
-        self._session_id = state.session_id
+        self._own_id = session_id
+        self._session_id = session_id or state.session_id
         self._messages: list[JsonObject] = []
         self._index: dict[str, int] = {}
         self._queued_thoughts: list[JsonObject] = []
@@ -109,7 +122,7 @@ class ChatRecording:
         if resumed is not None:
             self._resume(resumed)
             return
-        self._session_id, stamp = self._state.session_id, self._now()
+        self._session_id, stamp = self._own_id or self._state.session_id, self._now()
         path = recording_path(
             self._workspace.project_temp,
             self._session_id,

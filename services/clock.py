@@ -13,7 +13,7 @@ import asyncio
 import heapq
 import selectors
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -27,6 +27,7 @@ __all__ = [
     "VirtualClock",
     "iso_timestamp",
     "sleep_or_abort",
+    "sleep_until_or_abort",
     "virtual_loop",
 ]
 
@@ -59,9 +60,27 @@ def iso_timestamp(epoch_ms: int) -> str:
 
 async def sleep_or_abort(clock: Clock, delay_ms: float, signal: AbortSignal) -> None:
     """Sleep, or raise `AbortError` as soon as `signal` is aborted."""
-    signal.raise_if_aborted()
+    await _or_abort(clock.sleep(delay_ms), signal)
+
+
+async def sleep_until_or_abort(clock: Clock, due_ms: float, signal: AbortSignal) -> None:
+    """Sleep until a date, or raise `AbortError` as soon as `signal` is aborted.
+
+    What moves the clock before the sleep has begun is part of it.
+    """
+    await _or_abort(_sleep_until(clock, due_ms), signal)
+
+
+async def _sleep_until(clock: Clock, due_ms: float) -> None:
+    await clock.sleep(due_ms - clock.now_ms())
+
+
+async def _or_abort(sleeping: Coroutine[Any, Any, None], signal: AbortSignal) -> None:
+    if signal.aborted:
+        sleeping.close()
+        raise AbortError()
     loop = asyncio.get_running_loop()
-    sleeper = loop.create_task(clock.sleep(delay_ms))
+    sleeper = loop.create_task(sleeping)
     off = signal.on_abort(lambda: _cancel(sleeper))
     try:
         await asyncio.wait([sleeper])
@@ -100,7 +119,8 @@ class VirtualClock:
 
     Use it inside a loop made by `virtual_loop`, which it finds by itself at the first `sleep`.
     `on_stall` is called once when the loop is idle with nobody waiting for virtual time and
-    nothing real going on: the run can never go on by itself.
+    nothing real going on: the run can never go on by itself. `before_waking` is asked each time
+    before virtual time would move; True means that it set something going, and time stands still.
     """
 
     def __init__(
@@ -112,6 +132,7 @@ class VirtualClock:
         self._real = 0
         self._real_since_ns = 0
         self.on_stall = on_stall
+        self.before_waking: Callable[[], bool] | None = None
 
     def now_ms(self) -> int:
         """Milliseconds since the Unix epoch, in virtual time."""
@@ -158,6 +179,8 @@ class VirtualClock:
 
     def wake_next(self) -> bool:
         """Jump to the earliest waiter and wake it. False when nobody waits. The loop's call."""
+        if self.before_waking is not None and self.before_waking():
+            return True
         while self._waiters:
             due, _, woken = heapq.heappop(self._waiters)
             if woken.done():

@@ -39,22 +39,31 @@ from services.policy.tool_names import mcp_tool_warnings
 from services.prompts import Prompts
 from services.routing.options import RoutingOptions
 from services.routing.router import ModelRouter, RoutingServices
+from services.scheduler.execution import RunCall
 from services.scheduler.scheduler import ToolScheduler
 from services.scheduler.truncation import OutputLimiter
 from services.settings import Settings
 from services.skills.manager import SkillManager
 from services.state import ApprovalMode, CoreEvents, SessionState
 from services.steering import InjectionService
+from services.subagents.agent_tool import AgentTool, RemoteInvoker
+from services.subagents.builtin.catalogue import builtin_agents
+from services.subagents.child_run import SessionParts
+from services.subagents.definition import INVOKE_AGENT, RemoteAgentDefinition
+from services.subagents.prompt_section import agents_section
+from services.subagents.registry import AgentRegistry
+from services.subagents.remote.agents import RemoteAgents
 from services.subagents.subagents import Subagents
 from services.telemetry.contract import Telemetry
 from services.threads import ThreadedContentGenerator, ThreadPaths, follow_calls
 from services.tool_distillation import ToolDistillation
+from services.tools.base import Invocation
 from services.tools.builtin import build_registry
 from services.tools.contract import ServerTool
 from services.tools.edit_correction import EditCorrector
 from services.tools.host import ToolHost
 from services.tools.project_memory import ProjectMemory
-from services.tools.registry import Named
+from services.tools.registry import Named, ToolRegistry
 from services.tools.web_access import WebAccess
 from services.tools.web_client import open_web
 from services.tools.web_model import ClientModel
@@ -91,6 +100,8 @@ class ServicesSetup:
     """Who else is told of model calls."""
     telemetry: Telemetry | None = None
     """What watches the session; `None` where telemetry is off."""
+    around_tools: Callable[[RunCall], RunCall] | None = None
+    """What stands around each run of a call, in children too, outside of what measures it."""
     notify_hooks: Callable[[HookNotice], None] = lambda _: None
     """Told when hooks start and end, and of what they have to say to people."""
 
@@ -146,15 +157,18 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         events=setup.events,
         options=RoutingOptions.from_settings(setup.settings),
     )
-    servers = SessionServers() if has_servers(setup.settings) else None
+    servers = SessionServers()
     memory = ProjectMemory(setup.workspace, trusted=setup.settings.folder_trusted)
+    skills = SkillManager(setup.events)
     prompts = Prompts(
         workspace=setup.workspace,
         state=state,
         environment=setup.environment,
         clock=setup.clock,
-        server_instructions=servers.instructions if servers is not None else str,
+        server_instructions=servers.instructions,
         memory=memory,
+        skills=skills,
+        agents=lambda: _agents_section(subagents, tools),
     )
     host = ToolHost(
         workspace=setup.workspace,
@@ -163,7 +177,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         state=state,
         environment=setup.environment,
         process_ids=setup.process_ids,
-        skills=SkillManager(setup.events),
+        skills=skills,
         memory=memory,
         corrector=(
             None
@@ -209,14 +223,43 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         folder_trusted=setup.settings.folder_trusted,
         events=setup.events,
     )
-    tools = build_registry(host, servers)
-    tools.set_exclusion(
-        lambda tool: policy.statically_excluded(tool.name, annotations=_policy_annotations(tool))
-    )
     bus = MessageBus(policy)
     follow_calls(threads, bus)
     subagents = Subagents(threads)
     steering = InjectionService(setup.clock, steering=setup.settings.model_steering)
+    tools = build_registry(
+        host,
+        servers if has_servers(setup.settings) else None,
+        agents=AgentTool(
+            SessionParts(subagents=subagents, ids=setup.ids, bus=bus),
+            find=lambda name: subagents.registry.definition(name),
+            settings=setup.settings,
+            steering=steering,
+            remote=_remote(setup.settings, subagents, host),
+        ),
+    )
+    tools.set_exclusion(
+        lambda tool: policy.statically_excluded(tool.name, annotations=_policy_annotations(tool))
+    )
+    remote = RemoteAgents(
+        clock=setup.clock,
+        ids=setup.ids,
+        environment=setup.environment,
+        workspace=setup.workspace,
+    )
+    registry = AgentRegistry(
+        workspace=setup.workspace,
+        settings=setup.settings,
+        state=state,
+        models=models,
+        policy=policy,
+        events=setup.events,
+        builtin=builtin_agents(
+            host=host, models=models, prompts=prompts, tool_names=tools.all_names
+        ),
+        remote=remote,
+    )
+    subagents.know(registry, remote)
     distiller = ToolDistillation(
         workspace=setup.workspace,
         settings=setup.settings,
@@ -271,7 +314,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         events=setup.events,
         limiter=limiter,
         hooks=hooks,
-        around=None if telemetry is None else telemetry.tools,
+        around=_around(setup),
     )
     if telemetry is not None:
         telemetry.watch(setup.events, bus)
@@ -297,7 +340,10 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
 
     async with AsyncExitStack() as stack:
         stack.push_async_callback(host.close)
-        if servers is not None:
+        stack.push_async_callback(remote.close)
+        stack.callback(registry.close)
+        await registry.load()
+        if has_servers(setup.settings) or registry.brings_servers:
             await stack.enter_async_context(
                 servers.started(
                     host=host,
@@ -339,8 +385,50 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
             new_loop_detector=new_loop_detector,
             fallback_handler=setup.fallback_handler,
             new_recording=new_recording,
+            agent_servers=servers.discover_for_agent,
+            version=setup.version,
             telemetry=telemetry,
         )
+
+
+def _around(setup: ServicesSetup) -> Callable[[RunCall], RunCall] | None:
+    """What stands around each run of a call: what measures it, and what was asked for."""
+    wrappers: list[Callable[[RunCall], RunCall]] = []
+    wrappers += [] if setup.telemetry is None else [setup.telemetry.tools]
+    wrappers += [] if setup.around_tools is None else [setup.around_tools]
+    if not wrappers:
+        return None
+
+    def around(run: RunCall) -> RunCall:
+        for wrap in wrappers:
+            run = wrap(run)
+        return run
+
+    return around
+
+
+def _agents_section(subagents: Subagents, tools: ToolRegistry) -> str:
+    """What the model is told of the agents, where it may call any."""
+    if tools.get(INVOKE_AGENT) is None:
+        return ""
+    return agents_section(subagents.registry.summaries())
+
+
+def _remote(settings: Settings, subagents: Subagents, host: ToolHost) -> RemoteInvoker:
+    """How calls of remote agents are made; most sessions never load what that takes."""
+
+    def invocation(definition: RemoteAgentDefinition, inputs: JsonObject) -> Invocation:
+        from services.subagents.remote.invocation import remote_invocation
+
+        return remote_invocation(
+            definition,
+            inputs,
+            agents=subagents.remote,
+            host=host,
+            sessions=settings.adk.agent_session_subagent_enabled,
+        )
+
+    return invocation
 
 
 def _metered(setup: ServicesSetup) -> ServicesSetup:

@@ -28,6 +28,7 @@ __all__ = [
     "BusMessage",
     "MessageBus",
     "RequestTimeout",
+    "SubagentActivityUpdate",
     "ToolCallView",
     "ToolCallsUpdate",
     "ToolConfirmationRequest",
@@ -123,6 +124,16 @@ class ToolCallsUpdate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SubagentActivityUpdate:
+    """A subagent did something: one item of its list, new or changed."""
+
+    subagent: str
+    """Its name for people."""
+    activity: JsonObject
+    """`{id, type, content, displayName?, description?, args?, status}`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class BusFailure:
     """Something that publishing would have raised."""
 
@@ -130,7 +141,12 @@ class BusFailure:
 
 
 Announcement = (
-    ToolConfirmationResponse | ToolPolicyRejection | ToolCallsUpdate | UpdatePolicy | BusFailure
+    ToolConfirmationResponse
+    | ToolPolicyRejection
+    | ToolCallsUpdate
+    | SubagentActivityUpdate
+    | UpdatePolicy
+    | BusFailure
 )
 BusMessage = ToolConfirmationRequest | Announcement
 M = TypeVar("M", bound=BusMessage)

@@ -6,12 +6,14 @@ The words are this product's own; only the first text's `<session_context>` fram
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Final
 
 from services.clock import Clock
 from services.environment import Environment
 from services.ids import stable_id
+from services.skills.manager import SkillManager
 from services.state import ApprovalMode, SessionState
 from services.tools.folder_tree import FolderTree, folder_tree
 from services.tools.ignore import FileDiscovery
@@ -67,6 +69,23 @@ _MODES: Final = {
         "You are planning. Read as much as you need, write plans only, change nothing else."
     ),
 }
+_SKILLS: Final = "Skills that you may use; `activate_skill` gives you what one says, by its name:"
+_PLACE: Final = "You work in these folders, of which the first two hundred items are shown:"
+_AGENT_PLANS: Final = (
+    "You are planning: nothing but plans, `.md` files in {plans}/, may be written. Leave the "
+    "source code as it is."
+)
+_AGENT_RULES: Final = """\
+How you work:
+- Nobody can answer you. Ask no questions; decide for yourself.
+- Go step by step, and use your tools for it.
+- Name files by absolute paths, which begin with one of the folders above.
+- When your user refuses a call, respect that. Do not ask for the same again; find another way.
+- You are done when you have called `complete_task`, and not before: an answer without any call \
+counts as a failure. Call no other tool together with it."""
+_STRUCTURED_END: Final = " Give it your answer in the form that it declares."
+_PLAIN_END: Final = """ Its `result` is all that is passed on of your work: put in it everything \
+that you found out, in the form that you were asked for."""
 _HEADLESS: Final = "Nobody is there to answer questions. Decide for yourself and finish the task."
 
 
@@ -82,6 +101,8 @@ class Prompts:
         clock: Clock,
         server_instructions: Callable[[], str] = str,
         memory: ProjectMemory | None = None,
+        skills: SkillManager | None = None,
+        agents: Callable[[], str] = str,
     ) -> None:
         """Make them.
 
@@ -92,6 +113,8 @@ class Prompts:
             clock: for today.
             server_instructions: what MCP servers say about themselves; empty where they do not.
             memory: what the user's and the project's memory files say.
+            skills: which skills there are, for agents.
+            agents: what the model is told of the agents that it may call.
         """
         self._workspace = workspace
         self._state = state
@@ -99,22 +122,67 @@ class Prompts:
         self._clock = clock
         self._server_instructions = server_instructions
         self._memory = memory
+        self._skills = skills
+        self._agents = agents
 
     def system_instruction(self) -> str:
         """The system instruction for the approval mode now in force."""
         sections = [_ROLE, _MODES[self._state.approval_mode]]
         if not self._state.interactive:
             sections.append(_HEADLESS)
-        if self._memory is not None:
-            sections += [text for text in (self._memory.of_user, self._memory.of_user_here) if text]
+        if agents := self._agents():
+            sections.append(agents)
+        return "\n\n".join([*sections, *self._user_memory()])
+
+    def headless_instruction(self) -> str:
+        """What every session's agent is told where nobody is asked: no memory, no other agents."""
+        return "\n\n".join([_ROLE, _MODES[self._state.approval_mode], _HEADLESS])
+
+    def agent_instruction(
+        self, prompt: str, *, folders: Sequence[Path], skills: bool, structured: bool
+    ) -> str:
+        """An agent's system instruction: what it is, and what every agent is told.
+
+        Source: core `agents/local-executor.ts`, `buildSystemPrompt`.
+
+        Args:
+            prompt: the agent's own words.
+            folders: those that it works in.
+            skills: whether it may use the session's.
+            structured: whether its result has a form of its own.
+        """
+        sections = [prompt]
+        found = self._skills.skills if skills and self._skills is not None else ()
+        if found:
+            lines = [f"- {each.name}: {each.description} ({each.location})" for each in found]
+            sections.append("\n".join([_SKILLS, *lines]))
+        sections += self._user_memory()
+        sections.append("\n".join([_PLACE, *map(self._overview, folders)]))
+        if self._state.approval_mode is ApprovalMode.PLAN:
+            plans = self._workspace.project_temp / self._state.first_session_id / "plans"
+            sections.append(_AGENT_PLANS.format(plans=plans))
+        sections.append(_AGENT_RULES + (_STRUCTURED_END if structured else _PLAIN_END))
         return "\n\n".join(sections)
+
+    def session_memory(self) -> str:
+        """What project and servers say, as the first turn of a conversation has it; or nothing."""
+        return self._project_context()
+
+    def _user_memory(self) -> list[str]:
+        if self._memory is None:
+            return []
+        return [text for text in (self._memory.of_user, self._memory.of_user_here) if text]
+
+    def _overview(self, folder: Path) -> str:
+        tree = self._tree(folder)
+        return "\n".join([f"- {folder}", *tree.lines])
 
     def session_context(self) -> Content:
         """The first user turn: date, platform, folders, what MCP servers say.
 
         Its id is `ENVIRONMENT_CONTEXT_ID`.
         """
-        tree = self._workspace_tree()
+        tree = self._tree(self._workspace.root)
         text = _CONTEXT.format(
             today=self._environment.long_date(self._clock.now_ms()),
             platform=self._environment.platform,
@@ -126,8 +194,7 @@ class Prompts:
         )
         return {"role": "user", "parts": [{"text": text}]}
 
-    def _workspace_tree(self) -> FolderTree:
-        root = self._workspace.root
+    def _tree(self, root: Path) -> FolderTree:
         try:
             return folder_tree(root, hides=FileDiscovery(root).hides)
         except OSError:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from services.agent_settings import AgentOverride, AgentSettingsError, read_overrides
 from services.hook_definitions import HookDefinition, HookSettingsError, read_hooks
 from services.telemetry_settings import OTLP_PROTOCOLS, TARGETS, TelemetrySettings
 
@@ -66,6 +67,12 @@ class Settings:
     disable_llm_correction: bool = True
     topic_update_narration: bool = True
     folder_trusted: bool = True
+    folder_trust: bool = True
+    """Whether a folder that is not trusted has no agents of its own."""
+    enable_agents: bool = True
+    """Whether there are agents that the model can call."""
+    agent_overrides: Mapping[str, AgentOverride] = field(default_factory=dict)
+    """What is different about agents, by their names."""
     interactive: bool = False
     policy_rules: tuple[Mapping[str, Any], ...] = ()
     """Rules appended to the engine's: `toolName`, `decision`, `priority`, `argsPattern`, …"""
@@ -273,6 +280,9 @@ PARAMETERS: Final = (
         "topicUpdateNarration", "general.topicUpdateNarration", "topic_update_narration", _boolean
     ),
     _parameter("trustedFolder", None, "folder_trusted", _boolean),
+    _parameter("folderTrust", "security.folderTrust.enabled", "folder_trust", _boolean),
+    _parameter("enableAgents", "experimental.enableAgents", "enable_agents", _boolean),
+    _parameter("agents.overrides", "agents.overrides", "agent_overrides", read_overrides),
     _parameter("policyRules", None, "policy_rules", _mappings),
     _parameter("policyPaths", "policyPaths", "policy_paths", _texts),
     _parameter("adminPolicyPaths", "adminPolicyPaths", "admin_policy_paths", _texts),
@@ -395,7 +405,7 @@ def _settings(
             continue
         try:
             read = parameter.read(value)
-        except HookSettingsError as problem:
+        except (AgentSettingsError, HookSettingsError) as problem:
             raise SettingError(f"{path}{problem.place}", problem.problem) from None
         except ValueError as problem:
             raise SettingError(path or parameter.name, f"{problem}, not {value!r}") from None

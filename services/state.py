@@ -11,6 +11,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 __all__ = [
+    "AgentsDiscovered",
+    "AgentsRefreshed",
     "ApprovalMode",
     "ApprovalModeChanged",
     "CoreEvent",
@@ -67,7 +69,26 @@ class UserFeedback:
     message: str
 
 
-CoreEvent = RetryAttempt | ModelChanged | ApprovalModeChanged | UserFeedback
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentsDiscovered:
+    """The project brought agents, known by these names, that nobody has let in yet."""
+
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentsRefreshed:
+    """Which agents there are may have changed."""
+
+
+CoreEvent = (
+    RetryAttempt
+    | ModelChanged
+    | ApprovalModeChanged
+    | UserFeedback
+    | AgentsDiscovered
+    | AgentsRefreshed
+)
 
 
 class CoreEvents:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from services.clock import Clock
+from services.wire import js_trim
 
 __all__ = ["Injection", "InjectionService", "InjectionSource"]
 
@@ -50,7 +51,7 @@ class InjectionService:
         """Take a text in and tell the listeners; one that raises is logged and skipped."""
         if source is InjectionSource.USER_STEERING and not self._steering:
             return
-        trimmed = text.strip()
+        trimmed = js_trim(text)
         if not trimmed:
             return
         injection = Injection(text=trimmed, source=source, at_ms=self._clock.now_ms())

@@ -30,6 +30,7 @@ __all__ = [
     "ThreadedContentGenerator",
     "executing_call",
     "follow_calls",
+    "thread_order",
     "within_call",
 ]
 
@@ -52,6 +53,14 @@ def within_call(call_id: str) -> Iterator[None]:
         yield
     finally:
         _executing.reset(token)
+
+
+def thread_order(path: str) -> tuple[tuple[int, int], ...]:
+    """A key by which threads are sorted: `main`, then by turn and call, each before its own."""
+    if path == MAIN:
+        return ()
+    numbers = [int(number) for number in path.split("/")]
+    return tuple(zip(numbers[::2], numbers[1::2], strict=True))
 
 
 @dataclass(slots=True)
@@ -104,6 +113,14 @@ class ThreadPaths:
     def of_call(self, call_id: str) -> str:
         """The path that a child started by this call has; `main` for a call nobody knows."""
         return self._calls.get(call_id, (MAIN, MAIN))[1]
+
+    def making(self, call_id: str) -> str:
+        """The thread on which this call is made; `main` for a call nobody knows."""
+        return self._calls.get(call_id, (MAIN, MAIN))[0]
+
+    def inside(self, call_id: str | None) -> str:
+        """The thread on which something happens inside the execution of this call, if any."""
+        return self.of_request(call_id, LlmRole.MAIN)
 
     def call(self, call_id: str, name: str, parent: str | None) -> None:
         """A scheduler has taken in a call; `parent` is the call whose execution it serves."""

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from harness.baseline.children import CHILD_KEYS, children_in, children_of, thread_of, threads_in
 from harness.canonical import canonical
 from harness.cassette.fields import Fields, text_of, whole_of
 from harness.cassette.problems import FormatProblem, kind_of
@@ -37,6 +38,7 @@ _KEYS: Final = (
     "unusedSteps",
     "error",
     "stalled",
+    *CHILD_KEYS,
 )
 _REQUEST_KEYS: Final = (
     "method",
@@ -102,6 +104,7 @@ def to_document(seen: Observation) -> JsonObject:
         "unusedSteps": list(seen.unused_steps),
         "error": seen.error,
         "stalled": seen.stalled,
+        **children_of(seen),
     }
 
 
@@ -159,6 +162,8 @@ def from_document(
         ],
         error=fields.optional_text("error"),
         stalled=fields.flag("stalled"),
+        children=children_in(fields),
+        threads=threads_in(fields),
     )
 
 
@@ -208,7 +213,7 @@ def _requests(fields: Fields) -> list[ObservedRequest]:
 
 
 def _observed(fields: Fields, chains: dict[tuple[str, str], list[bytes]]) -> ObservedRequest:
-    role, thread = fields.text("role"), fields.text("thread")
+    role, thread = fields.text("role"), thread_of(fields.need("thread"), fields.at("thread"))
     chain = chains.setdefault((role, thread), [b""])
     same = whole_of(fields.need("sameAsPrevious"), fields.at("sameAsPrevious"))
     if same >= len(chain):

@@ -30,6 +30,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 from typing import Any, Final
 
 from harness.baseline.document import from_document, to_document
@@ -61,7 +62,8 @@ def projected(seen: Observation) -> Observation:
     """
     document: JsonObject = json.loads(seen.paths.mask_json(canonical(to_document(seen))))
     document = redacted_value(document)
-    for event in document["events"]:
+    told = [child.get("events", ()) for child in document.get("children", ())]
+    for event in chain(document["events"], *told):
         meta = event.get("_meta")
         if isinstance(meta, dict) and isinstance(meta.get("stack"), str):
             meta["stack"] = "<stack>"

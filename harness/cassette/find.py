@@ -10,10 +10,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final, NoReturn
 
+from harness.cassette.variants import named_file, variant_of, variants_of
 from harness.errors import CassetteNotFound, UsageError
 
 __all__ = ["SUFFIXES", "CassetteFile", "find_cassettes", "name_filter"]
@@ -36,17 +37,30 @@ class CassetteFile:
     path: Path
     root: Path
     name: str
+    """With its variant, where it is one: `<name>@sessions`."""
+
+    @property
+    def told(self) -> str:
+        """How the command line names it."""
+        variant = variant_of(self.name)
+        return str(self.path) if variant is None else f"{self.path}@{variant}"
 
 
 def find_cassettes(
-    paths: Sequence[Path], expr: str | None = None, phase: str | None = None
+    paths: Sequence[Path],
+    expr: str | None = None,
+    phase: str | None = None,
+    *,
+    variants: bool = False,
 ) -> list[CassetteFile]:
     """The cassettes at `paths`, in the order of the paths, each folder sorted.
 
     Args:
         paths: Files, taken as they are, and folders, searched for `*.yaml`, `*.yml` and `*.json`.
+            `x.yaml@sessions` is a variant of `x.yaml`, and that alone.
         expr: Keep those whose name fits: words joined by `and`, `or`, `not` and parentheses.
         phase: Keep those of this rollout phase, and those whose phase does not show.
+        variants: After each cassette its variants, see `variants`.
 
     Raises:
         CassetteNotFound: a path does not exist, a folder holds no cassette at all, or one in it
@@ -54,10 +68,11 @@ def find_cassettes(
         UsageError: `expr` cannot be read.
     """
     fits = name_filter(expr) if expr else None
-    found: dict[Path, CassetteFile] = {}
+    found: dict[tuple[Path, str | None], CassetteFile] = {}
     for path in paths:
-        for file in _at(path):
-            found.setdefault(file.path.absolute(), file)
+        for each in _at(path):
+            for file in [each, *_variants(each)] if variants else [each]:
+                found.setdefault((file.path.absolute(), variant_of(file.name)), file)
     return [
         file
         for file in found.values()
@@ -65,8 +80,20 @@ def find_cassettes(
     ]
 
 
+def _variants(file: CassetteFile) -> Iterator[CassetteFile]:
+    if variant_of(file.name) is None:
+        for variant in variants_of(file.path, _phase(file.path)):
+            yield replace(file, name=f"{file.name}@{variant}")
+
+
 def _at(path: Path) -> Iterator[CassetteFile]:
-    if path.is_dir():
+    path, variant = named_file(path)
+    if variant is not None:
+        if not path.is_file():
+            raise CassetteNotFound(path, "", "does not exist", "check the path")
+        file = _describe(path, None)
+        yield replace(file, name=f"{file.name}@{variant}")
+    elif path.is_dir():
         files = [_describe(file, path) for file in sorted(_walk(path))]
         if not files:
             problem = f"holds no cassettes ({', '.join(sorted(SUFFIXES))})"

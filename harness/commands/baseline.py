@@ -134,7 +134,7 @@ def baseline(
         prune=prune,
     )
     _check_places(plan)
-    files = chosen_cassettes(paths, expr)
+    files = chosen_cassettes(paths, expr, variants=True)
     whole = _are_whole(plan, files)
     if prune and not whole:
         problem = "only some cassettes are asked for, so those that are gone cannot be told"

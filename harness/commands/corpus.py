@@ -100,10 +100,10 @@ def show(cassette: str, whole: bool) -> None:
     parity show other/cassettes/loops/tool_nudge.yaml
     """  # noqa: D301 - click's mark for lines that stay as they are
     from harness.cassette.show import show_cassette
-    from harness.http.case import HttpCase, load_case
+    from harness.http.case import HttpCase, load_found
 
     found = find_one(cassette)
-    case = load_case(found.path, found.root)
+    case = load_found(found)
     loaded = case.cassette if isinstance(case, HttpCase) else case
     text = show_cassette(loaded, longest=None) if whole else show_cassette(loaded)
     click.echo(text, nl=False)
@@ -117,12 +117,13 @@ def find_one(cassette: str) -> CassetteFile:
         CassetteNotFound: the file is no cassette.
     """
     from harness.cassette.find import find_cassettes
+    from harness.cassette.variants import named_file, variant_of
     from harness.config import default_corpus
 
-    if Path(cassette).is_file():
+    if named_file(Path(cassette))[0].is_file():
         return find_cassettes([Path(cassette)])[0]
     corpus = default_corpus()
-    files = find_cassettes([corpus])
+    files = find_cassettes([corpus], variants=variant_of(cassette) is not None)
     exact = [file for file in files if file.name == cassette]
     fitting = exact or [file for file in files if cassette in file.name]
     if len(fitting) == 1:

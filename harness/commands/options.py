@@ -112,9 +112,16 @@ def backend_of(ctx: click.Context) -> Backend:
 
 
 def chosen_cassettes(
-    paths: Sequence[Path], expr: str | None, phase: str | None = None, *, on_stderr: bool = False
+    paths: Sequence[Path],
+    expr: str | None,
+    phase: str | None = None,
+    *,
+    variants: bool = False,
+    on_stderr: bool = False,
 ) -> list[CassetteFile]:
     """The cassettes that the command line names; says which corpus where it names none.
+
+    With `variants` each is followed by its variants (`harness.cassette.variants`).
 
     Raises:
         UsageError, CassetteNotFound: nothing there, or nothing left of it.
@@ -126,7 +133,7 @@ def chosen_cassettes(
         corpus = default_corpus()
         paths = [corpus]
         click.echo(f"corpus: {corpus}", err=on_stderr)
-    found = find_cassettes(paths, expr, phase)
+    found = find_cassettes(paths, expr, phase, variants=variants)
     if not found:
         asked = " and ".join(
             text for text in (expr and f"-k {expr!r}", phase and f"--phase {phase}") if text

@@ -135,7 +135,7 @@ def _check_asked(plan: RunPlan) -> None:
 
 
 def _chosen(plan: RunPlan, backend: Backend) -> int:
-    files = chosen_cassettes(plan.paths, plan.expr, plan.phase)
+    files = chosen_cassettes(plan.paths, plan.expr, plan.phase, variants=True)
     return _run(plan, backend, files, plan.journal)
 
 
@@ -150,7 +150,7 @@ def _last_failed(plan: RunPlan, backend: Backend) -> int:
     if not failed:
         return 0
     paths = plan.paths or tuple(map(Path, record.header.paths))
-    chosen = chosen_cassettes(paths, plan.expr, plan.phase)
+    chosen = chosen_cassettes(paths, plan.expr, plan.phase, variants=True)
     files = [file for file in chosen if file.name in failed]
     if not files:
         raise UsageError("none of these cases is among the cassettes", "name where they are")
@@ -206,7 +206,7 @@ def _run(
         planned=len(todo) - len(tally.skipped) - len(tally.problems),
         problems=list(tally.problems.values()),
         interrupted=tally.interrupted,
-        files={file.name: str(file.path) for file in todo},
+        files={file.name: file.told for file in todo},
         options=reproducing_options(header, plan.waivers_file),
     )
     report = with_changes(report, inventory, waivers)

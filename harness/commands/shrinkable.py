@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -53,6 +54,7 @@ def load_shrinkable(file: Path, *, trust: bool, out: Path) -> tuple[Cassette, Js
     from harness.cassette.find import find_cassettes
     from harness.cassette.format import Cassette
     from harness.cassette.trust import is_trusted, starts_processes
+    from harness.cassette.variants import as_variant, variant_of
     from harness.config import trusted_roots
     from harness.http.case import load_case
 
@@ -60,17 +62,21 @@ def load_shrinkable(file: Path, *, trust: bool, out: Path) -> tuple[Cassette, Js
         raise UsageError(f"{file} is a folder", "name one cassette")
     (found,) = find_cassettes([file])
     loaded = load_case(found.path, found.root)
+    variant = variant_of(found.name)
     if not isinstance(loaded, Cassette):
         problem = f"{file} is recorded HTTP traffic, which cannot be shrunk"
         raise UsageError(problem, "name a cassette; see `parity list`")
     reason = starts_processes(loaded)
-    if reason is not None and not trust and not is_trusted(file, trusted_roots()):
+    if reason is not None and not trust and not is_trusted(found.path, trusted_roots()):
         raise UsageError(f"not run: {reason}", "give --trust if you trust the cassette")
     if _BESIDE in repr(loaded.document) and out.resolve() != loaded.root.resolve():
         problem = f"{loaded.name} names files beside it by {_BESIDE}"
         raise UsageError(problem, f"write it to {loaded.root}/FAMILY/NAME.yaml with --out")
-    text = read_text(file)
-    document: JsonObject = parse_document(text, strict_json=file.suffix == ".json")
+    text = read_text(found.path)
+    document: JsonObject = parse_document(text, strict_json=found.path.suffix == ".json")
+    if variant is not None:  # what is left of it says itself what is other in it
+        loaded = replace(as_variant(loaded, variant), name=loaded.name)
+        document["session"] = loaded.document["session"]
     return loaded, document
 
 

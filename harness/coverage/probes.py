@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 from typing import Final
 
+from harness.coverage.child_probes import child_probes
 from harness.coverage.event_probes import event_probes, retry_probes, side_probes, state_probes
 from harness.coverage.kept_probes import (
     recording_probes,
@@ -27,6 +28,7 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "abort": "how far a stream was when it was aborted",
         "asked": "the roles in which a model was asked",
+        "child": "child agents: how they begin and end, what they tell and are asked",
         "compression": "summaries of the history: asked for, verified, taken",
         "config": "settings of requests",
         "confirmed": "confirmations shown, by kind and outcome",
@@ -88,6 +90,7 @@ def reached(seen: Observation) -> tuple[str, ...]:
         *recording_probes(seen),
         *workspace_probes(seen),
         *replay_probes(seen),
+        *child_probes(seen),
     }
     return tuple(sorted(found))
 

@@ -50,6 +50,10 @@ def _fine(_: str) -> None:
     return None
 
 
+def _plain(cassette: LoadedCassette, _: str) -> LoadedCassette:
+    return cassette
+
+
 def _never(_: LoadedCassette) -> bool:
     return False
 
@@ -70,6 +74,8 @@ class Backend:
     """Import what running these runtimes takes."""
     check: Callable[[str], tuple[str, str] | None] = _fine
     """Why a known runtime cannot be opened on this machine, and what mends that."""
+    vary: Callable[[LoadedCassette, str], LoadedCassette] = _plain
+    """The variant of that name of a cassette."""
     can_hand_over: Callable[[LoadedCassette], bool] = _never
     """Whether a session could be begun in one runtime and gone on with in another."""
     modules: Callable[[Collection[str]], list[str]] = _none
@@ -84,6 +90,7 @@ def real_backend() -> Backend:
         starts_processes=_starts_processes,
         runtimes=_runtimes,
         check=_check,
+        vary=_vary,
         can_hand_over=_can_hand_over,
         preload=_preload,
         modules=_modules,
@@ -94,6 +101,13 @@ def _load(file: Path, root: Path) -> LoadedCassette:
     from harness.http.case import load_case
 
     return load_case(file, root)
+
+
+def _vary(cassette: LoadedCassette, variant: str) -> LoadedCassette:
+    from harness.cassette.format import Cassette
+    from harness.cassette.variants import as_variant
+
+    return as_variant(cassette, variant) if isinstance(cassette, Cassette) else cassette
 
 
 def _run(cassette: LoadedCassette, runtime: str) -> Observation:

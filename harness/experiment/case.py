@@ -23,6 +23,7 @@ from harness.baseline.files import (
 )
 from harness.baseline.projected import projected
 from harness.baseline.stale import staleness
+from harness.cassette.variants import variant_of
 from harness.coverage.contract import Contract, load_contract
 from harness.coverage.declared import declared_remarks
 from harness.errors import CassetteError, HarnessError, LoadProblem, in_short
@@ -275,6 +276,9 @@ def _guarded(
 ) -> Outcome | LoadProblem:
     try:
         cassette = task.backend.load(task.file, task.root)
+        variant = variant_of(task.name)
+        if variant is not None:
+            cassette = task.backend.vary(cassette, variant)
     except CassetteError as error:
         return LoadProblem(file=str(task.file), message=str(error))
     except Exception as error:  # noqa: BLE001 - a border: a bad file must not stop the others

@@ -41,6 +41,8 @@ class Seam(StrEnum):
     LIFECYCLE = "lifecycle"
     """How streams begin and end, limits, abort."""
     LOOPS = "loop detection"
+    SUBAGENTS = "child agents"
+    """How an agent that a call starts is run, and what it tells of its work."""
     UNKNOWN = "unknown"
     """It cannot be said from what was observed."""
 

@@ -51,6 +51,8 @@ def _channel_seam(evidence: Evidence) -> Guess:
             return _memory_seam(evidence)
         case ChannelName.RECORDING:
             return _recording_seam(evidence)
+        case ChannelName.CHILDREN:
+            return _child_seam(evidence)
         case ChannelName.EVENTS:
             return _event_seam(evidence)
         case ChannelName.COST:
@@ -63,9 +65,26 @@ def _replay_seam(first: Divergence) -> Guess:
     return unknown("replay")
 
 
+def _sort(found: Divergence) -> str:
+    """What sort of item it is, whichever agent it is about."""
+    return found.label.partition(", thread ")[0]
+
+
+def _child_seam(evidence: Evidence) -> Guess:
+    """Up to here both asked the model the same, made the same calls and recorded the same."""
+    first = evidence.first
+    if _sort(first) == "child":
+        return probably("child-itself", Seam.SUBAGENTS, "which agents there are is a definition's")
+    if not _sort(first).isupper():
+        return probably("child-event", Seam.EVENTS, "the child may have told it so")
+    if _sort(first) in ("TOOL_CALL_START", "TOOL_CALL_END"):
+        return probably("child-call-told", Seam.SUBAGENTS, "what a tool shows is told, too")
+    return probably("child-told", Seam.SUBAGENTS, "it may have gone so, and be told as it went")
+
+
 def _retry_seam(evidence: Evidence) -> Guess:
     first = evidence.first
-    if first.label != "retry":
+    if _sort(first) != "retry":
         return _report_seam(evidence)
     if "retry.model" in {found.path for found in evidence.beside}:
         return probably("retry-of-model", Seam.FALLBACK, "the model may have been routed so")
@@ -90,7 +109,7 @@ _REPORTS: Final = {
 
 
 def _report_seam(evidence: Evidence) -> Guess:
-    label = evidence.first.label
+    label = _sort(evidence.first)
     if label in _REPORTS:
         return probably("report", _REPORTS[label])
     if evidence.earlier(MomentKind.RETRY) or evidence.reached("handler:", "fallback:"):

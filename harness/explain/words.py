@@ -72,6 +72,12 @@ CHANNELS: Final = {
         item="line of the recording",
         cannot="One conversation was recorded in two ways; read back it would be two.",
     ),
+    ChannelName.CHILDREN: ChannelWords(
+        about="what child agents told of their work",
+        did="told",
+        item="telling of a child agent",
+        cannot="Both agents had been asked and answered alike; their work can be told in one way.",
+    ),
     ChannelName.EVENTS: ChannelWords(
         about="what the client was told",
         did="emitted",

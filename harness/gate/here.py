@@ -83,7 +83,7 @@ def here(
     if policy_from is not None:
         policy = policy_of_revision(policy_from, file, waived, as_of)
         changes = tuple(policy_changes(policy, now))
-    cassettes = find_cassettes(_corpus(policy.gates, file))
+    cassettes = find_cassettes(_corpus(policy.gates, file), variants=True)
     return Here(
         policy=policy,
         changes=changes,

@@ -12,8 +12,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from harness.cassette.find import CassetteFile
 from harness.cassette.format import Cassette
 from harness.cassette.load import build_cassette, load_cassette
+from harness.cassette.variants import as_variant, variant_of
 from harness.errors import CassetteFormatError
 from services.clock import VirtualClock
 from services.model.replay.matching import ObservedRequest
@@ -22,7 +24,7 @@ if TYPE_CHECKING:  # vcrpy and httpx take a tenth of a second, which only record
     from harness.http.exchanges import HttpRecording
     from harness.http.replay import HttpReplayedGenerator
 
-__all__ = ["HttpCase", "is_recording", "load_case", "load_http_case"]
+__all__ = ["HttpCase", "is_recording", "load_case", "load_found", "load_http_case"]
 
 _GLANCE: Final = 65_536
 _RECORDED: Final = re.compile(rb"^(?:- )?(?:interactions|http_interactions|when):", re.MULTILINE)
@@ -112,3 +114,14 @@ def load_case(file: Path, root: Path | None = None) -> Cassette | HttpCase:
         CassetteError: it is neither, or cannot be used.
     """
     return load_http_case(file) if is_recording(file) else load_cassette(file, root)
+
+
+def load_found(file: CassetteFile) -> Cassette | HttpCase:
+    """Load what was found: as `load_case`, in the variant that its name says.
+
+    Raises:
+        CassetteError: it is neither, or cannot be used.
+    """
+    case = load_case(file.path, file.root)
+    variant = variant_of(file.name)
+    return case if variant is None or isinstance(case, HttpCase) else as_variant(case, variant)

@@ -164,11 +164,14 @@ def channel_divergences(
     here, there, pairs = aligned.control, aligned.candidate, aligned.pairs
     moved = _moved(pairs, here, there)
     came_from = {b: a for a, b in moved.items()}
+    lone = _lone_threads(aligned) if channel.name is ChannelName.CHILDREN else frozenset()
     aliases = Aliases(fired)
     differ: _Differ = _ItemDiffer()
     if channel.name is ChannelName.REQUESTS:
         differ = _RequestDiffer(control, candidate)
     for a, b in pairs:
+        if lone and _told_by(lone, here[a] if a is not None else there[b or 0]):
+            continue
         place: dict[str, Any] = {
             "cassette": control.name,
             "channel": channel.name,
@@ -195,6 +198,20 @@ def channel_divergences(
             differ.alone(1, there[b])
             if b not in came_from:
                 yield Divergence(**place, kind=Kind.EXTRA, candidate=bounded(there[b].value))
+
+
+def _lone_threads(aligned: Aligned) -> frozenset[str]:
+    """Threads of children that one side alone has: that they are there says it all."""
+    found = set()
+    for a, b in aligned.pairs:
+        item = aligned.control[a] if a is not None else aligned.candidate[b or 0]
+        if (a is None or b is None) and "agent" in item.value:
+            found.add(item.value["thread"])
+    return frozenset(found)
+
+
+def _told_by(threads: frozenset[str], item: Item) -> bool:
+    return "agent" not in item.value and item.value["thread"] in threads
 
 
 def _moved(pairs: Sequence[Pair], here: Sequence[Item], there: Sequence[Item]) -> dict[int, int]:

@@ -6,13 +6,15 @@ Its `items` are what is projected, aligned and diffed where the briefs differ.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, Final
 
 from harness.parity.divergence import ChannelName
 from harness.replay.observation import Observation, ObservedRequest
 from harness.replay.trace import retry_record
+from services.threads import thread_order
 from services.wire import JsonObject
 
 __all__ = ["CHANNELS", "Channel"]
@@ -85,13 +87,24 @@ def _content_label(item: JsonObject) -> str:
 
 
 def _recording(seen: Observation) -> list[JsonObject]:
-    paths = sorted(seen.recording, key=lambda path: (_started(seen.recording[path]), path))
-    lines = [
+    by_agent = {child.agent_id: child.thread for child in seen.children}
+    threads = {path: by_agent.get(PurePosixPath(path).stem) for path in seen.recording}
+    paths = sorted(
+        (path for path, thread in threads.items() if thread is None),
+        key=lambda path: (_started(seen.recording[path]), path),
+    )
+    # A child's file is named after it: which one it is follows from its thread.
+    of_children = sorted(
+        (thread_order(thread), path, thread) for path, thread in threads.items() if thread
+    )
+    lines: list[JsonObject] = [
         {"file": number, "line": line}
         for number, path in enumerate(paths)
         for line in seen.recording[path]
     ]
-    return [{"files": paths}, *lines]
+    for _, path, thread in of_children:
+        lines.extend({"thread": thread, "line": line} for line in seen.recording[path])
+    return [{"files": [*paths, *(path for _, path, _ in of_children)]}, *lines]
 
 
 def _started(lines: Sequence[Any]) -> str:
@@ -106,15 +119,28 @@ def _recording_label(item: JsonObject) -> str:
     line = item["line"]
     if not isinstance(line, dict):
         return "line"
+    where = f"file {item['file']}" if "file" in item else f"thread {item['thread']}"
     for key in ("$set", "$rewindTo"):
         if key in line:
-            return f"{key} in file {item['file']}"
+            return f"{key} in {where}"
     kind = f"message({line.get('type')})" if "type" in line else "metadata"
-    return f"{kind} in file {item['file']}"
+    return f"{kind} in {where}"
 
 
 def _tool_states(seen: Observation) -> list[JsonObject]:
-    return [{"call": call, "states": list(states)} for call, states in seen.tool_states.items()]
+    threads = seen.threads.get("tool_states", {})
+    return [
+        {"call": call, "states": list(states), **_on(threads, number)}
+        for number, (call, states) in enumerate(seen.tool_states.items())
+    ]
+
+
+def _on(threads: Mapping[int, str], number: int) -> JsonObject:
+    return {"thread": threads[number]} if number in threads else {}
+
+
+def _of_thread(label: str, item: JsonObject) -> str:
+    return f"{label}, thread {item['thread']}" if "thread" in item else label
 
 
 def _workspace(seen: Observation) -> list[JsonObject]:
@@ -123,13 +149,34 @@ def _workspace(seen: Observation) -> list[JsonObject]:
 
 def _retries(seen: Observation) -> list[JsonObject]:
     return [
-        *({"retry": retry_record(retry)} for retry in seen.retries),
-        *({"side": event} for event in seen.side_events),
+        *(
+            {"retry": retry_record(retry), **_on(seen.threads.get("retries", {}), number)}
+            for number, retry in enumerate(seen.retries)
+        ),
+        *(
+            {"side": event, **_on(seen.threads.get("side_events", {}), number)}
+            for number, event in enumerate(seen.side_events)
+        ),
     ]
 
 
 def _retry_label(item: JsonObject) -> str:
-    return "retry" if "retry" in item else str(item["side"].get("event"))
+    return _of_thread("retry" if "retry" in item else str(item["side"].get("event")), item)
+
+
+def _children(seen: Observation) -> list[JsonObject]:
+    items: list[JsonObject] = []
+    for child in seen.children:
+        items.append({"thread": child.thread, "agent": child.agent})
+        items.extend({"thread": child.thread, "activity": each} for each in child.activities)
+        items.extend({"thread": child.thread, "event": event} for event in child.events or ())
+    return items
+
+
+def _child_label(item: JsonObject) -> str:
+    if "activity" in item:
+        return _of_thread(str(item["activity"].get("type")), item)
+    return _of_thread(_event_label(item["event"]) if "event" in item else "child", item)
 
 
 def _cost(seen: Observation) -> list[JsonObject]:
@@ -166,10 +213,11 @@ CHANNELS: Final = (
     _channel(ChannelName.REQUESTS, _requests, _request_label, _requests_brief),
     _channel(ChannelName.PROVIDER, _provider, lambda item: str(item["rule"])),
     _channel(ChannelName.RETRIES, _retries, _retry_label),
-    _channel(ChannelName.TOOL_STATES, _tool_states, lambda item: "call"),
+    _channel(ChannelName.TOOL_STATES, _tool_states, lambda item: _of_thread("call", item)),
     _channel(ChannelName.WORKSPACE, _workspace, lambda item: str(item["path"])),
     _channel(ChannelName.TRANSCRIPT, lambda seen: seen.transcript, _content_label),
     _channel(ChannelName.RECORDING, _recording, _recording_label),
+    _channel(ChannelName.CHILDREN, _children, _child_label),
     _channel(ChannelName.EVENTS, lambda seen: seen.events, _event_label),
     _channel(ChannelName.COST, _cost, lambda item: "cost"),
 )

@@ -28,6 +28,7 @@ from harness.parity.provider import (
     unsettled_remarks,
 )
 from harness.parity.side_by_side.build import packed_timelines
+from harness.parity.threads import made_comparable
 from harness.parity.verdict import CaseResult, Noise, leftover_doubts
 from harness.parity.waivers import Waivers, settle
 from harness.replay.observation import Observation
@@ -76,6 +77,8 @@ class Comparison:
     """Digest of everything observed on each side."""
     aligned: Mapping[ChannelName, Aligned] = field(default_factory=dict)
     """Of the channels whose items do not agree as they are: which belongs to which."""
+    sides: tuple[Observation, Observation]
+    """Both runs as they were compared: indices of divergences count their items."""
 
 
 def compare(
@@ -122,7 +125,7 @@ def compare_repeated(
     alike = control.unused_steps, candidate.unused_steps
     side_by_side = ""
     if divergences:
-        side_by_side = packed_timelines(control, candidate, divergences, comparison.aligned)
+        side_by_side = packed_timelines(*comparison.sides, divergences, comparison.aligned)
     return CaseResult(
         cassette=cassette.name,
         blockers=tuple(blockers),
@@ -212,7 +215,10 @@ def compare_observations(
     `core` decides what of the channel `provider` is inherited, whichever runtimes these are.
     """
     here, there = hashlib.sha256(), hashlib.sha256()
-    fired: Counter[str] = Counter()
+    as_run = (control, candidate)
+    comparable = made_comparable(control, candidate)
+    control, candidate = comparable.control, comparable.candidate
+    fired: Counter[str] = Counter(comparable.fired)
     found: list[Divergence] = list(_replay_divergences(control, candidate))
     cut: list[ChannelName] = []
     aligned: dict[ChannelName, Aligned] = {}
@@ -239,8 +245,12 @@ def compare_observations(
         rules=dict(sorted(fired.items())),
         inherited=provider.inherited,
         unsettled=provider.unsettled,
-        digests=(here.hexdigest(), there.hexdigest()),
+        digests=(
+            here.hexdigest() if control is as_run[0] else observation_digest(as_run[0]),
+            there.hexdigest() if candidate is as_run[1] else observation_digest(as_run[1]),
+        ),
         aligned=aligned,
+        sides=(control, candidate),
     )
 
 

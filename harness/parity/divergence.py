@@ -26,6 +26,7 @@ class ChannelName(StrEnum):
     WORKSPACE = "workspace"
     TRANSCRIPT = "transcript"
     RECORDING = "recording"
+    CHILDREN = "children"
     EVENTS = "events"
     COST = "cost"
 

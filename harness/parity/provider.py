@@ -17,6 +17,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
+from harness.parity.threads import by_thread
 from harness.provider.rules import ProviderFinding, Severity
 from harness.replay.observation import Observation
 from services.wire import JsonObject
@@ -141,7 +142,7 @@ def provider_outcome(
 def _findings(seen: Observation) -> dict[FindingKey, ProviderFinding]:
     return {
         (index, finding.rule, finding.path): finding
-        for index, request in enumerate(seen.requests)
+        for index, request in enumerate(by_thread(seen).requests)
         for finding in request.provider
     }
 

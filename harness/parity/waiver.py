@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from harness.canonical import canonical
+from harness.cassette.variants import plain_name
 from harness.parity.breadth import (
     PATHS,
     SCENARIOS,
@@ -141,7 +142,7 @@ class Waiver(BaseModel):
             and found.kind is not Kind.NONDETERMINISTIC
             and found.channel == self.channel
             and self.kind in (None, found.kind)
-            and _glob(self.scenario, found.cassette)
+            and any(_glob(self.scenario, name) for name in _names(found.cassette))
             and _glob(self.path, found.path)
             and _value_fits(self.control, found.control)
             and _value_fits(self.candidate, found.candidate)
@@ -173,6 +174,11 @@ class Waiver(BaseModel):
 def _glob(pattern: str, text: str) -> bool:
     """`*` stands for any text and nothing else is special: paths are full of brackets."""
     return glob_pattern(pattern).fits(text) if "*" in pattern else pattern == text
+
+
+def _names(cassette: str) -> set[str]:
+    """What a case is called by: a scenario covers the variants of what it names, too."""
+    return {cassette, plain_name(cassette)}
 
 
 def _value_fits(pattern: Json, value: Json) -> bool:

@@ -37,7 +37,7 @@ class ScriptedUser:
 
     async def _about_fallback(self, question: FallbackQuestion) -> FallbackIntent:
         intent = self._intents.pop(0) if len(self._intents) > 1 else self._intents[0]
-        self._witness.side_events.append(
+        self._witness.side(
             {
                 "event": "fallback-handler",
                 "failed": question.failed_model,
@@ -69,13 +69,14 @@ class ScriptedUser:
     def _reply(self, services: Services, call: ToolCallView, correlation_id: str) -> None:
         answer = self._next_answer()
         details = call.confirmation_details
-        self._witness.side_events.append(
+        self._witness.side(
             {
                 "event": "confirmation",
                 "type": details.type if details else None,
                 "title": details.title if details else None,
                 "outcome": str(answer.outcome),
-            }
+            },
+            call_id=call.call_id,
         )
         response = ToolConfirmationResponse(
             correlation_id=correlation_id,

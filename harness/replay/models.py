@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from harness.cassette.format import Cassette
+from services.bundle import Services
 from services.clock import VirtualClock
 from services.model.generator import ContentGenerator
 from services.model.replay.generator import (
@@ -13,8 +14,9 @@ from services.model.replay.generator import (
     ReplayedContentGenerator,
     ReplayNote,
 )
+from services.scheduler.execution import RunCall
 
-__all__ = ["ModelSource", "ReplayedModel", "scripted_model"]
+__all__ = ["Interposed", "ModelSource", "ReplayedModel", "scripted_model"]
 
 
 class ReplayedModel(ContentGenerator, Protocol):
@@ -40,6 +42,23 @@ ModelSource = Callable[
     ReplayedModel,
 ]
 """Makes a run's model, given its cassette, clock, and what to call at each request and chunk."""
+
+
+class Interposed(Protocol):
+    """What stands between one run and what answers it: its model, and its tools."""
+
+    def model(self, source: ModelSource) -> ModelSource:
+        """What makes the run's model, in the place of `source`."""
+        ...
+
+    @property
+    def around_tools(self) -> Callable[[RunCall], RunCall] | None:
+        """What stands around each run of a tool call, if anything."""
+        ...
+
+    def watch(self, services: Services) -> None:
+        """The run's services are open, and nothing has happened yet."""
+        ...
 
 
 def scripted_model(

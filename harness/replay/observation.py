@@ -18,7 +18,7 @@ from harness.provider.rules import ProviderFinding
 from services.state import RetryAttempt
 from services.wire import Content, JsonObject
 
-__all__ = ["Observation", "ObservedRequest", "RunPaths"]
+__all__ = ["ChildObservation", "Observation", "ObservedRequest", "RunPaths"]
 
 
 class RunPaths:
@@ -108,6 +108,23 @@ class ObservedRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ChildObservation:
+    """What one child agent told while it worked."""
+
+    thread: str
+    """Its path: `T/C`, as requests have it."""
+    agent: str
+    """The definition's name."""
+    agent_id: str
+    """Which chat recording is its own; random in the product."""
+    activities: Sequence[JsonObject] = ()
+    """`{type, data}`, oldest first."""
+    events: Sequence[JsonObject] | None = None
+    """Its own AgentEvents in wire form; `None` where it had no session that could be seen, as in
+    the published core unless `adk.agentSessionSubagentEnabled` is set."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Observation:
     """One run, whole. Sequences are in the order in which things happened."""
 
@@ -129,6 +146,11 @@ class Observation:
     retries: Sequence[RetryAttempt] = ()
     side_events: Sequence[JsonObject] = ()
     """`{event, …}`: model and mode changes, confirmations shown, fallback questions."""
+    children: Sequence[ChildObservation] = ()
+    """Every child that was started, by thread; of one thread in the order of their starts."""
+    threads: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    """On whose behalf things happened that are not the main agent's: of `tool_states`, `retries`
+    and `side_events` index to thread. Requests say it themselves."""
     workspace_changes: Mapping[str, str | None] = field(default_factory=dict)
     """Path relative to the workspace to the new text; `None` where the file was deleted."""
     order: Sequence[tuple[str, int, int]] = field(default=(), compare=False)

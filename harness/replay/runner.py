@@ -18,7 +18,7 @@ from harness.replay.answers import ScriptedUser
 from harness.replay.driver import Driver
 from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
 from harness.replay.handover import joint_traits, script_halves
-from harness.replay.models import ModelSource, scripted_model
+from harness.replay.models import Interposed, ModelSource, scripted_model
 from harness.replay.observation import Observation
 from harness.replay.recordings import latest_recording, recording_name, recordings
 from harness.replay.request_log import RequestLog
@@ -60,6 +60,7 @@ def run_cassette(
     *,
     deadline_s: float = 60,
     model: ModelSource = scripted_model,
+    between: Interposed | None = None,
     telemetry: TelemetrySettings = _UNMEASURED,
 ) -> Observation:
     """Replay `cassette` in the runtime called `runtime` and return all that was seen.
@@ -69,7 +70,8 @@ def run_cassette(
 
     A run that fails, stalls or passes its real deadline is an observation too; its `error` says
     what happened. `telemetry` says whether the run is measured, which shows nowhere in what is
-    observed; the cassette's own settings play no part in that.
+    observed; the cassette's own settings play no part in that. `between` stands between the run and
+    its model and tools.
 
     Raises:
         TelemetryError: `telemetry` asks for what cannot be had.
@@ -81,7 +83,12 @@ def run_cassette(
     with asyncio.Runner(loop_factory=virtual_loop) as runner:
         return runner.run(
             observe_cassette(
-                cassette, runtime, deadline_s=deadline_s, model=model, telemetry=telemetry
+                cassette,
+                runtime,
+                deadline_s=deadline_s,
+                model=model,
+                between=between,
+                telemetry=telemetry,
             )
         )
 
@@ -92,13 +99,14 @@ async def observe_cassette(
     *,
     deadline_s: float,
     model: ModelSource = scripted_model,
+    between: Interposed | None = None,
     telemetry: TelemetrySettings = _UNMEASURED,
 ) -> Observation:
     """`run_cassette` inside a running virtual loop. Several at once do not disturb each other."""
     traits = joint_traits(engines_of(runtime))
     missing = missing_features(cassette, traits.features)
     with open_envelope() as envelope:
-        run = _Run(cassette, runtime, envelope, model, traits)
+        run = _Run(cassette, runtime, envelope, model, traits, between)
         if missing:
             run.error = f"not supported by this build: {', '.join(missing)}"
         else:
@@ -160,6 +168,7 @@ class _Run:
         envelope: Envelope,
         model: ModelSource,
         traits: RuntimeTraits,
+        between: Interposed | None = None,
     ) -> None:
         workspace = envelope.workspace
         self._cassette = cassette.bind(
@@ -167,6 +176,7 @@ class _Run:
         )
         self._runtime = runtime
         self._words = traits.words
+        self._between = between
         self._versions: Mapping[str, str] = {}
         self._envelope = envelope
         self._paths = envelope.paths(cassette.root, traits.folders)
@@ -182,6 +192,8 @@ class _Run:
         self.stalled = False
         self.deadline_passed = False
         self.broken = False
+        if between is not None:
+            model = between.model(model)
         self._generator = model(self._cassette, envelope.clock, self._on_request, self._on_chunk)
         files, home_files = self._cassette.files, self._cassette.home_files
         write_files(workspace.root, files, followed_by=len(home_files))
@@ -216,6 +228,8 @@ class _Run:
         async with AsyncExitStack() as stack:
             services = await stack.enter_async_context(open_services(self._setup()))
             self._witness.watch(services)
+            if self._between is not None:
+                self._between.watch(services)
             self._user.answer_confirmations(services)
             group = await stack.enter_async_context(asyncio.TaskGroup())
             runtime = await stack.enter_async_context(open_runtime(engine, services))
@@ -246,6 +260,8 @@ class _Run:
             retries=witness.retries,
             side_events=witness.side_events,
             order=witness.order,
+            children=witness.children,
+            threads=witness.threads,
             workspace_changes=changes(self._before, folder_state(workspace.root)),
             notes=[*(note.message for note in self._generator.notes), *witness.notes],
             unused_steps=self._generator.unused_steps(),
@@ -281,6 +297,7 @@ class _Run:
             process_ids=self._process_ids,
             fallback_handler=self._user.fallback_handler,
             telemetry=self.telemetry,
+            around_tools=None if self._between is None else self._between.around_tools,
         )
 
     def telemetry_seams(self) -> TelemetrySeams:

@@ -9,9 +9,20 @@ from agent_protocol.codec import to_wire
 from agent_protocol.errors import ProtocolViolation
 from agent_protocol.events import AgentEvent
 from agent_protocol.lifecycle import LifecycleChecker
+from harness.replay.children import SeenChildren
+from harness.replay.observation import ChildObservation
 from services.bundle import Services
 from services.message_bus import ToolCallsUpdate
-from services.state import ApprovalModeChanged, CoreEvent, ModelChanged, RetryAttempt, UserFeedback
+from services.state import (
+    AgentsDiscovered,
+    AgentsRefreshed,
+    ApprovalModeChanged,
+    CoreEvent,
+    ModelChanged,
+    RetryAttempt,
+    UserFeedback,
+)
+from services.threads import MAIN, ThreadPaths, executing_call
 from services.wire import JsonObject
 
 __all__ = ["Witness"]
@@ -36,6 +47,11 @@ class Witness:
         self._requests = 0
         self._marked_sides = 0
         self._marks: list[tuple[str, int | str, int]] = []
+        self._children = SeenChildren(self.notes.append)
+        self._paths = ThreadPaths()
+        self._call_threads: dict[str, str] = {}
+        self._retry_threads: dict[int, str] = {}
+        self._side_threads: dict[int, str] = {}
 
     def listen(self, listener: Callable[[AgentEvent], None]) -> None:
         """Call `listener` with every event from now on."""
@@ -45,6 +61,36 @@ class Witness:
         """Take down what the services of a run tell."""
         services.events.subscribe(self._core_event)
         services.bus.subscribe(ToolCallsUpdate, self._update)
+        services.subagents.watch(self._children)
+        self._paths = services.subagents.threads
+
+    @property
+    def children(self) -> list[ChildObservation]:
+        """The child agents seen so far, by thread."""
+        return self._children.children
+
+    @property
+    def threads(self) -> dict[str, dict[int, str]]:
+        """`Observation.threads` of what was seen so far."""
+        calls = enumerate(self.tool_states)
+        found = {
+            "tool_states": {
+                number: self._call_threads[call]
+                for number, call in calls
+                if call in self._call_threads
+            },
+            "retries": dict(self._retry_threads),
+            "side_events": dict(self._side_threads),
+        }
+        return {name: placed for name, placed in found.items() if placed}
+
+    def side(self, event: JsonObject, *, call_id: str | None = None) -> None:
+        """Take down a side event: about a call, or of whoever works when this is called."""
+        paths = self._paths
+        thread = paths.inside(executing_call()) if call_id is None else paths.making(call_id)
+        if thread != MAIN:
+            self._side_threads[len(self.side_events)] = thread
+        self.side_events.append(event)
 
     def on_event(self, event: AgentEvent) -> None:
         """Take down an agent's event; subscribe an agent's run with this."""
@@ -91,12 +137,15 @@ class Witness:
         match event:
             case RetryAttempt():
                 self._mark("retries", len(self.retries))
+                thread = self._paths.inside(executing_call())
+                if thread != MAIN:
+                    self._retry_threads[len(self.retries)] = thread
                 self.retries.append(event)
             case ModelChanged(model=model):
-                self.side_events.append({"event": "model-changed", "model": model})
+                self.side({"event": "model-changed", "model": model})
             case ApprovalModeChanged(mode=mode):
-                self.side_events.append({"event": "approval-mode-changed", "mode": str(mode)})
-            case UserFeedback():
+                self.side({"event": "approval-mode-changed", "mode": str(mode)})
+            case UserFeedback() | AgentsDiscovered() | AgentsRefreshed():
                 pass  # words for people, not compared
 
     @property
@@ -116,6 +165,9 @@ class Witness:
         for call in update.calls:
             call_id = call.call_id
             states = self._calls.setdefault((call_id, seen[call_id]), [])
+            thread = self._paths.making(call_id)
+            if thread != MAIN:
+                self._call_threads[call_id] = thread
             seen[call_id] += 1
             if not states or states[-1] != call.status:
                 states.append(str(call.status))

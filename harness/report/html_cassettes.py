@@ -15,6 +15,7 @@ from harness.cassette.document import parse_document
 from harness.cassette.dump import dump_yaml
 from harness.cassette.problems import FormatProblem
 from harness.cassette.secrets import secret_problems
+from harness.cassette.variants import named_file, plain_name
 
 __all__ = ["MOST_CHARACTERS", "CassetteText", "cassette_text"]
 
@@ -43,10 +44,10 @@ def cassette_text(name: str, file: str | None) -> CassetteText | None:
     if file is None or not _plain(name):
         return None
     try:
-        found = Path(file).resolve(strict=True)
+        found = named_file(Path(file))[0].resolve(strict=True)
         if found.suffix not in _SUFFIXES or not stat.S_ISREG(found.stat().st_mode):
             return None
-        wanted = PurePosixPath(name).parts
+        wanted = PurePosixPath(plain_name(name)).parts
         if found.with_suffix("").parts[-len(wanted) :] != wanted:
             return None
         with found.open(encoding="utf-8", errors="replace") as stream:

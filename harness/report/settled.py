@@ -134,7 +134,8 @@ def files_of(header: JournalHeader) -> dict[str, str]:
         if not path.resolve().is_relative_to(here):
             continue
         try:
-            found |= {file.name: str(file.path) for file in find_cassettes([path])}
+            files = find_cassettes([path], variants=True)
+            found |= {file.name: file.told for file in files}
         except HarnessError:  # made on another machine: the command names the cassette instead
             continue
     return found

@@ -37,6 +37,8 @@ class MomentKind(StrEnum):
     MEMORY = "memory"
     """A content of the transcript at the end."""
     RECORDING = "recording"
+    CHILD = "child"
+    """What a child agent told of its work."""
     WORKSPACE = "workspace"
     PROVIDER = "provider"
     COST = "cost"

@@ -163,6 +163,8 @@ def item_line(kind: MomentKind, item: Any) -> str:
             line = f"remembered, {item.get('role')}: {content_line(item)}"
         case MomentKind.RECORDING:
             line = f"recorded {_recorded(item)}"
+        case MomentKind.CHILD:
+            line = f"child {item.get('thread')} {_told_by_child(item)}"
         case MomentKind.WORKSPACE:
             gone = item["text"] is None
             line = (
@@ -194,10 +196,27 @@ def _recorded(item: Any) -> str:
         told = f" with calls {', '.join(called)}" if called else ""
         return f"message of {line['type']}: {content_line({'parts': texts})}{told}"
     if isinstance(line, dict) and "sessionId" in line:
-        return f"the head of file {item['file']}"
+        return f"the head of {_file(item)}"
     if isinstance(line, dict) and isinstance(line.get("$set"), dict):
         return f"$set {', '.join(line['$set'])}"
     return quoted(json.dumps(line, ensure_ascii=False))
+
+
+def _file(item: Any) -> str:
+    return f"file {item['file']}" if "file" in item else f"the file of thread {item['thread']}"
+
+
+def _told_by_child(item: Any) -> str:
+    if "event" in item:
+        return event_line(item["event"])
+    if "activity" not in item:
+        return f"is {item.get('agent')}"
+    activity = item["activity"]
+    data = activity.get("data")
+    told = data if isinstance(data, dict) else {}
+    said = told.get("text") or told.get("error")
+    rest = quoted(said) if said else f"{told.get('name')} {_args(told.get('args'))}".strip()
+    return f"told {activity.get('type')}: {rest}"
 
 
 def _line(text: str) -> str:

@@ -1,9 +1,9 @@
 """`AdkAgentProtocol`: the product's agent, with Google's ADK as its loop.
 
 A send is one `Runner.run_async` per user-role request (the prompt, then perhaps one that nobody
-typed, see `runtimes.adk.following`); the tool rounds happen inside it. What a client sees is
-decided here and in the translator: one `agent_start`, one `agent_end` on every path, nothing after
-an abort.
+typed); the tool rounds happen inside it. What a client sees is decided by the course that the
+factory hands in; here it is one `agent_start`, one `agent_end` on every path, nothing after an
+abort.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from google.adk.agents._streaming_mode import StreamingMode
@@ -25,33 +25,23 @@ from google.adk.runners import Runner
 from google.adk.sessions.session import Session
 from google.adk.telemetry.context import TelemetryConfig
 
-from agent_protocol.agent import AgentProtocol, AgentSend, MessageSend, Subscriber, Unsubscribe
-from agent_protocol.errors import StreamActive, UnsupportedSend
+from agent_protocol.agent import AgentProtocol, AgentSend, Subscriber, Unsubscribe
 from agent_protocol.event_log import EventLog
 from agent_protocol.events import AgentEvent
-from runtimes.adk.flow import RuntimeFlow, ToolBatch
-from runtimes.adk.following import Following
-from runtimes.adk.llm import GcliAgentModel, Instruction, ModelParts
+from runtimes.adk.course import Course, Reader, Sending
+from runtimes.adk.flow import Batch, RuntimeFlow
+from runtimes.adk.llm import GcliAgentModel
+from runtimes.adk.model_parts import Asking, Instruction, ModelParts
 from runtimes.adk.notes import WireContent
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
-from runtimes.adk.run import End, ModelCallFailed, Run, RunLink
+from runtimes.adk.run import Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
-from runtimes.adk.stream import Stream
+from runtimes.adk.stream import OpenStream
 from runtimes.adk.tools import Toolbox
-from services.abort import AbortError
 from services.background import BackgroundTasks
 from services.bundle import Services
 from services.history.transforms import has_function_response
-from services.model.errors import (
-    EmptyMessageError,
-    InvalidStreamError,
-    UnauthorizedError,
-    error_message,
-    friendly_error,
-)
-from services.presentation.content import content_to_parts
-from services.presentation.errors import StructuredError, map_error, unexpected_error
-from services.wire import Content, Part
+from services.wire import Content
 
 __all__ = ["USER_ID", "AdkAgentProtocol", "AdkConfig"]
 
@@ -62,7 +52,7 @@ _NO_LIMIT: Final = 1_000_000_000
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdkConfig:
-    """What an agent is built over."""
+    """What an agent is built over, and what makes it the kind of agent that it is."""
 
     services: Services
     session: Session
@@ -70,8 +60,12 @@ class AdkConfig:
     tasks: BackgroundTasks
     link: RunLink
     """Shared with the request processors: there they find the send under way."""
-    prompt_id: str | None = None
-    """Fixed for the agent's life; the session's own when absent."""
+    course: Course
+    """What a send starts, and how it goes on."""
+    batch: Batch
+    """How a turn's calls are run."""
+    asking: Asking = field(default_factory=Asking)
+    """How the model is asked."""
 
 
 class AdkAgentProtocol(AgentProtocol):
@@ -103,26 +97,24 @@ class AdkAgentProtocol(AgentProtocol):
         self._services = services
         self._session = session
         self._sessions = session_service
-        conversation = session_service.archive(session)
         self._tasks = config.tasks
         self._link = link
-        self._prompt_id = config.prompt_id or services.state.prompt_id
+        self._course = config.course
         self._log = EventLog()
-        self._stream: Stream | None = None
+        self._stream: OpenStream | None = None
         instruction = Instruction(instruction_provider)
         model = GcliAgentModel.over(
             ModelParts(
                 services=services,
-                conversation=conversation,
+                conversation=session_service.archive(session),
                 pending=lambda: session_service.pending(self._session),
                 link=link,
                 tools=tools,
                 instruction=instruction,
+                asking=config.asking,
             )
         )
-        batch = ToolBatch(services, session_service, link)
-        self._following = Following(services, conversation, batch)
-        flow = RuntimeFlow(request_processors, batch)
+        flow = RuntimeFlow(request_processors, config.batch)
         hosted = HostedAgent.make(model, flow, instruction)
         app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=list(plugins))
         self._runner = Runner(app=app, session_service=session_service)
@@ -142,23 +134,20 @@ class AdkAgentProtocol(AgentProtocol):
         return self._log.subscribe(callback)
 
     async def send(self, payload: AgentSend) -> str | None:
-        """Start a stream with a user's message.
+        """Start a stream, if that is what the payload means to this kind of session.
 
         Raises:
-            UnsupportedSend: anything but a message.
+            UnsupportedSend: it takes no such payloads.
             StreamActive: a stream is running.
         """
-        if not isinstance(payload, MessageSend):
-            raise UnsupportedSend(
-                "AdkAgentProtocol.send() only supports message sends for the moment."
-            )
-        if self._stream is not None and self._stream.active:
-            raise StreamActive("AdkAgentProtocol.send() cannot be called while a stream is active.")
-        stream = Stream(self._services, self._log)
-        self._stream = stream
-        stream.tell_user_message(payload)
-        self._tasks.start(self._conduct(stream, payload), name=f"adk stream {stream.id}")
-        return stream.id
+        busy = self._stream is not None and self._stream.active
+        sending = self._course.take(payload, self._log, busy=busy)
+        if sending is None:
+            return None
+        self._stream = sending.stream
+        sending.announce()
+        self._tasks.start(self._conduct(sending), name=f"adk stream {sending.stream.id}")
+        return sending.stream.id
 
     async def abort(self) -> None:
         """Ask the active stream to end; its `agent_end` follows."""
@@ -169,31 +158,22 @@ class AdkAgentProtocol(AgentProtocol):
         """Let go of what ADK holds. The agent must be idle."""
         await self._runner.close()
 
-    async def _conduct(self, stream: Stream, payload: MessageSend) -> None:
+    async def _conduct(self, sending: Sending) -> None:
         """Drive a stream from `agent_start` to exactly one `agent_end`."""
-        run = Run(
-            prompt_id=self._prompt_id,
-            signal=stream.controller.signal,
-            display_content=payload.display_content,
-        )
-        stream.emit(stream.translator.start())
+        stream = sending.stream
+        stream.start()
         try:
             self._pin_adk()
-            self._link.begin(run)
-            await self._invocations(stream, run, content_to_parts(payload.content))
+            await sending.drive(self._invoke)
         except asyncio.CancelledError:
             stream.end("aborted")
             raise
         except Exception as error:  # noqa: BLE001 - whatever escaped becomes the stream's failure
-            if run.signal.aborted or isinstance(error, AbortError):
-                stream.end("aborted")
-            else:
-                stream.emit(stream.translator.error(unexpected_error(error)))
-                stream.end("failed")
+            sending.failed(error)
         finally:
-            self._sessions.archive(self._session).calls.abandon(run)
             self._link.finish()
             stream.active = False
+            await sending.over()
 
     def _pin_adk(self) -> None:
         """Give ADK our clock, and ids that are the same in every run; for this task only."""
@@ -207,19 +187,9 @@ class AdkAgentProtocol(AgentProtocol):
         platform_time.set_time_provider(lambda: clock.now_ms() / 1000)
         platform_uuid.set_id_provider(next_id)
 
-    async def _invocations(self, stream: Stream, run: Run, parts: list[Part]) -> None:
-        while True:
-            await self._invoke(stream, run, {"role": "user", "parts": parts})
-            if stream.ended:
-                return
-            after = await self._following.after(stream, run)
-            if isinstance(after, End):
-                stream.end(after.reason, after.data)
-                return
-            parts = after
-
-    async def _invoke(self, stream: Stream, run: Run, message: Content) -> None:
+    async def _invoke(self, run: Run, message: Content, read: Reader) -> None:
         """One user-role request and the tool rounds that follow from it."""
+        self._link.begin(run)
         # A resume or a rewind drops the session: its live events belong to another history.
         self._session = self._sessions.reopened(self._session)
         events = self._runner.run_async(
@@ -231,32 +201,10 @@ class AdkAgentProtocol(AgentProtocol):
         try:
             async with aclosing(events):
                 async for event in events:
-                    for told in stream.translator.translate(event, run):
-                        stream.emit(told)
-                    if stream.ended:
+                    if not read(event):
                         return
-        except ModelCallFailed as failure:
-            run.signal.raise_if_aborted()
-            self._tell_failure(stream, failure.cause)
         finally:
             self._sessions.settle(self._session)
-
-    def _tell_failure(self, stream: Stream, error: Exception) -> None:
-        if isinstance(error, EmptyMessageError):
-            raise error
-        if isinstance(error, InvalidStreamError):
-            stream.emit(stream.translator.invalid_stream(error.type, str(error)))
-        else:
-            friendly = friendly_error(error)
-            if isinstance(friendly, UnauthorizedError):
-                raise friendly
-            status = getattr(friendly, "status", None)
-            structured = StructuredError(
-                message=error_message(friendly),
-                status=status if isinstance(status, int) else None,
-            )
-            stream.emit(stream.translator.error(map_error(structured)))
-        stream.end("failed")
 
 
 def _sendable(message: Content) -> WireContent:

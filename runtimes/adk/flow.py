@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from google.adk.agents.callback_context import CallbackContext
 from google.adk.agents.invocation_context import InvocationContext
@@ -28,7 +28,7 @@ from services.bundle import Services
 from services.scheduler.calls import CompletedToolCall
 from services.tools.contract import ToolErrorType
 
-__all__ = ["PROCESSOR_ORDER", "RuntimeFlow", "ToolBatch"]
+__all__ = ["PROCESSOR_ORDER", "Batch", "RuntimeFlow", "ToolBatch"]
 
 PROCESSOR_ORDER: Final = (
     "limits",
@@ -48,6 +48,14 @@ ADK's others are left out: they serve features that the product does without (su
 transfer, ADK's own authorisation, confirmation, compaction, planning and code execution), and
 `identity` would write into the system instruction.
 """
+
+
+class Batch(Protocol):
+    """How the calls of one answer are run."""
+
+    def execute(self, context: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Yield the one event that answers them all, or none: then the invocation is over."""
+        ...
 
 
 class ToolBatch:
@@ -121,7 +129,7 @@ def _response_event(
 class RuntimeFlow(SingleFlow):
     """The flow of the hosted agent."""
 
-    def __init__(self, processors: Sequence[BaseLlmRequestProcessor], tools: ToolBatch) -> None:
+    def __init__(self, processors: Sequence[BaseLlmRequestProcessor], tools: Batch) -> None:
         super().__init__()
         self._tools = tools
         for name in [processor.name for processor in self._iter_request_processors()]:

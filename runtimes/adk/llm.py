@@ -18,12 +18,13 @@ from google.adk.models.llm_response import LlmResponse
 from pydantic import PrivateAttr
 
 from runtimes.adk.conversation import Conversation, SentRequest
-from runtimes.adk.model_call import Instruction, ModelCall, ModelParts
+from runtimes.adk.model_call import ModelCall
+from runtimes.adk.model_parts import ModelParts
 from runtimes.adk.responses import called_off
 from runtimes.adk.run import ModelCallFailed
 from services.abort import AbortError
 
-__all__ = ["GcliAgentModel", "Instruction", "ModelParts"]
+__all__ = ["GcliAgentModel"]
 
 
 class GcliAgentModel(BaseLlm):

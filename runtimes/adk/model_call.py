@@ -5,22 +5,20 @@ Source: core `core/geminiChat.ts`.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
-from google.genai import types
 
-from runtimes.adk.conversation import Conversation, SentRequest
-from runtimes.adk.notes import Blocked, RequestContents, Stopped, wire_of
+from runtimes.adk.conversation import SentRequest
+from runtimes.adk.model_parts import ModelParts
+from runtimes.adk.notes import Blocked, RequestContents, Retrying, Stopped, wire_of
 from runtimes.adk.responses import consolidated, partial, stand_in, telling
-from runtimes.adk.run import Run, RunLink
-from runtimes.adk.tools import Toolbox
+from runtimes.adk.run import Run
 from services.abort import AbortError
-from services.bundle import Services
 from services.history.transforms import (
     apply_retry_nudge,
     coalesce,
@@ -39,7 +37,7 @@ from services.hooks.translation import HookModelRequest
 from services.model.classification import is_retryable_error, retry_error_type
 from services.model.configs import ModelConfigKey
 from services.model.errors import InvalidStreamError
-from services.model.generator import ChunkStream, LlmRole, ModelRequest
+from services.model.generator import ChunkStream, ModelRequest
 from services.model.names import is_gemini2_model, supports_modern_features
 from services.model.parts import function_calls
 from services.model.retry import retry_with_backoff
@@ -47,41 +45,12 @@ from services.model.stream import CallIds, StreamAssembler, retry_nudge
 from services.state import RetryAttempt
 from services.wire import Content, JsonObject
 
-__all__ = ["Instruction", "ModelCall", "ModelParts"]
+__all__ = ["ModelCall"]
 
 _STREAM_ATTEMPTS: Final = 4
 _STREAM_DELAY_MS: Final = 1000
 _BLOCKED: Final = "AGENT_EXECUTION_BLOCKED"
-
-
-class Instruction:
-    """The system instruction, and what was last said of it.
-
-    The flow asks when it begins a request, the model layer when it sends one: the approval mode,
-    and with it the instruction, may have changed in between.
-    """
-
-    def __init__(self, provider: Callable[[], str]) -> None:
-        self._provider = provider
-        self.said = ""
-
-    def __call__(self) -> str:
-        """The instruction as it is now."""
-        self.said = self._provider()
-        return self.said
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelParts:
-    """What the model layer works with."""
-
-    services: Services
-    conversation: Conversation
-    pending: Callable[[], types.Content | None]
-    """The user-role turn that waits to be sent."""
-    link: RunLink
-    tools: Toolbox
-    instruction: Instruction
+_STOPPED: Final = "AGENT_EXECUTION_STOPPED"
 
 
 class ModelCall:
@@ -129,6 +98,9 @@ class ModelCall:
         except AgentExecutionStopped as verdict:
             # Who takes this closes the stream here, and with it history goes back, as upstream's.
             yield telling(Stopped(reason="completed", data={"message": verdict.reason}))
+            if self._parts.asking.outlives_stops:
+                self._run.step.answered = True
+                yield stand_in(_STOPPED, self._run.step.requests)
         except AgentExecutionBlocked as verdict:
             for response in self._blocked(verdict):
                 yield response
@@ -140,6 +112,8 @@ class ModelCall:
         most = max(1, min(services.settings.max_attempts, _STREAM_ATTEMPTS))
         invalid: InvalidStreamError | None = None
         for attempt in range(most):
+            if attempt and self._parts.asking.tells_retries:
+                yield telling(Retrying())
             asked, stream = await self._connect(attempt > 0, retry_nudge(invalid))
             assembler = StreamAssembler(
                 after_function_response=sent.answers_tools,
@@ -202,7 +176,8 @@ class ModelCall:
 
     def _partial(self, chunk: JsonObject) -> LlmResponse:
         for call in function_calls(chunk):
-            self._call_ids.assign(call)
+            if self._parts.asking.names_calls:
+                self._call_ids.assign(call)
             self._told_calls = True
         return partial(chunk)
 
@@ -243,7 +218,7 @@ class ModelCall:
             request = ModelRequest(
                 model=model,
                 contents=asked.contents,
-                role=LlmRole.MAIN,
+                role=self._parts.asking.role,
                 prompt_id=run.prompt_id,
                 signal=run.signal,
                 config=dict(asked.config),

@@ -15,6 +15,7 @@ from google.adk.events.event import Event
 from google.genai import types
 
 from agent_protocol.events import Meta
+from services.children.calls import CallsOutcome
 from services.compression.service import CompressionInfo
 from services.history.prefix import shared_prefix
 from services.model.stream import AssembledTurn
@@ -24,11 +25,13 @@ from services.wire import Content, Json, JsonObject, Part
 __all__ = [
     "Answer",
     "Blocked",
+    "ChildToolsDone",
     "Chunk",
     "Compressed",
     "ModelChosen",
     "Note",
     "RequestContents",
+    "Retrying",
     "Stopped",
     "ToolsDone",
     "TypedHistory",
@@ -96,7 +99,29 @@ class Blocked:
     reason: str
 
 
-Note = ModelChosen | Chunk | Answer | Blocked | Compressed | ToolsDone | Stopped
+@dataclass(frozen=True, slots=True)
+class Retrying:
+    """The answer begins anew; what was told of it is not withdrawn."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChildToolsDone:
+    """A turn's calls of a child are answered."""
+
+    outcome: CallsOutcome
+
+
+Note = (
+    ModelChosen
+    | Chunk
+    | Answer
+    | Blocked
+    | Compressed
+    | ToolsDone
+    | ChildToolsDone
+    | Stopped
+    | Retrying
+)
 
 
 class WireContent(types.Content):

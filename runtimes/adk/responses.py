@@ -8,8 +8,8 @@ from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
 from runtimes.adk.notes import Answer, Chunk, Note, WireContent
+from runtimes.adk.run import AskedCall
 from services.model.stream import AssembledTurn
-from services.scheduler.calls import ToolCallRequest
 from services.wire import JsonObject
 
 __all__ = ["called_off", "consolidated", "partial", "stand_in", "telling"]
@@ -25,7 +25,7 @@ def partial(chunk: JsonObject) -> LlmResponse:
 def consolidated(
     turn: AssembledTurn,
     model: str,
-    requests: Sequence[ToolCallRequest],
+    requests: Sequence[AskedCall],
     *,
     hides_calls: bool = False,
 ) -> LlmResponse:
@@ -59,7 +59,7 @@ def telling(note: Note) -> LlmResponse:
     return LlmResponse(content=WireContent.bare(note), partial=True)
 
 
-def stand_in(reason: str, requests: Sequence[ToolCallRequest]) -> LlmResponse:
+def stand_in(reason: str, requests: Sequence[AskedCall]) -> LlmResponse:
     """The end of an answer that is not in history, with the calls that clients were told of."""
     if not requests:
         return called_off(reason)
@@ -68,7 +68,7 @@ def stand_in(reason: str, requests: Sequence[ToolCallRequest]) -> LlmResponse:
     return LlmResponse(content=content)
 
 
-def _requested(request: ToolCallRequest) -> types.Part:
+def _requested(request: AskedCall) -> types.Part:
     call = types.FunctionCall(id=request.call_id, name=request.name, args=request.args)
     return types.Part(function_call=call)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from services.abort import AbortController, AbortSignal
 from services.loop_detection.detector import LoopDetector, LoopVerdict
@@ -15,6 +15,7 @@ from services.wire import JsonObject, Part, js_trim
 
 __all__ = [
     "LOOP_DETECTED",
+    "AskedCall",
     "Call",
     "CallOutcome",
     "End",
@@ -29,6 +30,25 @@ LOOP_DETECTED: Final = "LOOP_DETECTED"
 """Why a model's stream was called off where the user did not do it."""
 
 _MAX_FOLLOW_UPS: Final = 100
+
+
+class AskedCall(Protocol):
+    """A call that a model asked for, as far as ADK has to see it."""
+
+    @property
+    def call_id(self) -> str:
+        """Its id."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        ...
+
+    @property
+    def args(self) -> JsonObject:
+        """Its arguments."""
+        ...
 
 
 class ModelCallFailed(Exception):
@@ -55,7 +75,7 @@ class End:
 class Step:
     """One model request and what its stream has shown so far, failed attempts included."""
 
-    requests: list[ToolCallRequest] = field(default_factory=list)
+    requests: list[AskedCall] = field(default_factory=list)
     """Every call that this request's answer asked for, in order of arrival."""
     citations: set[str] = field(default_factory=set)
     limit_model: str = ""

@@ -8,20 +8,10 @@ from pathlib import Path
 from typing import Final
 
 from agent_protocol.agent import AgentProtocol
-from runtimes.adk.agent import USER_ID, AdkAgentProtocol, AdkConfig
+from runtimes.adk.agent import AdkAgentProtocol
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
-from runtimes.adk.processors.compression import CompressionProcessor
-from runtimes.adk.processors.contents import ContentsProcessor
-from runtimes.adk.processors.limits import LimitsProcessor
-from runtimes.adk.processors.loop_check import LoopCheckProcessor
-from runtimes.adk.processors.masking import ToolOutputMaskingProcessor
-from runtimes.adk.processors.overflow import OverflowProcessor
-from runtimes.adk.processors.routing import GcliRoutingProcessor
-from runtimes.adk.processors.tools import ToolsProcessor
+from runtimes.adk.factory import Engine, SessionFactory
 from runtimes.adk.replacing import compress, resume, rewind
-from runtimes.adk.root import APP_NAME
-from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import Toolbox
 from runtimes.contract import Runtime
@@ -53,42 +43,17 @@ class AdkRuntime(Runtime):
         self._conversation = conversation
         self._tools = Toolbox(conversation.declarations)
         self._agents: list[AdkAgentProtocol] = []
+        self._factory = SessionFactory(Engine(services=services, tasks=tasks, sessions=sessions))
+        services.subagents.run_on(self._factory.child_agent)
 
     def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
         """A new agent over this conversation."""
-        services, sessions, link = self._services, self._sessions, RunLink()
-        number, session_id = len(self._agents), services.state.session_id
-        session = sessions.open(
-            app_name=APP_NAME,
-            user_id=USER_ID,
-            session_id=f"{session_id}/{number}" if number else session_id,
-        )
-        sessions.attach(session, self._conversation)
-        agent = AdkAgentProtocol(
-            AdkConfig(
-                services=services,
-                session=session,
-                tasks=self._tasks,
-                link=link,
-                prompt_id=prompt_id,
-            ),
-            instruction_provider=services.prompts.system_instruction,
-            tools=self._tools,
-            plugins=(LoopDetectionAdkPlugin(self._conversation.loops, link),),
-            request_processors=(
-                LimitsProcessor(services, sessions, link),
-                CompressionProcessor(services, sessions, link),
-                ToolOutputMaskingProcessor(sessions),
-                ContentsProcessor(sessions),
-                OverflowProcessor(services, sessions, link),
-                LoopCheckProcessor(sessions, link),
-                GcliRoutingProcessor(services, sessions, link),
-                ToolsProcessor(self._tools),
-            ),
-            session_service=sessions,
+        agent = self._factory.conversation_agent(
+            self._conversation, self._tools, prompt_id=prompt_id
         )
         self._agents.append(agent)
-        return agent if services.telemetry is None else services.telemetry.agent(agent)
+        telemetry = self._services.telemetry
+        return agent if telemetry is None else telemetry.agent(agent)
 
     def transcript(self) -> list[Content]:
         """The model-facing history, oldest first."""
@@ -139,7 +104,7 @@ class AdkRuntime(Runtime):
 
     async def close(self) -> None:
         """Abort what runs and await it."""
-        for agent in self._agents:
+        for agent in (*self._agents, *self._factory.children):
             await agent.abort()
         self._services.scheduler.cancel_all()
         await self._tasks.end(_GRACE_S)

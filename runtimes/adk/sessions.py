@@ -23,7 +23,7 @@ from google.adk.sessions.session import Session
 from google.genai import types
 
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.notes import Answer, ToolsDone, WireContent, note_of, wire_of
+from runtimes.adk.notes import Answer, ChildToolsDone, ToolsDone, WireContent, note_of, wire_of
 from services.clock import Clock
 from services.output_masking import MaskedResponse
 from services.wire import Part
@@ -195,7 +195,7 @@ class GcliSessionService(BaseSessionService):
         note = note_of(event)
         if isinstance(note, Answer):
             self.archive(session).answer(note.turn, note.model)
-        elif isinstance(note, ToolsDone):
+        elif isinstance(note, (ToolsDone, ChildToolsDone)):
             session.events.clear()
         event = await super().append_event(session, event)
         session.last_update_time = event.timestamp

@@ -7,16 +7,15 @@ declares; ADK's own tool execution never runs.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.tool_context import ToolContext
 from google.genai import types
 
-from services.tools.declaring import ToolDeclarations
 from services.wire import JsonObject
 
-__all__ = ["AdkTool", "DeclaredTools", "Toolbox", "to_adk_tool"]
+__all__ = ["AdkTool", "Declarations", "DeclaredTools", "Toolbox", "to_adk_tool"]
 
 
 class AdkTool(BaseTool):
@@ -57,10 +56,22 @@ class DeclaredTools:
     typed: types.Tool
 
 
+class Declarations(Protocol):
+    """What the requests of a conversation declare; the same object while nothing changed."""
+
+    def current(self, model: str) -> list[JsonObject]:
+        """What the next request to `model` declares: its `tools`."""
+        ...
+
+    def taken(self, model: str) -> list[JsonObject]:
+        """The same, for a request that is made now."""
+        ...
+
+
 class Toolbox:
     """The session's tools, declared for a model; the same object while nothing changed."""
 
-    def __init__(self, declarations: ToolDeclarations) -> None:
+    def __init__(self, declarations: Declarations) -> None:
         self._declarations = declarations
         self._declared: DeclaredTools | None = None
 
@@ -69,7 +80,7 @@ class Toolbox:
         return self._both(self._declarations.current(model))
 
     def taken(self, model: str) -> DeclaredTools:
-        """The same, for a request that is made now (see `ToolDeclarations`)."""
+        """The same, for a request that is made now."""
         return self._both(self._declarations.taken(model))
 
     def _both(self, wire: list[JsonObject]) -> DeclaredTools:

@@ -6,17 +6,14 @@ client. Source of the mapping: core `agent/event-translator.ts` and `core/turn.t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from google.adk.events.event import Event
 
 from agent_protocol.content import ContentPart, TextPart, ThoughtPart
 from agent_protocol.events import (
-    AgentEnd,
     AgentEvent,
-    AgentStart,
     ErrorEvent,
     Message,
     SessionUpdate,
@@ -28,20 +25,22 @@ from agent_protocol.events import (
 from runtimes.adk.notes import (
     Answer,
     Blocked,
+    ChildToolsDone,
     Chunk,
     Compressed,
     ModelChosen,
+    Retrying,
     Stopped,
     ToolsDone,
     note_of,
 )
+from runtimes.adk.numbered import NumberedEvents
 from runtimes.adk.run import Run
-from services.clock import Clock, iso_timestamp
+from services.clock import Clock
 from services.model.parts import citations, function_calls, parse_thought, response_text
 from services.model.stream import call_name
 from services.presentation.content import parts_to_content
 from services.presentation.display import populate_tool_display
-from services.presentation.errors import ErrorFields
 from services.presentation.tool_data import response_data
 from services.scheduler.calls import CompletedToolCall, ToolCallRequest
 from services.tools.contract import InvalidToolParams, Tool
@@ -51,43 +50,13 @@ from services.wire import JsonObject
 __all__ = ["EventTranslator"]
 
 
-class EventTranslator:
+class EventTranslator(NumberedEvents):
     """Translates one stream: numbers its events and remembers the model last announced."""
 
     def __init__(self, stream_id: str, *, clock: Clock, tools: ToolRegistry) -> None:
-        self._stream_id = stream_id
-        self._clock = clock
+        super().__init__(stream_id, clock=clock)
         self._tools = tools
-        self._count = 0
         self._model: str | None = None
-
-    def fields(self) -> dict[str, Any]:
-        """Id, stream and time of the stream's next event."""
-        number = self._count
-        self._count += 1
-        return {
-            "id": f"{self._stream_id}-{number}",
-            "stream_id": self._stream_id,
-            "timestamp": iso_timestamp(self._clock.now_ms()),
-        }
-
-    def start(self) -> AgentStart:
-        """The stream's `agent_start`."""
-        return AgentStart(**self.fields())
-
-    def end(self, reason: str, data: Mapping[str, Any] | None = None) -> AgentEnd:
-        """The stream's `agent_end`."""
-        return AgentEnd(**self.fields(), reason=reason, data=data)
-
-    def error(self, data: ErrorFields) -> ErrorEvent:
-        """An `error` event."""
-        return ErrorEvent(
-            **self.fields(),
-            status=data.status,
-            message=data.message,
-            fatal=data.fatal,
-            meta=data.meta,
-        )
 
     def invalid_stream(self, kind: str, message: str) -> ErrorEvent:
         """The `error` of an answer that stayed invalid through all attempts."""
@@ -156,9 +125,9 @@ class EventTranslator:
             case Blocked(reason=reason):
                 signal.raise_if_aborted()
                 yield self.blocked(reason)
-            case Compressed():
+            case Compressed() | Retrying():
                 signal.raise_if_aborted()
-            case None:
+            case ChildToolsDone() | None:
                 return
 
     def _chunk(self, response: JsonObject, run: Run) -> Iterator[AgentEvent]:

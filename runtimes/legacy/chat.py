@@ -6,7 +6,7 @@ Source: core `core/geminiChat.ts`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Callable, Sequence
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 from typing import Final
@@ -14,6 +14,7 @@ from typing import Final
 from runtimes.legacy.chat_stream import ChatBlocked, ChatItem, ChatRetry, ChatStopped
 from runtimes.legacy.history import AgentChatHistory, HistoryMark
 from runtimes.legacy.model_call import ModelCall
+from runtimes.legacy.voice import ChatVoice
 from services.abort import AbortError, AbortSignal
 from services.bundle import Services
 from services.chat_recording import ChatRecording
@@ -53,11 +54,11 @@ class GeminiChat:
         services: Services,
         recording: ChatRecording,
         history: Sequence[HistoryTurn],
-        tools: Callable[[str], list[JsonObject]],
+        voice: ChatVoice,
     ) -> None:
         self._services = services
         self._recording = recording
-        self._tools = tools
+        self._voice = voice
         self._history = AgentChatHistory(services.state, history)
         self._sending = asyncio.Lock()
 
@@ -209,7 +210,7 @@ class GeminiChat:
             call = ModelCall(
                 self._services,
                 self._history,
-                self._tools,
+                self._voice,
                 key=replace(key, is_retry=True) if attempt > 0 else key,
                 prompt_id=prompt_id,
                 signal=signal,

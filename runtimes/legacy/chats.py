@@ -12,10 +12,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from runtimes.legacy.chat import GeminiChat
+from runtimes.legacy.voice import ChatVoice
 from services.abort import AbortSignal
 from services.bundle import Services
 from services.compression.rebuild import rebuilt_turns
 from services.compression.service import CompressionInfo, CompressionStatus
+from services.model.generator import LlmRole
 from services.prompts import ENVIRONMENT_CONTEXT_ID
 from services.recording.conversion import (
     convert_session_to_client_history,
@@ -112,7 +114,12 @@ class Chats:
         recording.initialize(resumed=resumed)
         history = ensure_stable_tool_ids(turns or [self._environment()])
         self._declarations.restart()
-        chat = GeminiChat(services, recording, history, self._declarations.taken)
+        voice = ChatVoice(
+            role=LlmRole.MAIN,
+            system_instruction=services.prompts.system_instruction,
+            tools=self._declarations.taken,
+        )
+        chat = GeminiChat(services, recording, history, voice)
         chat.bootstrap()
         services.compression.chat_started()
         services.spoken.history = chat.shown_history

@@ -5,10 +5,10 @@ Source: core `core/geminiChat.ts` `makeApiCallAndProcessStream`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 from runtimes.legacy.history import AgentChatHistory
+from runtimes.legacy.voice import ChatVoice
 from services.abort import AbortSignal
 from services.bundle import Services
 from services.history.transforms import apply_retry_nudge
@@ -16,10 +16,10 @@ from services.hooks.model_call import ModelCallHooks
 from services.hooks.system import HookSystem
 from services.hooks.translation import HookModelRequest
 from services.model.configs import ModelConfigKey
-from services.model.generator import ChunkStream, LlmRole, ModelRequest
+from services.model.generator import ChunkStream, ModelRequest
 from services.model.retry import retry_with_backoff
 from services.state import RetryAttempt
-from services.wire import Content, JsonObject
+from services.wire import Content
 
 __all__ = ["ModelCall"]
 
@@ -34,7 +34,7 @@ class ModelCall:
         self,
         services: Services,
         history: AgentChatHistory,
-        tools: Callable[[str], list[JsonObject]],
+        voice: ChatVoice,
         *,
         key: ModelConfigKey,
         prompt_id: str,
@@ -46,7 +46,7 @@ class ModelCall:
         Args:
             services: The session's.
             history: The conversation to be sent, the request's own turn included.
-            tools: What a request to a model declares as its `tools`.
+            voice: On whose behalf, and what it is told besides the conversation.
             key: Whose config is wanted.
             prompt_id: The prompt's.
             signal: Ends the call and its waits.
@@ -55,7 +55,7 @@ class ModelCall:
         selection = services.availability.select(key)
         self._services = services
         self._history = history
-        self._tools = tools
+        self._voice = voice
         self._key = key
         self._prompt_id = prompt_id
         self._signal = signal
@@ -95,8 +95,8 @@ class ModelCall:
             model=self._model,
             config={
                 **self._config,
-                "systemInstruction": services.prompts.system_instruction(),
-                "tools": self._tools(self._model),
+                "systemInstruction": self._voice.system_instruction(),
+                "tools": self._voice.tools(self._model),
             },
             contents=self._contents(self._model),
         )
@@ -107,7 +107,7 @@ class ModelCall:
             ModelRequest(
                 model=request.model,
                 contents=request.contents,
-                role=LlmRole.MAIN,
+                role=self._voice.role,
                 prompt_id=self._prompt_id,
                 signal=self._signal,
                 config=dict(request.config),

@@ -12,10 +12,12 @@ from runtimes.contract import Runtime
 from runtimes.legacy.agent import LegacyAgentProtocol
 from runtimes.legacy.chats import Chats
 from runtimes.legacy.client import GeminiClient
+from runtimes.legacy.subagent import LegacyChildAgent
 from services.abort import AbortController
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
 from services.steering import InjectionSource
+from services.subagents.child import ChildRequest
 from services.wire import Content
 
 __all__ = ["LegacyRuntime", "open_runtime"]
@@ -33,6 +35,8 @@ class LegacyRuntime(Runtime):
         self._chats = Chats(services)
         self._client = GeminiClient(services, self._chats)
         self._agents: list[LegacyAgentProtocol] = []
+        self._children: set[LegacyChildAgent] = set()
+        services.subagents.run_on(self.child)
 
     def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
         """A new agent over this conversation."""
@@ -40,6 +44,10 @@ class LegacyRuntime(Runtime):
         self._agents.append(agent)
         telemetry = self._services.telemetry
         return agent if telemetry is None else telemetry.agent(agent)
+
+    def child(self, request: ChildRequest) -> LegacyChildAgent:
+        """A child that runs on this engine; see `services.subagents.child.ChildFactory`."""
+        return LegacyChildAgent(self._services, request, self._tasks, self._children)
 
     def transcript(self) -> list[Content]:
         """The model-facing history, oldest first."""
@@ -81,7 +89,7 @@ class LegacyRuntime(Runtime):
 
     async def close(self) -> None:
         """Abort what runs and await it."""
-        for agent in self._agents:
+        for agent in (*self._agents, *self._children):
             await agent.abort()
         self._services.scheduler.cancel_all()
         await self._tasks.end(_GRACE_S)

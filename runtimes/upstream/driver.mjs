@@ -6,6 +6,7 @@
 // notices and waits are said back. After `close` the next `open` may come: nothing of a session
 // stays, or `closed` says what did and the process is not used again.
 import path from 'node:path';
+import { Children } from './driver/children.mjs';
 import { Channel, LIFELINE, STARTED } from './driver/channel.mjs';
 import { loadCore } from './driver/core.mjs';
 import { installFiles } from './driver/files.mjs';
@@ -117,6 +118,7 @@ async function cleanUp() {
   await leftovers.clear(core.core);
   processes.endAll();
   timers.reset();
+  children.reset();
   process.chdir(path.parse(process.cwd()).root);
   session = undefined;
   model = undefined;
@@ -138,6 +140,8 @@ const core = await loadCore(process.argv[2]).catch((error) => {
 await core.core.initializeShellParsers?.();
 const leftovers = await Leftovers.of(core.core, process.argv[2]);
 core.core.ShellExecutionService.background = released(core.core.ShellExecutionService.background);
+const children = new Children((message) => channel.tell(message), core.toolCall);
+await children.install(process.argv[2]);
 channel.listen(handle);
 channel.tell({ t: 'ready', node: process.versions.node });
 

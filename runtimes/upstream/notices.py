@@ -7,7 +7,7 @@ events, so whoever watches a session of ours watches this one in the same way.
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
 
 from runtimes.upstream.connection import Connection
@@ -15,9 +15,11 @@ from services.abort import AbortController, AbortError, AbortSignal
 from services.availability.handler import FallbackQuestion
 from services.background import BackgroundTasks
 from services.bundle import Services
-from services.clock import sleep_or_abort
+from services.clock import sleep_until_or_abort
 from services.message_bus import ToolCallsUpdate, ToolConfirmationResponse
 from services.state import (
+    AgentsDiscovered,
+    AgentsRefreshed,
     ApprovalMode,
     ApprovalModeChanged,
     CoreEvent,
@@ -25,7 +27,7 @@ from services.state import (
     RetryAttempt,
     UserFeedback,
 )
-from services.threads import ThreadPaths
+from services.threads import ThreadPaths, within_call
 from services.tools.contract import ConfirmationDetails
 from services.wire import JsonObject
 
@@ -104,9 +106,10 @@ class Notices:
             "ApprovalModeChanged": self._mode_changed,
             "UserFeedback": _feedback,
         }
-        event = tell[message["name"]](payload)
-        if event is not None:
-            self._emit(event)
+        with _inside(message):
+            event = tell[message["name"]](payload)
+            if event is not None:
+                self._emit(event)
 
     def _emit(self, event: CoreEvent) -> None:
         self._from_driver = True
@@ -140,17 +143,19 @@ class Notices:
                 self._connection.order("setModel", model=model)
             case ApprovalModeChanged(mode=mode):
                 self._connection.order("setApprovalMode", mode=str(mode))
-            case RetryAttempt() | UserFeedback():
+            case RetryAttempt() | UserFeedback() | AgentsDiscovered() | AgentsRefreshed():
                 pass  # Nothing that the core would want to know.
 
     def _on_timer(self, message: JsonObject) -> None:
         id_: int = message["id"]
         stop = self._timers[id_] = AbortController()
-        self._tasks.start(self._fire(id_, float(message["ms"]), stop.signal), name="upstream wait")
+        due_ms = self._services.clock.now_ms() + float(message["ms"])
+        self._tasks.start(self._fire(id_, due_ms, stop.signal), name="upstream wait")
 
-    async def _fire(self, id_: int, delay_ms: float, signal: AbortSignal) -> None:
+    async def _fire(self, id_: int, due_ms: float, signal: AbortSignal) -> None:
+        # Counted from when it was set: a request that came with it takes a millisecond.
         try:
-            await sleep_or_abort(self._services.clock, delay_ms, signal)
+            await sleep_until_or_abort(self._services.clock, due_ms, signal)
         except AbortError:
             return
         self._timers.pop(id_, None)
@@ -167,13 +172,20 @@ class Notices:
             fallback_model=str(message["fallback"]),
             error=str(message["error"]),
         )
-        self._tasks.start(self._ask(int(message["id"]), question), name="upstream question")
+        with _inside(message):
+            self._tasks.start(self._ask(int(message["id"]), question), name="upstream question")
 
     async def _ask(self, id_: int, question: FallbackQuestion) -> None:
         handler = self._services.fallback_handler
         intent = None if handler is None else await handler(question)
         told = None if intent is None else str(intent)
         self._connection.tell({"t": "intent", "id": id_, "intent": told})
+
+
+def _inside(message: JsonObject) -> AbstractContextManager[None]:
+    """What the message is about happens in the execution of the call that it names, if any."""
+    call = message.get("insideCall")
+    return nullcontext() if call is None else within_call(call)
 
 
 def _shown(call: JsonObject) -> _Call:

@@ -12,6 +12,7 @@ from agent_protocol.agent import AgentProtocol
 from runtimes.contract import CommandFailed, RuntimeFactory
 from runtimes.published import PACKAGE
 from runtimes.upstream.agent import Agents
+from runtimes.upstream.children import Children
 from runtimes.upstream.connection import Connection
 from runtimes.upstream.failure import DriverBroken
 from runtimes.upstream.model import ModelBridge
@@ -95,6 +96,7 @@ def runtime_for(version: str) -> RuntimeFactory:
             tasks = await stack.enter_async_context(_serving(connection))
             notices = Notices(connection, services, threads, tasks)
             stack.callback(notices.close)
+            Children(connection, services.subagents)
             ModelBridge(
                 connection,
                 services.content_generator,

@@ -159,6 +159,17 @@ class ChatCompressionService:
         self.has_failed_attempt = False
         """A summary came out longer than what it summed up; from then on outputs are cut only."""
 
+    def for_agent(self) -> ChatCompressionService:
+        """One for another conversation, an agent's: it remembers for itself."""
+        return ChatCompressionService(
+            model=self._model,
+            generator=self._generator,
+            truncation=self._truncation,
+            session_context=self._session_context,
+            threshold=self._threshold,
+            pre_compress=self._pre_compress,
+        )
+
     def chat_started(self) -> None:
         """A new chat begins (a reset, a resume, a compression): nothing has failed in it."""
         self.has_failed_attempt = False

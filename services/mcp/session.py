@@ -23,7 +23,7 @@ from services.state import CoreEvents, UserFeedback
 from services.tools.registry import ToolRegistry
 from services.workspace import Workspace
 
-__all__ = ["open_mcp"]
+__all__ = ["agent_registries", "open_mcp"]
 
 
 async def _nothing() -> None:
@@ -100,7 +100,7 @@ async def open_mcp(
             warn=lambda message: feedback("warning", message),
         )
         main = Registries(
-            tools=McpToolbox(tools, settings),
+            tools=McpToolbox(tools),
             prompts=PromptRegistry(),
             resources=ResourceRegistry(),
         )
@@ -109,3 +109,12 @@ async def open_mcp(
             yield manager
         finally:
             await manager.stop()
+
+
+def agent_registries(tools: ToolRegistry) -> Registries:
+    """Where servers' offers to an agent go; prompts and resources are nobody's there."""
+    return Registries(
+        tools=McpToolbox(tools),
+        prompts=PromptRegistry(),
+        resources=ResourceRegistry(),
+    )

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from services.mcp.tools import DiscoveredMCPTool
-from services.settings import Settings
 from services.tools.collation import collation_key
 from services.tools.registry import ToolRegistry
 
@@ -18,10 +17,8 @@ __all__ = ["McpToolbox"]
 class McpToolbox:
     """The MCP tools of one `ToolRegistry`."""
 
-    def __init__(self, registry: ToolRegistry, settings: Settings) -> None:
+    def __init__(self, registry: ToolRegistry) -> None:
         self.registry = registry
-        # The list of core tools is about ours; to the registry a server's tool is always on it.
-        self._enabled_as = tuple(settings.core_tools or ())
         self._tools: dict[str, DiscoveredMCPTool] = {}
 
     def set_server(self, server: str, tools: Sequence[DiscoveredMCPTool]) -> None:
@@ -65,4 +62,5 @@ class McpToolbox:
         for name in before:
             self.registry.unregister(name)
         for tool in self._tools.values():
-            self.registry.register(tool, enabled_as=self._enabled_as)
+            # The list of core tools is about ours.
+            self.registry.register(tool, even_unlisted=True)

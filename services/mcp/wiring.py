@@ -5,7 +5,7 @@ Nothing here imports the servers themselves before a session has any: that takes
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING
 
@@ -15,7 +15,7 @@ from services.state import CoreEvents
 from services.tools.builtin import register_skills
 from services.tools.host import ToolHost
 from services.tools.registry import ToolRegistry
-from services.wire import JsonObject
+from services.wire import Json, JsonObject
 
 if TYPE_CHECKING:
     from services.mcp.manager import McpManager
@@ -28,6 +28,10 @@ __all__ = ["SessionServers", "has_servers"]
 def has_servers(settings: Settings) -> bool:
     """Whether the settings name any server."""
     return bool(settings.mcp_servers or settings.mcp_server_command)
+
+
+def _nothing_to_end() -> None:
+    """Where no server was started."""
 
 
 class SessionServers:
@@ -55,6 +59,31 @@ class SessionServers:
     def instructions(self) -> str:
         """What the servers tell the model about themselves."""
         return self.manager.instructions() if self.manager is not None else ""
+
+    async def discover_for_agent(
+        self, servers: Mapping[str, Json], tools: ToolRegistry
+    ) -> Callable[[], None]:
+        """Start the servers that an agent brings along, or reach those that run already.
+
+        Args:
+            servers: by name, as settings would have them.
+            tools: the agent's; what the servers offer is registered there, and nowhere else.
+
+        Returns:
+            What ends `tools` being kept up to date. The servers end with the session.
+
+        Raises:
+            McpConfigError: a server's configuration has no meaning.
+        """
+        if self.manager is None:
+            return _nothing_to_end
+        from services.mcp.config import server_configs
+        from services.mcp.session import agent_registries
+
+        manager, registries = self.manager, agent_registries(tools)
+        for name, config in server_configs(servers).items():
+            await manager.discover(name, config, registries)
+        return lambda: manager.remove_registries(registries)
 
     @asynccontextmanager
     async def started(

@@ -15,6 +15,7 @@ from services.policy.rules import MCP_PREFIX, PolicyRule, tool_aliases
 __all__ = [
     "BUILT_IN_TOOLS",
     "edit_distance",
+    "is_valid_tool_name",
     "mcp_tool_warnings",
     "nearest_names",
     "tool_name_warning",
@@ -64,7 +65,7 @@ def tool_name_warning(name: str, index: int) -> str | None:
             f'{rule}: The "__" syntax for MCP tools is strictly deprecated. Please use the '
             "'mcpName = \"...\"' property or the 'mcp_server_tool' format instead."
         )
-    if _is_valid(name):
+    if is_valid_tool_name(name):
         return None
     if min(edit_distance(name, known) for known in BUILT_IN_TOOLS) > _FARTHEST_SLIP:
         return None
@@ -115,7 +116,8 @@ def edit_distance(one: str, other: str) -> int:
     return row[-1]
 
 
-def _is_valid(name: str) -> bool:
+def is_valid_tool_name(name: str) -> bool:
+    """Whether `name`, wildcards included, may be a tool's: as written, not whether there is one."""
     if name == "*" or name.startswith("discovered_tool_"):
         return True
     if not set(BUILT_IN_TOOLS).isdisjoint(tool_aliases(name)):

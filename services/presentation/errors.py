@@ -12,9 +12,18 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
+from services.abort import AbortError
+from services.model.errors import ModelError
 from services.wire import js_json
 
-__all__ = ["ErrorFields", "StructuredError", "map_error", "status_name", "unexpected_error"]
+__all__ = [
+    "ErrorFields",
+    "StructuredError",
+    "map_error",
+    "status_name",
+    "thrown_text",
+    "unexpected_error",
+]
 
 _STATUS_NAMES: Mapping[float, str] = MappingProxyType(
     {
@@ -92,6 +101,16 @@ def unexpected_error(error: BaseException) -> ErrorFields:
     if status is not None:
         meta["status"] = _json_scalar(status)
     return ErrorFields(status="INTERNAL", message=str(error), meta=meta)
+
+
+def thrown_text(error: BaseException) -> str:
+    """`String(error)` of something that was thrown: its name and what it says.
+
+    Model errors and aborts have names of their own; whatever else we raise is an `Error` there.
+    """
+    name = error.name if isinstance(error, (ModelError, AbortError)) else "Error"
+    message = str(error)
+    return f"{name}: {message}" if message else name
 
 
 def _identity(error: BaseException) -> dict[str, Any]:

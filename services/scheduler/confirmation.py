@@ -8,7 +8,7 @@ question's correlation id. Source: core `scheduler/confirmation.ts`, and the con
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol, runtime_checkable
 
@@ -29,6 +29,7 @@ from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
 from services.tools.contract import (
     ConfirmationDetails,
     ConfirmationOutcome,
+    DelegatedQuestion,
     ServerInvocation,
     ServerTool,
     Tool,
@@ -90,6 +91,7 @@ class Confirmer:
         clock: Clock,
         ids: IdSource,
         hooks: CallHooks | None = None,
+        waiting: Callable[[bool], None] | None = None,
     ) -> None:
         self._store = store
         self._bus = bus
@@ -99,6 +101,7 @@ class Confirmer:
         self._clock = clock
         self._ids = ids
         self._hooks = hooks or CallHooks(None, {})
+        self._waiting = waiting or _nobody_waits
 
     async def confirm(
         self,
@@ -115,7 +118,8 @@ class Confirmer:
             call_id: The call.
             tool: Its tool.
             signal: Ends the question.
-            forced: A hook wants it asked: neither mode nor policy is heard again.
+            forced: A hook wants it asked: neither mode nor policy is heard again, unless the call
+                leaves the question to another one.
             system_message: A hook's words, shown with the question.
 
         Raises:
@@ -130,7 +134,7 @@ class Confirmer:
                 raise ConfirmationError(f"Tool call {call_id} lost during confirmation loop")
             details = (
                 call.invocation.confirmation_details()
-                if forced
+                if forced and not isinstance(call.invocation, DelegatedQuestion)
                 else await self._details(tool, call.invocation, signal)
             )
             if details is None:
@@ -165,9 +169,13 @@ class Confirmer:
         ):
             return None
         of_server = invocation if isinstance(invocation, ServerInvocation) else None
+        name, args, shown = tool.name, invocation.params, tool.display_name or tool.name
+        if isinstance(invocation, DelegatedQuestion):
+            name, args = invocation.asked_name, invocation.asked_args
+            shown = invocation.asked_shown_name
         request = ToolConfirmationRequest(
-            tool_name=of_server.policy_name if of_server else tool.name,
-            args=invocation.params,
+            tool_name=of_server.policy_name if of_server else name,
+            args=args,
             correlation_id=self._ids.uuid("policy-request"),
             server_name=of_server.policy_server if of_server else None,
             annotations=tool.annotations if isinstance(tool, ServerTool) else None,
@@ -179,16 +187,12 @@ class Confirmer:
         except RequestTimeout:
             return invocation.confirmation_details()
         except AbortError:
-            raise self._refusal(tool) from None
+            raise _refusal(shown) from None
         if response.requires_user_confirmation:
             return invocation.confirmation_details()
         if not response.confirmed:
-            raise self._refusal(tool)
+            raise _refusal(shown)
         return None
-
-    def _refusal(self, tool: Tool) -> ConfirmationError:
-        shown = tool.display_name or tool.name
-        return ConfirmationError(f'Tool execution for "{shown}" denied by policy.')
 
     async def _answer(
         self, call_id: str, details: ConfirmationDetails, signal: AbortSignal
@@ -208,7 +212,10 @@ class Confirmer:
             self._store.transition(
                 call_id, CallStatus.AWAITING_APPROVAL, Approval(details, correlation_id)
             )
-            return await until_aborted(_settled(answer), signal)
+            self._waiting(True)
+            response = await until_aborted(_settled(answer), signal)
+            self._waiting(False)
+            return response
         except AbortError:
             raise ConfirmationError("Operation cancelled") from None
         finally:
@@ -226,6 +233,14 @@ class Confirmer:
         proposed = call.request.args
         args = tool.modified_params(proposed, tool.current_content(proposed), payload["newContent"])
         self._store.set_arguments(call.call_id, args, tool.build(args))
+
+
+def _nobody_waits(_: bool) -> None:
+    """For calls whose time nobody counts."""
+
+
+def _refusal(shown: str) -> ConfirmationError:
+    return ConfirmationError(f'Tool execution for "{shown}" denied by policy.')
 
 
 async def _settled(

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import asyncio
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import Final, cast
 
 from services.abort import AbortController, AbortSignal
@@ -75,6 +77,18 @@ def _topics_first(requests: list[ToolCallRequest]) -> list[ToolCallRequest]:
     return topics[::-1] + [request for request in requests if request.name != _TOPIC_TOOL]
 
 
+@dataclass(frozen=True, slots=True)
+class _Shared:
+    """What agents' schedulers have of their parent's."""
+
+    policy: PolicyEngine
+    clock: Clock
+    events: CoreEvents | None
+    limiter: OutputLimiter | None
+    hooks: HookSystem | None
+    around: Callable[[RunCall], RunCall] | None
+
+
 class ToolScheduler:
     """Runs batches of tool calls, one after the other, and publishes every change of theirs."""
 
@@ -93,10 +107,32 @@ class ToolScheduler:
         limiter: OutputLimiter | None = None,
         hooks: HookSystem | None = None,
         around: Callable[[RunCall], RunCall] | None = None,
+        subagent: str | None = None,
+        waiting: Callable[[bool], None] | None = None,
     ) -> None:
+        """Make one; `derived` makes those of agents.
+
+        Args:
+            registry: the tools.
+            policy: decides what may run.
+            bus: told of every change; asked for confirmations.
+            clock: of the calls' times.
+            ids: of questions.
+            state: the session's.
+            settings: the session's.
+            events: people are told of troubles there.
+            scheduler_id: goes into every update.
+            limiter: shortens outputs.
+            hooks: around calls.
+            around: wraps the running of a call.
+            subagent: the agent whose calls these are; rules may be about it.
+            waiting: told True when a person begins to be waited for, False when they answered.
+        """
         self.scheduler_id = scheduler_id
         self.settings = settings
         self._state = state
+        self._shared = _Shared(policy, clock, events, limiter, hooks, around)
+        self._derived: list[ToolScheduler] = []
         self._store = CallStore(bus, clock, scheduler_id)
         self._resolver = Resolver(registry, clock, scheduler_id)
         call_hooks = CallHooks(hooks, settings.mcp_servers)
@@ -114,11 +150,13 @@ class ToolScheduler:
                 clock=clock,
                 ids=ids,
                 hooks=call_hooks,
+                waiting=waiting,
             ),
             state=state,
             bus=bus,
             settings=settings,
             hooks=call_hooks,
+            subagent=subagent,
         )
         self._busy = False
         self._cancelling = False
@@ -126,6 +164,45 @@ class ToolScheduler:
         self._waiting: deque[asyncio.Future[None]] = deque()
         self._off = bus.subscribe(ToolConfirmationRequest, self._leave_to_a_person)
         self._bus = bus
+
+    @contextmanager
+    def derived(
+        self,
+        *,
+        registry: Registry,
+        bus: MessageBus,
+        ids: IdSource,
+        scheduler_id: str,
+        subagent: str,
+        waiting: Callable[[bool], None],
+    ) -> Iterator[ToolScheduler]:
+        """A scheduler for an agent's calls, which has nothing to do with this one's batches.
+
+        It hears of the progress that this one is told of.
+        """
+        shared = self._shared
+        scheduler = ToolScheduler(
+            registry=registry,
+            policy=shared.policy,
+            bus=bus,
+            clock=shared.clock,
+            ids=ids,
+            state=self._state,
+            settings=self.settings,
+            events=shared.events,
+            scheduler_id=scheduler_id,
+            limiter=shared.limiter,
+            hooks=shared.hooks,
+            around=shared.around,
+            subagent=subagent,
+            waiting=waiting,
+        )
+        self._derived.append(scheduler)
+        try:
+            yield scheduler
+        finally:
+            self._derived.remove(scheduler)
+            scheduler.dispose()
 
     async def schedule(
         self, requests: Sequence[ToolCallRequest], signal: AbortSignal
@@ -147,6 +224,8 @@ class ToolScheduler:
 
     def note_progress(self, told: McpProgress) -> None:
         """Show how far an executing call is; of any other nothing is kept."""
+        for scheduler in self._derived:
+            scheduler.note_progress(told)
         call = self._store.get(told.call_id)
         if call is None or call.status is not CallStatus.EXECUTING:
             return
@@ -295,6 +374,7 @@ class ToolScheduler:
             original_request_args=request.args if asked is None else asked,
             is_client_initiated=request.is_client_initiated,
             prompt_id=request.prompt_id,
+            parent_call_id=request.parent_call_id,
             tails=request.tails + 1,
         )
         return self._resolver.resolve(following, call.approval_mode)

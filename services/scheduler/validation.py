@@ -115,6 +115,7 @@ class Validator:
         bus: MessageBus,
         settings: Settings,
         hooks: CallHooks | None = None,
+        subagent: str | None = None,
     ) -> None:
         self._store = store
         self._policy = policy
@@ -125,6 +126,7 @@ class Validator:
             settings.folder_trusted and settings.workspace_policies_dir is not None
         )
         self._hooks = hooks or CallHooks(None, {})
+        self._subagent = subagent
 
     async def validate(self, call: ToolCall, signal: AbortSignal, prompts: AbortSignal) -> None:
         """Check policy, ask if need be. What goes wrong becomes the call's end.
@@ -198,6 +200,7 @@ class Validator:
             request.args,
             server_name=server.server_name if server else None,
             annotations=server.annotations if server else None,
+            subagent=self._subagent,
         )
         if check.decision is not Decision.ASK_USER:
             return check

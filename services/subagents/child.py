@@ -11,11 +11,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agent_protocol.agent import AgentProtocol
-from services.subagents.activity import OnActivity
+from services.subagents.activity import OnActivity, SubagentActivity
 from services.subagents.definition import AgentOutput, LocalAgentDefinition
 from services.wire import JsonObject
 
-__all__ = ["ChildAgent", "ChildFactory", "ChildRequest", "ChildWitness"]
+__all__ = ["ChildAgent", "ChildFactory", "ChildRequest", "ChildWitness", "StartedChild"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,9 +63,26 @@ Raises:
 """
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StartedChild:
+    """A child as those who watch a session see it, before anything of it has happened."""
+
+    thread: str
+    """Its path: `T/C`, as `services.threads` has it."""
+    agent: str
+    """The definition's name."""
+    agent_id: str
+    session: AgentProtocol | None
+    """Where its events are told; `None` where they cannot be seen."""
+
+
 class ChildWitness(Protocol):
     """Whoever watches a session's children, the harness for one."""
 
-    def child_started(self, child: ChildAgent, request: ChildRequest, thread: str) -> None:
-        """A child was made on `thread` and nothing has happened yet: time to subscribe."""
+    def child_started(self, child: StartedChild) -> None:
+        """A child was made and nothing has happened yet: time to subscribe."""
+        ...
+
+    def child_told(self, child: StartedChild, activity: SubagentActivity) -> None:
+        """A child tells of its work; whoever asked for the child is told next."""
         ...

@@ -1,7 +1,7 @@
 """The built-in tools, registered in upstream's order.
 
 Source: core `Config.createToolRegistry`, and the end of `Config.initialize` for skills. Plan mode's
-tools and subagents are not built yet, only announced; the tracker is not built either;
+tools are not built yet, only announced; the tracker is not built either;
 `read_many_files` and `get_internal_docs` are for others than the main model.
 """
 
@@ -14,6 +14,7 @@ from services.state import ApprovalMode
 from services.tools.activate_skill import ActivateSkillTool
 from services.tools.ask_user import AskUserTool
 from services.tools.background_tools import ListBackgroundProcessesTool, ReadBackgroundOutputTool
+from services.tools.contract import Tool
 from services.tools.glob_files import GlobTool
 from services.tools.grep_search import GrepTool
 from services.tools.host import ToolHost
@@ -44,11 +45,20 @@ class ServerResources(McpResourceList, McpResourceReader[R], Protocol[R]):
     """What the resource tools ask of the servers."""
 
 
-def build_registry(host: ToolHost, servers: ServerResources[R] | None = None) -> ToolRegistry:
+def build_registry(
+    host: ToolHost,
+    servers: ServerResources[R] | None = None,
+    agents: Tool | None = None,
+) -> ToolRegistry:
     """Make the registry of a session with every built-in tool that its settings allow.
 
     The topic tool is listed in `tools.core` by its class name only: upstream's oddity. Whether the
     list of steps is offered depends on the model that the session starts with.
+
+    Args:
+        host: what tools may use.
+        servers: the session's MCP servers.
+        agents: the tool that invokes agents; where there is none, its place is kept.
     """
     settings, model = host.settings, host.state.model
     registry = ToolRegistry(settings, host.state, plans_folder=lambda: str(host.plans))
@@ -73,7 +83,10 @@ def build_registry(host: ToolHost, servers: ServerResources[R] | None = None) ->
         registry.register(WriteTodosTool(host))
     if settings.plan_enabled:
         _announce_plan_mode(registry)
-    registry.announce("invoke_agent", enabled_as=("invoke_agent", "AgentTool"))
+    if agents is None:
+        registry.announce("invoke_agent", enabled_as=("invoke_agent", "AgentTool"))
+    else:
+        registry.register(agents)
     register_skills(registry, host)
     return registry
 

@@ -17,6 +17,7 @@ from services.wire import Json, JsonObject, Part
 __all__ = [
     "ConfirmationDetails",
     "ConfirmationOutcome",
+    "DelegatedQuestion",
     "InvalidToolParams",
     "LlmContent",
     "ServerInvocation",
@@ -242,4 +243,24 @@ class ServerInvocation(Protocol):
 
     def note_outcome(self, outcome: ConfirmationOutcome) -> None:
         """Take a person's answer."""
+        ...
+
+
+@runtime_checkable
+class DelegatedQuestion(Protocol):
+    """A call that is confirmed as another one would be: the one it hands its work to."""
+
+    @property
+    def asked_name(self) -> str:
+        """The tool, as the policy is asked while a person is about to be."""
+        ...
+
+    @property
+    def asked_args(self) -> JsonObject:
+        """The arguments in the same question."""
+        ...
+
+    @property
+    def asked_shown_name(self) -> str:
+        """What people are told was refused."""
         ...

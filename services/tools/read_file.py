@@ -110,7 +110,7 @@ class ReadFileTool(DeclarativeTool):
             resolved = readable_path(self.host, path)
         except (InvalidPath, OSError) as error:
             return f"Failed to resolve path: {error}"
-        fault = access_error(self.host.workspace, resolved)
+        fault = access_error(self.host.workspace, resolved, reading=True)
         if fault is not None:
             return fault
         start, end = params.get("start_line"), params.get("end_line")
@@ -146,7 +146,7 @@ class _ReadFile(Invocation):
         return {"argsPattern": parameter_pattern("file_path", self.params["file_path"])}
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        fault = access_error(self.host.workspace, self._path)
+        fault = access_error(self.host.workspace, self._path, reading=True)
         if fault is not None:
             return failed(
                 fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."

@@ -7,13 +7,16 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
-from typing import Final, Protocol
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final, Protocol
 
 from services.settings import Settings
 from services.state import ApprovalMode, SessionState
 from services.tools.contract import ServerTool, Tool
 from services.wire import JsonObject
+
+if TYPE_CHECKING:
+    from _typeshed import SupportsRichComparison
 
 __all__ = ["ALIASES", "AnnouncedTool", "Named", "ToolRegistry", "names_of"]
 
@@ -138,6 +141,25 @@ class ToolRegistry:
         """Remove the tool called `name`, if there is one."""
         if self._tools.pop(name, None) is not None:
             self._changes += 1
+
+    def emptied(self) -> ToolRegistry:
+        """An agent's registry: without a tool yet, and what is active here is active there.
+
+        What the main agent is offered, and what is only announced, is not its business.
+        """
+        settings = self._settings
+        if settings.main_agent_tools is not None:
+            settings = replace(settings, main_agent_tools=None)
+        registry = ToolRegistry(settings, self._state, plans_folder=self._plans_folder)
+        registry._excluded = self._excluded
+        registry._has_resources = self._has_resources
+        registry._settled = self._settled
+        return registry
+
+    def sort(self, rank: Callable[[Tool], SupportsRichComparison]) -> None:
+        """Put the tools in order of `rank`; equals stay as they are."""
+        self._tools = dict(sorted(self._tools.items(), key=lambda item: rank(item[1])))
+        self._changes += 1
 
     def set_exclusion(self, excluded: Callable[[Named], bool]) -> None:
         """Let `excluded` decide which tools are denied whatever their arguments."""

@@ -1,13 +1,14 @@
 """Arguments against a JSON schema, refused in the words of upstream's validator.
 
-The first failing keyword speaks, in ajv's order: `type` before all, then by kind of value, and
+The first failing keyword speaks, in ajv's order: `type` and choices like `enum` before limits, and
 `required` before `additionalProperties` before `properties`. Source: core
 `utils/schemaValidator.ts`; npm `ajv` 8.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import groupby, islice
 from typing import Any, Final
 
 from jsonschema import Draft7Validator, ValidationError
@@ -23,6 +24,13 @@ _ORDER: Final = {
         [
             "$ref",
             "type",
+            "const",
+            "enum",
+            "not",
+            "anyOf",
+            "oneOf",
+            "allOf",
+            "if",
             "maximum",
             "minimum",
             "exclusiveMaximum",
@@ -32,13 +40,6 @@ _ORDER: Final = {
             "minLength",
             "pattern",
             "format",
-            "const",
-            "enum",
-            "not",
-            "anyOf",
-            "oneOf",
-            "allOf",
-            "if",
             "maxItems",
             "minItems",
             "uniqueItems",
@@ -56,6 +57,29 @@ _ORDER: Final = {
         ]
     )
 }
+_NO_LIMITS: Final[frozenset[str]] = frozenset()
+_OF_TYPE: Final = {
+    "number": frozenset(
+        {"maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf", "format"}
+    ),
+    "string": frozenset({"maxLength", "minLength", "pattern", "format"}),
+    "array": frozenset(
+        {"maxItems", "minItems", "uniqueItems", "additionalItems", "items", "contains"}
+    ),
+    "object": frozenset(
+        {
+            "maxProperties",
+            "minProperties",
+            "required",
+            "propertyNames",
+            "additionalProperties",
+            "dependencies",
+            "properties",
+            "patternProperties",
+        }
+    ),
+}
+_CHOICES: Final = frozenset({"const", "enum", "not", "anyOf", "oneOf"})
 _BY_NAME: Final = frozenset({"properties", "patternProperties", "definitions", "$defs"})
 
 
@@ -80,7 +104,7 @@ def _ordered(schema: Json, *, names: bool = False) -> Json:
         return [_ordered(item) for item in schema]
     if not isinstance(schema, dict):
         return schema
-    keys = list(schema) if names else sorted(schema, key=lambda key: _ORDER.get(key, len(_ORDER)))
+    keys = list(schema) if names else sorted(schema, key=lambda key: _rank(key, schema))
     return {
         key: schema[key]
         if not names and key in ("enum", "const", "required", "default", "examples")
@@ -89,17 +113,36 @@ def _ordered(schema: Json, *, names: bool = False) -> Json:
     }
 
 
+def _rank(keyword: str, schema: JsonObject) -> float:
+    """A keyword's place; the type comes after choices where limits for such values follow."""
+    if keyword == "type" and _has_limits(schema):
+        return _ORDER["if"] + 0.5
+    return _ORDER.get(keyword, len(_ORDER))
+
+
+def _has_limits(schema: JsonObject) -> bool:
+    kind = schema["type"]
+    return isinstance(kind, str) and bool(_OF_TYPE.get(kind, _NO_LIMITS) & set(schema))
+
+
+def _heard(errors: Iterator[ValidationError]) -> list[ValidationError]:
+    """What an alternative has to say: its first error, and after a wrong type its first choice."""
+    heard = list(islice(errors, 1))
+    for error in islice(errors, 1):
+        first = heard[0]
+        same = error.schema is first.schema and error.absolute_path == first.absolute_path
+        if first.validator == "type" and same and error.validator in _CHOICES:
+            heard.append(error)
+    return heard
+
+
 def _messages(error: ValidationError) -> list[str]:
     """The error as ajv words it; of alternatives, first what is wrong with each."""
     where = "params" + "".join(f"/{_escaped(step)}" for step in error.absolute_path)
     messages: list[str] = []
     if error.validator in ("anyOf", "oneOf"):
-        seen: set[Any] = set()
-        for inner in error.context or ():
-            branch = inner.schema_path[0]
-            if branch not in seen:
-                seen.add(branch)
-                messages.extend(_messages(inner))
+        for _, branch in groupby(error.context or (), key=lambda inner: inner.schema_path[0]):
+            messages += [text for inner in _heard(branch) for text in _messages(inner)]
     return [*messages, f"{where} {_wording(error)}"]
 
 

@@ -25,6 +25,7 @@ _AT_THE_END: Final = (
     ChannelName.WORKSPACE,
     ChannelName.TRANSCRIPT,
     ChannelName.RECORDING,
+    ChannelName.CHILDREN,
     ChannelName.COST,
 )
 """What is looked at only when the run is over."""

@@ -29,6 +29,7 @@ _KINDS: Final = {
     ChannelName.WORKSPACE: MomentKind.WORKSPACE,
     ChannelName.TRANSCRIPT: MomentKind.MEMORY,
     ChannelName.RECORDING: MomentKind.RECORDING,
+    ChannelName.CHILDREN: MomentKind.CHILD,
     ChannelName.EVENTS: MomentKind.EVENT,
     ChannelName.COST: MomentKind.COST,
 }
@@ -172,11 +173,17 @@ class Side:
 
     @cached_property
     def _names(self) -> dict[str, str]:
-        return {
+        names = {
             str(event.get("requestId")): str(event.get("name"))
             for event in self._seen.events
             if event.get("type") == "tool_request"
         }
+        for child in self._seen.children:
+            for activity in child.activities:
+                told = activity.get("data")
+                if activity.get("type") == "TOOL_CALL_START" and isinstance(told, dict):
+                    names[str(told.get("callId"))] = f"{told.get('name')} (thread {child.thread})"
+        return names
 
     @staticmethod
     def told(text: str) -> str:

@@ -25,6 +25,7 @@ const DEEP_RESETS = [
   ['utils/editCorrector.js', 'resetEditCorrectorCaches_TEST_ONLY'],
   ['utils/llm-edit-fixer.js', 'resetLlmEditFixerCaches_TEST_ONLY'],
   ['agents/remote-invocation.js', 'RemoteAgentInvocation', 'sessionState', 'clear'],
+  ['agents/remote-session-invocation.js', 'RemoteSessionInvocation', 'sessionState', 'clear'],
 ];
 /** Settings that change what no function changes back. */
 const LASTING_SETTINGS = ['proxy', 'enableConseca', 'experiments', 'usageStatisticsEnabled'];

@@ -7,7 +7,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { promisify } from 'node:util';
 
 /** Where the core chooses to wait. Every other timer guards something real and stays real. */
-const CHOSEN_WAIT = /[\\/](?:utils[\\/](?:delay|retry)|core[\\/]geminiChat)\.js/;
+const CHOSEN_WAIT =
+  /[\\/](?:utils[\\/](?:delay|retry|deadlineTimer)|core[\\/]geminiChat|agents[\\/]local-executor)\.js/;
 /** Where a random number spreads the waits before retries. */
 const JITTER = /[\\/]utils[\\/](?:delay|retry)\.js/;
 /** Where the core looks again and again whether something else has happened. */

@@ -4,6 +4,8 @@ import path from 'node:path';
 
 /** Parameters of cassettes that are not the core's. */
 const NOT_THE_CORES = ['policyRules', 'policySettings', 'adk'];
+/** Of the flags about runtimes, those that are the core's own too. */
+const SHARED_FLAGS = ['agentSessionSubagentEnabled'];
 const AUTH = 'gemini-api-key';
 
 const plain = (value) => (value === undefined ? undefined : JSON.parse(JSON.stringify(value)));
@@ -186,13 +188,19 @@ export class Session {
       maxSessionTurns: -1,
       policyEngineConfig: policy,
       ...Object.fromEntries(own),
+      adk: picked(settings.adk ?? {}, SHARED_FLAGS),
     };
   }
 
   #listen() {
     const { core } = this.#core;
     const tell = (name) => (payload) =>
-      this.#channel.tell({ t: 'notice', name, payload: plain(payload) });
+      this.#channel.tell({
+        t: 'notice',
+        name,
+        payload: plain(payload),
+        insideCall: this.#core.toolCall() ?? null,
+      });
     for (const name of ['RetryAttempt', 'ModelChanged', 'ApprovalModeChanged', 'UserFeedback']) {
       if (core.CoreEvent[name] !== undefined) core.coreEvents.on(core.CoreEvent[name], tell(name));
     }
@@ -212,12 +220,17 @@ export class Session {
     this.#channel.tell({
       t: 'fallback',
       id,
+      insideCall: this.#core.toolCall() ?? null,
       failed,
       fallback,
       error: error?.constructor?.name ?? String(error),
     });
     return new Promise((resolve) => this.#fallbacks.set(id, resolve));
   }
+}
+
+function picked(values, names) {
+  return Object.fromEntries(names.filter((name) => name in values).map((name) => [name, values[name]]));
 }
 
 function asRule({ argsPattern, ...rule }) {

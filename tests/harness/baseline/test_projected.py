@@ -122,7 +122,7 @@ def test_digests_are_those_of_the_request_log_where_nothing_is_replaced() -> Non
     asked = [user("Hi"), model("Hello"), user("In /tmp/run-a/ws")]
     for contents in (asked[:1], asked, [asked[0], model("Short"), user("Go on")]):
         log.observe("generateContentStream", ask(contents))
-        log.observe("countTokens", ask([user("How many?")], thread="child"))
+        log.observe("countTokens", ask([user("How many?")], thread="0/0"))
 
     kept = projected(replace(observation(), requests=log.requests))
 

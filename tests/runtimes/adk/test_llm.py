@@ -10,7 +10,8 @@ from google.adk.models.llm_request import LlmRequest
 from google.genai import types
 
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.llm import GcliAgentModel, Instruction, ModelParts
+from runtimes.adk.llm import GcliAgentModel
+from runtimes.adk.model_parts import Instruction, ModelParts
 from runtimes.adk.notes import Answer, Chunk, RequestContents, WireContent
 from runtimes.adk.run import ModelCallFailed, Run, RunLink
 from runtimes.adk.tools import Toolbox

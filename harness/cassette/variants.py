@@ -1,0 +1,85 @@
+"""Variants: one cassette as several cases, each with another setting.
+
+Whether child agents are run through sessions is a flag that must make no difference to anybody but
+their watchers, so every cassette of phase B is judged without it and with it, unless it sets the
+flag itself. The second case is called `<name>@sessions`; files are named in the same way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Final
+
+from harness.cassette.format import Cassette
+from services.wire import JsonObject
+
+__all__ = [
+    "SESSIONS",
+    "VARIANTS",
+    "as_variant",
+    "named_file",
+    "plain_name",
+    "variant_of",
+    "variants_of",
+]
+
+SESSIONS: Final = "sessions"
+VARIANTS: Final[Mapping[str, str]] = MappingProxyType(
+    {SESSIONS: "child agents run through sessions (adk.agentSessionSubagentEnabled)"}
+)
+"""Name of a variant to what is other in it."""
+_FLAG: Final = "agentSessionSubagentEnabled"
+_PHASE: Final = "B"
+
+
+def variant_of(name: str) -> str | None:
+    """The variant that a case's name, or a file's, ends in."""
+    _, mark, variant = name.rpartition("@")
+    return variant if mark and variant in VARIANTS else None
+
+
+def plain_name(name: str) -> str:
+    """The name without its variant."""
+    variant = variant_of(name)
+    return name if variant is None else name.removesuffix(f"@{variant}")
+
+
+def named_file(path: Path) -> tuple[Path, str | None]:
+    """A file, and the variant of it that is meant: `x.yaml@sessions`."""
+    variant = variant_of(path.name)
+    if variant is None or path.exists():
+        return path, None
+    return path.with_name(plain_name(path.name)), variant
+
+
+def variants_of(file: Path, phase: str) -> tuple[str, ...]:
+    """Which variants a cassette has beside itself, glanced at: `phase` is what it says it is of."""
+    if phase != _PHASE:
+        return ()
+    try:
+        text = file.read_bytes()
+    except OSError:
+        return ()  # loading it will say so
+    return () if _FLAG.encode() in text else (SESSIONS,)
+
+
+def as_variant(cassette: Cassette, variant: str) -> Cassette:
+    """The cassette with the variant's setting, under the variant's name."""
+    session: JsonObject = dict(cassette.document.get("session") or {})
+    settings = _with_sessions(cassette.session.settings)
+    session["settings"] = _with_sessions(session.get("settings") or {})
+    name = f"{cassette.name}@{variant}"
+    return replace(
+        cassette,
+        name=name,
+        session=replace(cassette.session, settings=settings),
+        document={**cassette.document, "name": name, "session": session},
+    )
+
+
+def _with_sessions(settings: JsonObject) -> JsonObject:
+    """Settings with the flag of the variant set."""
+    return {**settings, "adk": {**(settings.get("adk") or {}), _FLAG: True}}

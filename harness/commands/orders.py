@@ -1,0 +1,238 @@
+"""`parity orders`: what runs side by side, completing in one order after another."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from harness.commands.options import (
+    backend_of,
+    check_runtimes,
+    check_writable_file,
+    chosen_cassettes,
+    jobs_option,
+    paths_argument,
+    select_option,
+    trust_option,
+    worker_count,
+)
+from harness.errors import LoadProblem, UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.cassette.find import CassetteFile
+    from harness.experiment.backend import Backend
+    from harness.orders.case import OrdersTask, RunUnder
+    from harness.orders.model import OrdersResult
+    from harness.orders.places import Place
+
+__all__ = ["OrdersSeams", "orders"]
+
+_File = click.Path(path_type=Path, dir_okay=False)
+_MOST: Final = 24
+"""All orders of four that complete side by side."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OrdersSeams:
+    """What tests put in the place of the harness itself: `ctx.obj` of the command."""
+
+    backend: Backend
+    run: RunUnder
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Wanted:
+    """The command line's part that every case wants to know."""
+
+    control: str
+    candidate: str
+    most: int
+    only: str | None
+    trust: bool
+    waivers_file: Path | None
+
+
+@click.command()
+@paths_argument
+@click.option("--control", default="legacy", show_default=True, help="The runtime that is right.")
+@click.option("--candidate", default="adk", show_default=True, help="The runtime that is judged.")
+@select_option
+@click.option("--phase", type=click.Choice(["A", "B", "C"]), help="Only this rollout phase.")
+@click.option(
+    "--most",
+    type=click.IntRange(1, 10_000),
+    default=_MOST,
+    metavar="N",
+    show_default=True,
+    help="Orders of a cassette at the most; fewer where there are fewer.",
+)
+@click.option(
+    "--order",
+    "only",
+    metavar="PLACES",
+    help="Try this one: places with commas between them, as a report names them.",
+)
+@jobs_option
+@trust_option
+@click.option("--json", "json_file", type=_File, help="Write every case and order as JSON.")
+@click.option(
+    "--waivers",
+    "waivers_file",
+    type=_File,
+    help="Accepted differences; parity_tests/waivers.toml if there is one.",
+)
+@click.pass_context
+def orders(
+    ctx: click.Context,
+    /,
+    paths: tuple[Path, ...],
+    control: str,
+    candidate: str,
+    expr: str | None,
+    phase: str | None,
+    only: str | None,
+    json_file: Path | None,
+    jobs: int,
+    **given: Any,
+) -> None:
+    """Let parallel calls and subagents complete in every order, and compare under each.
+
+    Model answers and ended calls are held back until nothing else can happen, then let go one at a
+    time. Under each order control and candidate must agree. Between orders each of them must do the
+    same, except where threads touched something they share in another order: that is said, and
+    what it was. Orders with few preemptions come first.
+
+    \b
+    parity orders cassettes/subagent
+    parity orders cassettes/tools -k parallel --most 100 -n 0
+    parity orders cassettes/subagent/parallel.yaml --control upstream
+
+    Exit codes: 0 parity; 1 divergent, or an engine that lets order show where nothing is shared; 2
+    wrong usage, or a file that cannot be loaded; 3 inconclusive; 130 interrupted.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from harness.orders.show import Asked, exit_code, orders_json, show_orders
+
+    seams = _seams(ctx)
+    backend = seams.backend
+    wanted = _Wanted(control=control, candidate=candidate, only=only, **given)
+    _check(backend, control, candidate)
+    check_writable_file(json_file, "--json")
+    files = chosen_cassettes(paths, expr, phase, variants=only is None)
+    tasks = _tasks(files, seams, wanted)
+    results: list[OrdersResult] = []
+    problems: list[LoadProblem] = []
+    interrupted = False
+    try:
+        for outcome in _explored(tasks, backend, worker_count(jobs)):
+            if isinstance(outcome, LoadProblem):
+                problems.append(outcome)
+            else:
+                results.append(outcome)
+    except KeyboardInterrupt:
+        interrupted = True
+    results.sort(key=lambda result: result.cassette)
+    asked = Asked(
+        control=control,
+        candidate=candidate,
+        most=wanted.most,
+        cases=len(tasks),
+        files={file.name: file.told for file in files},
+        interrupted=interrupted,
+    )
+    show_orders(results, problems, asked, sys.stdout)
+    if json_file is not None:
+        json_file.write_text(orders_json(results, problems, asked), "utf-8")
+        click.echo(f"written: {json_file}")
+    ctx.exit(int(exit_code(results, problems, asked)))
+
+
+def _check(backend: Backend, *sides: str) -> None:
+    from harness.sides import hands_over
+
+    check_runtimes(backend, *sides)
+    for side in sides:
+        if hands_over(side):
+            problem = f"{side!r} hands a session over, and orders are imposed on one runtime"
+            raise UsageError(problem, "name one runtime a side")
+
+
+def _places(only: str | None, count: int) -> tuple[Place, ...]:
+    from harness.orders.places import Place
+
+    if only is None:
+        return ()
+    if count > 1:
+        raise UsageError("--order is an order of one cassette", "name that cassette alone")
+    try:
+        return tuple(Place.parse(text.strip()) for text in only.split(","))
+    except ValueError as error:
+        raise UsageError(f"--order: {error}", "take it from a report") from error
+
+
+def _seams(ctx: click.Context) -> OrdersSeams:
+    if isinstance(ctx.obj, OrdersSeams):
+        return ctx.obj
+    from harness.orders.case import run_under
+
+    return OrdersSeams(backend=backend_of(ctx), run=run_under)
+
+
+def _tasks(files: Sequence[CassetteFile], seams: OrdersSeams, wanted: _Wanted) -> list[OrdersTask]:
+    from harness.cassette.trust import is_trusted
+    from harness.config import default_waivers, trusted_roots
+    from harness.orders.case import OrdersTask
+    from harness.parity.waivers import load_waivers
+
+    day = datetime.now(UTC).date()
+    waivers = load_waivers(wanted.waivers_file or default_waivers(), as_of=day)
+    only = _places(wanted.only, len(files))
+    roots = trusted_roots()
+    return [
+        OrdersTask(
+            backend=seams.backend,
+            run=seams.run,
+            name=file.name,
+            file=file.path,
+            root=file.root,
+            control=wanted.control,
+            candidate=wanted.candidate,
+            most=wanted.most,
+            waivers=waivers,
+            trusted=wanted.trust or is_trusted(file.path, roots),
+            only=only,
+        )
+        for file in files
+    ]
+
+
+def _explored(
+    tasks: Sequence[OrdersTask], backend: Backend, jobs: int
+) -> Iterator[OrdersResult | LoadProblem]:
+    """What came of each cassette, as soon as it is known."""
+    from harness.experiment.pool import WorkerDied, completed
+    from harness.orders.case import explore
+    from harness.orders.model import OrdersResult
+    from harness.report.terminal import progress
+
+    outcomes = completed(
+        explore,
+        tasks,
+        jobs=jobs,
+        backend=backend,
+        runtimes=[tasks[0].control, tasks[0].candidate],
+        started=lambda task: None,
+    )
+    with progress(len(tasks), sys.stderr) as bar, closing(outcomes):
+        for task, outcome in outcomes:
+            if isinstance(outcome, WorkerDied):
+                outcome = OrdersResult.undecided(task.name, "its worker process died")
+            if isinstance(outcome, OrdersResult):
+                bar.done(task.name, outcome.verdict)
+            yield outcome

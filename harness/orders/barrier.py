@@ -1,0 +1,189 @@
+"""`Barrier`: holds back model answers and ended tool calls until their turn has come.
+
+Whatever is ready waits. When nothing else can happen (the virtual loop knows that for certain) and
+no answer is on its way any more, one place is let go and everything that follows from it happens,
+up to the next wait. So an order that cannot be had is never waited for: it shows in what went.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Callable
+from typing import Final
+
+from harness.cassette.format import Cassette
+from harness.orders.held_model import HeldModel, ModelClock
+from harness.orders.order import Order, Schedule
+from harness.orders.places import Kind, Place, path_of, path_text
+from harness.orders.shared import ANSWERS, CLIENT, MODE, MODEL, SCRIPT, Touches, Trace
+from harness.replay.models import ModelSource, ReplayedModel
+from services.abort import AbortSignal
+from services.bundle import Services
+from services.clock import VirtualClock
+from services.message_bus import ToolCallsUpdate
+from services.model.generator import LlmRole, ModelRequest
+from services.model.replay.generator import ObservedRequest
+from services.scheduler.execution import Ending, RunCall
+from services.scheduler.states import ToolCall
+from services.state import ApprovalModeChanged, CoreEvent, ModelChanged
+from services.threads import ThreadPaths, executing_call
+
+__all__ = ["PATIENCE_MS", "Barrier"]
+
+PATIENCE_MS: Final = 10_000
+"""How long, in virtual time, a choice is put off for an answer that is on its way."""
+
+_TURNS: Final = frozenset({LlmRole.MAIN, LlmRole.SUBAGENT})
+
+
+class Barrier:
+    """Imposes one order on one run: what stands between the run and its model and tools."""
+
+    def __init__(self, order: Order | None = None, *, tools: bool = True) -> None:
+        """Impose `order`, or else the default one.
+
+        Without `tools` model answers alone are held, as for an engine with tools of its own.
+        """
+        self.schedule = Schedule(order or Order())
+        self._tools = tools
+        self._held: dict[Place, asyncio.Future[None]] = {}
+        self._counts: Counter[tuple[str, Kind, str]] = Counter()
+        self._paths = ThreadPaths()
+        self._clock: ModelClock | None = None
+        self._since_ms: float | None = None
+        self.touches = Touches()
+        self._asked: set[str] = set()
+        self._answers: dict[str, str] = {}
+        self._meanwhile = False
+        self._addressed: frozenset[str | None] = frozenset()
+
+    @property
+    def trace(self) -> Trace:
+        """What the run's threads shared, and in which order they touched it."""
+        self.touches.whole(SCRIPT, dict(self._answers))
+        if self._meanwhile:
+            self.touches.whole(CLIENT, self.schedule.went)
+        return self.touches.trace
+
+    def model(self, source: ModelSource) -> ModelSource:
+        """`source`, its answers held back."""
+
+        def held(
+            cassette: Cassette,
+            clock: VirtualClock,
+            on_request: Callable[[ObservedRequest], None],
+            on_chunk: Callable[[int, int], None],
+        ) -> ReplayedModel:
+            self._clock = ModelClock(clock)
+            self._meanwhile = bool(cassette.during)
+            self._addressed = frozenset(step.thread for step in cassette.steps)
+            clock.before_waking = self._let_go
+            inner = source(cassette, self._clock, on_request, on_chunk)
+            return HeldModel(inner, self)
+
+        return held
+
+    @property
+    def around_tools(self) -> Callable[[RunCall], RunCall] | None:
+        """What holds a call's end back."""
+        return self._around if self._tools else None
+
+    def watch(self, services: Services) -> None:
+        """Learn on whose behalf things happen, and see what is shared."""
+        self._paths = services.subagents.threads
+        self.touches.root = str(services.workspace.root)
+        services.events.subscribe(self._core_event)
+        services.bus.subscribe(ToolCallsUpdate, self._look_at_questions)
+
+    def asked(self, request: ModelRequest) -> Place:
+        """The place of the answer to a request that is being made."""
+        thread = request.thread
+        if self._tools and request.role not in _TURNS and (call := executing_call()) is not None:
+            thread = self._paths.of_call(call)
+        role = "" if request.role in _TURNS else str(request.role)
+        place = self._place(thread, "answer", role)
+        self.touches.read(MODEL, str(place))
+        return place
+
+    def answered(self, place: Place, answer: str) -> None:
+        """What came to a place; the script decides that by order where it names no thread."""
+        addressed = not place.path or path_text(place.path) in self._addressed
+        if place.role or not addressed:
+            self._answers[str(place)] = answer
+
+    def failed(self, place: Place) -> None:
+        """The model failed there: which models can be used may have changed."""
+        self.touches.write(MODEL, str(place))
+
+    @property
+    def chunks(self) -> bool:
+        """Whether chunks after the first are held, too."""
+        return self.schedule.order.chunks
+
+    async def hold(self, place: Place, signal: AbortSignal) -> None:
+        """Return when it is the turn of `place`, or when `signal` is aborted."""
+        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._held[place] = turn
+        off = signal.on_abort(lambda: _open(turn))
+        try:
+            await turn
+        finally:
+            off()
+            self._held.pop(place, None)
+
+    def _let_go(self) -> bool:
+        """Let one go, nothing else being left to happen; False when time may pass."""
+        waiting = {place: turn for place, turn in self._held.items() if not turn.done()}
+        if not waiting or self._worth_waiting():
+            return False
+        self._since_ms = None
+        _open(waiting[self.schedule.next(waiting)])
+        return True
+
+    def _worth_waiting(self) -> bool:
+        """Whether an answer is on its way that will be here soon: it is to be chosen from, too."""
+        assert self._clock is not None
+        due = self._clock.next_due_ms
+        if due is None:
+            return False
+        if self._since_ms is None:
+            self._since_ms = self._clock.now_ms()
+        return due - self._since_ms <= PATIENCE_MS
+
+    def _place(self, thread: str, kind: Kind, role: str = "") -> Place:
+        key = (thread, kind, role)
+        number = self._counts[key]
+        self._counts[key] += 1
+        return Place(path=path_of(thread), kind=kind, number=number, role=role)
+
+    def _around(self, run: RunCall) -> RunCall:
+        async def held(call: ToolCall, signal: AbortSignal) -> Ending:
+            place = self._place(self._paths.of_call(call.call_id), "call")
+            self.touches.tool(call, str(place))
+            ending = await run(call, signal)
+            if not signal.aborted:
+                await self.hold(place, signal)
+            return ending
+
+        return held
+
+    def _core_event(self, event: CoreEvent) -> None:
+        call = executing_call()
+        who = self._paths.of_call(call) if call is not None else "main"
+        if isinstance(event, ModelChanged):
+            self.touches.write(MODEL, who)
+        elif isinstance(event, ApprovalModeChanged):
+            self.touches.write(MODE, who)
+
+    def _look_at_questions(self, update: ToolCallsUpdate) -> None:
+        for call in update.calls:
+            question = call.correlation_id
+            if question is not None and question not in self._asked:
+                self._asked.add(question)
+                self.touches.write(ANSWERS, self._paths.of_call(call.call_id))
+
+
+def _open(turn: asyncio.Future[None]) -> None:
+    if not turn.done():
+        turn.set_result(None)

@@ -1,0 +1,140 @@
+"""What the threads of a run share, and in which order they touched it.
+
+Two orders in which every shared thing was written and read alike are the same order as far as any
+thread can tell, so each thread must do the same in both; where something was touched otherwise, a
+thread may. Source: Mazurkiewicz, "Trace Theory", 1986: independent steps commute.
+"""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from services.scheduler.states import ToolCall
+from services.subagents.definition import COMPLETE_TASK
+from services.tools.contract import ServerTool, ToolKind
+from services.wire import Json
+
+__all__ = [
+    "ANSWERS",
+    "CLIENT",
+    "MODE",
+    "MODEL",
+    "PROCESSES",
+    "SCRIPT",
+    "WORKSPACE",
+    "Touches",
+    "Trace",
+    "apart",
+]
+
+MODEL: Final = "the model and its availability"
+MODE: Final = "the approval mode"
+ANSWERS: Final = "what the user answers"
+WORKSPACE: Final = "the workspace"
+PROCESSES: Final = "the numbers of processes"
+SCRIPT: Final = "the script's steps without a thread"
+CLIENT: Final = "what the client does meanwhile"
+
+_ALONE: Final = frozenset({ToolKind.AGENT, ToolKind.FETCH, ToolKind.COMMUNICATE})
+_READING: Final = frozenset({ToolKind.READ, ToolKind.SEARCH})
+_CHANGING: Final = frozenset({ToolKind.EXECUTE, ToolKind.DELETE, ToolKind.MOVE})
+
+Trace = Mapping[str, Any]
+"""By shared thing: who wrote it, in order, and after each who read that; equal for orders between
+which no thread can tell."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Touch:
+    what: str
+    who: str
+    writes: bool
+
+
+class Touches:
+    """Takes down who touches what; feed it in the order in which things happen.
+
+    Who touches is a place in words. More is taken for a write than is one: that can hide a
+    difference's cause, never a difference.
+    """
+
+    def __init__(self, root: str = "") -> None:
+        """`root` is the workspace's folder, to which paths of files are shown."""
+        self.root = root
+        self._log: list[_Touch] = []
+        self._whole: dict[str, Any] = {}
+
+    def read(self, what: str, who: str) -> None:
+        """`who` depends on `what`."""
+        self._log.append(_Touch(what, who, False))
+
+    def write(self, what: str, who: str) -> None:
+        """`who` may have changed `what`."""
+        self._log.append(_Touch(what, who, True))
+
+    def whole(self, what: str, value: Any) -> None:
+        """`what` was as `value` says in this run, which stands for all that was done with it."""
+        self._whole[what] = value
+
+    def tool(self, call: ToolCall, who: str) -> None:
+        """A call begins to run."""
+        self.read(MODE, who)
+        self.read(ANSWERS, who)
+        for what, writes in self._of_tool(call):
+            self._log.append(_Touch(what, who, writes))
+
+    def _of_tool(self, call: ToolCall) -> Iterator[tuple[str, bool]]:
+        tool = call.tool
+        if tool is None or tool.kind in _ALONE or tool.name == COMPLETE_TASK:
+            return
+        args: Json = call.request.args
+        path = args.get("file_path") if isinstance(args, dict) else None
+        if isinstance(tool, ServerTool):
+            yield f"the server {tool.server_name}", True
+        elif tool.kind is ToolKind.EDIT or tool.kind in _READING:
+            known = isinstance(path, str)
+            yield self._file(str(path)) if known else WORKSPACE, tool.kind is ToolKind.EDIT
+        elif tool.kind in _CHANGING:
+            yield WORKSPACE, True
+            yield PROCESSES, True
+        else:
+            yield f"what {tool.name} keeps", True
+
+    def _file(self, path: str) -> str:
+        whole = os.path.normpath(os.path.join(self.root, path))  # noqa: PTH118 - not a real one
+        shown = os.path.relpath(whole, self.root) if self.root else whole
+        return f"the file {shown}"
+
+    @property
+    def trace(self) -> Trace:
+        """What was touched in which order, as far as that matters."""
+        epochs: dict[str, list[tuple[str, set[str]]]] = {}
+        # Whoever looks at, or changes, the whole workspace touches every file of it.
+        wide = any(touch.what == WORKSPACE for touch in self._log)
+        for touch in self._log:
+            of_file = wide and touch.what.startswith("the file ")
+            for what in (touch.what, WORKSPACE) if of_file else (touch.what,):
+                row = epochs.setdefault(what, [("", set())])
+                if touch.writes:
+                    row.append((touch.who, set()))
+                else:
+                    row[-1][1].add(touch.who)
+        found: dict[str, Any] = {
+            what: tuple((writer, tuple(sorted(readers))) for writer, readers in row)
+            for what, row in epochs.items()
+            if len(row) > 1
+        }
+        return {**found, **self._whole}
+
+
+def apart(one: Trace, other: Trace) -> tuple[str, ...]:
+    """The shared things that were touched otherwise in `other` than in `one`, sorted."""
+    names = {*one, *other} - {SCRIPT}
+    found = [name for name in names if one.get(name) != other.get(name)]
+    mine, theirs = one.get(SCRIPT, {}), other.get(SCRIPT, {})
+    if any(theirs.get(place, answer) != answer for place, answer in mine.items()):
+        found.append(SCRIPT)
+    return tuple(sorted(found))

@@ -1,0 +1,205 @@
+"""How exploring completion orders came out: for people, for programs, as an exit code."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final, TextIO
+
+from rich.console import Console
+from rich.markup import escape
+
+from harness.errors import LoadProblem
+from harness.explain import explain
+from harness.orders.model import Finding, OrderRun, OrdersResult, verdict_of
+from harness.parity.verdict import CaseVerdict
+from harness.report.model import ExitCode
+from harness.report.words import inert
+from services.redaction import redacted_value, told
+from services.wire import JsonObject
+
+__all__ = ["Asked", "exit_code", "orders_json", "show_orders"]
+
+FORMAT: Final = 1
+"""Version of the JSON document; goes up when a key changes its meaning or goes away."""
+
+_STYLE: Final = {
+    CaseVerdict.PARITY: "green",
+    CaseVerdict.DIVERGENT: "red",
+    CaseVerdict.INCONCLUSIVE: "yellow",
+}
+_LISTED: Final = 10
+_LEGEND: Final = "T/C is call C of turn T; `answer` a model's answer there, `call` that call's end"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asked:
+    """What was asked for, and how far it got."""
+
+    control: str
+    candidate: str
+    most: int
+    cases: int
+    """How many cassettes there are to try."""
+    files: dict[str, str]
+    """Name of a cassette to its file."""
+    interrupted: bool = False
+
+
+def exit_code(
+    results: Sequence[OrdersResult], problems: Sequence[LoadProblem], asked: Asked
+) -> ExitCode:
+    """Interrupted wins over 2 (a file that could not be loaded) over 1 over 3 over 0."""
+    if asked.interrupted:
+        return ExitCode.INTERRUPTED
+    if problems:
+        return ExitCode.USAGE
+    return {
+        CaseVerdict.DIVERGENT: ExitCode.DIVERGENT,
+        CaseVerdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
+        CaseVerdict.PARITY: ExitCode.PARITY,
+    }[verdict_of(results)]
+
+
+def orders_json(
+    results: Sequence[OrdersResult], problems: Sequence[LoadProblem], asked: Asked
+) -> str:
+    """Everything as one document with a final newline; without secrets."""
+    document: JsonObject = {
+        "orders": FORMAT,
+        "verdict": verdict_of(results).value,
+        "exitCode": int(exit_code(results, problems, asked)),
+        "interrupted": asked.interrupted,
+        "control": asked.control,
+        "candidate": asked.candidate,
+        "most": asked.most,
+        "planned": asked.cases,
+        "cases": [result.to_json() for result in results],
+        "problems": [{"file": each.file, "message": each.message} for each in problems],
+    }
+    return json.dumps(redacted_value(document), indent=1) + "\n"
+
+
+def show_orders(
+    results: Sequence[OrdersResult],
+    problems: Sequence[LoadProblem],
+    asked: Asked,
+    stream: TextIO,
+) -> None:
+    """Write what was found, then what it rests on, then the verdict."""
+    console = Console(file=stream, highlight=False, soft_wrap=True)
+    bad = [result for result in results if result.verdict is not CaseVerdict.PARITY]
+    for result in bad[:_LISTED]:
+        _show_case(result, asked, console)
+    if len(bad) > _LISTED:
+        console.print(f"… and {len(bad) - _LISTED} more that are not parity", style="red")
+    if bad:
+        console.print(_safe(_LEGEND), style="dim")
+    for result in results:
+        _show_dependent(result, console)
+    for problem in problems:
+        console.print(_safe(f"not loaded: {problem.message}"), style="red")
+    for line in _rests_on(results):
+        console.print(_safe(line), style="dim")
+    verdict = verdict_of(results)
+    console.print(_safe(_headline(results, problems, asked)), style=f"bold {_STYLE[verdict]}")
+
+
+def _safe(text: str) -> str:
+    return escape(inert(told(text)))
+
+
+def _show_case(result: OrdersResult, asked: Asked, console: Console) -> None:
+    style = _STYLE[result.verdict]
+    console.print(_safe(f"{result.verdict.value}: {result.cassette}"), style=style)
+    for blocker in result.blockers:
+        console.print(f"  {_safe(blocker)}")
+    run = result.worst
+    if run is not None:
+        alike = sum(each.verdict is run.verdict for each in result.runs)
+        _line(console, f"{alike} of {len(result.runs)} orders; order {run.number}: {_went(run)}")
+        if run.missed is not None:
+            _line(console, f"{asked.candidate} could not be brought into it: {run.missed}")
+        for line in explain(run.result, asked.control, asked.candidate):
+            _line(console, line)
+        _line(console, f"reproduce: {_reproduce(result, run, asked)}")
+    for found in result.leaks[:1]:
+        _show_leak(result, found, console)
+
+
+def _show_leak(result: OrdersResult, found: Finding, console: Console) -> None:
+    one, other = found.difference.one, found.difference.other
+    of = sum(each.runtime == found.runtime for each in result.leaks)
+    words = f"order-leak: {found.runtime} does something else under {of} of {len(result.runs)}"
+    _line(console, f"{words} orders, and nothing shared was touched in another order")
+    first = found.difference.first
+    _line(console, f"{first.place} ({first.kind.value})")
+    for number, value in ((one, first.control), (other, first.candidate)):
+        _line(console, f"  order {number}: {json.dumps(value)}")
+        _line(console, f"    {_went(result.runs[number])}")
+
+
+def _line(console: Console, text: str) -> None:
+    console.print(f"  {_safe(text)}")
+
+
+def _show_dependent(result: OrdersResult, console: Console) -> None:
+    """One line for each set of shared things, whichever engines and orders."""
+    rows: dict[tuple[str, ...], list[Finding]] = {}
+    for found in result.dependent:
+        rows.setdefault(found.difference.shared, []).append(found)
+    for shared, found_there in rows.items():
+        who = " and ".join(dict.fromkeys(each.runtime for each in found_there))
+        first = found_there[0].difference
+        orders = f"orders {first.one} and {first.other}"
+        words = f"order-dependent: {result.cassette}: {who}: {', '.join(shared)}"
+        console.print(_safe(f"{words} ({orders}: {first.first.place})"), style="dim")
+
+
+def _rests_on(results: Sequence[OrdersResult]) -> list[str]:
+    beside = [result for result in results if result.side_by_side]
+    count = sum(len(result.runs) for result in beside)
+    whole = sum(result.answers.exhaustive for result in beside)
+    alone = len(results) - len(beside)
+    found = f"{_many(count, 'order')} of {_many(len(beside), 'case')} in which things run side by"
+    found += f" side; every order there is in {whole} of them"
+    lines = [f"{found}; {_many(alone, 'case')} with one order only"]
+    if unreachable := sum(result.unreachable for result in results):
+        lines.append(f"{_many(unreachable, 'order')} could not be had: one waits for the other")
+    return lines
+
+
+def _headline(
+    results: Sequence[OrdersResult], problems: Sequence[LoadProblem], asked: Asked
+) -> str:
+    found = Counter(result.verdict for result in results)
+    words = [f"{found[verdict]} {verdict.value}" for verdict in CaseVerdict if found[verdict]]
+    if problems:
+        words.append(f"{len(problems)} not loaded")
+    came_to = f"{verdict_of(results).value}: {asked.control} and {asked.candidate}"
+    came_to += f" under every order tried: {', '.join(words) or 'no case'} of {asked.cases}"
+    return came_to + (" (interrupted)" if asked.interrupted else "")
+
+
+def _many(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _went(run: OrderRun) -> str:
+    """An order without what leaves no choice: the main thread's own answers."""
+    shown = [place for place in run.places if not place.startswith("main ")]
+    return ", ".join(shown or run.places)
+
+
+def _reproduce(result: OrdersResult, run: OrderRun, asked: Asked) -> str:
+    file = asked.files.get(result.cassette, result.cassette)
+    words = ["parity", "orders", file, "--order", ", ".join(run.places)]
+    for option, side, usual in (
+        ("--control", asked.control, "legacy"),
+        ("--candidate", asked.candidate, "adk"),
+    ):
+        words += [] if side == usual else [option, side]
+    return shlex.join(words)

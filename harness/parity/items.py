@@ -1,0 +1,151 @@
+"""What rules of projection are made of: items, what is hidden of them, and ways through an item."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from harness.parity.divergence import ChannelName
+from services.wire import JsonObject
+
+__all__ = [
+    "REGISTERED",
+    "Hidden",
+    "Item",
+    "Rule",
+    "dicts",
+    "join",
+    "leaves",
+    "list_of",
+    "rule",
+    "strings",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """A value that a rule took out of sight. `scope` names an id space; `None` is for non-ids."""
+
+    rule: str
+    value: Any
+    scope: str | None = None
+
+
+@dataclass(slots=True)
+class Item:
+    """A projected item: what is compared, what was hidden (by path), what sort of item it is."""
+
+    value: Any
+    label: str
+    hidden: dict[str, Hidden] = field(default_factory=dict)
+    digest: bytes = b""
+
+    def hide(self, rule: str, holder: Any, key: Any, path: str, shown: str) -> None:
+        """Replace `holder[key]`, which stands at `path`, by the placeholder `shown`."""
+        self.hidden[path] = Hidden(rule, holder[key])
+        holder[key] = shown
+
+    def rename(self, rule: str, holder: Any, key: str, path: str, scope: str) -> None:
+        """Replace an id by a placeholder; equal ids of one scope must stay equal across sides."""
+        self.hidden[path] = Hidden(rule, holder[key], scope)
+        holder[key] = f"<{scope}>"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """A named licence to differ."""
+
+    name: str
+    reason: str
+    channels: frozenset[ChannelName]
+    apply: Callable[[Item], None]
+    marker: re.Pattern[str]
+    """What an item's JSON must hold for the rule to be of concern; saves looking."""
+    across: bool = False
+    """Only between engines that have words of their own each."""
+
+
+REGISTERED: list[Rule] = []
+"""Every rule, in the order of application."""
+
+
+def rule(
+    *channels: ChannelName, marker: str = "", across: bool = False
+) -> Callable[[Callable[[Item], None]], Callable[[Item], None]]:
+    """Make a rule of a function: its name and docstring are the rule's name and reason."""
+
+    def register(function: Callable[[Item], None]) -> Callable[[Item], None]:
+        reason = " ".join((function.__doc__ or "").split())
+        REGISTERED.append(
+            Rule(
+                name=function.__name__,
+                reason=reason,
+                channels=frozenset(channels),
+                apply=function,
+                marker=re.compile(marker),
+                across=across,
+            )
+        )
+        return function
+
+    return register
+
+
+_OPENED = (
+    "line",
+    "event",
+    "$set",
+    "messages",
+    "content",
+    "parts",
+    "newContents",
+    "thoughts",
+    "toolCalls",
+    "result",
+)
+"""Keys below which our own records nest; what a tool or a user wrote is never searched."""
+
+
+def dicts(value: Any, path: str = "") -> Iterator[tuple[JsonObject, str]]:
+    """The records in an item, outermost first, with their paths."""
+    if isinstance(value, list):
+        for number, item in enumerate(value):
+            yield from dicts(item, f"{path}[{number}]")
+    elif isinstance(value, dict):
+        yield value, path
+        for key in _OPENED:
+            if key in value:
+                yield from dicts(value[key], join(path, key))
+
+
+def leaves(value: Any, path: str = "") -> Iterator[tuple[Any, Any, str]]:
+    """Every scalar with its holder and key; a leaf may be replaced while iterating."""
+    pairs: list[tuple[Any, Any, str]] = []
+    if isinstance(value, dict):
+        pairs = [(key, item, join(path, key)) for key, item in value.items()]
+    elif isinstance(value, list):
+        pairs = [(number, item, f"{path}[{number}]") for number, item in enumerate(value)]
+    for key, item, where in pairs:
+        if isinstance(item, (dict, list)):
+            yield from leaves(item, where)
+        else:
+            yield value, key, where
+
+
+def strings(value: Any) -> Iterator[tuple[Any, Any, str]]:
+    """Every text with its holder, key and path; it may be replaced while iterating."""
+    for holder, key, path in leaves(value):
+        if isinstance(holder[key], str):
+            yield holder, key, path
+
+
+def list_of(value: Any) -> list[Any]:
+    """`value` where it is a list; nothing of anything else."""
+    return value if isinstance(value, list) else []
+
+
+def join(path: str, key: str) -> str:
+    """The path of `key` below `path`."""
+    return f"{path}.{key}" if path else key

@@ -1,0 +1,237 @@
+"""The rules of projection that are about one item: what two runs may differ in, and why.
+
+Each is one function, whose docstring is its reason. `items` says what they work with, `projection`
+how they are applied; rules about whole runs are in `threads`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from harness.parity.divergence import ChannelName
+from harness.parity.items import Hidden, Item, dicts, join, leaves, list_of, rule, strings
+from services.ids import CountingIds
+from services.threads import MAIN
+from services.wire import JsonObject
+
+__all__: list[str] = []
+
+_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+_ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+_SUFFIX = re.compile(r"(?<=_)[0-9a-z]{1,13}(?=\.txt\b)")
+_FIRST_SESSION = CountingIds().uuid("session")
+_LATER_SESSION = re.compile(rf"(?<=/session-)(?!{_FIRST_SESSION}){_UUID.pattern}(?=/)")
+_LATER_RECORDING = re.compile(
+    rf"(?<=/session-\d{{4}}-\d\d-\d\dT\d\d-\d\d-)(?!{_FIRST_SESSION[:8]})[0-9a-f]{{8}}(?=\.json)"
+    rf"|(?<=/chats/)(?!{_FIRST_SESSION}){_UUID.pattern}(?=/)"
+)
+_TASK = re.compile(r"[^<]{1,1000}(<(objective|question)>\n.*\n</\2>)", re.DOTALL)
+_OUTPUT_FILE = re.compile(r"tool-outputs/[^\s\"]+?_[0-9a-z]{1,13}\.txt\b")
+
+
+@rule(ChannelName.EVENTS, ChannelName.CHILDREN)
+def event_ids(item: Item) -> None:
+    """Event ids say nothing but which event it is; a dropped event would change all that follow."""
+    event, path = _event(item)
+    if isinstance(event.get("id"), str):
+        item.rename("event_ids", event, "id", join(path, "id"), "event")
+
+
+@rule(ChannelName.EVENTS, ChannelName.CHILDREN)
+def stream_ids(item: Item) -> None:
+    """A stream's id is opaque to clients: which events share one matters, not how it reads."""
+    event, path = _event(item)
+    if isinstance(event.get("streamId"), str):
+        item.rename("stream_ids", event, "streamId", join(path, "streamId"), "stream")
+
+
+def _event(item: Item) -> tuple[JsonObject, str]:
+    """The event that an item is, or that a child's item holds; and where it stands."""
+    event = item.value.get("event")
+    return (event, "event") if isinstance(event, dict) else (item.value, "")
+
+
+@rule(ChannelName.EVENTS, ChannelName.RECORDING, ChannelName.CHILDREN)
+def timestamps(item: Item) -> None:
+    """When something happened is the clock's business; waits that were asked for are in `retries`.
+
+    Only values in the wire's time format are hidden, and only under the keys that hold times.
+    """
+    for holder, path in dicts(item.value):
+        for key in ("timestamp", "startTime", "lastUpdated"):
+            value = holder.get(key)
+            if isinstance(value, str) and _ISO_TIME.fullmatch(value):
+                item.hide("timestamps", holder, key, join(path, key), "<time>")
+
+
+@rule(ChannelName.EVENTS, ChannelName.CHILDREN, marker='"stack"')
+def error_stacks(item: Item) -> None:
+    """A stack trace names the runtime's own source lines; message and code stay compared."""
+    event, path = _event(item)
+    meta = event.get("_meta")
+    if isinstance(meta, dict) and isinstance(meta.get("stack"), str):
+        item.hide("error_stacks", meta, "stack", join(path, "_meta.stack"), "<stack>")
+
+
+@rule(
+    ChannelName.EVENTS,
+    ChannelName.TRANSCRIPT,
+    ChannelName.REQUESTS,
+    ChannelName.RECORDING,
+    ChannelName.TOOL_STATES,
+    ChannelName.CHILDREN,
+)
+def call_ids(item: Item) -> None:
+    """A call's id ties the answer to the request: which belong together matters, not the text."""
+    event, where = _event(item)
+    for key in ("requestId", "call"):
+        if isinstance(event.get(key), str):
+            item.rename("call_ids", event, key, join(where, key), "call")
+    activity = item.value.get("activity")
+    told = activity.get("data") if isinstance(activity, dict) else None
+    for key in ("callId", "id"):
+        if isinstance(told, dict) and isinstance(told.get(key), str):
+            item.rename("call_ids", told, key, f"activity.data.{key}", "call")
+    for holder, path in dicts(item.value):
+        for key in ("functionCall", "functionResponse"):
+            call = holder.get(key)
+            if isinstance(call, dict) and isinstance(call.get("id"), str):
+                item.rename("call_ids", call, "id", join(path, f"{key}.id"), "call")
+        for number, call in enumerate(list_of(holder.get("toolCalls"))):
+            if isinstance(call, dict) and isinstance(call.get("id"), str):
+                where = join(path, f"toolCalls[{number}].id")
+                item.rename("call_ids", call, "id", where, "call")
+
+
+@rule(ChannelName.RECORDING, marker="-")
+def recorded_ids(item: Item) -> None:
+    """A recorded message's id is random in the product; a rewind must still name the right one.
+
+    Only UUIDs are hidden, and what is derived from one (`…_response`): ids that mean something
+    (`environment-context`'s hash) stay compared.
+    """
+    for holder, path in dicts(item.value):
+        for key in ("id", "$rewindTo"):
+            value = holder.get(key)
+            if isinstance(value, str) and _UUID.fullmatch(value.removesuffix("_response")):
+                scope = "response" if value.endswith("_response") else "message"
+                item.rename("recorded_ids", holder, key, join(path, key), scope)
+
+
+@rule(ChannelName.RECORDING, marker="sessionId|session-")
+def later_sessions(item: Item) -> None:
+    """A session that is not the run's first has a random id: only which recordings share it counts.
+
+    A fallback begins one silently. The first session's id is given, and stays compared.
+    """
+    for number, path in enumerate(list_of(item.value.get("files"))):
+        if isinstance(path, str) and _LATER_RECORDING.search(path):
+            shown = _LATER_RECORDING.sub("<later>", path)
+            item.hide("later_sessions", item.value["files"], number, f"files[{number}]", shown)
+    for holder, path in dicts(item.value):
+        value = holder.get("sessionId")
+        if isinstance(value, str) and value != _FIRST_SESSION and _UUID.fullmatch(value):
+            item.rename("later_sessions", holder, "sessionId", join(path, "sessionId"), "session")
+
+
+@rule(ChannelName.EVENTS, ChannelName.RECORDING, marker="isSubagentProgress")
+def progress_ids(item: Item) -> None:
+    """What an agent is shown to think has random ids in its progress; its calls have their own.
+
+    Clients find by it which thought a later one replaces; each run gives new ones.
+    """
+    display = item.value.get("display")
+    result = display.get("result") if isinstance(display, dict) else None
+    if isinstance(result, dict) and isinstance(result.get("text"), str):
+        try:
+            shown = json.loads(result["text"])
+        except ValueError:
+            shown = None
+        if _progress(item, shown, "display.result.text"):
+            result["text"] = json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+    for holder, path in dicts(item.value):
+        _progress(item, holder.get("resultDisplay"), join(path, "resultDisplay"))
+
+
+def _progress(item: Item, shown: Any, path: str) -> bool:
+    """Rename the thoughts' ids in what may be an agent's progress; whether it is."""
+    if not (isinstance(shown, dict) and shown.get("isSubagentProgress")):
+        return False
+    for number, activity in enumerate(list_of(shown.get("recentActivity"))):
+        id_ = activity.get("id") if isinstance(activity, dict) else None
+        if isinstance(id_, str) and _UUID.fullmatch(id_):
+            where = f"{path}.recentActivity[{number}].id"
+            item.rename("progress_ids", activity, "id", where, "activity")
+    return True
+
+
+@rule(*ChannelName, marker="tool-outputs/")
+def random_suffixes(item: Item) -> None:
+    """Files of long tool outputs end in a random suffix; the rest of the name says which it is.
+
+    After a silent fallback the session has another id, a random one, and so has their folder.
+    """
+    for holder, key, path in strings(item.value):
+        if _OUTPUT_FILE.search(holder[key]):
+            shown = _OUTPUT_FILE.sub(_without_chance, holder[key])
+            item.hide("random_suffixes", holder, key, path, shown)
+
+
+def _without_chance(name: re.Match[str]) -> str:
+    return _LATER_SESSION.sub("<later>", _SUFFIX.sub("<random>", name[0]))
+
+
+@rule(*ChannelName, marker=r"\.0[,}\]]")
+def whole_numbers(item: Item) -> None:
+    """JSON has one kind of number: `1` and `1.0` are the same value to every reader of the wire."""
+    for holder, key, path in leaves(item.value):
+        value = holder[key]
+        if isinstance(value, float) and value.is_integer():
+            item.hidden[path] = Hidden("whole_numbers", value)
+            holder[key] = int(value)
+
+
+@rule(ChannelName.REQUESTS, across=True)
+def own_instructions(item: Item) -> None:
+    """System instructions and tool descriptions are each product's own words; ours are not theirs.
+
+    That there is one is compared, and the names of the declared tools are; between engines with the
+    same words the texts are, too.
+    """
+    for key in ("systemInstruction", "toolsDigest"):
+        if isinstance(item.value.get(key), str):
+            item.hide("own_instructions", item.value, key, key, "<own words>")
+
+
+@rule(
+    ChannelName.REQUESTS,
+    ChannelName.TRANSCRIPT,
+    ChannelName.RECORDING,
+    marker="<session_context>",
+    across=True,
+)
+def own_environment(item: Item) -> None:
+    """The text about the environment, which opens a conversation, is each product's own words.
+
+    It is known by the tag that it begins with, which recordings and resuming rely on.
+    """
+    for holder, path in dicts(item.value):
+        text = holder.get("text")
+        if isinstance(text, str) and text.startswith("<session_context>"):
+            item.hide("own_environment", holder, "text", join(path, "text"), "<environment>")
+
+
+@rule(ChannelName.REQUESTS, ChannelName.RECORDING, marker="</(?:objective|question)>", across=True)
+def own_tasks(item: Item) -> None:
+    """A built-in agent is told its task in each product's own words; what the user asked for is
+    between tags at their end, and stays compared.
+    """
+    if item.value.get("thread", MAIN) == MAIN:
+        return
+    for holder, path in dicts(item.value):
+        text = holder.get("text")
+        task = _TASK.fullmatch(text) if isinstance(text, str) else None
+        if task is not None:
+            item.hide("own_tasks", holder, "text", join(path, "text"), f"<own words>{task[1]}")

@@ -1,0 +1,57 @@
+"""How a child's calls are run: by `ChildCalls`, whose answer is the next message."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
+
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events.event import Event
+
+from runtimes.adk.child.task import ChildTask
+from runtimes.adk.notes import ChildToolsDone, WireContent
+from runtimes.adk.run import RunLink
+from services.children.calls import ChildCalls
+from services.subagents.definition import TerminateMode
+from services.wire import Part
+
+__all__ = ["ChildBatch"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildBatch:
+    """Runs the calls of each turn of a child's."""
+
+    task: ChildTask
+    link: RunLink
+    calls: ChildCalls
+    heard: Callable[[], list[Part]]
+    """What was said to the child since its last turn; goes before the answers."""
+
+    async def execute(self, context: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Yield the event that answers the calls; nothing once the run is aborted."""
+        run, task = self.link.run, self.task
+        if run.signal.aborted:
+            task.cut_short()
+            context.end_invocation = True
+            return
+        if run.step.key is None:
+            raise RuntimeError("the request was not routed")
+        outcome = await self.calls.run(task.calls, run.prompt_id, run.signal, run.step.key.model)
+        if outcome.aborted:
+            task.end = TerminateMode.ABORTED
+            context.end_invocation = True
+            return
+        parts = list(outcome.parts)
+        if task.recovering and not outcome.completed:
+            task.went_on = True
+            context.end_invocation = True
+            return
+        if not outcome.completed:
+            parts = [*self.heard(), *parts]
+        yield Event(
+            invocation_id=context.invocation_id,
+            author=context.agent.name if context.agent else "",
+            branch=context.branch,
+            content=WireContent.of({"role": "user", "parts": parts}, ChildToolsDone(outcome)),
+        )

@@ -1,0 +1,116 @@
+"""The request processors of a child that are not a conversation's.
+
+What a child does without (masking, the loop check, the look at the context window, BeforeAgent) has
+no processor at all. Source: core `agents/local-executor.ts` (`runInternal`, `executeTurn`,
+`callModel`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events.event import Event
+from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
+from google.adk.models.llm_request import LlmRequest
+
+from runtimes.adk.child.chat import ChildConversation
+from runtimes.adk.child.task import ChildTask
+from runtimes.adk.processors.base import leave
+from runtimes.adk.run import RunLink, Step
+from runtimes.adk.sessions import GcliSessionService
+from services.children.child_services import ChildServices
+from services.subagents.definition import TerminateMode
+
+__all__ = ["ChildCompression", "ChildLimits", "ChildRouting"]
+
+
+class ChildProcessor(BaseLlmRequestProcessor):
+    """A processor of one child."""
+
+    def __init__(
+        self,
+        child: ChildServices,
+        chat: ChildConversation,
+        sessions: GcliSessionService,
+        task: ChildTask,
+        link: RunLink,
+    ) -> None:
+        self._child = child
+        self._chat = chat
+        self._sessions = sessions
+        self._task = task
+        self._link = link
+
+
+class ChildLimits(ChildProcessor):
+    """The child's two limits, turns and time; begins each turn under its own prompt id.
+
+    `MaxTurnsAdkPlugin` and `MaxTimeAdkPlugin` of the replatforming plan. The recovery turn has
+    neither: its grace period is the signal that it runs under.
+    """
+
+    name = "limits"
+
+    async def run_async(
+        self, invocation_context: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Yield nothing; `ChildTask.end` says why there is no other turn."""
+        if invocation_context.end_invocation:
+            return
+        task, run = self._task, self._link.run
+        run.step = Step()
+        if not task.recovering:
+            if task.turns >= self._child.definition.limits.turns:
+                task.end = TerminateMode.MAX_TURNS
+            elif run.signal.aborted:
+                task.cut_short()
+            if task.end is not None:
+                leave(invocation_context, self._sessions)
+                return
+        run.prompt_id = self._child.prompt_id(task.turns)
+        task.calls = []
+        if not task.recovering:
+            task.turns += 1
+        return
+        yield
+
+
+class ChildCompression(ChildProcessor):
+    """Summarises a long history, then lets the definition have a hand in it."""
+
+    name = "compression"
+
+    async def run_async(
+        self, invocation_context: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Yield nothing."""
+        run = self._link.run
+        await self._chat.compress(run.prompt_id, run.signal)
+        before_turn = self._child.definition.on_before_turn
+        if before_turn is not None:
+            await before_turn(self._chat)
+        return
+        yield
+
+
+class ChildRouting(ChildProcessor):
+    """Settles the model: the agent's own, or the router's one answer for the whole run."""
+
+    name = "gcli_routing"
+
+    async def run_async(
+        self, invocation_context: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Yield nothing."""
+        run, chat = self._link.run, self._chat
+        key = await self._child.model_key(
+            chat.curated_history(),
+            self._sessions.pending_parts(invocation_context.session),
+            run.prompt_id,
+            run.signal,
+        )
+        run.step.key = key
+        llm_request.model = self._child.services.models.resolve(key).model
+        return
+        yield

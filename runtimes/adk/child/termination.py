@@ -1,0 +1,230 @@
+"""`ChildTermination`: a child's run from its inputs to its output, and why it ends.
+
+ADK's flow drives the turns, one invocation for the task and one for the recovery turn; here is what
+is around them: the deadline, what is heard meanwhile, the last chance to submit a result.
+
+Source: core `agents/local-executor.ts` (`runInternal`, `executeTurn`, `executeFinalWarningTurn`).
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Sequence
+from typing import Final
+
+from google.adk.events.event import Event
+
+from runtimes.adk.child.chat import ChildConversation
+from runtimes.adk.child.task import ChildTask, ToldCall
+from runtimes.adk.course import Invoke
+from runtimes.adk.notes import Chunk, note_of
+from runtimes.adk.run import ModelCallFailed, Run
+from services.abort import AbortError, AbortSignal
+from services.children.child_services import ChildServices
+from services.model.parts import first_parts, function_calls, parse_thought
+from services.presentation.errors import thrown_text
+from services.subagents.activity import ActivityType
+from services.subagents.deadline import DeadlineTimer, either_aborted
+from services.subagents.definition import GRACE_PERIOD_MS, AgentOutput, TerminateMode
+from services.subagents.hearing import ChildHearing, hearing
+from services.subagents.prompt import ChildPrompt
+from services.subagents.recovery import (
+    GOAL_WITHOUT_RESULT,
+    GRACE_RESULT,
+    PROTOCOL_VIOLATION,
+    RECOVERED,
+    TERMINATED,
+    error_data,
+    final_warning,
+    recovery_announced,
+    recovery_failed,
+    summary_of,
+)
+from services.wire import JsonObject, Part
+
+__all__ = ["ChildTermination"]
+
+logger = logging.getLogger(__name__)
+
+_GRACE_OVER: Final = "Grace period timed out."
+_NOT_RECOVERED: Final = "Graceful recovery attempt failed"
+
+
+class ChildTermination:
+    """Runs one child once."""
+
+    def __init__(self, child: ChildServices, chat: ChildConversation, task: ChildTask) -> None:
+        self._child = child
+        self._chat = chat
+        self._task = task
+        self._heard = ChildHearing()
+        self._deadline = DeadlineTimer(
+            child.services.clock, child.definition.limits.minutes * 60_000
+        )
+        self._chatting = False
+
+    def heard(self) -> list[Part]:
+        """What was said to the child since its last turn."""
+        return self._heard.taken()
+
+    def waiting(self, waits: bool) -> None:
+        """Hold the deadline while a person is waited for."""
+        if waits:
+            self._deadline.pause()
+        else:
+            self._deadline.resume()
+
+    async def run(self, inputs: JsonObject, signal: AbortSignal, invoke: Invoke) -> AgentOutput:
+        """Do the task.
+
+        Raises:
+            Exception: whatever ended the run and is no end that an agent may come to.
+        """
+        clock = self._child.services.clock
+        began_ms = clock.now_ms()
+        async with self._deadline as deadline:
+            try:
+                reason = await self._work(inputs, signal, invoke)
+                result: str | None = self._task.result
+                if reason.recoverable:
+                    reason, result = await self._last_chance(reason, signal, invoke)
+                if reason is TerminateMode.GOAL:
+                    result = self._concluded(result)
+            except Exception as error:
+                timed_out = deadline.signal.aborted and not signal.aborted
+                if not (isinstance(error, AbortError) and timed_out):
+                    self._tell_error(thrown_text(error))
+                    raise
+                reason, result = TerminateMode.TIMEOUT, None
+                if self._chatting:
+                    reason, result = await self._last_chance(reason, signal, invoke)
+                    if reason is TerminateMode.GOAL:
+                        self._save_summary(result)
+                else:
+                    result = self._given_up(reason)
+        return AgentOutput(
+            result=TERMINATED if result is None else result,
+            terminate_reason=reason,
+            turn_count=self._task.turns,
+            duration_ms=clock.now_ms() - began_ms,
+        )
+
+    async def _work(self, inputs: JsonObject, signal: AbortSignal, invoke: Invoke) -> TerminateMode:
+        """The task's turns, until one of them is the last."""
+        child = self._child
+        prompt = child.prompt(inputs)
+        child.toolset.declarations()
+        self._open_chat(prompt)
+        query = prompt.query()
+        try:
+            with hearing(child.services.steering) as self._heard:
+                parts = prompt.first_parts(query)
+                ended = await self._turns(parts, signal, self._deadline.signal, invoke)
+        finally:
+            child.toolset.close()
+        if ended is None:
+            raise RuntimeError("a child's turns came to an end without a reason")
+        return ended
+
+    def _open_chat(self, prompt: ChildPrompt) -> None:
+        start_history = prompt.start_history()
+        self._task.instruction = prompt.system_instruction()
+        try:
+            self._chat.open(start_history)
+        except Exception as error:
+            raise RuntimeError(f"Failed to create chat object: {error}") from error
+        self._chatting = True
+
+    async def _turns(
+        self, parts: Sequence[Part], external: AbortSignal, timer: AbortSignal, invoke: Invoke
+    ) -> TerminateMode | None:
+        """One invocation; why its last turn was the last, or `None` where nothing says so."""
+        task = self._task
+        with either_aborted(external, timer) as signal:
+            run = Run(prompt_id=self._child.prompt_id(task.turns), signal=signal)
+
+            def read(event: Event) -> bool:
+                return self._read(event, run)
+
+            task.begin(timer)
+            try:
+                await invoke(run, {"role": "user", "parts": list(parts)}, read)
+            except ModelCallFailed as failure:
+                raise failure.cause from None
+            if task.end is not None or task.went_on:
+                return task.end
+            if signal.aborted:
+                return task.cut_short()
+        self._tell_error(PROTOCOL_VIOLATION, "protocol_violation")
+        return TerminateMode.ERROR_NO_COMPLETE_TASK_CALL
+
+    def _read(self, event: Event, run: Run) -> bool:
+        """Take in what a chunk says; leave where somebody has aborted while it was told."""
+        if not event.partial:
+            return True
+        if run.signal.aborted:
+            return False
+        note = note_of(event)
+        if isinstance(note, Chunk):
+            self._take(note.response, run)
+        return True
+
+    def _take(self, chunk: JsonObject, run: Run) -> None:
+        thought = next((part for part in first_parts(chunk) if part.get("thought")), {})
+        subject = parse_thought(thought.get("text") or "").subject
+        if subject:
+            self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": subject})
+        calls = function_calls(chunk)
+        self._task.calls.extend(calls)
+        run.step.requests.extend(map(ToldCall, calls))
+
+    async def _last_chance(
+        self, reason: TerminateMode, signal: AbortSignal, invoke: Invoke
+    ) -> tuple[TerminateMode, str]:
+        """The recovery turn; what the run comes to with it."""
+        recovered = await self._recovered(reason, signal, invoke)
+        if recovered is not None:
+            return TerminateMode.GOAL, recovered
+        return reason, self._given_up(reason)
+
+    async def _recovered(
+        self, reason: TerminateMode, signal: AbortSignal, invoke: Invoke
+    ) -> str | None:
+        """What the recovery turn has submitted, if it has."""
+        child, task = self._child, self._task
+        self._tell_thought(recovery_announced(reason))
+        try:
+            task.recovering = True
+            async with DeadlineTimer(child.services.clock, GRACE_PERIOD_MS, _GRACE_OVER) as grace:
+                ended = await self._turns(final_warning(reason), signal, grace.signal, invoke)
+        except Exception as error:  # noqa: BLE001 - a recovery that fails is told, whatever failed
+            self._tell_error(f"{_NOT_RECOVERED}: {thrown_text(error)}", "recovery_turn")
+            return None
+        if ended is TerminateMode.GOAL:
+            self._tell_thought(RECOVERED)
+            return GRACE_RESULT if task.result is None else task.result
+        status = "continue" if ended is None else "stop"
+        self._tell_error(f"{_NOT_RECOVERED}. Reason: {status}", "recovery_turn")
+        return None
+
+    def _given_up(self, reason: TerminateMode) -> str:
+        failed = recovery_failed(reason, self._child.definition.limits)
+        self._tell_error(failed.result, failed.context)
+        return failed.result
+
+    def _concluded(self, result: str | None) -> str:
+        if result:
+            self._save_summary(result)
+        return result or GOAL_WITHOUT_RESULT
+
+    def _save_summary(self, result: str) -> None:
+        try:
+            self._chat.recording.save_summary(summary_of(result))
+        except OSError:
+            logger.warning("the summary of a subagent's session was not saved", exc_info=True)
+
+    def _tell_thought(self, text: str) -> None:
+        self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": text})
+
+    def _tell_error(self, error: str, context: str | None = None) -> None:
+        self._child.tell(ActivityType.ERROR, error_data(error, context))

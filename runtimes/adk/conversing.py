@@ -1,0 +1,136 @@
+"""A person's conversation: what a send of theirs starts, and how it goes on and fails."""
+
+from __future__ import annotations
+
+from google.adk.events.event import Event
+
+from agent_protocol.agent import AgentSend, MessageSend
+from agent_protocol.errors import StreamActive, UnsupportedSend
+from agent_protocol.event_log import EventLog
+from runtimes.adk.conversation import Conversation
+from runtimes.adk.course import Invoke
+from runtimes.adk.following import Following
+from runtimes.adk.run import End, ModelCallFailed, Run
+from runtimes.adk.stream import Stream
+from services.abort import AbortError
+from services.bundle import Services
+from services.model.errors import (
+    EmptyMessageError,
+    InvalidStreamError,
+    UnauthorizedError,
+    error_message,
+    friendly_error,
+)
+from services.presentation.content import content_to_parts
+from services.presentation.errors import StructuredError, map_error, unexpected_error
+
+__all__ = ["Conversing"]
+
+
+class Conversing:
+    """The course of a conversation: messages, each until nothing follows it any more."""
+
+    def __init__(
+        self, services: Services, conversation: Conversation, following: Following, prompt_id: str
+    ) -> None:
+        """`prompt_id` is fixed for the agent's life."""
+        self._services = services
+        self._conversation = conversation
+        self._following = following
+        self._prompt_id = prompt_id
+
+    def take(self, payload: AgentSend, log: EventLog, *, busy: bool) -> ConversationSend:
+        """Start a stream with a user's message.
+
+        Raises:
+            UnsupportedSend: anything but a message.
+            StreamActive: a stream is running.
+        """
+        if not isinstance(payload, MessageSend):
+            raise UnsupportedSend(
+                "AdkAgentProtocol.send() only supports message sends for the moment."
+            )
+        if busy:
+            raise StreamActive("AdkAgentProtocol.send() cannot be called while a stream is active.")
+        stream = Stream(self._services, log)
+        run = Run(
+            prompt_id=self._prompt_id,
+            signal=stream.controller.signal,
+            display_content=payload.display_content,
+        )
+        return ConversationSend(stream, run, payload, self._conversation, self._following)
+
+
+class ConversationSend:
+    """One message of a user's."""
+
+    def __init__(
+        self,
+        stream: Stream,
+        run: Run,
+        payload: MessageSend,
+        conversation: Conversation,
+        following: Following,
+    ) -> None:
+        self.stream = stream
+        self._run = run
+        self._payload = payload
+        self._conversation = conversation
+        self._following = following
+
+    def announce(self) -> None:
+        """Tell what the user said."""
+        self.stream.tell_user_message(self._payload)
+
+    async def drive(self, invoke: Invoke) -> None:
+        """The message, and the requests that follow from it."""
+        stream, run = self.stream, self._run
+        parts = content_to_parts(self._payload.content)
+        while True:
+            try:
+                await invoke(run, {"role": "user", "parts": parts}, self._read)
+            except ModelCallFailed as failure:
+                run.signal.raise_if_aborted()
+                self._tell_failure(stream, failure.cause)
+            if stream.ended:
+                return
+            after = await self._following.after(stream, run)
+            if isinstance(after, End):
+                stream.end(after.reason, after.data)
+                return
+            parts = after
+
+    def failed(self, error: Exception) -> None:
+        """Tell of it, unless somebody has aborted."""
+        stream = self.stream
+        if self._run.signal.aborted or isinstance(error, AbortError):
+            stream.end("aborted")
+        else:
+            stream.emit(stream.translator.error(unexpected_error(error)))
+            stream.end("failed")
+
+    async def over(self) -> None:
+        """Leave what the send has entered."""
+        self._conversation.calls.abandon(self._run)
+
+    def _read(self, event: Event) -> bool:
+        for told in self.stream.translator.translate(event, self._run):
+            self.stream.emit(told)
+        return not self.stream.ended
+
+    def _tell_failure(self, stream: Stream, error: Exception) -> None:
+        if isinstance(error, EmptyMessageError):
+            raise error
+        if isinstance(error, InvalidStreamError):
+            stream.emit(stream.translator.invalid_stream(error.type, str(error)))
+        else:
+            friendly = friendly_error(error)
+            if isinstance(friendly, UnauthorizedError):
+                raise friendly
+            status = getattr(friendly, "status", None)
+            structured = StructuredError(
+                message=error_message(friendly),
+                status=status if isinstance(status, int) else None,
+            )
+            stream.emit(stream.translator.error(map_error(structured)))
+        stream.end("failed")

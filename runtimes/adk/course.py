@@ -1,0 +1,68 @@
+"""What is particular to a kind of session, as the agent that drives ADK asks for it.
+
+A person's conversation and a child's task are driven by one class; the factory hands it a course
+(`runtimes.adk.conversing`, `runtimes.adk.child.course`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Protocol
+
+from google.adk.events.event import Event
+
+from agent_protocol.agent import AgentSend
+from agent_protocol.event_log import EventLog
+from runtimes.adk.run import Run
+from runtimes.adk.stream import OpenStream
+from services.wire import Content
+
+__all__ = ["Course", "Invoke", "Reader", "Sending"]
+
+Reader = Callable[[Event], bool]
+"""Takes ADK's events in as they come; false leaves the invocation at once."""
+
+Invoke = Callable[[Run, Content, Reader], Awaitable[None]]
+"""One user-role request, and the tool rounds that follow from it.
+
+Raises:
+    ModelCallFailed: the model could not be asked, broke off, or answered nothing usable.
+"""
+
+
+class Sending(Protocol):
+    """One send on its way."""
+
+    @property
+    def stream(self) -> OpenStream:
+        """What its client sees."""
+        ...
+
+    def announce(self) -> None:
+        """Tell what was sent, before anything is done about it."""
+        ...
+
+    async def drive(self, invoke: Invoke) -> None:
+        """Do what was asked, from after `agent_start` to `agent_end`."""
+        ...
+
+    def failed(self, error: Exception) -> None:
+        """Tell of what escaped `drive`, and end the stream."""
+        ...
+
+    async def over(self) -> None:
+        """Nothing of the send runs any more, however it ended."""
+        ...
+
+
+class Course(Protocol):
+    """Makes something of what an agent is sent."""
+
+    def take(self, payload: AgentSend, log: EventLog, *, busy: bool) -> Sending | None:
+        """The send that `payload` starts, if it starts one. `busy`: a stream is active.
+
+        Raises:
+            UnsupportedSend: this kind of session does not take such payloads.
+            StreamActive: there is one stream at a time.
+        """
+        ...

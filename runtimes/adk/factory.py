@@ -1,0 +1,161 @@
+"""The session factory: the one place that constructs `AdkAgentProtocol`.
+
+What an agent is, is put together here: which plugins and processors ride along, which course it
+takes, how it asks the model and runs its calls. A child is the same class with another set.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+from runtimes.adk.agent import USER_ID, AdkAgentProtocol, AdkConfig
+from runtimes.adk.child.calls import ChildBatch
+from runtimes.adk.child.chat import ChildConversation
+from runtimes.adk.child.course import ActivityRelay, ChildCourse
+from runtimes.adk.child.declaring import ChildDeclarations
+from runtimes.adk.child.plugins import CompleteTaskAdkPlugin
+from runtimes.adk.child.processors import ChildCompression, ChildLimits, ChildRouting
+from runtimes.adk.child.session import AdkChild
+from runtimes.adk.child.task import ChildTask
+from runtimes.adk.child.termination import ChildTermination
+from runtimes.adk.conversation import Conversation
+from runtimes.adk.conversing import Conversing
+from runtimes.adk.flow import ToolBatch
+from runtimes.adk.following import Following
+from runtimes.adk.model_parts import Asking
+from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
+from runtimes.adk.processors.compression import CompressionProcessor
+from runtimes.adk.processors.contents import ContentsProcessor
+from runtimes.adk.processors.limits import LimitsProcessor
+from runtimes.adk.processors.loop_check import LoopCheckProcessor
+from runtimes.adk.processors.masking import ToolOutputMaskingProcessor
+from runtimes.adk.processors.overflow import OverflowProcessor
+from runtimes.adk.processors.routing import GcliRoutingProcessor
+from runtimes.adk.processors.tools import ToolsProcessor
+from runtimes.adk.root import APP_NAME
+from runtimes.adk.run import RunLink
+from runtimes.adk.sessions import GcliSessionService
+from runtimes.adk.tools import Toolbox
+from services.background import BackgroundTasks
+from services.bundle import Services
+from services.children.calls import ChildCalls
+from services.children.child_services import child_services
+from services.model.generator import LlmRole
+from services.subagents.child import ChildRequest
+
+__all__ = ["Engine", "SessionFactory"]
+
+_AS_CHILD: Final = Asking(
+    role=LlmRole.SUBAGENT, names_calls=False, outlives_stops=True, tells_retries=True
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Engine:
+    """What the agents of one engine have in common."""
+
+    services: Services
+    tasks: BackgroundTasks
+    sessions: GcliSessionService
+
+
+class SessionFactory:
+    """Makes the agents of one engine."""
+
+    def __init__(self, engine: Engine) -> None:
+        self._engine = engine
+        self._made = 0
+        self._children: dict[str, AdkChild] = {}
+
+    @property
+    def children(self) -> list[AdkChild]:
+        """The children that have not ended."""
+        return list(self._children.values())
+
+    def conversation_agent(
+        self, conversation: Conversation, tools: Toolbox, *, prompt_id: str | None = None
+    ) -> AdkAgentProtocol:
+        """An agent over a conversation; `prompt_id` is the session's own where there is none."""
+        engine, link = self._engine, RunLink()
+        services, sessions = engine.services, engine.sessions
+        number, session_id = self._made, services.state.session_id
+        self._made += 1
+        session = sessions.open(
+            app_name=APP_NAME,
+            user_id=USER_ID,
+            session_id=f"{session_id}/{number}" if number else session_id,
+        )
+        sessions.attach(session, conversation)
+        batch = ToolBatch(services, sessions, link)
+        following = Following(services, conversation, batch)
+        prompt_id = prompt_id or services.state.prompt_id
+        return AdkAgentProtocol(
+            AdkConfig(
+                services=services,
+                session=session,
+                tasks=engine.tasks,
+                link=link,
+                course=Conversing(services, conversation, following, prompt_id),
+                batch=batch,
+            ),
+            instruction_provider=services.prompts.system_instruction,
+            tools=tools,
+            plugins=(LoopDetectionAdkPlugin(conversation.loops, link),),
+            request_processors=(
+                LimitsProcessor(services, sessions, link),
+                CompressionProcessor(services, sessions, link),
+                ToolOutputMaskingProcessor(sessions),
+                ContentsProcessor(sessions),
+                OverflowProcessor(services, sessions, link),
+                LoopCheckProcessor(sessions, link),
+                GcliRoutingProcessor(services, sessions, link),
+                ToolsProcessor(tools),
+            ),
+            session_service=sessions,
+        )
+
+    def child_agent(self, request: ChildRequest) -> AdkChild:
+        """A child with a Runner, a session service and a conversation of its own."""
+        relay = ActivityRelay(request.on_activity)
+        child = child_services(self._engine.services, replace(request, on_activity=relay))
+        services, agent_id = child.services, child.agent_id
+        link, task, chat = RunLink(), ChildTask(), ChildConversation(child)
+        sessions = GcliSessionService(services.clock)
+        session = sessions.open(app_name=APP_NAME, user_id=USER_ID, session_id=agent_id)
+        sessions.attach(session, chat)
+        tools = Toolbox(ChildDeclarations(child.toolset))
+        termination = ChildTermination(child, chat, task)
+
+        async def release() -> None:
+            self._children.pop(agent_id, None)
+            await agent.close()
+
+        course = ChildCourse(child, termination, relay, release)
+        calls = ChildCalls(child, waiting=termination.waiting, record=chat.record_tool_calls)
+        parts = (child, chat, sessions, task, link)
+        agent = AdkAgentProtocol(
+            AdkConfig(
+                services=services,
+                session=session,
+                tasks=self._engine.tasks,
+                link=link,
+                course=course,
+                batch=ChildBatch(task=task, link=link, calls=calls, heard=termination.heard),
+                asking=_AS_CHILD,
+            ),
+            instruction_provider=lambda: task.instruction,
+            tools=tools,
+            plugins=(CompleteTaskAdkPlugin(task),),
+            request_processors=(
+                ChildLimits(*parts),
+                ChildCompression(*parts),
+                ContentsProcessor(sessions),
+                ChildRouting(*parts),
+                ToolsProcessor(tools),
+            ),
+            session_service=sessions,
+            parent_session_id=services.state.session_id,
+        )
+        made = self._children[agent_id] = AdkChild(agent_id, agent, course)
+        return made

@@ -1,0 +1,78 @@
+"""`generalist`: does any work that would fill the main conversation.
+
+Source: core `agents/generalist-agent.ts`; the words are this product's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from services.state import ApprovalMode, SessionState
+from services.subagents.builtin.sources import BuiltInAgent
+from services.subagents.definition import (
+    AgentModel,
+    AgentPrompt,
+    LocalAgentDefinition,
+    OutputConfig,
+    RunLimits,
+)
+from services.wire import JsonObject
+
+__all__ = ["generalist"]
+
+_NAME: Final = "generalist"
+_DESCRIPTION: Final = (
+    "Does anything, with all tools. For work that takes many turns or a great deal of data, so "
+    "that this conversation need not carry it: "
+)
+_FOR_PLANS: Final = "looking through much of the code, planning changes to many files."
+_FOR_WORK: Final = (
+    "the same change or mend in many files, commands that say much, trying out what may come to "
+    "nothing."
+)
+_INPUTS: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"request": {"type": "string", "description": "What is to be done or answered."}},
+    "required": ["request"],
+}
+_RESULT: Final[JsonObject] = {
+    "type": "object",
+    "properties": {"response": {"type": "string", "description": "What came of it."}},
+    "required": ["response"],
+    "additionalProperties": False,
+}
+
+
+def generalist(
+    state: SessionState,
+    tool_names: Callable[[], Sequence[str]],
+    core_instruction: Callable[[], str],
+) -> BuiltInAgent:
+    """The agent.
+
+    Args:
+        state: in plan mode it is for other work.
+        tool_names: the session's tools, all of which it gets.
+        core_instruction: the main agent's instruction for a session in which nobody is asked,
+            without memory and other agents.
+    """
+
+    def describe() -> str:
+        planning = state.approval_mode is ApprovalMode.PLAN
+        return _DESCRIPTION + (_FOR_PLANS if planning else _FOR_WORK)
+
+    def make() -> LocalAgentDefinition:
+        return LocalAgentDefinition(
+            name=_NAME,
+            display_name="Generalist Agent",
+            description=describe(),
+            input_schema=_INPUTS,
+            output=OutputConfig(name="result", description="What came of it.", schema=_RESULT),
+            model=AgentModel(model="inherit"),
+            limits=RunLimits(max_time_minutes=10, max_turns=20),
+            tools=tuple(tool_names()),
+            prompt=AgentPrompt(system=core_instruction(), query="${request}"),
+        )
+
+    return BuiltInAgent(name=_NAME, describe=describe, make=make)

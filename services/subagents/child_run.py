@@ -1,0 +1,240 @@
+"""What both ways of invoking a local agent share: following a child, and wording its end."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Final
+
+from services.abort import AbortError, AbortSignal
+from services.hooks.values import js_text
+from services.ids import IdSource
+from services.message_bus import MessageBus, SubagentActivityUpdate
+from services.subagents.activity import SubagentActivity
+from services.subagents.child import ChildAgent, ChildRequest
+from services.subagents.definition import AgentOutput, LocalAgentDefinition, TerminateMode
+from services.subagents.progress import (
+    ActivityTrail,
+    Progress,
+    SubagentState,
+    finished_progress,
+    progress,
+)
+from services.subagents.subagents import Subagents
+from services.tools.contract import (
+    ConfirmationDetails,
+    ConfirmationOutcome,
+    ToolExecution,
+    ToolResult,
+)
+from services.wire import Json, JsonObject
+
+__all__ = ["CANCELLED", "LocalInvocation", "SessionParts"]
+
+logger = logging.getLogger(__name__)
+
+CANCELLED: Final = "Operation cancelled by user"
+_LAST_WAIT_S: Final = 10.0
+"""For a child that was told to end. Past it, the call ends without waiting any longer."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionParts:
+    """What invoking an agent needs of a session."""
+
+    subagents: Subagents
+    ids: IdSource
+    bus: MessageBus
+
+
+class LocalInvocation(ABC):
+    """One call of a local agent, with the inputs that the agent declares."""
+
+    newest: ClassVar[int | None]
+    """How many items of the agent's activity are shown."""
+    typed: ClassVar[bool]
+    """How activities are read; see `ActivityTrail`."""
+
+    def __init__(
+        self, definition: LocalAgentDefinition, inputs: JsonObject, parts: SessionParts
+    ) -> None:
+        self.definition = definition
+        self._inputs = inputs
+        self._parts = parts
+
+    @property
+    def params(self) -> JsonObject:
+        """The agent's inputs."""
+        return self._inputs
+
+    @property
+    def policy_name(self) -> str:
+        """The tool as the policy is asked about it: the agent's name."""
+        return self.definition.name
+
+    @property
+    def shown_name(self) -> str:
+        """The agent's name for people."""
+        return self.definition.shown_name
+
+    @property
+    def respects_auto_edit(self) -> bool:
+        """Never: an agent is no edit."""
+        return False
+
+    def description(self) -> str:
+        """The agent and its inputs, in a line for people."""
+        inputs = ", ".join(f"{key}: {js_text(value)}" for key, value in self._inputs.items())
+        return f"Running subagent '{self.definition.name}' with inputs: {{ {inputs} }}"
+
+    def confirmation_details(self) -> ConfirmationDetails:
+        """What to ask a person."""
+        return ConfirmationDetails(
+            type="info",
+            title=f"Confirm: {self.shown_name}",
+            fields={"prompt": self.description()},
+        )
+
+    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
+        """Nothing narrows an "always" answer."""
+        return None
+
+    @abstractmethod
+    async def begin(self, child: ChildAgent) -> None:
+        """Give `child` its inputs, which starts it."""
+
+    @abstractmethod
+    def data(self, child: ChildAgent | None) -> Mapping[str, Any] | None:
+        """The result's `data`; there is no child where none could be made."""
+
+    async def execute(self, execution: ToolExecution) -> ToolResult:
+        """Run the agent to its end; nothing of it is left when this returns or raises.
+
+        Raises:
+            AbortError: the agent was aborted.
+        """
+        shown = _Shown(self, execution)
+        child: ChildAgent | None = None
+        try:
+            shown.update(SubagentState.RUNNING)
+            request = ChildRequest(
+                definition=self.definition,
+                parent_call_id=execution.call_id,
+                on_activity=shown.take,
+            )
+            child = self._parts.subagents.start(request)
+            output = await _followed(child, self.begin, execution.signal)
+            if output.terminate_reason is TerminateMode.ABORTED:
+                shown.update(SubagentState.CANCELLED)
+                raise AbortError(CANCELLED)
+            return ToolResult(
+                llm_content=[{"text": _finished(self.definition.name, output)}],
+                return_display=shown.finish(output),
+                data=self.data(child),
+            )
+        except Exception as error:  # The border: what ails an agent is told as text.
+            fault = str(error)
+            if _is_abort(error, fault):
+                shown.fail(None)
+                raise
+            logger.warning("subagent %r failed: %s", self.definition.name, fault)
+            return ToolResult(
+                llm_content=f"Subagent '{self.definition.name}' failed. Error: {fault}",
+                return_display=shown.fail(fault),
+                data=self.data(child),
+            )
+
+    def trail(self, call_id: str) -> ActivityTrail:
+        """An empty list of what the agent does in the execution of `call_id`."""
+        return ActivityTrail(
+            # Not one scope for all: agents that run side by side must not share a count.
+            new_id=lambda: self._parts.ids.uuid(f"subagent-activity {call_id}"),
+            publish=self._publish,
+            newest=self.newest,
+            typed=self.typed,
+        )
+
+    def _publish(self, item: JsonObject) -> None:
+        self._parts.bus.publish(
+            SubagentActivityUpdate(subagent=self.definition.shown_name, activity=item)
+        )
+
+
+class _Shown:
+    """What is shown of one execution; nothing is kept or published where nobody looks."""
+
+    def __init__(self, invocation: LocalInvocation, execution: ToolExecution) -> None:
+        self._agent = invocation.definition.name
+        self._trail = invocation.trail(execution.call_id)
+        self._output: Callable[[Json], None] | None = execution.update_output
+
+    def take(self, activity: SubagentActivity) -> None:
+        if self._output is not None and self._trail.take(activity):
+            self.update(SubagentState.RUNNING)
+
+    def update(self, state: SubagentState) -> Progress:
+        return self._show(progress(self._agent, self._trail.items, state))
+
+    def finish(self, output: AgentOutput) -> Progress:
+        return self._show(finished_progress(self._agent, self._trail.items, output))
+
+    def fail(self, fault: str | None) -> Progress:
+        self._trail.settle(fault)
+        return self.update(SubagentState.CANCELLED if fault is None else SubagentState.ERROR)
+
+    def _show(self, value: Progress) -> Progress:
+        if self._output is not None:
+            self._output(value)
+        return value
+
+
+def _finished(agent: str, output: AgentOutput) -> str:
+    return (
+        f"Subagent '{agent}' finished.\nTermination Reason: {output.terminate_reason}\n"
+        f"Result:\n{output.result}"
+    )
+
+
+def _is_abort(error: Exception, message: str) -> bool:
+    return getattr(error, "name", None) == AbortError.name or "Aborted" in message
+
+
+async def _followed(
+    child: ChildAgent, begin: Callable[[ChildAgent], Awaitable[None]], signal: AbortSignal
+) -> AgentOutput:
+    """Start `child` and wait for its result; an abort, or our own cancellation, ends it first."""
+
+    async def run() -> AgentOutput:
+        await begin(child)
+        if signal.aborted:  # before there was anything to abort
+            await child.abort()
+        return await child.result()
+
+    loop = asyncio.get_running_loop()
+    running, aborted = loop.create_task(run()), loop.create_task(signal.wait())
+    try:
+        await asyncio.wait([running, aborted], return_when=asyncio.FIRST_COMPLETED)
+        if not running.done():
+            await _ended(child, running)
+        return running.result() if running.done() else _GIVEN_UP
+    except asyncio.CancelledError:
+        await _ended(child, running)
+        raise
+    finally:
+        for task in (running, aborted):
+            task.cancel()
+        await asyncio.wait([running, aborted])
+
+
+_GIVEN_UP: Final = AgentOutput(result="", terminate_reason=TerminateMode.ABORTED)
+
+
+async def _ended(child: ChildAgent, running: asyncio.Task[AgentOutput]) -> None:
+    """Have `child` end and wait until it has, for as long as that may take."""
+    await child.abort()
+    await asyncio.wait([running], timeout=_LAST_WAIT_S)
+    if not running.done():
+        logger.error("a subagent did not end within %s s of its abort", _LAST_WAIT_S)

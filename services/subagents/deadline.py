@@ -1,0 +1,95 @@
+"""`DeadlineTimer`: how long a child may still work; it stands still while a person is waited for.
+
+Source: core `utils/deadlineTimer.ts`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Self
+
+from services.abort import AbortController, AbortSignal
+from services.clock import Clock
+
+__all__ = ["DeadlineTimer", "either_aborted"]
+
+
+class DeadlineTimer:
+    """Aborts its signal when the time is up. Use it in an `async with`, which starts it.
+
+    Leaving stops it, without an abort, and returns when nothing of it runs.
+    """
+
+    def __init__(self, clock: Clock, ms: float, reason: str = "Agent timed out.") -> None:
+        """Make one that has `ms` milliseconds."""
+        self._clock = clock
+        self._left_ms = ms
+        self._reason = reason
+        self._controller = AbortController()
+        self._started_ms = 0
+        self._task: asyncio.Task[None] | None = None
+        self._ended: set[asyncio.Task[None]] = set()
+
+    @property
+    def signal(self) -> AbortSignal:
+        """Aborted when the time is up."""
+        return self._controller.signal
+
+    def pause(self) -> None:
+        """Stop the clock. No count is kept: a second pause changes nothing."""
+        if self._task is None or self.signal.aborted:
+            return
+        elapsed = self._clock.now_ms() - self._started_ms
+        self._left_ms = max(0, self._left_ms - elapsed)
+        self._stop()
+
+    def resume(self) -> None:
+        """Go on with what was left; the first resume counts, however many paused."""
+        if self._task is None and not self.signal.aborted:
+            self._start()
+
+    async def __aenter__(self) -> Self:
+        """Start."""
+        self._start()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        """Stop, and await what was started."""
+        self._stop()
+        if self._ended:
+            await asyncio.wait(self._ended)
+
+    def _start(self) -> None:
+        self._started_ms = self._clock.now_ms()
+        self._task = asyncio.get_running_loop().create_task(self._run(self._left_ms))
+
+    def _stop(self) -> None:
+        task, self._task = self._task, None
+        if task is not None and not task.done():
+            task.cancel()
+            self._ended.add(task)
+            task.add_done_callback(self._ended.discard)
+
+    async def _run(self, ms: float) -> None:
+        await self._clock.sleep(ms)
+        self._controller.abort(self._reason)
+
+
+@contextmanager
+def either_aborted(*signals: AbortSignal) -> Iterator[AbortSignal]:
+    """A signal that is aborted as soon as one of `signals` is; leaving lets go of them."""
+    controller = AbortController()
+    offs = [signal.on_abort(controller.abort) for signal in signals]
+    try:
+        yield controller.signal
+    finally:
+        for off in offs:
+            off()

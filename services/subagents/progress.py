@@ -1,0 +1,179 @@
+"""What people see of a running agent: the latest of its thoughts and calls, as one JSON value.
+
+Both invocations of an agent keep the same list from the same activities; they differ in how long
+it is and in how they read values of the wrong type. Source: core `agents/local-invocation.ts`,
+`agents/local-session-invocation.ts`, `agents/types.ts` (`SubagentProgress`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from services.hooks.values import js_text, truthy
+from services.subagents.activity import (
+    CANCELLED_MESSAGE,
+    REJECTED_PREFIX,
+    ActivityErrorType,
+    ActivityType,
+    SubagentActivity,
+)
+from services.subagents.definition import AgentOutput
+from services.subagents.sanitising import sanitise_arguments, sanitise_text
+from services.wire import Json, JsonObject, js_json, js_trim
+
+__all__ = ["ActivityTrail", "Progress", "SubagentState", "finished_progress", "progress"]
+
+Progress = JsonObject
+"""`{isSubagentProgress, agentName, recentActivity, state?, result?, terminateReason?}`."""
+
+
+class SubagentState(StrEnum):
+    """Of an agent's run, or of one item in the list of what it did."""
+
+    RUNNING = "running"
+    COMPLETED = "completed"
+    ERROR = "error"
+    CANCELLED = "cancelled"
+
+
+def progress(agent: str, items: Sequence[JsonObject], state: SubagentState) -> Progress:
+    """How far `agent` is. The items are copied: they change while the agent runs."""
+    return {
+        "isSubagentProgress": True,
+        "agentName": agent,
+        "recentActivity": [dict(item) for item in items],
+        "state": str(state),
+    }
+
+
+def finished_progress(agent: str, items: Sequence[JsonObject], output: AgentOutput) -> Progress:
+    """The same once `agent` has come to an end by itself, whatever the reason."""
+    return {
+        **progress(agent, items, SubagentState.COMPLETED),
+        "result": output.result,
+        "terminateReason": str(output.terminate_reason),
+    }
+
+
+@dataclass(slots=True, kw_only=True)
+class ActivityTrail:
+    """The list of what an agent did: `{id, type, content, …, status}`, oldest first."""
+
+    new_id: Callable[[], str]
+    """Where the ids of thoughts come from, and of calls that have none."""
+    publish: Callable[[JsonObject], None]
+    """Told of each item that is new or changed, thoughts about errors left out."""
+    newest: int | None = None
+    """How many items are kept; all, unless it is given."""
+    typed: bool = False
+    """Whether a value of the wrong type is empty, and text is trimmed, instead of made text of."""
+    items: list[JsonObject] = field(default_factory=list)
+
+    def take(self, activity: SubagentActivity) -> bool:
+        """Enter `activity`. True when the list has changed."""
+        changed = True
+        match activity.type:
+            case ActivityType.THOUGHT_CHUNK:
+                self._thought(self._text(activity.data, "text", trimmed=False))
+            case ActivityType.TOOL_CALL_START:
+                self._started(activity.data)
+            case ActivityType.TOOL_CALL_END:
+                changed = self._ended(activity.data)
+            case ActivityType.ERROR:
+                self._error(activity.data)
+        self._shorten()
+        return changed
+
+    def settle(self, fault: str | None) -> None:
+        """Enter how the run failed, or with no `fault` that it was cancelled."""
+        left = SubagentState.CANCELLED if fault is None else SubagentState.ERROR
+        for item in self.items:
+            if item["status"] == SubagentState.RUNNING:
+                item["status"] = str(left)
+        if fault is None or (self.items and self.items[-1]["status"] == SubagentState.ERROR):
+            return
+        self._add_thought(f"Error: {fault}", SubagentState.ERROR)
+        self._shorten()
+
+    def _thought(self, text: str) -> None:
+        last = self.items[-1] if self.items else None
+        if last and last["type"] == "thought" and last["status"] == SubagentState.RUNNING:
+            last["content"] = sanitise_text(text)
+        else:
+            self._add_thought(sanitise_text(text), SubagentState.RUNNING)
+        self._tell(self.items[-1])
+
+    def _started(self, data: JsonObject) -> None:
+        item: JsonObject = {
+            "id": self._call_id(data, "callId") or self.new_id(),
+            "type": "tool_call",
+            "content": self._text(data, "name"),
+        }
+        if truthy(data.get("displayName")):
+            shown = js_text(data["displayName"])
+            item["displayName"] = sanitise_text(js_trim(shown) if self.typed else shown)
+        if truthy(data.get("description")):
+            item["description"] = sanitise_text(js_text(data["description"]))
+        if "args" in data:
+            item["args"] = js_json(sanitise_arguments(data["args"]))
+        item["status"] = str(SubagentState.RUNNING)
+        self.items.append(item)
+        self._tell(item)
+
+    def _ended(self, data: JsonObject) -> bool:
+        result = data.get("data")
+        failed = isinstance(result, dict) and result.get("isError") is True
+        state = SubagentState.ERROR if failed else SubagentState.COMPLETED
+        item = self._close(self._call_id(data, "id"), state)
+        if item is None:
+            return False
+        self._tell(item)
+        return True
+
+    def _error(self, data: JsonObject) -> None:
+        error, kind = self._text(data, "error"), data.get("errorType")
+        soft = (
+            kind in (ActivityErrorType.CANCELLED, ActivityErrorType.REJECTED)
+            or error == CANCELLED_MESSAGE
+            or error.startswith(REJECTED_PREFIX)
+        )
+        state = SubagentState.CANCELLED if soft else SubagentState.ERROR
+        self._close(self._call_id(data, "callId"), state)
+        shown = sanitise_text(error)
+        self._add_thought(shown if soft else f"Error: {shown}", state)
+
+    def _close(self, call_id: str | None, state: SubagentState) -> JsonObject | None:
+        """Give the latest running call of that id its last state."""
+        if call_id is None:
+            return None
+        for item in reversed(self.items):
+            is_call = item["type"] == "tool_call" and item["id"] == call_id
+            if is_call and item["status"] == SubagentState.RUNNING:
+                item["status"] = str(state)
+                return item
+        return None
+
+    def _add_thought(self, content: str, status: SubagentState) -> None:
+        self.items.append(
+            {"id": self.new_id(), "type": "thought", "content": content, "status": str(status)}
+        )
+
+    def _call_id(self, data: JsonObject, key: str) -> str | None:
+        value = data.get(key)
+        return js_text(value) if truthy(value) else None
+
+    def _text(self, data: JsonObject, key: str, *, trimmed: bool = True) -> str:
+        if not self.typed:
+            return js_text(data[key]) if key in data else "undefined"
+        value: Json = data.get(key)
+        text = value if isinstance(value, str) else ""
+        return js_trim(text) if trimmed else text
+
+    def _shorten(self) -> None:
+        if self.newest is not None:
+            del self.items[: -self.newest]
+
+    def _tell(self, item: JsonObject) -> None:
+        self.publish(dict(item))

@@ -1,0 +1,337 @@
+"""`AgentRegistry`: a session's agents, where they come from, which one wins.
+
+Built-in agents come first, then the project's, the user's and those of extensions. Of two with one
+name the first wins, and people are told of the other. A project's agents count only in a trusted
+folder, and only when a person has let them in.
+
+Source: core `agents/registry.ts`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from services.model.configs import ModelConfigs
+from services.policy.engine import PolicyEngine
+from services.policy.rule_book import AGENT_RULE_SOURCE
+from services.settings import Settings
+from services.state import (
+    AgentsDiscovered,
+    AgentsRefreshed,
+    CoreEvent,
+    CoreEvents,
+    ModelChanged,
+    SessionState,
+    UserFeedback,
+)
+from services.subagents.acknowledged import AcknowledgedAgents
+from services.subagents.among_agents import warnings_about_calls
+from services.subagents.builtin.sources import BuiltInAgent
+from services.subagents.definition import (
+    AgentDefinition,
+    LocalAgentDefinition,
+    RemoteAgentDefinition,
+)
+from services.subagents.loader import AgentLoadError, LoadedAgents, load_agents
+from services.subagents.overriding import AgentModels, overridden
+from services.subagents.prompt_section import AgentSummary
+from services.subagents.remote_loader import RemoteLoader
+from services.subagents.remote_loading import RemoteCards
+from services.workspace import Workspace
+
+__all__ = ["AgentRegistry", "ReloadResult"]
+
+logger = logging.getLogger(__name__)
+
+_UNTRUSTED = (
+    "Skipping project agents due to untrusted folder. "
+    "To enable, ensure that the project root is trusted."
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReloadResult:
+    """What `AgentRegistry.reload` found; agents by name."""
+
+    total_loaded: int
+    local_count: int
+    remote_count: int
+    new_agents: list[str]
+    updated_agents: list[str]
+    """Those whose file has changed."""
+    deleted_agents: list[str]
+    errors: list[str]
+
+
+@dataclass(slots=True)
+class _Found:
+    """What one search has found so far."""
+
+    registered: dict[str, BuiltInAgent | AgentDefinition] = field(default_factory=dict)
+    discovered: dict[str, BuiltInAgent | AgentDefinition] = field(default_factory=dict)
+    unknown: dict[str, AgentDefinition] = field(default_factory=dict)
+    """The project's that nobody has let in."""
+    failed: list[AgentLoadError] = field(default_factory=list)
+    errors: list[str] = field(default_factory=list)
+
+
+class AgentRegistry:
+    """The agents of one session, by name."""
+
+    def __init__(
+        self,
+        *,
+        workspace: Workspace,
+        settings: Settings,
+        state: SessionState,
+        models: ModelConfigs,
+        policy: PolicyEngine,
+        events: CoreEvents,
+        builtin: Sequence[BuiltInAgent] = (),
+        extensions: Sequence[tuple[str, Path]] = (),
+        remote: RemoteLoader | None = None,
+    ) -> None:
+        """Make an empty registry, which follows changes of the session's model.
+
+        Args:
+            workspace: where the project's and the user's agents are.
+            settings: trust, and what is different about agents.
+            state: its model is what `inherit` means.
+            models: where the agents' model configs are registered.
+            policy: has calls of remote agents asked about.
+            events: people are told here what is wrong.
+            builtin: the product's own agents.
+            extensions: names of active extensions, and the folders of their agents.
+            remote: reads remote agents' cards; without it remote agents are left out.
+        """
+        self.acknowledged = AcknowledgedAgents(workspace)
+        self._workspace = workspace
+        self._settings = settings
+        self._state = state
+        self._models = AgentModels(models)
+        self._policy = policy
+        self._events = events
+        self._builtin = tuple(builtin)
+        self._extensions = tuple(extensions)
+        self._remote = remote
+        self._found = _Found()
+        self._unsubscribe = events.subscribe(self._follow)
+
+    async def load(self) -> None:
+        """Find all agents anew. Waits for nothing but remote agents' cards."""
+        found = self._found = _Found()
+        self._policy.book.remove_source(AGENT_RULE_SOURCE)
+        if not self._settings.enable_agents:
+            return
+        for agent in self._builtin:
+            self._register_local(agent)
+        if not self._settings.folder_trust or self._settings.folder_trusted:
+            project = self._loaded(self._workspace.root / ".gemini" / "agents")
+            await self._register_all(self._let_in(project.agents))
+        else:
+            self._tell("info", _UNTRUSTED)
+        user = self._loaded(self._workspace.home / ".gemini" / "agents")
+        await self._register_all([_with_hash(agent) for agent in user.agents])
+        for _, folder in self._extensions:
+            await self._register_all(self._loaded(folder).agents)
+        for warning in warnings_about_calls(_written(found.discovered.values()), found.failed):
+            self._tell("warning", warning)
+
+    async def reload(self, settings: Settings | None = None) -> ReloadResult:
+        """Find all agents anew, by new settings where there are any, and say what has changed."""
+        before = {name: _hash(agent) for name, agent in self._found.registered.items()}
+        if settings is not None:
+            self._settings = settings
+        if self._remote is not None:
+            self._remote.clear()
+        await self.load()
+        now = self._found.registered
+        remote = sum(isinstance(agent, RemoteAgentDefinition) for agent in now.values())
+        self._events.emit(AgentsRefreshed())
+        return ReloadResult(
+            total_loaded=len(now),
+            local_count=len(now) - remote,
+            remote_count=remote,
+            new_agents=[name for name in now if name not in before],
+            updated_agents=[
+                name for name in now if name in before and _hash(now[name]) != before[name]
+            ],
+            deleted_agents=[name for name in before if name not in now],
+            errors=list(self._found.errors),
+        )
+
+    def waiting(self) -> list[AgentDefinition]:
+        """The project's agents that wait to be let in."""
+        return list(self._found.unknown.values())
+
+    async def acknowledge(self, name: str) -> None:
+        """Let in an agent of the project; nothing happens where none of this name waits."""
+        agent = self._found.unknown.pop(name, None)
+        if agent is None or agent.hash is None:
+            return
+        self.acknowledged.add(agent.name, agent.hash)
+        await self._register_all([agent])
+        self._events.emit(AgentsRefreshed())
+
+    def definition(self, name: str) -> AgentDefinition | None:
+        """The agent called `name`, as it is now; `None` for one that is switched off."""
+        agent = self._found.registered.get(name)
+        return None if agent is None else self._made(agent)
+
+    def definitions(self) -> list[AgentDefinition]:
+        """All agents as they are now, in the order in which they were found."""
+        return [self._made(agent) for agent in self._found.registered.values()]
+
+    def names(self) -> list[str]:
+        """The names of all agents, in the order in which they were found."""
+        return list(self._found.registered)
+
+    def summaries(self) -> list[AgentSummary]:
+        """Names and descriptions of all agents."""
+        return [
+            AgentSummary(
+                agent.name,
+                agent.describe() if isinstance(agent, BuiltInAgent) else agent.description,
+            )
+            for agent in self._found.registered.values()
+        ]
+
+    def discovered_names(self) -> list[str]:
+        """The names of all agents, those that are switched off included."""
+        return list(self._found.discovered)
+
+    def discovered(self, name: str) -> AgentDefinition | None:
+        """The agent called `name`, switched off or not, without what settings change."""
+        agent = self._found.discovered.get(name)
+        return agent.make() if isinstance(agent, BuiltInAgent) else agent
+
+    @property
+    def brings_servers(self) -> bool:
+        """Whether any agent has MCP servers of its own."""
+        overrides = self._settings.agent_overrides.values()
+        return any(override.mcp_servers for override in overrides) or any(
+            isinstance(agent, LocalAgentDefinition) and agent.mcp_servers
+            for agent in self._found.registered.values()
+        )
+
+    def close(self) -> None:
+        """Follow the session's model no longer."""
+        self._unsubscribe()
+
+    def _follow(self, event: CoreEvent) -> None:
+        """Another model: what `inherit` means has changed."""
+        if isinstance(event, ModelChanged):
+            for agent in self._found.registered.values():
+                if not isinstance(agent, RemoteAgentDefinition):
+                    self._register_models(agent)
+
+    def _loaded(self, folder: Path) -> LoadedAgents:
+        loaded = load_agents(folder)
+        self._found.failed += loaded.errors
+        for error in loaded.errors:
+            self._failed(f"Agent loading error: {error}")
+        return loaded
+
+    def _let_in(self, agents: Iterable[AgentDefinition]) -> list[AgentDefinition]:
+        """Those of the project's agents that were let in; people are told of the others."""
+        known: list[AgentDefinition] = []
+        unknown = self._found.unknown
+        names: list[str] = []
+        for agent in map(_with_hash, agents):
+            if agent.hash is None or self.acknowledged.knows(agent.name, agent.hash):
+                known.append(agent)
+            else:
+                unknown.setdefault(agent.name, agent)
+                names.append(agent.name)
+        if names:
+            self._events.emit(AgentsDiscovered(names=tuple(names)))
+        return known
+
+    async def _register_all(self, agents: Iterable[AgentDefinition]) -> None:
+        """Register the agents of one place: local ones at once, then remote ones with cards."""
+        cards = RemoteCards(self._remote)
+        for agent in agents:
+            if agent.name in self._found.registered or agent.name in cards.names:
+                self._tell(
+                    "warning",
+                    f"Duplicate agent name '{agent.name}' detected. The later definition will be "
+                    "ignored. Rename one of the agents to avoid this conflict.",
+                )
+            elif isinstance(agent, RemoteAgentDefinition):
+                self._found.discovered[agent.name] = agent
+                if self._enabled(agent.name, agent.experimental):
+                    cards.want(agent)
+            elif isinstance(agent, LocalAgentDefinition):
+                self._register_local(agent)
+        async for loaded in cards.loaded():
+            if loaded.warning is not None:
+                self._tell("warning", loaded.warning)
+            if loaded.error is not None:
+                self._failed(loaded.error)
+            if loaded.agent is not None:
+                self._register_remote(loaded.agent)
+
+    def _register_local(self, agent: BuiltInAgent | LocalAgentDefinition) -> None:
+        self._found.discovered[agent.name] = agent
+        experimental = False if isinstance(agent, BuiltInAgent) else agent.experimental
+        if self._enabled(agent.name, experimental):
+            self._found.registered[agent.name] = agent
+            self._register_models(agent)
+
+    def _register_remote(self, agent: RemoteAgentDefinition) -> None:
+        try:
+            self._policy.add_remote_agent(agent.name)
+        except ValueError as problem:
+            # Names are slugs, so that this is a definition that no file gave.
+            self._failed(f"[{agent.name}] Failed to load remote agent: {problem}")
+            return
+        self._found.registered[agent.name] = agent
+
+    def _register_models(self, agent: BuiltInAgent | AgentDefinition) -> None:
+        made = self._made(agent)
+        if isinstance(made, LocalAgentDefinition):
+            self._models.register(made, self._state.model)
+
+    def _made(self, agent: BuiltInAgent | AgentDefinition) -> AgentDefinition:
+        definition = agent.make() if isinstance(agent, BuiltInAgent) else agent
+        if not isinstance(definition, LocalAgentDefinition):
+            return definition
+        return overridden(definition, self._settings.agent_overrides.get(definition.name))
+
+    def _enabled(self, name: str, experimental: bool) -> bool:
+        override = self._settings.agent_overrides.get(name)
+        if override is not None and override.enabled is not None:
+            return override.enabled
+        return not experimental
+
+    def _failed(self, message: str) -> None:
+        self._found.errors.append(message)
+        self._tell("error", message)
+
+    def _tell(self, severity: str, message: str) -> None:
+        logger.log(logging.INFO if severity == "info" else logging.WARNING, "%s", message)
+        self._events.emit(UserFeedback(severity=severity, message=message))
+
+
+def _hash(agent: BuiltInAgent | AgentDefinition) -> str | None:
+    return None if isinstance(agent, BuiltInAgent) else agent.hash
+
+
+def _with_hash(agent: AgentDefinition) -> AgentDefinition:
+    """A remote agent is known by its card: the address as it is, or the hash of the text."""
+    if not isinstance(agent, RemoteAgentDefinition):
+        return agent
+    if agent.card_url:
+        return replace(agent, hash=agent.card_url)
+    if agent.card_json:
+        digest = hashlib.sha256(agent.card_json.encode("utf-8", "surrogatepass")).hexdigest()
+        return replace(agent, hash=digest)
+    return agent
+
+
+def _written(agents: Iterable[BuiltInAgent | AgentDefinition]) -> list[AgentDefinition]:
+    return [agent for agent in agents if not isinstance(agent, BuiltInAgent)]

@@ -1,0 +1,186 @@
+"""`RemoteAgents`: a session's remote agents, from loading their cards to closing them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from services.abort import AbortError, AbortSignal, until_aborted
+from services.clock import Clock
+from services.environment import Environment
+from services.ids import IdSource
+from services.subagents.definition import RemoteAgentDefinition
+from services.subagents.remote.cards import target_url
+from services.subagents.remote.errors import A2AAgentError, RemoteAgentError
+from services.subagents.remote.limits import Limits
+from services.subagents.remote.results import Conversation
+from services.subagents.remote.secrets import Secrets
+from services.subagents.remote.security import required_auth
+from services.subagents.remote_loader import RemoteCard
+from services.threads import executing_call
+from services.wire import JsonObject
+from services.workspace import Workspace
+
+if TYPE_CHECKING:
+    from services.subagents.remote.google import AccountTokens
+    from services.subagents.remote.manager import A2AClientManager
+
+__all__ = ["RemoteAgents", "conversation_key"]
+
+
+class RemoteAgents:
+    """Loads remote agents and speaks with them; the registry's `RemoteLoader`.
+
+    It also keeps where the conversation with each agent stands. Upstream keeps that for the whole
+    process, so that a second session goes on with the tasks of the first; here it is the
+    session's, since a replay must be a function of its cassette alone.
+    """
+
+    def __init__(
+        self,
+        *,
+        clock: Clock,
+        ids: IdSource,
+        environment: Environment,
+        workspace: Workspace,
+        limits: Limits | None = None,
+        google: AccountTokens | None = None,
+    ) -> None:
+        """Make one; nothing is loaded or connected yet.
+
+        Args:
+            clock: held while anything waits for a server.
+            ids: of messages and streams.
+            environment: where `$NAME` in `auth` blocks is looked up, and what commands get.
+            workspace: where commands run.
+            limits: how long agents may take.
+            google: where Google tokens come from; `None`: the account that the environment names.
+        """
+        self.clock = clock
+        self.ids = ids
+        self.secrets = Secrets()
+        """Every credential that was resolved; nothing that agents say goes on unmasked."""
+        self._environment = environment
+        self._workspace = workspace
+        self._limits = limits or Limits()
+        self._google = google
+        self._manager: A2AClientManager | None = None
+        self._conversations: dict[str, Conversation] = {}
+
+    async def load(self, definition: RemoteAgentDefinition) -> RemoteCard:
+        """Get an agent's card and make its client.
+
+        Raises:
+            A2AAgentError: for a reason that people can do something about.
+            RemoteAgentError: anything else.
+        """
+        card = self.secrets.masked_value(await self._loaded(definition))
+        return RemoteCard(
+            description=_text(card.get("description")),
+            skills=tuple(
+                (str(skill.get("name")), _text(skill.get("description")))
+                for skill in _list(card.get("skills"))
+                if isinstance(skill, dict)
+            ),
+            required_auth=required_auth(card, definition.auth),
+        )
+
+    async def ask(
+        self,
+        definition: RemoteAgentDefinition,
+        query: str,
+        conversation: Conversation,
+        signal: AbortSignal,
+    ) -> AsyncGenerator[JsonObject, None]:
+        """Send `query` to an agent, loading it where it is not; yields what it answers.
+
+        Raises:
+            A2AAgentError: the agent cannot be reached at all.
+            RemoteAgentError: it failed, or the signal was aborted.
+        """
+        manager = self._agents()
+        if not manager.has(definition.name):
+            try:
+                await until_aborted(self._loaded(definition), signal)
+            except AbortError:
+                raise RemoteAgentError("This operation was aborted") from None
+        # Of the call that it serves: calls that run side by side take their ids independently.
+        message_id = self.ids.uuid(f"a2a-message {executing_call() or definition.name}")
+        answer = manager.ask(
+            definition.name,
+            query,
+            message_id=message_id,
+            conversation=conversation,
+            signal=signal,
+        )
+        async with aclosing(answer) as chunks:
+            async for chunk in chunks:
+                yield self.secrets.masked_value(chunk)
+
+    def conversation(self, key: str) -> Conversation:
+        """Where the conversation called `key` stands; a new one where there is none."""
+        return self._conversations.get(key, Conversation())
+
+    def keep(self, key: str, conversation: Conversation) -> None:
+        """Remember where a conversation stands."""
+        self._conversations[key] = conversation
+
+    def clear(self) -> None:
+        """Forget every agent; conversations stay."""
+        if self._manager is not None:
+            self._manager.clear()
+
+    async def close(self) -> None:
+        """Close every connection. Safe to call twice."""
+        if self._manager is not None:
+            await self._manager.close()
+
+    async def _loaded(self, definition: RemoteAgentDefinition) -> JsonObject:
+        try:
+            return await self._agents().load(definition)
+        except A2AAgentError as error:
+            error.user_message = self.secrets.masked(error.user_message)
+            error.args = (error.user_message,)
+            raise
+        except RemoteAgentError as error:
+            raise RemoteAgentError(self.secrets.masked(str(error))) from None
+
+    def _agents(self) -> A2AClientManager:
+        if self._manager is None:
+            # Half a second of imports that no session without remote agents should pay for.
+            from services.subagents.remote.auth import AuthSeams
+            from services.subagents.remote.google import GoogleAccount
+            from services.subagents.remote.manager import A2AClientManager
+            from services.subagents.remote.values import ValueResolver
+
+            self._manager = A2AClientManager(
+                seams=AuthSeams(
+                    values=ValueResolver(
+                        environment=self._environment,
+                        workspace=self._workspace,
+                        clock=self.clock,
+                    ),
+                    secrets=self.secrets,
+                    clock=self.clock,
+                    google=self._google
+                    or GoogleAccount(self._environment, self._workspace.home, self.clock),
+                ),
+                limits=self._limits,
+                clock=self.clock,
+            )
+        return self._manager
+
+
+def conversation_key(definition: RemoteAgentDefinition) -> str:
+    """The key of an agent's conversation that tells agents of one name at two places apart."""
+    url = target_url(definition)
+    return f"{definition.name}::{url}" if url else definition.name
+
+
+def _text(value: object) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []

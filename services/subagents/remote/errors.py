@@ -1,0 +1,107 @@
+"""What can go wrong with a remote agent, in words for people and for the model.
+
+Source: core `agents/a2a-errors.ts`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from services.subagents.remote_loader import RemoteLoadError
+
+__all__ = [
+    "A2AAgentError",
+    "AgentCardAuthError",
+    "AgentCardNotFoundError",
+    "AgentConnectionError",
+    "RemoteAgentError",
+    "classified",
+    "told",
+]
+
+_UNREACHABLE: Final = re.compile(
+    r"\b(ECONNREFUSED|ENOTFOUND|EHOSTUNREACH|ETIMEDOUT)\b", re.IGNORECASE
+)
+_NOT_FOUND: Final = re.compile(r"\b404\b|\bnot[\s_-]?found\b", re.IGNORECASE)
+_UNAUTHORIZED: Final = re.compile(r"\b401\b|unauthorized", re.IGNORECASE)
+_FORBIDDEN: Final = re.compile(r"\b403\b|forbidden", re.IGNORECASE)
+_CAUSES: Final = 10
+"""How far a chain of causes is followed."""
+
+
+class RemoteAgentError(Exception):
+    """A remote agent could not be asked; the message holds no credentials."""
+
+    name = "Error"
+    """How an event's `_meta.errorName` calls it."""
+
+
+class A2AAgentError(RemoteLoadError):
+    """What is known well enough to tell people what to do about it."""
+
+    def __init__(self, agent_name: str, user_message: str) -> None:
+        super().__init__(user_message)
+        self.agent_name = agent_name
+
+
+class AgentCardNotFoundError(A2AAgentError):
+    """There is no card at the card's address."""
+
+    def __init__(self, agent_name: str, place: str) -> None:
+        super().__init__(
+            agent_name,
+            f"Agent card not found (404) at {place}. "
+            "Verify the agent_card_url in your agent definition.",
+        )
+
+
+class AgentCardAuthError(A2AAgentError):
+    """The agent does not let us in."""
+
+    def __init__(self, agent_name: str, place: str, status: int) -> None:
+        reason = "Unauthorized" if status == 401 else "Forbidden"
+        super().__init__(
+            agent_name,
+            f"Authentication failed ({status} {reason}) at {place}. "
+            'Check the "auth" configuration in your agent definition.',
+        )
+        self.status_code = status
+
+
+class AgentConnectionError(A2AAgentError):
+    """Anything else between us and the agent."""
+
+    def __init__(self, agent_name: str, place: str, cause: str) -> None:
+        super().__init__(agent_name, f"Connection failed for {place}: {cause}")
+
+
+def classified(agent_name: str, place: str, error: BaseException) -> A2AAgentError:
+    """What `error`, met while making a client for the card at `place`, comes down to."""
+    text = _chain(error)
+    # Before the 404: the name of a host that is unknown must not read as a page that is.
+    if _UNREACHABLE.search(text):
+        return AgentConnectionError(agent_name, place, str(error))
+    if _NOT_FOUND.search(text):
+        return AgentCardNotFoundError(agent_name, place)
+    if _UNAUTHORIZED.search(text):
+        return AgentCardAuthError(agent_name, place, 401)
+    if _FORBIDDEN.search(text):
+        return AgentCardAuthError(agent_name, place, 403)
+    return AgentConnectionError(agent_name, place, str(error))
+
+
+def told(error: BaseException) -> str:
+    """What a call that failed tells the model."""
+    if isinstance(error, A2AAgentError):
+        return error.user_message
+    return f"Error calling remote agent: {error}"
+
+
+def _chain(error: BaseException) -> str:
+    parts: list[str] = []
+    current: BaseException | None = error
+    while current is not None and len(parts) < _CAUSES:
+        parts.append(str(current))
+        current = current.__cause__
+    return " ".join(parts)

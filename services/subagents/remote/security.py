@@ -1,0 +1,73 @@
+"""What a card says about signing in, and whether a definition does so.
+
+Source: core `agents/auth-provider/factory.ts` (`validateAuthConfig`, `describeRequiredAuth`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from services.wire import JsonObject
+
+__all__ = ["required_auth"]
+
+_NEW_NAMES: Final = {
+    "apiKeySecurityScheme": "apiKey",
+    "httpAuthSecurityScheme": "http",
+    "oauth2SecurityScheme": "oauth2",
+    "openIdConnectSecurityScheme": "openIdConnect",
+    "mtlsSecurityScheme": "mutualTLS",
+}
+"""A scheme's key in cards of protocol 1.0 → its `type` before."""
+
+
+def required_auth(card: Mapping[str, Any], auth: JsonObject | None) -> str | None:
+    """How the agent wants to be signed in to, where `auth` is none of the ways that it takes."""
+    schemes = _schemes(card)
+    if not schemes or (auth is not None and any(_matches(auth, s) for s in schemes.values())):
+        return None
+    return " OR ".join(_described(name, scheme) for name, scheme in schemes.items())
+
+
+def _schemes(card: Mapping[str, Any]) -> dict[str, JsonObject]:
+    found = card.get("securitySchemes")
+    if not isinstance(found, dict):
+        return {}
+    return {name: _old_spelling(s) for name, s in found.items() if isinstance(s, dict)}
+
+
+def _old_spelling(scheme: JsonObject) -> JsonObject:
+    if "type" in scheme:
+        return scheme
+    for key, kind in _NEW_NAMES.items():
+        inner = scheme.get(key)
+        if isinstance(inner, dict):
+            return {**inner, "type": kind, "in": inner.get("location", inner.get("in"))}
+    return scheme
+
+
+def _matches(auth: JsonObject, scheme: JsonObject) -> bool:
+    kind, own = scheme.get("type"), auth.get("type")
+    if kind == "http":
+        wanted = str(scheme.get("scheme", "")).lower()
+        if own == "http":
+            return str(auth.get("scheme", "")).lower() == wanted
+        return own == "google-credentials" and wanted == "bearer"
+    return kind in ("apiKey", "oauth2", "openIdConnect") and kind == own
+
+
+def _described(name: str, scheme: JsonObject) -> str:
+    match scheme.get("type"):
+        case "apiKey":
+            return f"API Key ({name}): Send {scheme.get('name')} in {scheme.get('in')}"
+        case "http":
+            return f"HTTP {scheme.get('scheme')} ({name})"
+        case "oauth2":
+            return f"OAuth 2.0 ({name})"
+        case "openIdConnect":
+            return f"OpenID Connect ({name})"
+        case "mutualTLS":
+            return f"Mutual TLS ({name})"
+        case other:
+            return f"Unknown ({name}): {'undefined' if other is None else other}"

@@ -1,0 +1,88 @@
+"""Values of an `auth` block: literal, from the environment, or what a command prints.
+
+Source: core `agents/auth-provider/value-resolver.ts`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from services.clock import Clock
+from services.environment import Environment
+from services.hooks.process import Ending, run_hook_process
+from services.subagents.remote.errors import RemoteAgentError
+from services.wire import js_trim
+from services.workspace import Workspace
+
+__all__ = ["ValueResolver", "is_command"]
+
+
+def is_command(value: str) -> bool:
+    """Whether `value` stands for what a command prints, which may be another text each time."""
+    return value.startswith("!") and not value.startswith("!!")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ValueResolver:
+    """Looks values up. Commands get the environment that every child process gets."""
+
+    environment: Environment
+    workspace: Workspace
+    clock: Clock
+    limit_ms: float = 60_000
+    """How long a command may take, in real milliseconds."""
+
+    async def resolve(self, value: str) -> str:
+        """What `value` stands for.
+
+        Raises:
+            RemoteAgentError: a variable is not set, or a command failed; the message does not say
+                what the command printed.
+        """
+        if value.startswith(("$$", "!!")):
+            return value[1:]
+        if value.startswith("$"):
+            return self._variable(value[1:])
+        if value.startswith("!"):
+            return await self._printed(js_trim(value[1:]))
+        return value
+
+    def _variable(self, name: str) -> str:
+        found = self.environment.variables.get(name)
+        if not found:
+            raise RemoteAgentError(
+                f"Environment variable '{name}' is not set or is empty. "
+                "Please set it before using this agent."
+            )
+        return found
+
+    async def _printed(self, command: str) -> str:
+        if not command:
+            raise RemoteAgentError("Empty command in auth value. Expected format: !command")
+        with self.clock.real_work():
+            try:
+                outcome = await run_hook_process(
+                    command,
+                    given=b"",
+                    folder=self.workspace.root,
+                    environment=self.environment.child_variables,
+                    limit_ms=self.limit_ms,
+                    signal=None,
+                )
+            except (OSError, ValueError) as error:
+                raise RemoteAgentError(f"Command '{command}' could not be started") from error
+        if outcome.ending is Ending.TIMED_OUT:
+            raise RemoteAgentError(
+                f"Command '{command}' timed out after {self.limit_ms / 1000:g} seconds"
+            )
+        if outcome.exit_code != 0:
+            # Upstream appends what the command wrote to its error stream; that may be the secret.
+            raise RemoteAgentError(f"Command failed with exit code {_code(outcome.exit_code)}")
+        printed = js_trim(outcome.stdout)
+        if not printed:
+            raise RemoteAgentError(f"Command '{command}' returned empty output")
+        return printed
+
+
+def _code(exit_code: int | None) -> str:
+    return "null" if exit_code is None else str(exit_code)

@@ -1,0 +1,88 @@
+"""The cards of the remote agents of one place: fetched together, told of in the files' order.
+
+Source: core `agents/registry.ts` (`registerRemoteAgent`).
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
+
+from services.subagents.definition import RemoteAgentDefinition
+from services.subagents.remote_loader import RemoteCard, RemoteLoader, RemoteLoadError
+from services.wire import js_trim
+
+__all__ = ["RemoteCards", "RemoteOutcome"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteOutcome:
+    """What came of one agent's card."""
+
+    agent: RemoteAgentDefinition | None = None
+    error: str | None = None
+    warning: str | None = None
+
+
+class RemoteCards:
+    """Collects agents, then fetches all their cards at once."""
+
+    def __init__(self, loader: RemoteLoader | None) -> None:
+        self._loader = loader
+        self._wanted: dict[str, RemoteAgentDefinition] = {}
+
+    @property
+    def names(self) -> frozenset[str]:
+        """Whose cards are wanted."""
+        return frozenset(self._wanted)
+
+    def want(self, agent: RemoteAgentDefinition) -> None:
+        """Fetch this agent's card too."""
+        self._wanted[agent.name] = agent
+
+    async def loaded(self) -> AsyncIterator[RemoteOutcome]:
+        """What came of each, in order; one that fails costs the others nothing."""
+        if self._loader is None or not self._wanted:
+            return
+        loader = self._loader
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(_load(loader, agent), name=f"card of {agent.name}")
+                for agent in self._wanted.values()
+            ]
+        for task in tasks:
+            yield task.result()
+
+
+async def _load(loader: RemoteLoader, agent: RemoteAgentDefinition) -> RemoteOutcome:
+    agent = replace(
+        agent,
+        original_description=(
+            agent.description if agent.original_description is None else agent.original_description
+        ),
+    )
+    try:
+        card = await loader.load(agent)
+    except RemoteLoadError as error:
+        return RemoteOutcome(error=f"[{agent.name}] {error.user_message}")
+    except Exception as error:  # noqa: BLE001 - whatever a card can cause costs this agent alone
+        return RemoteOutcome(error=f"[{agent.name}] Failed to load remote agent: {error}")
+    warning = None
+    if card.required_auth is not None:
+        warning = f"[{agent.name}] Agent requires authentication: {card.required_auth}"
+    return RemoteOutcome(
+        agent=replace(agent, description=_description(agent, card)), warning=warning
+    )
+
+
+def _description(agent: RemoteAgentDefinition, card: RemoteCard) -> str:
+    lines = []
+    if said := js_trim(agent.original_description or ""):
+        lines.append(f"User Description: {said}")
+    if said := js_trim(card.description or ""):
+        lines.append(f"Agent Description: {said}")
+    if card.skills:
+        skills = (f"{name}: {text or 'No description provided'}" for name, text in card.skills)
+        lines.append("Skills:\n" + "\n".join(skills))
+    return "\n".join(lines) or agent.description

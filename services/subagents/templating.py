@@ -1,0 +1,48 @@
+"""`${name}` in an agent's prompts. Source: core `agents/utils.ts` (`templateString`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from services.wire import Json, js_number
+
+__all__ = ["MissingInputs", "fill_template"]
+
+_PLACE: Final = re.compile(r"\$\{(\w+)\}", re.ASCII)
+
+
+class MissingInputs(ValueError):
+    """A template names inputs that were not given."""
+
+
+def fill_template(template: str, inputs: Mapping[str, Json]) -> str:
+    """`template` with the inputs' values in place; what is filled in is not looked at again.
+
+    Raises:
+        MissingInputs: an input is named that is not there.
+    """
+    wanted = dict.fromkeys(match[1] for match in _PLACE.finditer(template))
+    missing = [name for name in wanted if name not in inputs]
+    if missing:
+        raise MissingInputs(
+            "Template validation failed: Missing required input parameters: "
+            f"{', '.join(missing)}. Available inputs: {', '.join(inputs)}"
+        )
+    return _PLACE.sub(lambda match: _text(inputs[match[1]]), template)
+
+
+def _text(value: Json) -> str:
+    """`String(value)` of what JSON can hold."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if value is None:
+        return "null"
+    if isinstance(value, (int, float)):
+        return js_number(value)
+    if isinstance(value, (list, tuple)):
+        return ",".join("" if item is None else _text(item) for item in value)
+    return "[object Object]"

@@ -1,0 +1,131 @@
+"""`Toolset`: what an agent may call, and what its model is told of it.
+
+Source: core `agents/local-executor.ts` (`create`, `prepareToolsList`), `tools/tool-registry.ts`
+(`getAllTools`, `getToolsByServer`, `sortTools`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from typing import Final
+
+from services.mcp.names import MCP_PREFIX, parse_mcp_tool_name
+from services.subagents.definition import LocalAgentDefinition
+from services.tools.collation import collation_key
+from services.tools.contract import ServerTool, Tool, ToolKind
+from services.tools.registry import ToolRegistry
+from services.wire import Json, JsonObject
+
+__all__ = ["DiscoverServers", "Toolset"]
+
+DiscoverServers = Callable[[Mapping[str, Json], ToolRegistry], Awaitable[Callable[[], None]]]
+"""Finds the tools of servers, by name as settings would have them, and registers them in a
+registry; what it returns ends the registry's being kept up to date."""
+
+_EVERYTHING: Final = "*"
+_TOPIC: Final = "update_topic"
+_DISCOVERED: Final = "discovered_tool_"
+
+
+class Toolset:
+    """The tools of one child, in a registry of its own."""
+
+    def __init__(
+        self,
+        definition: LocalAgentDefinition,
+        parent: ToolRegistry,
+        complete_task: Tool,
+        discover: DiscoverServers | None = None,
+    ) -> None:
+        """Prepare it.
+
+        Args:
+            definition: says which tools.
+            parent: the tools there are.
+            complete_task: always there, and last.
+            discover: finds the agent's own servers; they are left out where nobody can.
+        """
+        self.registry = parent.emptied()
+        self._definition = definition
+        self._parent = parent
+        self._complete_task = complete_task
+        self._discover = discover
+        self._release: Callable[[], None] | None = None
+        self._declarations: list[JsonObject] | None = None
+
+    async def open(self) -> None:
+        """Fill the registry; call it once, before the child's first turn."""
+        servers = self._definition.mcp_servers
+        if servers and self._discover is not None:
+            self._release = await self._discover(servers, self.registry)
+        for tool in self._tools():
+            self.registry.register(tool, even_unlisted=True)
+        self.registry.sort(_rank)
+        self.registry.register(self._complete_task, even_unlisted=True)
+
+    def close(self) -> None:
+        """Let the agent's own servers go; its tools stay callable. Safe to call twice."""
+        release, self._release = self._release, None
+        if release is not None:
+            release()
+
+    def declarations(self) -> list[JsonObject]:
+        """Function declarations for the model, made once per child; raw ones come first."""
+        if self._declarations is None:
+            raw = [tool for tool in self._definition.tools or () if isinstance(tool, dict)]
+            model = self._definition.model.model
+            self._declarations = [*raw, *self.registry.declarations(model)]
+        return self._declarations
+
+    def allowed_names(self) -> frozenset[str]:
+        """The names that the child may call now."""
+        return frozenset(tool.name for tool in self.registry.active())
+
+    def _tools(self) -> list[Tool]:
+        """The tools that the definition asks for, each once, the place being its first one's."""
+        asked = self._definition.tools
+        if asked is None:
+            asked = tuple(tool.name for tool in self._parent.active())
+        found: dict[str, Tool] = {}
+        for entry in asked:
+            if isinstance(entry, str):
+                named = self._named(entry)
+                found.update((tool.name, tool) for tool in named if _may_be_lent(tool))
+            elif not isinstance(entry, dict):
+                found[entry.name] = entry
+        return list(found.values())
+
+    def _named(self, name: str) -> Sequence[Tool]:
+        """The parent's active tools that `name`, or a pattern, means; none for an unknown one."""
+        parent = self._parent
+        if name == _EVERYTHING:
+            return _by_shown_name(parent.active())
+        if name == f"{MCP_PREFIX}{_EVERYTHING}":
+            return _by_shown_name(tool for tool in parent.active() if _server(tool) is not None)
+        parsed = parse_mcp_tool_name(name)
+        if parsed is not None and parsed[1] == _EVERYTHING:
+            of_server = [tool for tool in parent.active() if _server(tool) == parsed[0]]
+            return sorted(of_server, key=lambda tool: collation_key(tool.name))
+        tool = parent.get(name)
+        return () if tool is None else (tool,)
+
+
+def _by_shown_name(tools: Iterable[Tool]) -> list[Tool]:
+    return sorted(tools, key=lambda tool: collation_key(tool.display_name))
+
+
+def _may_be_lent(tool: Tool) -> bool:
+    """An agent calls no agents, and its topics would be taken for the main one's."""
+    return tool.kind is not ToolKind.AGENT and tool.name != _TOPIC
+
+
+def _server(tool: Tool) -> str | None:
+    return tool.server_name if isinstance(tool, ServerTool) else None
+
+
+def _rank(tool: Tool) -> tuple[int, object]:
+    """Built-in, discovered by a command, of a server: these by the server's name."""
+    server = _server(tool)
+    if server is not None:
+        return 2, collation_key(server)
+    return (1 if tool.name.startswith(_DISCOVERED) else 0), ()

@@ -1,0 +1,162 @@
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from harness.errors import LoadProblem
+from harness.orders.case import OrdersTask, explore
+from harness.orders.model import OrdersResult, verdict_of
+from harness.orders.places import Place
+from harness.parity.verdict import CaseVerdict
+from harness.parity.waivers import Waivers
+from tests.harness.orders.runs import run_in_order
+from tests.harness.samples import BACKEND, write_corpus
+
+
+def task(folder: Path, text: str, **more: object) -> OrdersTask:
+    write_corpus(folder, a__case=text)
+    values = {
+        "backend": BACKEND,
+        "name": "a/case",
+        "file": folder / "a" / "case.yaml",
+        "root": folder,
+        "control": "legacy",
+        "candidate": "adk",
+        "most": 24,
+        "waivers": Waivers(as_of=date(2026, 11, 22)),
+        "run": run_in_order,
+        **more,
+    }
+    return OrdersTask(**values)  # type: ignore[arg-type]
+
+
+def explored(folder: Path, text: str, **more: object) -> OrdersResult:
+    result = explore(task(folder, text, **more))
+    assert isinstance(result, OrdersResult)
+    return result
+
+
+@pytest.mark.parametrize(
+    ("text", "orders", "verdict"),
+    [
+        ("alone", 1, CaseVerdict.PARITY),
+        ("two", 2, CaseVerdict.PARITY),
+        ("three", 6, CaseVerdict.PARITY),
+        ("four", 24, CaseVerdict.PARITY),
+        ("two; adk mixes results up", 2, CaseVerdict.DIVERGENT),
+        ("two; legacy mixes results up; adk mixes results up", 2, CaseVerdict.DIVERGENT),
+        ("two; adk goes one by one", 2, CaseVerdict.INCONCLUSIVE),
+        ("two; stalls", 2, CaseVerdict.INCONCLUSIVE),
+    ],
+)
+def test_a_case_is_at_parity_if_it_is_under_every_order(
+    tmp_path: Path, text: str, orders: int, verdict: CaseVerdict
+) -> None:
+    result = explored(tmp_path, text)
+
+    assert len(result.runs) == orders
+    assert result.verdict is verdict
+    assert result.answers.exhaustive
+    assert result.side_by_side is (orders > 1)
+
+
+def test_of_many_orders_only_so_many_are_tried_and_that_is_said(tmp_path: Path) -> None:
+    result = explored(tmp_path, "four", most=5)
+
+    assert len(result.runs) == result.answers.orders == 5
+    assert not result.answers.exhaustive
+
+
+def test_the_order_under_which_it_diverges_is_known(tmp_path: Path) -> None:
+    worst = explored(tmp_path, "three; adk mixes results up").worst
+
+    assert worst is not None
+    assert worst.places == ("0/1 call", "0/2 call", "0/0 call")
+    assert worst.result.open[0].channel == "transcript"
+
+
+def test_an_engine_that_both_are_wrong_in_leaks_order(tmp_path: Path) -> None:
+    result = explored(tmp_path, "two; tells who was first")
+
+    assert {run.verdict for run in result.runs} == {CaseVerdict.PARITY}
+    assert [found.runtime for found in result.leaks] == ["legacy", "adk"]
+    assert (result.leaks[0].difference.one, result.leaks[0].difference.other) == (0, 1)
+    assert result.verdict is CaseVerdict.DIVERGENT
+
+
+def test_what_something_shared_explains_is_no_leak(tmp_path: Path) -> None:
+    result = explored(tmp_path, "two; same file; tells who was first")
+
+    assert result.leaks == ()
+    assert [found.difference.shared for found in result.dependent] == [("the file x.txt",)] * 2
+    assert result.verdict is CaseVerdict.PARITY
+
+
+def test_orders_that_touch_the_shared_alike_must_still_agree(tmp_path: Path) -> None:
+    result = explored(tmp_path, "three; two write the same file; tells who was first")
+
+    third_first = [run.number for run in result.runs if run.places[0] == "0/2 call"]
+    assert {found.difference.other for found in result.leaks} == set(third_first)
+
+
+def test_how_the_parents_stream_interleaves_is_no_leak(tmp_path: Path) -> None:
+    result = explored(tmp_path, "two; events interleave")
+
+    assert result.findings == ()
+    assert result.verdict is CaseVerdict.PARITY
+
+
+def test_an_order_that_cannot_be_had_is_counted_and_hangs_nothing(tmp_path: Path) -> None:
+    result = explored(tmp_path, "two; the second follows the first")
+
+    assert result.unreachable == 1
+    assert result.runs[1].left == "it was the turn of 0/1 call, and 0/0 call went on"
+
+
+def test_a_candidate_that_does_not_follow_the_control_is_not_called_equal(tmp_path: Path) -> None:
+    worst = explored(tmp_path, "two; adk goes one by one").worst
+
+    assert worst is not None
+    assert worst.missed == "it was the turn of 0/1 call, and 0/0 call went on"
+
+
+def test_one_order_alone_can_be_asked_for(tmp_path: Path) -> None:
+    only = (Place.parse("0/2 call"),)
+
+    result = explored(tmp_path, "three", only=only)
+
+    assert [run.places for run in result.runs] == [("0/2 call", "0/0 call", "0/1 call")]
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("crashes", "RuntimeError: no such wheel"),
+        ("gives up", "the disk is full; make room"),
+        ("shell", "run_shell_command: ls; give --trust"),
+    ],
+)
+def test_whatever_a_case_does_is_its_own_result(tmp_path: Path, text: str, words: str) -> None:
+    result = explored(tmp_path, text)
+
+    assert result.verdict is CaseVerdict.INCONCLUSIVE
+    assert words in "".join(result.blockers)
+
+
+def test_a_file_that_cannot_be_loaded_is_a_problem(tmp_path: Path) -> None:
+    problem = explore(task(tmp_path, "broken"))
+
+    assert isinstance(problem, LoadProblem)
+    assert "is wrong; mend it" in problem.message
+
+
+def test_the_verdict_of_several_cases_is_the_worst(tmp_path: Path) -> None:
+    good, bad, unsure = (
+        explored(tmp_path, text)
+        for text in ("two", "two; adk mixes results up", "two; adk goes one by one")
+    )
+
+    assert verdict_of([good]) is CaseVerdict.PARITY
+    assert verdict_of([good, unsure]) is CaseVerdict.INCONCLUSIVE
+    assert verdict_of([unsure, bad, good]) is CaseVerdict.DIVERGENT
+    assert verdict_of([]) is CaseVerdict.INCONCLUSIVE

@@ -1,0 +1,107 @@
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from harness.orders.shared import (
+    ANSWERS,
+    MODE,
+    MODEL,
+    PROCESSES,
+    SCRIPT,
+    WORKSPACE,
+    Touches,
+    apart,
+)
+from services.scheduler.states import ToolCall
+from services.tools.contract import ToolKind
+
+
+def tool_call(kind: ToolKind, name: str = "some_tool", **args: Any) -> ToolCall:
+    tool = SimpleNamespace(name=name, kind=kind)
+    return cast("ToolCall", SimpleNamespace(tool=tool, request=SimpleNamespace(args=args)))
+
+
+def trace(*calls: tuple[str, ToolCall]) -> Any:
+    touches = Touches("/ws")
+    for who, each in calls:
+        touches.tool(each, who)
+    return touches.trace
+
+
+READ_X = tool_call(ToolKind.READ, file_path="x.txt")
+WRITE_X = tool_call(ToolKind.EDIT, file_path="/ws/x.txt")
+WRITE_Y = tool_call(ToolKind.EDIT, file_path="y.txt")
+LIST = tool_call(ToolKind.SEARCH, dir_path=".")
+SHELL = tool_call(ToolKind.EXECUTE, command="make")
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "shared"),
+    [
+        (READ_X, READ_X, ()),
+        (READ_X, WRITE_Y, ()),
+        (WRITE_X, WRITE_Y, ()),
+        (READ_X, WRITE_X, ("the file x.txt",)),
+        (WRITE_X, WRITE_X, ("the file x.txt",)),
+        (LIST, WRITE_Y, (WORKSPACE,)),
+        (LIST, READ_X, ()),
+        (SHELL, SHELL, (PROCESSES, WORKSPACE)),
+        (SHELL, READ_X, (WORKSPACE,)),
+        (
+            tool_call(ToolKind.OTHER, "write_todos"),
+            tool_call(ToolKind.OTHER, "write_todos"),
+            ("what write_todos keeps",),
+        ),
+        (tool_call(ToolKind.AGENT), tool_call(ToolKind.FETCH), ()),
+        (
+            tool_call(ToolKind.OTHER, "complete_task"),
+            tool_call(ToolKind.OTHER, "complete_task"),
+            (),
+        ),
+    ],
+)
+def test_two_calls_share_what_one_of_them_may_change(
+    one: ToolCall, other: ToolCall, shared: tuple[str, ...]
+) -> None:
+    first = trace(("0/0 call", one), ("0/1 call", other))
+    second = trace(("0/1 call", other), ("0/0 call", one))
+
+    assert apart(first, second) == shared
+    assert apart(first, first) == ()
+
+
+def test_readers_between_the_same_writes_cannot_tell_their_order() -> None:
+    def readers(*who: str) -> Any:
+        touches = Touches()
+        touches.write(MODEL, "0/0 answer 1")
+        for each in who:
+            touches.read(MODEL, each)
+        return touches.trace
+
+    assert (
+        apart(readers("0/1 answer 0", "0/2 answer 0"), readers("0/2 answer 0", "0/1 answer 0"))
+        == ()
+    )
+    assert apart(readers("0/1 answer 0"), readers()) == (MODEL,)
+
+
+@pytest.mark.parametrize("what", [MODE, ANSWERS])
+def test_a_call_depends_on_mode_and_answers(what: str) -> None:
+    before, after = Touches(), Touches()
+    before.write(what, "main")
+    before.tool(READ_X, "0/0 call")
+    after.tool(READ_X, "0/0 call")
+    after.write(what, "main")
+
+    assert apart(before.trace, after.trace) == (what,)
+
+
+def test_a_script_is_shared_where_a_place_got_another_answer() -> None:
+    def script(**answers: str) -> Any:
+        touches = Touches()
+        touches.whole(SCRIPT, answers)
+        return touches.trace
+
+    assert apart(script(a="1", b="2"), script(a="2", b="1")) == (SCRIPT,)
+    assert apart(script(a="1"), script(a="1", b="2")) == ()

@@ -1,0 +1,209 @@
+"""A child as a session: what can be sent to it, and what it emits, on every engine."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+
+import pytest
+
+from agent_protocol.agent import ActionSend, MessageSend, UpdateSend
+from agent_protocol.codec import to_wire
+from agent_protocol.content import TextPart
+from agent_protocol.errors import StreamActive
+from services.model.errors import ApiError
+from services.model.generator import ModelRequest
+from services.subagents.definition import AgentPrompt, RunLimits, TerminateMode
+from services.tools.contract import ToolExecution, ToolResult
+from services.wire import JsonObject, Part
+from tests.runtimes.children.child_stage import (
+    MINUTE_MS,
+    Answer,
+    Played,
+    Scene,
+    StandInTool,
+    agent,
+    call,
+    complete,
+    said,
+    taking,
+)
+
+Play = Callable[..., Played]
+THOUGHT = {"text": "**Weighing** it", "thought": True}
+
+
+def kinds(seen: Played) -> list[str]:
+    return [event["type"] for event in seen.events]
+
+
+async def for_ever(scene: Scene, request: ModelRequest) -> Sequence[Part]:
+    return await taking(scene, request, 100 * MINUTE_MS)
+
+
+def test_activities_become_events_between_start_and_end(played: Play) -> None:
+    seen = played([THOUGHT, call("look")], [complete("x")], definition=agent(tools=(LOOK,)))
+    own = seen.child.agent_id
+    bare = [{k: v for k, v in event.items() if k not in STREAM} for event in seen.events]
+    assert bare == [
+        {"type": "agent_start"},
+        {
+            "type": "message",
+            "role": "agent",
+            "content": [{"type": "thought", "thought": "Weighing"}],
+        },
+        {"type": "tool_request", "requestId": f"{own}#0-0", "name": "look", "args": {}},
+        {
+            "type": "tool_response",
+            "requestId": f"{own}#0-0",
+            "name": "look",
+            "content": [{"type": "text", "text": "Ok."}],
+        },
+        {
+            "type": "tool_request",
+            "requestId": f"{own}#1-0",
+            "name": "complete_task",
+            "args": {"result": "x"},
+        },
+        {
+            "type": "tool_response",
+            "requestId": f"{own}#1-0",
+            "name": "complete_task",
+            "content": bare[5]["content"],
+        },
+        {"type": "agent_end", "reason": "completed"},
+    ]
+
+
+STREAM = {"id", "streamId", "timestamp"}
+
+
+def test_event_ids_count_from_0_within_the_stream(played: Play) -> None:
+    seen = played([complete()])
+    stream = seen.events[0]["streamId"]
+    assert [event["id"] for event in seen.events] == [
+        f"{stream}-{number}" for number in range(len(seen.events))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("answers", "reason"),
+    [
+        (([said("x")], [said("x")]), "failed"),
+        (([call("look")], [call("look")]), "max_turns"),
+        ((for_ever, for_ever), "max_time"),
+        ((ApiError(400, "no"),), "failed"),
+    ],
+)
+def test_the_end_says_why(played: Play, answers: Sequence[Answer], reason: str) -> None:
+    limited = agent(tools=(LOOK,), limits=RunLimits(max_turns=1))
+    seen = played(*answers, definition=limited)
+    assert seen.events[-1]["reason"] == reason
+    assert kinds(seen).count("agent_end") == 1
+
+
+def test_a_run_that_fails_ends_with_the_error_from_which_it_can_be_rebuilt(played: Play) -> None:
+    seen = played(ApiError(400, "no"))
+    told, fatal, end = seen.events[-3:]
+    assert (told["type"], told["fatal"]) == ("error", False)
+    assert (fatal["type"], fatal["fatal"], fatal["status"]) == ("error", True, "INTERNAL")
+    assert fatal["_meta"]["errorName"] == "ApiError"
+    assert fatal["_meta"]["status"] == 400
+    assert end["type"] == "agent_end"
+    assert isinstance(seen.error, ApiError)
+    assert seen.errors == [f"ApiError: {seen.error}"]
+
+
+def test_an_abort_ends_it_with_an_empty_result(played: Play) -> None:
+    async def abort(scene: Scene) -> None:
+        await scene.services.clock.sleep(1000)
+        await scene.child.abort()
+
+    seen = played(for_ever, meanwhile=abort)
+    assert seen.ended.terminate_reason is TerminateMode.ABORTED
+    assert seen.ended.result == ""
+    assert seen.events[-1]["reason"] == "aborted"
+
+
+def test_whoever_is_told_of_activities_hears_before_the_subscribers(played: Play) -> None:
+    order: list[str] = []
+
+    async def listen(scene: Scene) -> None:
+        told = scene.told
+
+        def event(event: object) -> None:
+            wire = to_wire(event)  # type: ignore[arg-type]
+            order.append(f"{wire['type']} after {len(told)}")
+
+        scene.child.subscribe(event)
+        await scene.child.start({"query": "go"})
+
+    played([complete()], begin=listen)
+    assert order[-3:] == ["tool_request after 1", "tool_response after 2", "agent_end after 2"]
+
+
+Sending = Callable[[Scene], Awaitable[None]]
+
+
+def sent(played: Play, sending: Sending, *answers: Answer) -> Played:
+    """Play a child that is not started but sent something."""
+    return played(*answers, begin=sending, definition=agent(prompt=ASKED))
+
+
+ASKED = AgentPrompt(system="x", query="${query} ${more}")
+
+
+def message(text: str) -> MessageSend:
+    return MessageSend(content=(TextPart(text=text),))
+
+
+def test_inputs_are_kept_until_the_message_and_its_text_is_the_query(played: Play) -> None:
+    async def sending(scene: Scene) -> None:
+        assert await scene.child.send(UpdateSend(config={"more": "1", "query": "old"})) is None
+        assert await scene.child.send(UpdateSend(config={"more": "2"})) is None
+        assert await scene.child.send(ActionSend(type="nothing")) is None
+        stream = await scene.child.send(message("new"))
+        assert stream is not None
+        assert list(scene.child.events) == []
+
+    seen = sent(played, sending, [complete()])
+    assert seen.message(0) == [{"text": "new 2"}]
+
+
+def test_a_message_without_text_leaves_the_query_as_it_is(played: Play) -> None:
+    async def sending(scene: Scene) -> None:
+        await scene.child.send(UpdateSend(config={"more": "1", "query": "old"}))
+        await scene.child.send(message(""))
+
+    assert sent(played, sending, [complete()]).message(0) == [{"text": "old 1"}]
+
+
+def test_a_second_message_is_refused_while_the_stream_is_active(played: Play) -> None:
+    async def sending(scene: Scene) -> None:
+        await scene.child.send(UpdateSend(config={"more": "1"}))
+        await scene.child.send(message("one"))
+        with pytest.raises(StreamActive, match="cannot be called while a stream is active"):
+            await scene.child.send(message("two"))
+
+    assert sent(played, sending, [complete()]).message(0) == [{"text": "one 1"}]
+
+
+def test_there_is_no_result_before_a_start(played: Play) -> None:
+    async def sending(scene: Scene) -> None:
+        with pytest.raises(RuntimeError, match="No active or completed stream"):
+            await scene.child.result()
+        await scene.child.start({"query": "go", "more": "1"})
+
+    sent(played, sending, [complete()])
+
+
+def test_a_tool_that_shows_something_structured_is_shown_as_javascript_would(played: Play) -> None:
+    async def body(_: JsonObject, __: ToolExecution) -> ToolResult:
+        return ToolResult(llm_content="ok", return_display={"files": 2})
+
+    tool = StandInTool("look", body)
+    seen = played([call("look")], [complete()], definition=agent(tools=(tool,)))
+    [shown] = [event for event in seen.events if event.get("requestId", "").endswith("#0-0")][1:]
+    assert shown["content"] == [{"type": "text", "text": "[object Object]"}]
+
+
+LOOK = StandInTool("look")

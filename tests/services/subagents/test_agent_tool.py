@@ -1,0 +1,174 @@
+"""`invoke_agent`: which agent is run, with which inputs, and what is asked before."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from services.abort import AbortController
+from services.clock import SystemClock
+from services.settings import AdkFlags, Settings
+from services.steering import InjectionService, InjectionSource
+from services.subagents.agent_tool import AgentTool
+from services.subagents.definition import AgentDefinition, RemoteAgentDefinition
+from services.tools.base import Invocation
+from services.tools.contract import (
+    DelegatedQuestion,
+    InvalidToolParams,
+    ToolExecution,
+    ToolKind,
+    ToolResult,
+)
+from services.wire import JsonObject
+from tests.services.subagents.invocation_kit import Bench, agent, ended
+
+QUERY: JsonObject = {"type": "object", "properties": {"query": {"type": "string"}}}
+FAR = RemoteAgentDefinition(
+    name="far", description="d", card_url="http://far.example/card", input_schema=QUERY
+)
+
+
+class RemoteCall(Invocation):
+    """What a call of a remote agent looks like from here."""
+
+    def __init__(self, params: JsonObject) -> None:
+        self._params = params
+
+    @property
+    def shown_name(self) -> str:
+        return "far"
+
+    def description(self) -> str:
+        return "Calling remote agent far"
+
+    async def execute(self, execution: ToolExecution) -> ToolResult:
+        return ToolResult(llm_content=self.params["query"])
+
+
+class Rig:
+    """The tool over a session that knows `agents`."""
+
+    def __init__(self, *agents: AgentDefinition, sessions: bool = False) -> None:
+        self.bench = Bench(self._work)
+        self.steering = InjectionService(SystemClock(), steering=True)
+        known = {each.name: each for each in agents}
+        settings = Settings(adk=AdkFlags(agent_session_subagent_enabled=sessions))
+        self.tool = AgentTool(
+            self.bench.parts,
+            find=known.get,
+            settings=settings,
+            steering=self.steering,
+            remote=lambda definition, inputs: RemoteCall(inputs),
+        )
+
+    async def _work(self, child: Any) -> Any:
+        return ended()
+
+    def fault(self, **params: Any) -> str:
+        with pytest.raises(InvalidToolParams) as refused:
+            self.tool.build(params)
+        return str(refused.value)
+
+    async def run(self, name: str, prompt: str) -> ToolResult:
+        call = self.tool.build({"agent_name": name, "prompt": prompt})
+        signal = AbortController().signal
+        return await call.execute(ToolExecution(call_id="c", signal=signal))
+
+
+def test_the_tool_is_what_settings_events_and_models_know() -> None:
+    tool = Rig().tool
+    assert (tool.name, tool.display_name, tool.kind) == (
+        "invoke_agent",
+        "Invoke Subagent",
+        ToolKind.AGENT,
+    )
+    assert type(tool).__name__ == "AgentTool"
+    assert tool.can_update_output
+    declared = tool.declaration()["parametersJsonSchema"]
+    assert declared["required"] == ["agent_name", "prompt"]
+    assert list(declared["properties"]) == ["agent_name", "prompt", "wait_for_previous"]
+
+
+def test_arguments_are_checked_before_the_agent_is_looked_for() -> None:
+    rig = Rig(agent())
+    assert rig.fault(agent_name="nobody") == "params must have required property 'prompt'"
+    assert rig.fault(agent_name="nobody", prompt="x") == "Subagent 'nobody' not found."
+
+
+@pytest.mark.parametrize(
+    ("properties", "key"),
+    [({"objective": {}}, "objective"), ({"a": {}, "b": {}}, "prompt"), ({}, "prompt")],
+)
+async def test_the_prompt_goes_to_the_one_input_there_is(properties: JsonObject, key: str) -> None:
+    rig = Rig(agent(input_schema={"type": "object", "properties": properties}))
+    await rig.run("helper", "find it")
+    assert rig.bench.children[0].inputs == {key: "find it"}
+
+
+async def test_an_agent_without_a_schema_gets_a_prompt() -> None:
+    rig = Rig(agent())
+    await rig.run("helper", "find it")
+    assert rig.bench.children[0].inputs == {"prompt": "find it"}
+
+
+async def test_the_flag_decides_whether_the_agent_is_sent_its_inputs() -> None:
+    definition = agent(input_schema=QUERY)
+    direct, session = Rig(definition), Rig(definition, sessions=True)
+    told = await direct.run("helper", "go")
+    also = await session.run("helper", "go")
+    assert direct.bench.children[0].sent == []
+    assert session.bench.children[0].sent == ["go"]
+    assert told.llm_content == also.llm_content
+    assert told.data == {"agentId": "AGENT"}
+    assert also.data is None
+
+
+async def test_inputs_that_are_no_query_are_sent_before_an_empty_message() -> None:
+    rig = Rig(agent(), sessions=True)
+    await rig.run("helper", "go")
+    assert rig.bench.children[0].sent == [{"prompt": "go"}, ""]
+    assert rig.bench.children[0].inputs == {"prompt": "go"}
+
+
+def test_what_is_asked_is_what_the_agents_own_call_would_ask() -> None:
+    rig = Rig(agent(input_schema=QUERY, display_name="The Helper"))
+    call = rig.tool.build({"agent_name": "helper", "prompt": "go"})
+    assert isinstance(call, DelegatedQuestion)
+    assert (call.asked_name, call.asked_args) == ("helper", {"query": "go"})
+    assert call.asked_shown_name == "The Helper"
+    details = call.confirmation_details()
+    assert details is not None
+    assert details.title == "Confirm: The Helper"
+    assert details.fields == {"prompt": "Running subagent 'helper' with inputs: { query: go }"}
+    assert call.description() == "Delegating to agent 'helper'"
+
+
+async def test_a_remote_agent_hears_the_hints_given_since_its_call_was_built() -> None:
+    rig = Rig(FAR)
+    rig.steering.add("too early", InjectionSource.USER_STEERING)
+    call = rig.tool.build({"agent_name": "far", "prompt": "go"})
+    rig.steering.add("hurry  up", InjectionSource.USER_STEERING)
+    rig.steering.add("done", InjectionSource.BACKGROUND_COMPLETION)
+    asked = str(call.asked_args["query"])
+    assert asked.startswith("User hints:\n<user_input>\n- hurry up\n</user_input>\n\n")
+    assert asked.endswith(".\n\ngo")
+    signal = AbortController().signal
+    result = await call.execute(ToolExecution(call_id="c", signal=signal))
+    assert result.llm_content == asked
+
+
+async def test_a_remote_agent_without_properties_or_prompt_hears_no_hints() -> None:
+    for definition, prompt in ((FAR, "  "), (replace(FAR, input_schema={}), "go")):
+        rig = Rig(definition)
+        call = rig.tool.build({"agent_name": "far", "prompt": prompt})
+        rig.steering.add("hurry", InjectionSource.USER_STEERING)
+        assert list(call.asked_args.values()) == [prompt]
+
+
+async def test_a_local_agent_is_given_no_hints_with_its_prompt() -> None:
+    rig = Rig(agent(input_schema=QUERY))
+    call = rig.tool.build({"agent_name": "helper", "prompt": "go"})
+    rig.steering.add("hurry", InjectionSource.USER_STEERING)
+    assert call.asked_args == {"query": "go"}
