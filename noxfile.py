@@ -19,6 +19,8 @@ PACKAGES = ["agent_protocol", "services", "runtimes", "surfaces", "harness"]
 CORPUS = ["cassettes", "cassettes/http"]
 BASELINES = "baselines/upstream"
 REPORT = Path("parity-report")
+OBSERVED_ANEW = 400
+"""How many baselines a pull request observes anew."""
 MEASURED = [0, 1, 3]
 """Exit codes after which there is a result, good or bad: what it means, the gate says."""
 
@@ -66,6 +68,11 @@ def upstream(session: nox.Session) -> None:
     Without node the baselines stand in for the core.
     """
     install(session)
+    core_agrees(session, ["--prune"] if "--update" in session.posargs else ["--check"])
+
+
+def core_agrees(session: nox.Session, observing: list[str]) -> None:
+    """`upstream`, with the baselines observed as `observing` says."""
     journal = ["--journal", str(REPORT / "upstream.jsonl")]
     against = ["parity", "run", *CORPUS, "--candidate", "legacy", "-n", "2", *journal]
     if shutil.which("node") is None or shutil.which("npm") is None:
@@ -84,14 +91,14 @@ def upstream(session: nox.Session) -> None:
         "-n",
         "2",
     ]
-    session.run(*observe, "--prune" if "--update" in session.posargs else "--check")
+    session.run(*observe, *observing)
     # Just now observed to be what the core does: running the core once more would tell no more.
     session.run(*against, "--control", f"baseline:{BASELINES}")
 
 
 @nox.session
 def gate(session: nox.Session) -> None:
-    """Whether phase A may be flipped as far as a pull request can tell; signed and verified.
+    """Whether phases A and B may be flipped as far as a pull request can tell; A's yes is signed.
 
     Takes the journals that `parity` and `upstream` left in parity-report/, and measures what lacks.
     `-- --policy-from origin/main` judges by the gates and waivers of that revision. The key is made
@@ -102,8 +109,11 @@ def gate(session: nox.Session) -> None:
     measured(session, "faults", *CORPUS, "--sample", "60", "--corpus-only", to="kills.json")
     # Always the same draws: a pull request must not go red for what it did not change.
     sampled(session, "everything", 300, seed=300)
-    asked = ["--phase", "A", "--profile", "pull_request", "--journal", str(REPORT)]
-    session.run("parity", "gate", *asked, "--json", str(REPORT / "gate.json"), *session.posargs)
+    sampled(session, "subagents", 100, seed=100)
+    for phase in "BA":
+        asked = ["--phase", phase, "--profile", "pull_request", "--journal", str(REPORT)]
+        answer = REPORT / f"gate-{phase}.json"
+        session.run("parity", "gate", *asked, "--json", str(answer), *session.posargs)
     if not clean_checkout(session):
         session.warn("not signed: what is signed must lie committed in a clean checkout of git")
         return
@@ -122,15 +132,18 @@ def evidence(session: nox.Session) -> None:
     install(session)
     session.run("python", "-m", "harness.report.differences", "--check")
     session.run("parity", "check", *CORPUS)
-    for step in parity, upstream, gate:
-        step(session)
+    parity(session)
+    # Of the baselines some, others for each commit: all of them are observed by night.
+    some = ["--most", str(OBSERVED_ANEW), "--seed", str(commit_seed(session))]
+    core_agrees(session, ["--check", *some])
+    gate(session)
 
 
 @nox.session
 def nightly(session: nox.Session) -> None:
     """All that the gate asks for a release, which takes the better part of an hour and node.
 
-    Nothing is signed: that is up to a person, with `parity sign --phase A --journal parity-report`.
+    Nothing is signed: that is up to a person, with `parity sign --phase B --journal parity-report`.
     """
     install(session)
     session.run("parity", "upstream", "install")
@@ -140,11 +153,13 @@ def nightly(session: nox.Session) -> None:
     resumed(session, ("legacy", "adk"), ("adk", "legacy"))
     measured(session, "faults", *CORPUS, "--corpus-only", to="kills.json")
     sampled(session, "everything", 12000)
-    for profile in ("fallback", "masking", "loops", "aborts"):
+    for profile in ("fallback", "masking", "loops", "aborts", "subagents"):
         sampled(session, profile, 3000)
     sampled(session, "everything", 1000, "upstream", "legacy")
-    asked = ["--phase", "A", "--profile", "release", "--journal", str(REPORT)]
-    session.run("parity", "gate", *asked, "--json", str(REPORT / "gate.json"), *session.posargs)
+    for phase in "AB":
+        asked = ["--phase", phase, "--profile", "release", "--journal", str(REPORT)]
+        answer = REPORT / f"gate-{phase}.json"
+        session.run("parity", "gate", *asked, "--json", str(answer), *session.posargs)
 
 
 def resumed(session: nox.Session, *handed: tuple[str, str]) -> None:

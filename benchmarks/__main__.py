@@ -21,6 +21,7 @@ MEASUREMENTS: Final = {
     "adk_step": "benchmarks.adk_step",
     "services": "benchmarks.services_on",
     "memory": "benchmarks.memory",
+    "children": "benchmarks.children",
     "published_core": "benchmarks.published_core",
     "harness": "benchmarks.harness_overhead",
     "corpus": "benchmarks.corpus",

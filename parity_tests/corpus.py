@@ -29,9 +29,9 @@ def load_own_waivers() -> Waivers:
 WAIVERS: Final = load_own_waivers()
 
 
-def cassette_files() -> list[CassetteFile]:
-    """Every cassette of the project's corpus."""
-    return find_cassettes([CORPUS])
+def cassette_files(*, variants: bool = False) -> list[CassetteFile]:
+    """Every cassette of the project's corpus; with `variants` each with its variants."""
+    return find_cassettes([CORPUS], variants=variants)
 
 
 def cassette(name: str) -> Cassette:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import pytest
 
 from harness.cassette.find import CassetteFile
-from harness.cassette.load import load_cassette
+from harness.cassette.format import Cassette
 from harness.explain import explain
+from harness.http.case import load_found
 from harness.parity.verdict import CaseVerdict
 from parity_tests.corpus import cassette_files, judge
 
 FAMILIES = {"text", "tools", "finish", "invalid_stream", "errors", "abort", "limits"}
 
 
-@pytest.mark.parametrize("file", cassette_files(), ids=lambda file: file.name)
+@pytest.mark.parametrize("file", cassette_files(variants=True), ids=lambda file: file.name)
 def test_both_runtimes_agree(file: CassetteFile) -> None:
-    result = judge(load_cassette(file.path, file.root))
+    loaded = load_found(file)
+    assert isinstance(loaded, Cassette)
+    result = judge(loaded)
 
     assert result.verdict is CaseVerdict.PARITY, "\n".join(explain(result, "legacy", "adk"))
 

@@ -114,6 +114,11 @@ class ThreadPaths:
         """The path that a child started by this call has; `main` for a call nobody knows."""
         return self._calls.get(call_id, (MAIN, MAIN))[1]
 
+    def child(self, call_id: str) -> str:
+        """The path of a child that is started now, by this call."""
+        self._children.add(call_id)
+        return self.of_call(call_id)
+
     def making(self, call_id: str) -> str:
         """The thread on which this call is made; `main` for a call nobody knows."""
         return self._calls.get(call_id, (MAIN, MAIN))[0]

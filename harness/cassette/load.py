@@ -25,6 +25,7 @@ from harness.cassette.paths import inside, read_files
 from harness.cassette.problems import FormatProblem, kind_of
 from harness.cassette.script import APPROVAL_MODES, read_action, read_answers, read_during
 from harness.cassette.settings import check_settings
+from harness.cassette.variants import plain_name, variant_of
 from harness.errors import CassetteNotFound
 from services.model.replay.matching import MatchMode
 from services.model.replay.steps import MAX_STEPS, StepFormatError, parse_steps
@@ -176,6 +177,9 @@ def _root_of(name: str, path: Path, root: Path | None) -> Path:
         FormatProblem: there is none: the name does not agree with the path.
     """
     inside(name, "name")
+    if variant_of(name) is not None:
+        problem = f"{name!r} is what a variant of {plain_name(name)!r} is called"
+        raise FormatProblem("name", problem, "name it otherwise")
     place = path.absolute().with_suffix("")
     parts = PurePosixPath(name).parts
     if place.parts[-len(parts) :] != parts:

@@ -46,6 +46,9 @@ class _Plan:
     trust: bool
     check: bool
     prune: bool
+    most: int | None
+    """How many are observed anew by `check`; `None`: all."""
+    seed: int
 
     @property
     def command(self) -> str:
@@ -63,6 +66,8 @@ class _Tally:
     kept: list[str] = field(default_factory=list)
     stale: dict[str, tuple[str, ...]] = field(default_factory=dict)
     remarks: list[str] = field(default_factory=list)
+    read: int = 0
+    """How many were not observed anew, and are of their cassettes."""
     problems: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
 
@@ -76,6 +81,13 @@ class _Tally:
             self.kept.append(seen.name)
         if seen.remark is not None:
             self.remarks.append(f"{seen.name}: {seen.remark}")
+
+    def add_read(self, name: str, fault: str | None) -> None:
+        """Take down what reading a baseline showed, without a run."""
+        if fault is None:
+            self.read += 1
+        else:
+            self.stale[name] = (fault,)
 
 
 @click.command()
@@ -91,6 +103,20 @@ class _Tally:
 @jobs_option
 @trust_option
 @click.option("--check", is_flag=True, help="Write nothing: observe anew, and name what is stale.")
+@click.option(
+    "--most",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="With --check: observe only N anew; of the others, whether they are of their cassettes.",
+)
+@click.option(
+    "--seed",
+    type=int,
+    default=0,
+    show_default=True,
+    metavar="S",
+    help="Which N those are.",
+)
 @click.option("--prune", is_flag=True, help="Remove baselines of cassettes that are gone.")
 @click.pass_context
 def baseline(
@@ -103,6 +129,8 @@ def baseline(
     trust: bool,
     check: bool,
     prune: bool,
+    most: int | None,
+    seed: int,
 ) -> None:
     """Keep what a runtime does with cassettes, so that it can be compared without that runtime.
 
@@ -113,6 +141,7 @@ def baseline(
     \b
     parity baseline cassettes --runtime legacy --out baselines/legacy -n 0
     parity baseline cassettes --runtime legacy --out baselines/legacy --check
+    parity baseline cassettes --runtime legacy --out baselines/legacy --check --most 300 --seed 7
     parity run cassettes --control baseline:baselines/legacy --candidate adk
 
     --prune, and --check where it names what is superfluous, take whole folders of cassettes as all
@@ -132,6 +161,8 @@ def baseline(
         trust=trust,
         check=check,
         prune=prune,
+        most=most,
+        seed=seed,
     )
     _check_places(plan)
     files = chosen_cassettes(paths, expr, variants=True)
@@ -141,7 +172,8 @@ def baseline(
         raise UsageError(problem, "give --prune with whole folders of cassettes, and without -k")
     tally = _Tally()
     try:
-        _observe_all(plan, backend, files, worker_count(jobs), tally)
+        anew = _read_only(plan, files, tally)
+        _observe_all(plan, backend, anew, worker_count(jobs), tally)
     except KeyboardInterrupt:
         words = "nothing was written" if check else "the baselines written so far are whole"
         click.echo(f"interrupted: {words}", err=True)
@@ -149,7 +181,28 @@ def baseline(
     ctx.exit(_conclude(plan, tally, [file.name for file in files] if whole else None))
 
 
+def _read_only(plan: _Plan, files: Sequence[CassetteFile], tally: _Tally) -> Sequence[CassetteFile]:
+    """Those to be observed anew; the others' baselines are only held against their cassettes.
+
+    What a runtime does with a cassette that did not change is what it did before, unless the
+    runtime or its driver did: a sample, another one for each seed, tells of those.
+    """
+    from harness.baseline.stale import outdated
+    from harness.draw import chosen
+
+    if plan.most is None:
+        return files
+    anew = set(chosen([file.name for file in files], plan.most, plan.seed))
+    for file in files:
+        if file.name not in anew:
+            fault = outdated(plan.out, file.name, file.path)
+            tally.add_read(file.name, fault)
+    return [file for file in files if file.name in anew]
+
+
 def _check_places(plan: _Plan) -> None:
+    if plan.most is not None and not plan.check:
+        raise UsageError("--most says how many --check observes anew", "give --check too")
     if not plan.check:
         check_writable_folder(plan.out, "--out")
         return
@@ -259,7 +312,8 @@ def _tell_stale(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> bool:
     if len(tally.remarks) > _REMARKED:
         click.echo(f"… and {len(tally.remarks) - _REMARKED} more remarks")
     if not tally.stale and not gone:
-        click.echo(f"fresh: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}")
+        read = f"; {tally.read} more are of their cassettes" if plan.most is not None else ""
+        click.echo(f"fresh: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}{read}")
         return False
     click.echo(f"refresh with: {plan.command}{' --prune' if gone else ''}")
     return True

@@ -166,7 +166,8 @@ def _verify(
 
 def _replayed(result: Verification, place: Here, again: _Replay, backend: Backend) -> Verification:
     """Run some of the record's cases, and add what came of it."""
-    from harness.signoff.rerun import chosen, run_cases_again
+    from harness.draw import chosen
+    from harness.signoff.rerun import run_cases_again
     from harness.signoff.statement import SignOff
 
     said = result.record.statement

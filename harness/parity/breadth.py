@@ -39,6 +39,7 @@ PATHS: Final = (
     "states[2]",
     "modelCalls.generateContentStream(main)",
     "parts[1].functionResponse.response.output",
+    "activity.data.error",
 )
 """Paths of every channel, of different shapes."""
 

@@ -214,10 +214,10 @@ CHANNELS: Final = (
     _channel(ChannelName.PROVIDER, _provider, lambda item: str(item["rule"])),
     _channel(ChannelName.RETRIES, _retries, _retry_label),
     _channel(ChannelName.TOOL_STATES, _tool_states, lambda item: _of_thread("call", item)),
+    _channel(ChannelName.CHILDREN, _children, _child_label),
     _channel(ChannelName.WORKSPACE, _workspace, lambda item: str(item["path"])),
     _channel(ChannelName.TRANSCRIPT, lambda seen: seen.transcript, _content_label),
     _channel(ChannelName.RECORDING, _recording, _recording_label),
-    _channel(ChannelName.CHILDREN, _children, _child_label),
     _channel(ChannelName.EVENTS, lambda seen: seen.events, _event_label),
     _channel(ChannelName.COST, _cost, lambda item: "cost"),
 )

@@ -23,10 +23,10 @@ class ChannelName(StrEnum):
     PROVIDER = "provider"
     RETRIES = "retries"
     TOOL_STATES = "tool_states"
+    CHILDREN = "children"
     WORKSPACE = "workspace"
     TRANSCRIPT = "transcript"
     RECORDING = "recording"
-    CHILDREN = "children"
     EVENTS = "events"
     COST = "cost"
 

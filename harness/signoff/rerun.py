@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from harness.canonical import sha256_hex
+from harness.draw import chosen
 from harness.errors import LoadProblem, ReplayFailure
 from harness.experiment.case import CaseTask, Skipped, judge
 from harness.experiment.pool import WorkerDied, Workers, completed, worked
@@ -29,7 +29,6 @@ from services.redaction import redacted_value
 __all__ = [
     "Again",
     "block_tasks_of",
-    "chosen",
     "refuse_other",
     "run_blocks_again",
     "run_cases_again",
@@ -48,12 +47,6 @@ class Again:
     problem: str = ""
     undecided: bool = False
     """It could not be run here, so that nothing is known."""
-
-
-def chosen(names: Sequence[str], count: int, seed: int) -> list[str]:
-    """`count` of the names, or all there are: the same ones for the same seed."""
-    shuffled = sorted(names, key=lambda name: sha256_hex(f"{seed}:{name}"))
-    return sorted(shuffled[:count])
 
 
 def run_cases_again(

@@ -44,6 +44,12 @@ __all__ = ["LocalAgentExecutor"]
 _MINUTE_MS = 60_000
 
 
+class ChatNotCreated(RuntimeError):
+    """The child's recording cannot be begun. `name` is the wire's."""
+
+    name = "Error"
+
+
 @dataclass(frozen=True, slots=True)
 class _Stopped:
     """The loop is over."""
@@ -159,7 +165,7 @@ class _Run:
             chat = GeminiChat(services, self._child.open_recording(), turns, voice)
             chat.bootstrap()
         except (OSError, ValueError) as error:
-            raise RuntimeError(f"Failed to create chat object: {error}") from error
+            raise ChatNotCreated(f"Failed to create chat object: {error}") from error
         return chat
 
     async def _turn(

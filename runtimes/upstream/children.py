@@ -62,7 +62,7 @@ class Children:
         if session is not None:
             self._sessions[agent_id] = session
         started = StartedChild(
-            thread=self._subagents.threads.of_call(message["call"]),
+            thread=self._subagents.threads.child(message["call"]),
             agent=agent,
             agent_id=agent_id,
             session=session,

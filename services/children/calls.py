@@ -36,7 +36,9 @@ _REJECTED: Final = (
 
 
 class LostToolResult(RuntimeError):
-    """A call has no answer although nothing was aborted."""
+    """A call has no answer although nothing was aborted. `name` is the wire's."""
+
+    name = "Error"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,6 +6,7 @@ Source: core `tools/complete-task.ts`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache, cached_property
 from typing import Any, Final
 
 from jsonschema import Draft7Validator, SchemaError
@@ -31,13 +32,22 @@ _ONLY_WAY: Final = "and complete the task. This is the ONLY way to finish."
 _NO_RESULT: Final = (
     'Missing required "result" argument. You must provide your findings when calling complete_task.'
 )
-_ANY_RESULT: Final[JsonObject] = {
-    "type": "string",
-    "description": (
-        "Your final results or findings to return to the orchestrator. "
-        "Ensure this is comprehensive and follows any formatting requested in your instructions."
-    ),
-}
+_PLAIN: Final[JsonObject] = with_wait_parameter(
+    {
+        "type": "object",
+        "properties": {
+            _RESULT: {
+                "type": "string",
+                "description": (
+                    "Your final results or findings to return to the orchestrator. Ensure this is "
+                    "comprehensive and follows any formatting requested in your instructions."
+                ),
+            }
+        },
+        "required": [_RESULT],
+    }
+)
+"""What an agent hands in whose definition asks for nothing else."""
 
 
 class CompleteTaskTool:
@@ -64,9 +74,7 @@ class CompleteTaskTool:
         self._process = process_output
         what = "findings" if output is None else "answer"
         self.description = f"Call this tool to submit your final {what} {_ONLY_WAY}"
-        self._parameters = with_wait_parameter(_parameters(output))
-        # What upstream's validator cannot compile, it lets pass.
-        self._schema = ParameterSchema(self._parameters) if _compiles(self._parameters) else None
+        self._parameters = _PLAIN if output is None else with_wait_parameter(_parameters(output))
 
     def declaration(self, model: str | None = None) -> JsonObject:
         """`{name, description, parametersJsonSchema}`, the same for every model."""
@@ -82,7 +90,8 @@ class CompleteTaskTool:
         Raises:
             InvalidToolParams: the message is what the model is told.
         """
-        fault = self._schema.fault(params) if self._schema is not None else None
+        schema = _plain_schema() if self.output is None else self._schema
+        fault = None if schema is None else schema.fault(params)
         if fault is None:
             fault = self._value_fault(params)
         if fault is not None:
@@ -98,6 +107,11 @@ class CompleteTaskTool:
             if self._process is not None:
                 return self._process(value)
         return value if isinstance(value, str) else js_json_pretty(value)
+
+    @cached_property
+    def _schema(self) -> ParameterSchema | None:
+        """What upstream's validator cannot compile, it lets pass."""
+        return ParameterSchema(self._parameters) if _compiles(self._parameters) else None
 
     def _value_fault(self, params: JsonObject) -> str | None:
         if self.output is None:
@@ -151,14 +165,16 @@ class CompleteTaskCall:
         )
 
 
-def _parameters(output: OutputConfig | None) -> JsonObject:
-    if output is None:
-        name, schema = _RESULT, _ANY_RESULT
-    else:
-        left_out = ("$schema", "definitions")
-        name = output.name
-        schema = {key: value for key, value in output.schema.items() if key not in left_out}
-    return {"type": "object", "properties": {name: schema}, "required": [name]}
+@cache
+def _plain_schema() -> ParameterSchema:
+    """The same for every agent that hands in a text."""
+    return ParameterSchema(_PLAIN)
+
+
+def _parameters(output: OutputConfig) -> JsonObject:
+    left_out = ("$schema", "definitions")
+    schema = {key: value for key, value in output.schema.items() if key not in left_out}
+    return {"type": "object", "properties": {output.name: schema}, "required": [output.name]}
 
 
 def _compiles(schema: JsonObject) -> bool:

@@ -16,10 +16,16 @@ from services.subagents.templating import fill_template
 from services.tools.registry import ToolRegistry
 from services.wire import Content, JsonObject, Part
 
-__all__ = ["ChildPrompt", "augmented"]
+__all__ = ["ChildPrompt", "NothingToSay", "augmented"]
 
 _NOTHING_TO_SAY: Final = "PromptConfig must define either `systemPrompt` or `initialMessages`."
 _SKILL_TOOL: Final = "activate_skill"
+
+
+class NothingToSay(ValueError):
+    """A definition has neither a system prompt nor initial messages. `name` is the wire's."""
+
+    name = "Error"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,18 +46,19 @@ class ChildPrompt:
         """What the chat begins with, before it has a recording; usually nothing.
 
         Raises:
-            ValueError: an input that a template names is missing, or there is nothing to say.
+            NothingToSay: there is neither instruction nor conversation.
+            MissingInputs: an input that a template names is missing.
         """
         own = self.definition.prompt
         if not own.system and own.initial_messages is None:
-            raise ValueError(_NOTHING_TO_SAY)
+            raise NothingToSay(_NOTHING_TO_SAY)
         return [self._filled(content) for content in own.initial_messages or ()]
 
     def system_instruction(self) -> str:
         """The system instruction; empty where the definition has no system prompt.
 
         Raises:
-            ValueError: an input that a template names is missing.
+            MissingInputs: an input that a template names is missing.
         """
         own = self.definition.prompt
         if not own.system:
@@ -67,7 +74,7 @@ class ChildPrompt:
         """What the agent is asked. Call it when the chat is open.
 
         Raises:
-            ValueError: an input that a template names is missing.
+            MissingInputs: an input that a template names is missing.
         """
         own = self.definition.prompt.query
         return fill_template(own, self.inputs) if own else DEFAULT_QUERY

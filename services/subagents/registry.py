@@ -9,10 +9,9 @@ Source: core `agents/registry.ts`.
 
 from __future__ import annotations
 
-import hashlib
 import logging
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from services.model.configs import ModelConfigs
@@ -39,11 +38,12 @@ from services.subagents.definition import (
 from services.subagents.loader import AgentLoadError, LoadedAgents, load_agents
 from services.subagents.overriding import AgentModels, overridden
 from services.subagents.prompt_section import AgentSummary
+from services.subagents.reload_result import ReloadResult
 from services.subagents.remote_loader import RemoteLoader
-from services.subagents.remote_loading import RemoteCards
+from services.subagents.remote_loading import RemoteCards, with_card_hash
 from services.workspace import Workspace
 
-__all__ = ["AgentRegistry", "ReloadResult"]
+__all__ = ["AgentRegistry"]
 
 logger = logging.getLogger(__name__)
 
@@ -51,20 +51,6 @@ _UNTRUSTED = (
     "Skipping project agents due to untrusted folder. "
     "To enable, ensure that the project root is trusted."
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReloadResult:
-    """What `AgentRegistry.reload` found; agents by name."""
-
-    total_loaded: int
-    local_count: int
-    remote_count: int
-    new_agents: list[str]
-    updated_agents: list[str]
-    """Those whose file has changed."""
-    deleted_agents: list[str]
-    errors: list[str]
 
 
 @dataclass(slots=True)
@@ -135,7 +121,7 @@ class AgentRegistry:
         else:
             self._tell("info", _UNTRUSTED)
         user = self._loaded(self._workspace.home / ".gemini" / "agents")
-        await self._register_all([_with_hash(agent) for agent in user.agents])
+        await self._register_all([with_card_hash(agent) for agent in user.agents])
         for _, folder in self._extensions:
             await self._register_all(self._loaded(folder).agents)
         for warning in warnings_about_calls(_written(found.discovered.values()), found.failed):
@@ -143,26 +129,27 @@ class AgentRegistry:
 
     async def reload(self, settings: Settings | None = None) -> ReloadResult:
         """Find all agents anew, by new settings where there are any, and say what has changed."""
-        before = {name: _hash(agent) for name, agent in self._found.registered.items()}
+        before = self._hashes()
         if settings is not None:
             self._settings = settings
         if self._remote is not None:
             self._remote.clear()
         await self.load()
-        now = self._found.registered
-        remote = sum(isinstance(agent, RemoteAgentDefinition) for agent in now.values())
+        registered = self._found.registered.values()
         self._events.emit(AgentsRefreshed())
-        return ReloadResult(
-            total_loaded=len(now),
-            local_count=len(now) - remote,
-            remote_count=remote,
-            new_agents=[name for name in now if name not in before],
-            updated_agents=[
-                name for name in now if name in before and _hash(now[name]) != before[name]
-            ],
-            deleted_agents=[name for name in before if name not in now],
-            errors=list(self._found.errors),
+        return ReloadResult.between(
+            before,
+            self._hashes(),
+            remote=sum(isinstance(agent, RemoteAgentDefinition) for agent in registered),
+            errors=self._found.errors,
         )
+
+    def _hashes(self) -> dict[str, str | None]:
+        registered = self._found.registered.items()
+        return {
+            name: None if isinstance(agent, BuiltInAgent) else agent.hash
+            for name, agent in registered
+        }
 
     def waiting(self) -> list[AgentDefinition]:
         """The project's agents that wait to be let in."""
@@ -241,7 +228,7 @@ class AgentRegistry:
         known: list[AgentDefinition] = []
         unknown = self._found.unknown
         names: list[str] = []
-        for agent in map(_with_hash, agents):
+        for agent in map(with_card_hash, agents):
             if agent.hash is None or self.acknowledged.knows(agent.name, agent.hash):
                 known.append(agent)
             else:
@@ -315,22 +302,6 @@ class AgentRegistry:
     def _tell(self, severity: str, message: str) -> None:
         logger.log(logging.INFO if severity == "info" else logging.WARNING, "%s", message)
         self._events.emit(UserFeedback(severity=severity, message=message))
-
-
-def _hash(agent: BuiltInAgent | AgentDefinition) -> str | None:
-    return None if isinstance(agent, BuiltInAgent) else agent.hash
-
-
-def _with_hash(agent: AgentDefinition) -> AgentDefinition:
-    """A remote agent is known by its card: the address as it is, or the hash of the text."""
-    if not isinstance(agent, RemoteAgentDefinition):
-        return agent
-    if agent.card_url:
-        return replace(agent, hash=agent.card_url)
-    if agent.card_json:
-        digest = hashlib.sha256(agent.card_json.encode("utf-8", "surrogatepass")).hexdigest()
-        return replace(agent, hash=digest)
-    return agent
 
 
 def _written(agents: Iterable[BuiltInAgent | AgentDefinition]) -> list[AgentDefinition]:

@@ -6,14 +6,15 @@ Source: core `agents/registry.ts` (`registerRemoteAgent`).
 from __future__ import annotations
 
 import asyncio
+import hashlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
 
-from services.subagents.definition import RemoteAgentDefinition
+from services.subagents.definition import AgentDefinition, RemoteAgentDefinition
 from services.subagents.remote_loader import RemoteCard, RemoteLoader, RemoteLoadError
 from services.wire import js_trim
 
-__all__ = ["RemoteCards", "RemoteOutcome"]
+__all__ = ["RemoteCards", "RemoteOutcome", "with_card_hash"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,3 +87,18 @@ def _description(agent: RemoteAgentDefinition, card: RemoteCard) -> str:
         skills = (f"{name}: {text or 'No description provided'}" for name, text in card.skills)
         lines.append("Skills:\n" + "\n".join(skills))
     return "\n".join(lines) or agent.description
+
+
+def with_card_hash(agent: AgentDefinition) -> AgentDefinition:
+    """A remote agent is known by its card: the address as it is, or the hash of the text.
+
+    Source: core `agents/registry.ts` (`ensureRemoteAgentHash`).
+    """
+    if not isinstance(agent, RemoteAgentDefinition):
+        return agent
+    if agent.card_url:
+        return replace(agent, hash=agent.card_url)
+    if agent.card_json:
+        digest = hashlib.sha256(agent.card_json.encode("utf-8", "surrogatepass")).hexdigest()
+        return replace(agent, hash=digest)
+    return agent

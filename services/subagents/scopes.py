@@ -22,7 +22,12 @@ logger = logging.getLogger(__name__)
 
 
 class ScopeError(ValueError):
-    """A definition asks for folders that no agent may have; the message is upstream's."""
+    """A definition asks for folders that no agent may have; the message is upstream's.
+
+    `name` is the wire's.
+    """
+
+    name = "Error"
 
 
 def agent_scope(definition: LocalAgentDefinition, workspace: Workspace) -> Scope:

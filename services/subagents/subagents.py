@@ -97,7 +97,7 @@ class Subagents:
         begun.append(
             self.seen(
                 StartedChild(
-                    thread=self._threads.of_call(request.parent_call_id),
+                    thread=self._threads.child(request.parent_call_id),
                     agent=request.definition.name,
                     agent_id=child.agent_id,
                     session=child,

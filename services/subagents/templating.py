@@ -14,7 +14,9 @@ _PLACE: Final = re.compile(r"\$\{(\w+)\}", re.ASCII)
 
 
 class MissingInputs(ValueError):
-    """A template names inputs that were not given."""
+    """A template names inputs that were not given. `name` is the wire's."""
+
+    name = "Error"
 
 
 def fill_template(template: str, inputs: Mapping[str, Json]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import copy
-import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +18,6 @@ from services.clock import VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
 from services.environment import Environment
 from services.ids import CountingIds, CountingProcessIds, FixedRandom
-from services.message_bus import ToolCallsUpdate, ToolConfirmationResponse
 from services.model.aliases import ModelAlias
 from services.model.generator import ChunkStream, ModelRequest
 from services.settings import Settings
@@ -34,7 +32,6 @@ from services.subagents.definition import (
 )
 from services.tools.contract import (
     ConfirmationDetails,
-    ConfirmationOutcome,
     ToolExecution,
     ToolKind,
     ToolResult,
@@ -102,7 +99,6 @@ class StandInTool:
 
     name: str
     body: Callable[[ToolExecution], Awaitable[object]] | None = None
-    asks: bool = False
     display_name: str = "Stand-in"
     description: str = "A tool."
     kind: ToolKind = ToolKind.OTHER
@@ -132,7 +128,7 @@ class _Invocation:
     def confirmation_details(self) -> ConfirmationDetails | None:
         return ConfirmationDetails(type="info", title="?", fields={"prompt": "?"})
 
-    def policy_update(self, outcome: ConfirmationOutcome) -> None:
+    def policy_update(self, outcome: object) -> None:
         return None
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
@@ -179,34 +175,6 @@ class Room:
     @property
     def child_requests(self) -> list[ModelRequest]:
         return [request for request in self.model.requests if request.role == "subagent"]
-
-    def last_texts(self, number: int) -> list[str]:
-        """The texts and function responses of the last content of a request."""
-        return [
-            part.get("text") or json.dumps(part["functionResponse"]["response"])
-            for part in self.child_requests[number].contents[-1]["parts"]
-        ]
-
-    def answer_questions(self, outcome: ConfirmationOutcome, after_ms: int = 0) -> None:
-        """Answer what a person is asked, `after_ms` virtual milliseconds later."""
-        asked: set[str | None] = set()
-        answers: list[asyncio.Task[None]] = []
-        loop = asyncio.get_running_loop()
-
-        async def answer(question: str) -> None:
-            await self.clock.sleep(after_ms)
-            self.services.bus.publish(
-                ToolConfirmationResponse(correlation_id=question, confirmed=True, outcome=outcome)
-            )
-
-        def note(update: ToolCallsUpdate) -> None:
-            for call in update.calls:
-                question = getattr(call, "correlation_id", None)
-                if call.status == "awaiting_approval" and question not in asked:
-                    asked.add(question)
-                    answers.append(loop.create_task(answer(question)))
-
-        self.services.bus.subscribe(ToolCallsUpdate, note)
 
 
 Script = Callable[[Room], Awaitable[Any]]
@@ -287,11 +255,6 @@ class Nursery:
         if thought is not None:
             parts.insert(0, {"text": f"**{thought}** more", "thought": True})
         return [_chunk(*parts)]
-
-    @staticmethod
-    def says(text: str) -> list[JsonObject]:
-        """An answer of words alone."""
-        return [_chunk({"text": text})]
 
     def done(self, result: object = "the result") -> list[JsonObject]:
         """An answer that completes the task."""

@@ -22,10 +22,10 @@ Placed = tuple[ChannelName, int | None, int | None]
 """One item of both sides; `None` where a side has nothing."""
 
 _AT_THE_END: Final = (
+    ChannelName.CHILDREN,
     ChannelName.WORKSPACE,
     ChannelName.TRANSCRIPT,
     ChannelName.RECORDING,
-    ChannelName.CHILDREN,
     ChannelName.COST,
 )
 """What is looked at only when the run is over."""

@@ -10,8 +10,8 @@ from agent_protocol.content import TextPart
 from agent_protocol.events import AgentEvent, Message
 from services.background import background_tasks
 from services.subagents.remote.agents import conversation_key
+from services.subagents.remote.call import RemoteInvocation, joined
 from services.subagents.remote.errors import A2AAgentError, RemoteAgentError, told
-from services.subagents.remote.invocation import RemoteInvocation, joined
 from services.subagents.remote.progress import beginning, progress, stopped
 from services.subagents.remote.protocol import RemoteSubagentProtocol
 from services.tools.contract import ToolExecution, ToolResult

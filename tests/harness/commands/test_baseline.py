@@ -1,5 +1,6 @@
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -442,3 +443,41 @@ def test_help_imports_nothing_slow(command: list[str]) -> None:
     )
 
     assert "SLOW []" in done.stdout
+
+
+def test_a_check_of_some_runs_only_those(corpus: Path, kept: Path) -> None:
+    result = check(corpus, kept, "--most", 1, "--seed", 4)
+    assert result.exit_code == 0, result.output
+    assert "fresh: 1 baseline of legacy" in result.stdout
+    assert "2 more are of their cassettes" in result.stdout
+
+
+def test_which_some_hangs_on_the_seed(corpus: Path, kept: Path) -> None:
+    for name in "a/1", "a/2", "b/1":
+        tamper(kept / f"{name}.json")
+    found = set()
+    for seed in range(8):
+        result = check(corpus, kept, "--most", 1, "--seed", seed)
+        assert result.exit_code == 1
+        found |= set(re.findall(r"^stale: (\S+):", result.stdout, re.MULTILINE))
+    assert found == {"a/1", "a/2", "b/1"}
+
+
+def test_a_check_of_some_names_every_baseline_that_is_of_another_cassette(
+    corpus: Path, kept: Path
+) -> None:
+    for file in corpus.rglob("*.yaml"):
+        file.write_text(f"{file.read_text()}\n# another\n")
+    (kept / "b" / "1.json").unlink()
+    result = check(corpus, kept, "--most", 1)
+    assert result.exit_code == 1
+    assert result.stdout.count("is of another version of the cassette") == 2
+    assert "stale: b/1: is missing" in result.stdout
+
+
+def test_most_is_for_checks(corpus: Path, tmp_path: Path) -> None:
+    result = invoke(
+        "baseline", corpus, "--runtime", "legacy", "--out", tmp_path / "out", "--most", 3
+    )
+    assert result.exit_code == 2
+    assert "give --check too" in result.output

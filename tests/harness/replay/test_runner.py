@@ -108,9 +108,9 @@ SLEEP = {"command": "sleep 60"}
 
 
 def test_what_this_build_lacks_is_said_before_anything_runs() -> None:
-    seen = run(home_files={".gemini/agents/helper.md": "x"})
+    seen = run(model=[step({"functionCall": {"name": "enter_plan_mode", "args": {}}})])
 
-    assert seen.error == "not supported by this build: subagents"
+    assert seen.error == "not supported by this build: plan_mode"
     assert (seen.events, seen.requests) == ([], [])
 
 

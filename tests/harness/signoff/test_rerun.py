@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from harness.draw import chosen
 from harness.experiment.case import CaseTask, judge
 from harness.gate.facts import Facts
 from harness.gate.measurements import SampleRun
@@ -15,7 +16,6 @@ from harness.signoff.problems import SigningRefused
 from harness.signoff.rerun import (
     Again,
     block_tasks_of,
-    chosen,
     refuse_other,
     run_blocks_again,
     run_cases_again,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 
 import pytest
 from google.adk.models.llm_request import LlmRequest
@@ -11,14 +12,16 @@ from google.genai import types
 
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.model_parts import Instruction, ModelParts
-from runtimes.adk.notes import Answer, Chunk, RequestContents, WireContent
+from runtimes.adk.model_parts import Asking, Instruction, ModelParts
+from runtimes.adk.notes import Answer, Chunk, RequestContents, Retrying, Stopped, WireContent
 from runtimes.adk.run import ModelCallFailed, Run, RunLink
 from runtimes.adk.tools import Toolbox
 from services.abort import AbortController, AbortError
 from services.history.transforms import NO_RESPONSE_TEXT_NUDGE, THINKING_ONLY_NUDGE
+from services.hook_definitions import read_hooks
 from services.model.configs import ModelConfigKey
 from services.model.errors import ApiError, InvalidStreamError, NetworkError
+from services.model.generator import LlmRole
 from services.scheduler.calls import ToolCallRequest
 from services.state import ApprovalMode
 
@@ -365,3 +368,43 @@ def test_model_claims_no_capability_that_adk_would_act_on(kit):
         assert b.model.capabilities.output_schema_and_tools is not True
 
     bench(kit, [], script)
+
+
+def test_calls_of_a_session_that_names_none_stay_as_they_came(kit):
+    async def script(b):
+        b.model._parts = replace(b.model._parts, asking=Asking(names_calls=False))
+        answer = (await b.ask())[-1].content.note
+        assert "id" not in answer.turn.parts[0]["functionCall"]
+
+    bench(kit, [[kit.parts_chunk(kit.call("glob", {}), finish="STOP")]], script)
+
+
+def test_request_is_made_in_the_role_of_its_session(kit):
+    async def script(b):
+        b.model._parts = replace(b.model._parts, asking=Asking(role=LlmRole.SUBAGENT))
+        await b.ask()
+        assert b.played.model.requests[0].role is LlmRole.SUBAGENT
+
+    bench(kit, [[kit.text("x", "STOP")]], script)
+
+
+def test_attempt_after_the_first_is_told_where_somebody_wants_to_know(kit):
+    async def script(b):
+        b.model._parts = replace(b.model._parts, asking=Asking(tells_retries=True))
+        notes = [type(response.content.note) for response in await b.ask()]
+        assert notes == [Chunk, Retrying, Chunk, Answer]
+
+    bench(kit, [[kit.text("")], [kit.text("x", "STOP")]], script)
+
+
+def test_history_stays_after_a_stop_that_the_session_outlives(kit):
+    async def script(b):
+        b.model._parts = replace(b.model._parts, asking=Asking(outlives_stops=True))
+        *_, stopped, last = await b.ask()
+        assert isinstance(stopped.content.note, Stopped)
+        assert last.error_code == "AGENT_EXECUTION_STOPPED"
+        assert b.turns == 2
+
+    stop = 'echo \'{"continue": false, "stopReason": "enough"}\''
+    hooks = read_hooks({"BeforeModel": [{"hooks": [{"type": "command", "command": stop}]}]})
+    bench(kit, [[kit.text("x", "STOP")]], script, hooks=hooks)

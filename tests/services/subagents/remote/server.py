@@ -67,7 +67,7 @@ class Agent(AgentExecutor):
         await task.complete(said(task, "Done."))
 
     async def parts(self, task, rest, context):
-        data = ParseDict({"b": 1, "a": [True, None, 1.5]}, Value())
+        data = ParseDict({"a": [True, None, 1.5, {"b": 1}]}, Value())
         await task.add_artifact(
             [
                 a2a.Part(data=data),
@@ -166,16 +166,21 @@ async def first(request):
 
 
 async def dropping(request):
-    """Begins to answer, and breaks off."""
+    """Begins to answer, in the protocol that it is asked in, and breaks off."""
     asked = await request.json()
+    ids = {"taskId": "t-2", "contextId": "c-2"}
+    if asked["method"].startswith("message/"):
+        part = {"kind": "text", "text": "Half of it"}
+        message = {"kind": "message", "messageId": "m", "role": "agent", "parts": [part]}
+        status = {"state": "working", "message": message}
+        result = {"kind": "status-update", **ids, "status": status, "final": False}
+    else:
+        message = {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "Half of it"}]}
+        status = {"state": "TASK_STATE_WORKING", "message": message}
+        result = {"statusUpdate": {**ids, "status": status}}
 
     async def events():
-        ids = {"taskId": "t-2", "contextId": "c-2"}
-        status = {
-            "state": "TASK_STATE_WORKING",
-            "message": {"messageId": "m", "role": "ROLE_AGENT", "parts": [{"text": "Half of it"}]},
-        }
-        yield event(asked["id"], {"statusUpdate": {**ids, "status": status}})
+        yield event(asked["id"], result)
         raise ConnectionResetError
 
     return StreamingResponse(events(), media_type="text/event-stream")

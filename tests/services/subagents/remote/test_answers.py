@@ -57,7 +57,7 @@ async def test_data_and_files_are_told_as_text(server: Server, opened: Open, nam
     async with opened() as session:
         result = await session.call(agent(card_url=server.card(name)), "parts")
     assert text_of(result) == (
-        'Artifact:\nData: {"a":[true,null,1.5],"b":1}'
+        'Artifact:\nData: {"a":[true,null,1.5,{"b":1}]}'
         "File: https://example.com/x.pngFile: y.binFile: [binary/unnamed]"
     )
 

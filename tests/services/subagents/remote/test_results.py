@@ -5,8 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from a2a.types.a2a_pb2 import Message, Part, Role, StreamResponse
+from google.protobuf.json_format import ParseDict
+from google.protobuf.struct_pb2 import Value
 
 from services.subagents.remote.cards import target_url
+from services.subagents.remote.chunks import chunk_of
 from services.subagents.remote.invocation import remote_invocation
 from services.subagents.remote.results import (
     AUTH_REQUIRED,
@@ -123,6 +127,13 @@ def test_a_conversation_keeps_its_context_and_lets_go_of_ended_tasks() -> None:
         assert begun.after(task(state)) == Conversation("c", None)
     for state in ("working", "submitted", "input-required", "auth-required", "unknown"):
         assert begun.after(status(state)) == begun
+
+
+def test_data_has_one_order_whatever_table_it_comes_from() -> None:
+    value = ParseDict({"c": {"z": 1, "y": [{"b": None, "a": False}]}, "b": "x"}, Value())
+    answer = StreamResponse(message=Message(role=Role.ROLE_AGENT, parts=[Part(data=value), Part()]))
+    assert of(chunk_of(answer)).text() == ('Data: {"b":"x","c":{"y":[{"a":false,"b":null}],"z":1}}')
+    assert chunk_of(StreamResponse()) == {}
 
 
 @on_virtual_time

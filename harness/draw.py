@@ -1,0 +1,15 @@
+"""Some of many names, drawn by a seed: the same ones wherever and whenever it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from harness.canonical import sha256_hex
+
+__all__ = ["chosen"]
+
+
+def chosen(names: Sequence[str], count: int, seed: int) -> list[str]:
+    """`count` of the names, or all there are: the same ones for the same seed."""
+    shuffled = sorted(names, key=lambda name: sha256_hex(f"{seed}:{name}"))
+    return sorted(shuffled[:count])

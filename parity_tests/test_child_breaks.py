@@ -1,0 +1,117 @@
+"""The same for child agents: break one in one runtime, and see the child found and named."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from harness.explain import explain, first_cause
+from harness.parity.compare import compare
+from harness.parity.divergence import ChannelName, Divergence, Kind
+from harness.parity.verdict import CaseVerdict
+from harness.replay.runner import run_cassette
+from parity_tests.corpus import WAIVERS, cassette
+from services.children.child_services import ChildServices
+from services.subagents.activity import ActivityType
+from services.subagents.definition import TerminateMode
+
+
+def broken(
+    monkeypatch: pytest.MonkeyPatch, name: str, *patch: Any, item: bool = False
+) -> Divergence:
+    """Judge the cassette, what both runtimes share being broken for the candidate alone.
+
+    It must diverge, and the explanation must name channel, thread and cassette.
+    """
+    one = cassette(name)
+    control = run_cassette(one, "legacy")
+    with monkeypatch.context() as patched:
+        (patched.setitem if item else patched.setattr)(*patch)
+        candidate = run_cassette(one, "adk")
+    result = compare(control, candidate, one, WAIVERS)
+    assert result.verdict is CaseVerdict.DIVERGENT
+    cause = first_cause(result)
+    assert cause is not None
+    words = "\n".join(explain(result, "legacy", "adk"))
+    assert f"channel {cause.channel}" in words
+    assert "thread 0/0" in cause.label
+    assert cause.cassette == name
+    return cause
+
+
+@pytest.mark.contract("P-202")
+def test_a_lost_activity_is_found_in_the_children(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = ChildServices.tell
+
+    def lossy(self: ChildServices, type: ActivityType, data: Any) -> None:
+        if type is not ActivityType.THOUGHT_CHUNK:
+            whole(self, type, data)
+
+    cause = broken(monkeypatch, "subagent/thoughts", ChildServices, "tell", lossy)
+
+    assert (cause.channel, cause.kind) == (ChannelName.CHILDREN, Kind.MISSING)
+    assert cause.label.startswith("THOUGHT_CHUNK")
+
+
+@pytest.mark.contract("P-202")
+def test_a_childs_event_out_of_order_is_found_in_the_children(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from runtimes.adk.quiet import import_quietly
+
+    stream = import_quietly("runtimes.adk.child.stream").ChildStream
+    whole = stream.tell
+    held: list[Any] = []
+
+    def late(self: Any, activity: Any) -> None:
+        """Tell the first call only after what follows it."""
+        held.append(activity)
+        if len(held) > 1:
+            whole(self, activity)
+        if len(held) == 2:
+            whole(self, held[0])
+
+    cause = broken(monkeypatch, "subagent/reads_and_completes", stream, "tell", late)
+
+    assert (cause.channel, cause.kind) == (ChannelName.CHILDREN, Kind.ORDER)
+    assert cause.label.startswith("tool_")
+
+
+@pytest.mark.contract("P-182")
+def test_another_reason_of_a_childs_end_is_found_in_the_children(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from runtimes.adk.quiet import import_quietly
+
+    reasons = import_quietly("runtimes.adk.child.stream").END_REASONS
+
+    cause = broken(
+        monkeypatch,
+        "subagent/reads_and_completes",
+        reasons,
+        TerminateMode.GOAL,
+        "failed",
+        item=True,
+    )
+
+    assert (cause.channel, cause.kind) == (ChannelName.CHILDREN, Kind.CHANGED)
+    assert (cause.path, cause.control, cause.candidate) == ("event.reason", "completed", "failed")
+
+
+@pytest.mark.contract("P-182")
+def test_an_altered_question_of_a_child_is_found_in_its_requests(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from services.subagents.prompt import ChildPrompt
+
+    whole = ChildPrompt.query
+
+    def louder(self: ChildPrompt) -> str:
+        return whole(self).upper() + "!"
+
+    cause = broken(monkeypatch, "subagent/reads_and_completes", ChildPrompt, "query", louder)
+
+    assert (cause.channel, cause.kind) == (ChannelName.REQUESTS, Kind.CHANGED)
+    assert cause.label == "generateContentStream(subagent, thread 0/0)"
+    assert cause.path.startswith("contents[0].parts")
