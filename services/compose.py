@@ -59,7 +59,7 @@ from services.threads import ThreadedContentGenerator, ThreadPaths, follow_calls
 from services.tool_distillation import ToolDistillation
 from services.tools.base import Invocation
 from services.tools.builtin import build_registry
-from services.tools.contract import ServerTool
+from services.tools.contract import as_server_tool
 from services.tools.edit_correction import EditCorrector
 from services.tools.host import ToolHost
 from services.tools.project_memory import ProjectMemory
@@ -236,6 +236,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
             settings=setup.settings,
             steering=steering,
             remote=_remote(setup.settings, subagents, host),
+            measured=None if telemetry is None else telemetry.subagent,
         ),
     )
     tools.set_exclusion(
@@ -447,7 +448,8 @@ def _placed(setup: ServicesSetup, threads: ThreadPaths) -> ServicesSetup:
 
 
 def _policy_annotations(tool: Named) -> JsonObject | None:
-    return tool.policy_annotations if isinstance(tool, ServerTool) else None
+    of_server = as_server_tool(tool)
+    return None if of_server is None else of_server.policy_annotations
 
 
 def _web(

@@ -117,6 +117,22 @@ PROFILES: Final = _profiles(
         },
     ),
     Profile(
+        name="subagents",
+        about="agents that the model calls, one after the other and beside each other",
+        weights={
+            "chances": {
+                "agents": 1000,
+                "round": 600,
+                "marathon": 0,
+                "circle": 20,
+                "fault": 40,
+                "interruption": 250,
+            },
+            "during": {"hint": 15},
+            "approval_mode": {"plan": 4},
+        },
+    ),
+    Profile(
         name="malformed",
         about="answers that are not as they should be: odd chunks, odd calls, odd ends",
         weights={

@@ -63,6 +63,7 @@ class AdkRuntime(Runtime):
         """Start the conversation anew."""
         self._conversation.start()
         self._sessions.drop(self._conversation)
+        self._services.steering.clear()
 
     async def compress(self) -> None:
         """Summarise the history now.

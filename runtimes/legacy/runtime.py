@@ -56,6 +56,7 @@ class LegacyRuntime(Runtime):
     async def reset(self) -> None:
         """Start the conversation anew."""
         self._chats.reset()
+        self._services.steering.clear()
 
     async def compress(self) -> None:
         """Summarise the history now."""

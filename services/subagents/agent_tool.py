@@ -5,7 +5,7 @@ Source: core `agents/agent-tool.ts`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Final
 
@@ -34,10 +34,13 @@ from services.tools.contract import (
 from services.tools.schema import ParameterSchema
 from services.wire import JsonObject, js_trim
 
-__all__ = ["AgentTool", "RemoteInvoker"]
+__all__ = ["AgentTool", "MeasuredRun", "RemoteInvoker"]
 
 RemoteInvoker = Callable[[RemoteAgentDefinition, JsonObject], Invocation]
 """Makes a call of a remote agent out of its inputs."""
+
+MeasuredRun = Callable[[str, str, Callable[[], Awaitable[ToolResult]]], Awaitable[ToolResult]]
+"""Runs an agent, given its name and description and what runs it."""
 
 _PROMPT: Final = "prompt"
 
@@ -81,6 +84,7 @@ class AgentTool:
         settings: Settings,
         steering: InjectionService,
         remote: RemoteInvoker,
+        measured: MeasuredRun | None = None,
     ) -> None:
         """Make it.
 
@@ -90,10 +94,12 @@ class AgentTool:
             settings: says whether local agents run as sessions.
             steering: where hints of the user's come in.
             remote: makes calls of remote agents.
+            measured: what watches the agents' runs, if anything does.
         """
         self.parts = parts
         self.steering = steering
         self.remote = remote
+        self.measured = measured or _unmeasured
         self.local: type[LocalInvocation] = (
             LocalSessionInvocation
             if settings.adk.agent_session_subagent_enabled
@@ -177,7 +183,10 @@ class AgentCall:
         Raises:
             AbortError: it was aborted.
         """
-        return await self._invocation().execute(execution)
+        invocation, agent = self._invocation(), self._definition
+        return await self._tool.measured(
+            agent.name, agent.description, lambda: invocation.execute(execution)
+        )
 
     def _invocation(self) -> LocalInvocation | Invocation:
         match self._definition:
@@ -203,6 +212,12 @@ class AgentCall:
             ):
                 prompt = f"{hints}\n\n{prompt}"
         return {key: prompt}
+
+
+async def _unmeasured(
+    name: str, description: str, run: Callable[[], Awaitable[ToolResult]]
+) -> ToolResult:
+    return await run()
 
 
 def _primary_input(schema: JsonObject) -> str:

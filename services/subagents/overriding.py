@@ -44,7 +44,6 @@ def overridden(
             max_turns=_or(override.max_turns, definition.limits.max_turns),
         ),
         model=_model(definition.model, override),
-        tools=definition.tools if override.tools is None else override.tools,
         mcp_servers={} if servers is None else {**definition.mcp_servers, **servers},
         workspace_directories=(),
         memory_inbox_access=False,

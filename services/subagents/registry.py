@@ -51,6 +51,7 @@ _UNTRUSTED = (
     "Skipping project agents due to untrusted folder. "
     "To enable, ensure that the project root is trusted."
 )
+_NO_OTHER_TOOLS = "Cannot set property toolConfig of #<Object> which has only a getter"
 
 
 @dataclass(slots=True)
@@ -114,16 +115,16 @@ class AgentRegistry:
         if not self._settings.enable_agents:
             return
         for agent in self._builtin:
-            self._register_local(agent)
+            self._register_local(agent, "built-in")
         if not self._settings.folder_trust or self._settings.folder_trusted:
             project = self._loaded(self._workspace.root / ".gemini" / "agents")
-            await self._register_all(self._let_in(project.agents))
+            await self._register_all(self._let_in(project.agents), "project")
         else:
             self._tell("info", _UNTRUSTED)
         user = self._loaded(self._workspace.home / ".gemini" / "agents")
-        await self._register_all([with_card_hash(agent) for agent in user.agents])
+        await self._register_all([with_card_hash(agent) for agent in user.agents], "user")
         for _, folder in self._extensions:
-            await self._register_all(self._loaded(folder).agents)
+            await self._register_all(self._loaded(folder).agents, "extension")
         for warning in warnings_about_calls(_written(found.discovered.values()), found.failed):
             self._tell("warning", warning)
 
@@ -161,7 +162,7 @@ class AgentRegistry:
         if agent is None or agent.hash is None:
             return
         self.acknowledged.add(agent.name, agent.hash)
-        await self._register_all([agent])
+        await self._register_all([agent], "project")
         self._events.emit(AgentsRefreshed())
 
     def definition(self, name: str) -> AgentDefinition | None:
@@ -238,7 +239,7 @@ class AgentRegistry:
             self._events.emit(AgentsDiscovered(names=tuple(names)))
         return known
 
-    async def _register_all(self, agents: Iterable[AgentDefinition]) -> None:
+    async def _register_all(self, agents: Iterable[AgentDefinition], place: str) -> None:
         """Register the agents of one place: local ones at once, then remote ones with cards."""
         cards = RemoteCards(self._remote)
         for agent in agents:
@@ -253,7 +254,7 @@ class AgentRegistry:
                 if self._enabled(agent.name, agent.experimental):
                     cards.want(agent)
             elif isinstance(agent, LocalAgentDefinition):
-                self._register_local(agent)
+                self._register_local(agent, place)
         async for loaded in cards.loaded():
             if loaded.warning is not None:
                 self._tell("warning", loaded.warning)
@@ -262,12 +263,18 @@ class AgentRegistry:
             if loaded.agent is not None:
                 self._register_remote(loaded.agent)
 
-    def _register_local(self, agent: BuiltInAgent | LocalAgentDefinition) -> None:
+    def _register_local(self, agent: BuiltInAgent | LocalAgentDefinition, place: str) -> None:
         self._found.discovered[agent.name] = agent
         experimental = False if isinstance(agent, BuiltInAgent) else agent.experimental
-        if self._enabled(agent.name, experimental):
-            self._found.registered[agent.name] = agent
-            self._register_models(agent)
+        if not self._enabled(agent.name, experimental):
+            return
+        override = self._settings.agent_overrides.get(agent.name)
+        if override is not None and override.tools is not None:
+            # Upstream trips over its own object here; of its own agents' names the session dies.
+            self._failed(f'Error registering {place} agent "{agent.name}": {_NO_OTHER_TOOLS}')
+            return
+        self._found.registered[agent.name] = agent
+        self._register_models(agent)
 
     def _register_remote(self, agent: RemoteAgentDefinition) -> None:
         try:

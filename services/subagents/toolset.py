@@ -12,7 +12,7 @@ from typing import Final
 from services.mcp.names import MCP_PREFIX, parse_mcp_tool_name
 from services.subagents.definition import LocalAgentDefinition
 from services.tools.collation import collation_key
-from services.tools.contract import ServerTool, Tool, ToolKind
+from services.tools.contract import Tool, ToolKind, as_server_tool
 from services.tools.registry import ToolRegistry
 from services.wire import Json, JsonObject
 
@@ -85,7 +85,7 @@ class Toolset:
         """The tools that the definition asks for, each once, the place being its first one's."""
         asked = self._definition.tools
         if asked is None:
-            asked = tuple(tool.name for tool in self._parent.active())
+            return [tool for tool in self._parent.active() if _may_be_lent(tool)]
         found: dict[str, Tool] = {}
         for entry in asked:
             if isinstance(entry, str):
@@ -120,7 +120,8 @@ def _may_be_lent(tool: Tool) -> bool:
 
 
 def _server(tool: Tool) -> str | None:
-    return tool.server_name if isinstance(tool, ServerTool) else None
+    of_server = as_server_tool(tool)
+    return None if of_server is None else of_server.server_name
 
 
 def _rank(tool: Tool) -> tuple[int, object]:

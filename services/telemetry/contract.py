@@ -4,6 +4,7 @@ and nothing is wrapped.
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Protocol
 
 from agent_protocol.agent import AgentProtocol
@@ -12,6 +13,7 @@ from services.message_bus import MessageBus
 from services.model.metering import ModelCallObserver
 from services.scheduler.execution import RunCall
 from services.state import CoreEvents
+from services.tools.contract import ToolResult
 
 __all__ = ["Telemetry", "TelemetryError"]
 
@@ -38,6 +40,12 @@ class Telemetry(Protocol):
 
     def tools(self, run: RunCall) -> RunCall:
         """`run`, measured."""
+        ...
+
+    async def subagent(
+        self, name: str, description: str, run: Callable[[], Awaitable[ToolResult]]
+    ) -> ToolResult:
+        """What `run`, a run of the subagent called `name`, returns; measured."""
         ...
 
     def agent(self, agent: AgentProtocol) -> AgentProtocol:

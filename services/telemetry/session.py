@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 from agent_protocol.agent import AgentProtocol
@@ -12,10 +13,12 @@ from services.scheduler.completions import on_completed_calls
 from services.scheduler.execution import RunCall
 from services.state import CoreEvent, CoreEvents, RetryAttempt
 from services.telemetry import names
+from services.telemetry.agent_spans import SubagentSpans
 from services.telemetry.model_spans import ModelCallSpans
 from services.telemetry.recorder import Recorder, guarded
 from services.telemetry.tool_spans import ToolSpans
 from services.telemetry.turn_spans import MeasuredAgent
+from services.tools.contract import ToolResult
 
 __all__ = ["SessionTelemetry"]
 
@@ -30,6 +33,7 @@ class SessionTelemetry:
         self.model_calls = ModelCallSpans(recorder)
         self._recorder = recorder
         self._tools = ToolSpans(recorder)
+        self._subagents = SubagentSpans(recorder)
 
     def watch(self, events: CoreEvents, bus: MessageBus) -> None:
         """Take down retries, and the tool calls that end, from now on."""
@@ -48,6 +52,12 @@ class SessionTelemetry:
     def tools(self, run: RunCall) -> RunCall:
         """`run`, measured."""
         return self._tools.around(run)
+
+    async def subagent(
+        self, name: str, description: str, run: Callable[[], Awaitable[ToolResult]]
+    ) -> ToolResult:
+        """What `run`, a run of the subagent called `name`, returns; measured."""
+        return await self._subagents.measured(name, description, run)
 
     def agent(self, agent: AgentProtocol) -> AgentProtocol:
         """`agent`, its turns measured."""

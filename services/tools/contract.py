@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Final, Protocol, cast, runtime_checkable
+from weakref import WeakKeyDictionary
 
 from agent_protocol.events import ToolDisplay
 from services.abort import AbortSignal
@@ -29,6 +30,7 @@ __all__ = [
     "ToolInvocation",
     "ToolKind",
     "ToolResult",
+    "as_server_tool",
 ]
 
 LlmContent = str | Part | list[str | Part]
@@ -225,6 +227,21 @@ class ServerTool(Protocol):
     def excluded_by(self) -> frozenset[str]:
         """The names by which settings may exclude it."""
         ...
+
+
+_OF_SERVERS: Final[WeakKeyDictionary[type, bool]] = WeakKeyDictionary()
+
+
+def as_server_tool(tool: object) -> ServerTool | None:
+    """`tool`, where it is a server's.
+
+    Every tool of the session is asked for every declaration: a protocol takes its time to say.
+    """
+    kind = type(tool)
+    known = _OF_SERVERS.get(kind)
+    if known is None:
+        known = _OF_SERVERS[kind] = isinstance(tool, ServerTool)
+    return cast("ServerTool", tool) if known else None
 
 
 @runtime_checkable

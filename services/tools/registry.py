@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from services.settings import Settings
 from services.state import ApprovalMode, SessionState
-from services.tools.contract import ServerTool, Tool
+from services.tools.contract import Tool, as_server_tool
 from services.wire import JsonObject
 
 if TYPE_CHECKING:
@@ -236,10 +236,11 @@ class ToolRegistry:
             return False
         if tool.name in _RESOURCES and not self._has_resources():
             return False
+        of_server = as_server_tool(tool)
         names = (
-            tool.excluded_by
-            if isinstance(tool, ServerTool)
-            else {*names_of(tool.name), type(tool).__name__}
+            {*names_of(tool.name), type(tool).__name__}
+            if of_server is None
+            else of_server.excluded_by
         )
         if names & set(self._settings.exclude_tools):
             return False

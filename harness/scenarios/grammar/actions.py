@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from harness.scenarios.chooser import Chooser
+from harness.scenarios.grammar.agents import Agents
 from harness.scenarios.grammar.session_setup import MODES
 from harness.scenarios.grammar.texts import prompt_text
 from services.wire import Json, JsonObject
@@ -64,10 +65,14 @@ def between_sends(choose: Chooser, sent: int) -> JsonObject | None:
     return None if kind == "nothing" else {kind: True}
 
 
-def interruption(choose: Chooser) -> JsonObject:
+def interruption(choose: Chooser, agents: Agents | None = None) -> JsonObject:
     """One entry of `during`."""
     when: JsonObject
-    kind = choose.option("when", {"events": 10, "request": 8, "chunk": 6, "type": 4, "tool": 4})
+    kinds = {"events": 10, "request": 8, "chunk": 6, "type": 4, "tool": 4}
+    if agents is not None and agents.beside_each_other:
+        # Which of them makes the n-th request is chance.
+        kinds = {"events": 10, "type": 4, "tool": 4}
+    kind = choose.option("when", kinds)
     if kind == "events":
         when = {"events": choose.whole(1, 14)}
     elif kind == "request":
@@ -87,7 +92,8 @@ def interruption(choose: Chooser) -> JsonObject:
         )
         when = {"type": choose.among(types)}
     else:
-        when = {"tool": choose.among(("read_file", "run_shell_command", "write_file"))}
+        called = ("invoke_agent",) if agents is not None else ()
+        when = {"tool": choose.among((*called, "read_file", "run_shell_command", "write_file"))}
     # A prompt comes only where one is surely being answered: it is refused, and nothing else.
     found: JsonObject = {"when": when, "do": _doing(choose, sends=kind in ("chunk", "tool"))}
     if "send" not in found["do"] and choose.chance("delay", 400):
@@ -99,7 +105,10 @@ def interruption(choose: Chooser) -> JsonObject:
 def _doing(choose: Chooser, *, sends: bool) -> Json:
     if sends and choose.chance("send_meanwhile", 80):
         return {"send": "one more thing"}
-    kind = choose.option("during", {"abort": 20, "mode": 4})
+    kind = choose.option("during", {"abort": 20, "mode": 4, "hint": 0})
+    if kind == "hint":
+        source = choose.among(("user_steering", "background_completion"))
+        return {"hint": {"text": choose.among(("look closer", "  ")), "source": source}}
     if kind == "mode":
         return {"set_approval_mode": {"mode": choose.among(MODES)}}
     return "abort"

@@ -6,6 +6,7 @@ from typing import Final
 
 from harness.scenarios.chooser import Chooser
 from harness.scenarios.grammar.actions import between_sends, interruption, send
+from harness.scenarios.grammar.agents import Agents, turns_of
 from harness.scenarios.grammar.answers import answer, wants_tools
 from harness.scenarios.grammar.chunks import chunk
 from harness.scenarios.grammar.model_faults import fault
@@ -19,8 +20,8 @@ _TAIL: Final = 12
 _UTILITIES: Final = 40
 
 
-def scenario(choose: Chooser, name: str, phase: str = "A") -> JsonObject:
-    """A cassette as JSON, under `name`.
+def scenario(choose: Chooser, name: str) -> JsonObject:
+    """A cassette as JSON, under `name`. It is of phase B where agents play a part, else of A.
 
     The model's main steps follow the drawn conversation. A runtime that asks once more than was
     drawn (a retry, a nudge) finds the steps of the next prompt, and at the end a stock of plain
@@ -30,13 +31,22 @@ def scenario(choose: Chooser, name: str, phase: str = "A") -> JsonObject:
     found: JsonObject = {
         "cassette": 1,
         "name": name,
-        "phase": phase,
+        "phase": "A",
         "provenance": {"kind": "generated"},
         "session": setup,
         "files": dict(FILES),
         "match": "by_role",
     }
+    agents = Agents.drawn(choose) if choose.chance("agents", 0) else None
+    if agents is not None:
+        found["phase"] = "B"
+        found["home_files"] = dict(agents.home_files)
+        if agents.settings:
+            setup["settings"] = {**setup.get("settings", {}), **agents.settings}
     answers = answers_of_the_user(choose)
+    if agents is not None and agents.beside_each_other:
+        # Who is asked first is chance: everybody is told the same.
+        answers = {who: said[:1] for who, said in answers.items()}
     if answers:
         found["answers"] = answers
     script: list[Json] = []
@@ -46,31 +56,44 @@ def scenario(choose: Chooser, name: str, phase: str = "A") -> JsonObject:
         if before is not None:
             script.append(before)
         script.append(send(choose))
-        steps += _conversation(choose, setup["model"])
+        steps += _conversation(choose, setup["model"], agents, sum(map(_turns, steps)))
     found["script"] = script
-    during = [interruption(choose) for _ in choose.times("interruption", 2, 120)]
+    during = [interruption(choose, agents) for _ in choose.times("interruption", 2, 120)]
     if during:
         found["during"] = during
     found["model"] = [
-        *({**step, "role": "main"} for step in steps),
+        *({"role": "main", **step} if agents else {**step, "role": "main"} for step in steps),
         {"text": "Nothing more to say.", "role": "main", "repeat": _TAIL},
+        *([agents.tail()] if agents is not None else []),
         *_utilities(choose),
     ]
     return found
 
 
-def _conversation(choose: Chooser, model: str) -> list[JsonObject]:
-    """The main steps of one prompt: rounds of tools, then an answer; faults before any of them."""
+def _conversation(
+    choose: Chooser, model: str, agents: Agents | None, turns: int
+) -> list[JsonObject]:
+    """The steps of one prompt: rounds of tools, then an answer; faults before any of them.
+
+    `turns` model turns went before. Those of agents follow the answer that calls them.
+    """
     steps: list[JsonObject] = []
     if choose.chance("marathon", 4):
         steps += _marathon(choose)
     for _ in choose.times("round", 6, 550):
         steps += _faults(choose)
+        if agents is not None and choose.chance("delegation", 600):
+            steps += agents.delegation(choose, turns + sum(map(_turns, steps)))
+            continue
         steps.append(answer(choose, model, tools=True))
         steps += _again(choose, steps)
     steps += _faults(choose)
     steps.append(answer(choose, model, tools=False))
     return steps
+
+
+def _turns(step: JsonObject) -> int:
+    return turns_of(step) if step.get("role", "main") == "main" else 0
 
 
 def _faults(choose: Chooser) -> list[JsonObject]:

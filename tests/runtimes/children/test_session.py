@@ -124,6 +124,34 @@ def test_an_abort_ends_it_with_an_empty_result(played: Play) -> None:
     assert seen.events[-1]["reason"] == "aborted"
 
 
+def test_an_abort_in_the_last_turn_ends_it_as_aborted_with_what_the_run_came_to(
+    played: Play,
+) -> None:
+    async def abort(scene: Scene) -> None:
+        await scene.services.clock.sleep(1000)
+        await scene.child.abort()
+
+    one_turn = agent(tools=(LOOK,), limits=RunLimits(max_turns=1))
+    seen = played([call("look")], for_ever, definition=one_turn, meanwhile=abort)
+    assert seen.ended.terminate_reason is TerminateMode.MAX_TURNS
+    assert seen.events[-1]["reason"] == "aborted"
+
+
+def test_when_it_is_over_it_hears_no_hints(played: Play) -> None:
+    heard: list[int] = []
+
+    async def look(scene: Scene) -> None:
+        await scene.child.result()
+        heard.append(len(scene.services.steering._listeners))
+
+    async def slow(scene: Scene, request: ModelRequest) -> Sequence[Part]:
+        heard.append(len(scene.services.steering._listeners))
+        return [complete()]
+
+    played(slow, meanwhile=look)
+    assert heard == [1, 0]
+
+
 def test_whoever_is_told_of_activities_hears_before_the_subscribers(played: Play) -> None:
     order: list[str] = []
 
@@ -158,8 +186,8 @@ def message(text: str) -> MessageSend:
 
 def test_inputs_are_kept_until_the_message_and_its_text_is_the_query(played: Play) -> None:
     async def sending(scene: Scene) -> None:
-        assert await scene.child.send(UpdateSend(config={"more": "1", "query": "old"})) is None
         assert await scene.child.send(UpdateSend(config={"more": "2"})) is None
+        assert await scene.child.send(UpdateSend(config={"query": "old"})) is None
         assert await scene.child.send(ActionSend(type="nothing")) is None
         stream = await scene.child.send(message("new"))
         assert stream is not None

@@ -47,6 +47,16 @@ def test_an_agent_out_of_time_at_the_model_is_warned_and_may_complete(played: Pl
     assert seen.ended.duration_ms == 2 * MINUTE_MS
 
 
+def test_an_answer_that_comes_when_the_time_is_up_does_not_count(played: Play) -> None:
+    async def late(scene: Scene, request: ModelRequest) -> Sequence[Part]:
+        await scene.services.clock.sleep(3 * MINUTE_MS)
+        return [complete("late")]
+
+    seen = played(late, [complete("in the grace")], definition=agent(limits=TWO_MINUTES))
+    assert seen.ended.result == "in the grace"
+    assert seen.thoughts[0].startswith("Execution limit reached (TIMEOUT).")
+
+
 def test_an_agent_out_of_time_twice_says_for_how_long_it_worked(played: Play) -> None:
     seen = played(
         slow(3 * MINUTE_MS, complete()),

@@ -73,9 +73,7 @@ def test_a_model_config_merges_deeply_and_limits_one_by_one() -> None:
     assert AGENT.model.generation_config["thinkingConfig"] == {"x": 1}
 
 
-def test_tools_are_replaced_and_servers_added() -> None:
-    assert changed(tools=[]).tools == ()
-    assert changed(tools=["glob"]).tools == ("glob",)
+def test_servers_are_added() -> None:
     assert changed(mcpServers={"t": {"url": "u"}}).mcp_servers == {
         "s": {"command": "c"},
         "t": {"url": "u"},
@@ -85,12 +83,12 @@ def test_tools_are_replaced_and_servers_added() -> None:
 def test_experimental_agents_are_off_unless_switched_on(tmp_path: Path) -> None:
     place = Place(tmp_path)
     registry = place.registry()
-    registry._register_local(replace(AGENT, experimental=True))
+    registry._register_local(replace(AGENT, experimental=True), "user")
     assert registry.names() == []
 
     on = {"agents": {"overrides": {"a": {"enabled": True}}}}
     registry = place.registry(parameters=on)
-    registry._register_local(replace(AGENT, experimental=True))
+    registry._register_local(replace(AGENT, experimental=True), "user")
     assert registry.names() == ["a"]
 
 
@@ -133,3 +131,20 @@ def test_an_override_without_meaning_is_named_with_its_place(override: Any, mess
         with pytest.raises(SettingError) as caught:
             settings({"agents": {"overrides": {"a": override}}})
         assert str(caught.value).startswith(message)
+
+
+@pytest.mark.parametrize("tools", [[], ["glob"]])
+def test_an_agent_whose_tools_settings_would_replace_is_left_out(
+    tmp_path: Path, tools: list[str]
+) -> None:
+    place = Place(tmp_path)
+    place.write(place.user, "helper")
+    place.write(place.user, "other")
+    overrides = {"helper": {"tools": tools}, "generalist": {"tools": tools}}
+    registry = place.loaded(builtin=True, parameters={"agents": {"overrides": overrides}})
+    assert registry.names() == ["codebase_investigator", "cli_help", "other"]
+    problem = "Cannot set property toolConfig of #<Object> which has only a getter"
+    assert place.told == [
+        ("error", f'Error registering {where} agent "{name}": {problem}')
+        for where, name in (("built-in", "generalist"), ("user", "helper"))
+    ]

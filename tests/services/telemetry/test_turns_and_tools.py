@@ -1,6 +1,7 @@
 import asyncio
 import json
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from agent_protocol.content import TextPart
 from agent_protocol.errors import StreamActive
 from agent_protocol.event_log import EventLog
 from agent_protocol.events import AgentEnd, AgentEvent, AgentStart
-from services.abort import AbortController, AbortSignal
+from services.abort import AbortController, AbortError, AbortSignal
 from services.availability.switching import FallbackActivated
 from services.clock import VIRTUAL_EPOCH_MS
 from services.message_bus import MessageBus
@@ -23,7 +24,7 @@ from services.scheduler.calls import CallStatus, ToolCallRequest, ToolCallRespon
 from services.scheduler.execution import Ending
 from services.scheduler.states import ToolCall
 from services.state import ApprovalMode, CoreEvents, RetryAttempt, SessionState
-from services.tools.contract import ToolErrorType
+from services.tools.contract import ToolErrorType, ToolResult
 
 HELLO = MessageSend(content=(TextPart(text="a secret"),))
 
@@ -312,3 +313,50 @@ async def test_words_are_recorded_where_that_is_asked_for(rig: Any) -> None:
     assert result["parts"][0]["response"] == {"output": "a secret"}
     (said,) = json.loads(agent["gen_ai.input.messages"])
     assert said == {"role": "user", "parts": [{"type": "text", "content": "a secret"}]}
+
+
+@pytest.mark.parametrize(
+    ("shown", "raised", "reason", "error", "status"),
+    [
+        ({"terminateReason": "MAX_TURNS"}, None, "MAX_TURNS", None, 0),
+        ({"state": "error"}, None, None, "_OTHER", 2),
+        ("", AbortError("Operation cancelled by user"), None, "cancelled", 0),
+        ("", RuntimeError("gone"), None, "_OTHER", 2),
+    ],
+)
+async def test_a_subagents_run_stands_under_its_call_and_its_requests_under_it(
+    rig: Any,
+    shown: Any,
+    raised: Exception | None,
+    reason: str | None,
+    error: str | None,
+    status: int,
+) -> None:
+    async def child() -> ToolResult:
+        ask(telemetry)
+        rig.clock.advance(30)
+        if raised is not None:
+            raise raised
+        return ToolResult(llm_content="", return_display=shown)
+
+    async def run(call: ToolCall, signal: AbortSignal) -> Ending:
+        with suppress(type(raised or ValueError())):
+            await telemetry.subagent("helper", "Helps.", child)
+        return ending(CallStatus.SUCCESS)
+
+    with rig.opened() as telemetry:
+        await telemetry.tools(run)(tool_call(), AbortController().signal)
+    by_name = {span["name"]: span for span in rig.spans()}
+    tool, agent, request = (
+        by_name[name] for name in ("execute_tool ls", "invoke_agent helper", "generate_content m")
+    )
+    assert agent["parentSpanId"] == tool["spanId"]
+    assert request["parentSpanId"] == agent["spanId"]
+    found = agent["attributes"]
+    assert found["gen_ai.agent.name"] == "helper"
+    assert found["gen_ai.agent.description"] == "Helps."
+    assert found.get("gemini_cli.end_reason") == reason
+    assert found.get("error.type") == error
+    assert agent["status"]["code"] == status
+    (point,) = rig.metrics()["gen_ai.invoke_agent.duration"]["histogram"]["dataPoints"]
+    assert point["sum"] == 0.03

@@ -13,7 +13,7 @@ import pytest
 from agent_protocol import to_wire
 from services.abort import AbortController
 from services.background import background_tasks
-from services.subagents.remote.errors import RemoteAgentError
+from services.subagents.remote.errors import A2AAgentError, RemoteAgentError
 from services.subagents.remote.protocol import RemoteSubagentProtocol
 from services.subagents.remote.results import Conversation
 from services.subagents.remote.secrets import Secrets
@@ -107,6 +107,21 @@ async def test_a_credential_that_no_header_may_have_is_not_repeated(
         )
     assert "the header X-API-Key have characters that no header may have" in text_of(result)
     assert "4711" not in repr(result)
+
+
+@on_virtual_time
+async def test_the_stack_of_a_failure_has_no_credential(opened: Open) -> None:
+    key = "key-0b5e77aa"
+    definition = agent(
+        card_json=json.dumps({"url": f"ftp://h/{key}"}), auth={"type": "apiKey", "key": key}
+    )
+    async with opened() as session, background_tasks() as tasks:
+        protocol = RemoteSubagentProtocol(definition, session.agents, tasks, Conversation())
+        await protocol.send(message("x"))
+        with pytest.raises(A2AAgentError, match="Connection failed for inline JSON") as refused:
+            await protocol.result()
+    assert key not in str(refused.value) + refused.value.user_message
+    assert key not in json.dumps([to_wire(event) for event in protocol.events])
 
 
 @on_virtual_time

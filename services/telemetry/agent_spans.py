@@ -1,0 +1,72 @@
+"""A span for every run of a subagent, inside the span of the call that asked for it."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+from services.abort import AbortError
+from services.telemetry import names
+from services.telemetry.recorder import Recorder, Scope, guarded, within
+from services.tools.contract import ToolResult
+
+__all__ = ["SubagentSpans"]
+
+
+class SubagentSpans:
+    """Measures the runs of a session's subagents."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        self._recorder = recorder
+
+    async def measured(
+        self, agent: str, description: str, run: Callable[[], Awaitable[ToolResult]]
+    ) -> ToolResult:
+        """`run`, with a span around it; all that the agent does belongs to that span."""
+        scope, began_ms = Scope(), self._recorder.now_ms()
+        self._begin(scope, agent, description, began_ms)
+        # Nothing is known of a run whose task was cancelled.
+        reason, error = None, names.CANCELLED
+        try:
+            with within(scope):
+                result = await run()
+            reason, error = _reason(result), ""
+            return result
+        except AbortError:
+            raise
+        except Exception:
+            error = names.OTHER_ERROR
+            raise
+        finally:
+            self._end(scope, agent, began_ms, reason, error)
+
+    @guarded
+    def _begin(self, scope: Scope, agent: str, description: str, began_ms: int) -> None:
+        attributes = {**_common(agent), names.AGENT_DESCRIPTION: description}
+        scope.span = self._recorder.begin(
+            f"{names.INVOKE_AGENT} {agent}", attributes, began_ms=began_ms
+        )
+
+    @guarded
+    def _end(self, scope: Scope, agent: str, began_ms: int, reason: str | None, error: str) -> None:
+        ended_ms = self._recorder.now_ms()
+        attributes: dict[str, Any] = {} if reason is None else {names.END_REASON: reason}
+        if error or reason is None:
+            attributes[names.ERROR_TYPE] = error or names.OTHER_ERROR
+        failed = attributes.get(names.ERROR_TYPE) == names.OTHER_ERROR
+        kept = {key: value for key, value in attributes.items() if key == names.ERROR_TYPE}
+        self._recorder.instruments.turn_duration.record(
+            (ended_ms - began_ms) / 1000, {**_common(agent), **kept}
+        )
+        if scope.span is not None:
+            self._recorder.end(scope.span, attributes, ended_ms=ended_ms, failed=failed)
+
+
+def _reason(result: ToolResult) -> str | None:
+    """Why the agent ended, where it did so by itself."""
+    shown = result.return_display
+    return shown.get("terminateReason") if isinstance(shown, dict) else None
+
+
+def _common(agent: str) -> dict[str, Any]:
+    return {names.OPERATION: names.INVOKE_AGENT, names.AGENT_NAME: agent}
