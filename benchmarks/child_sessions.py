@@ -18,8 +18,9 @@ from runtimes.contract import Runtime
 from runtimes.registry import open_runtime
 from services.abort import AbortController
 from services.bundle import Services
-from services.clock import Clock
+from services.clock import SystemClock
 from services.compose import open_services
+from services.ids import RandomIds
 from services.model.generator import ChunkStream, EmbedRequest, LlmRole, ModelRequest
 from services.settings import Settings
 from services.state import ApprovalMode
@@ -121,10 +122,14 @@ class ChildSession:
 
 
 @asynccontextmanager
-async def open_children(
-    runtime_name: str, clock: Clock | None = None
-) -> AsyncIterator[ChildSession]:
-    """A session in a folder of its own, with one agent defined; a virtual clock unless given."""
+async def open_children(runtime_name: str, *, real: bool = False) -> AsyncIterator[ChildSession]:
+    """A session in a folder of its own, with one agent defined.
+
+    Args:
+        runtime_name: whose.
+        real: with the machine's clock and random ids, which remember nothing, instead of a
+            replay's.
+    """
     model = _Model()
     with open_envelope() as envelope:
         agents = envelope.workspace.home / ".gemini" / "agents"
@@ -132,11 +137,12 @@ async def open_children(
         (agents / "helper.md").write_text(_AGENT, "utf-8")
         setup = replace(
             envelope.setup("gemini-2.5-flash", model),
-            clock=clock or envelope.clock,
             approval_mode=ApprovalMode.YOLO,
             # The model says the same every time, which is what loop detection is there to end.
             settings=Settings(disable_loop_detection=True),
         )
+        if real:
+            setup = replace(setup, clock=SystemClock(), ids=RandomIds())
         async with (
             open_services(setup) as services,
             open_runtime(runtime_name, services) as runtime,

@@ -17,14 +17,14 @@ from typing import Final
 from benchmarks.child_sessions import ChildSession, open_children
 from benchmarks.figures import Figure, MeasurementError, Section, Target
 from benchmarks.sampling import BLOCK, across, gc_paused, median_of, typical
-from services.clock import SystemClock, virtual_loop
+from services.clock import virtual_loop
 
 __all__ = ["AT_ONCE", "IN_SEQUENCE", "measure"]
 
 RUNTIMES: Final = ("legacy", "adk")
 AT_ONCE: Final = 10
 IN_SEQUENCE: Final = 50
-WARM_UP: Final = 10
+WARM_UP: Final = 50
 VISITS: Final = 4
 RETURNS: Final = Target(1, "below")
 """All that fifty agents leave behind weighs less than one of them while it runs."""
@@ -144,8 +144,8 @@ def _kept_in_child(runtime: str) -> dict[str, int]:
 
 
 async def _kept(runtime: str) -> dict[str, int]:
-    # A virtual clock would keep the deadlines of agents that are long gone.
-    async with open_children(runtime, SystemClock()) as session:
+    # A replay's clock and ids remember agents that are long gone.
+    async with open_children(runtime, real=True) as session:
         tracemalloc.start()
         for _ in range(WARM_UP):
             await session.child()

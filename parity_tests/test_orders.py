@@ -51,17 +51,18 @@ def runs_side_by_side(file: Path) -> bool:
     return any(choice.free for choice in barrier.schedule.choices)
 
 
-FAMILIES = sorted({file.name.partition("/")[0] for file in find_cassettes([CORPUS], None, "B")})
+PHASE_B = find_cassettes([CORPUS], None, "B")
+FAMILIES = sorted({file.name.partition("/")[0] for file in PHASE_B})
 
 
 @pytest.mark.timeout(300)
 @pytest.mark.contract("P-185")
 @pytest.mark.parametrize("family", FAMILIES)
 def test_phase_b_is_clean_in_every_completion_order(family: str) -> None:
-    files = find_cassettes([CORPUS / family], None, "B")
-    names = [f"{family}/{file.name}" for file in files if runs_side_by_side(file.path)]
+    files = [file for file in PHASE_B if file.name.startswith(f"{family}/")]
+    assert files
 
-    results = [explored(name) for name in names]
+    results = [explored(file.name) for file in files if runs_side_by_side(file.path)]
 
     assert [result.cassette for result in results if result.verdict is not CaseVerdict.PARITY] == []
 
@@ -94,6 +95,20 @@ def broken(name: str) -> OrdersResult:
     return result
 
 
+def in_each_session_anew(monkeypatch: pytest.MonkeyPatch, *lists: list[Any]) -> None:
+    """Empty `lists` whenever a session is opened, so that nothing is wrong between runs."""
+    from services.subagents.agent_tool import AgentTool
+
+    made = AgentTool.__init__
+
+    def emptied(self: Any, *args: Any, **more: Any) -> None:
+        for each in lists:
+            each.clear()
+        made(self, *args, **more)
+
+    monkeypatch.setattr(AgentTool, "__init__", emptied)
+
+
 def test_a_result_that_goes_to_another_call_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Results come through one queue, so whoever waits first gets what is done first."""
     from runtimes.legacy.subagent import _Stream
@@ -116,15 +131,7 @@ def test_a_result_that_goes_to_another_call_is_found(monkeypatch: pytest.MonkeyP
         await mine.wait()
         return done[turns.index(mine)].result()
 
-    def fresh(self: Any, *args: Any) -> Any:
-        done.clear()
-        turns.clear()
-        return prepared(self, *args)
-
-    from runtimes.legacy.runtime import LegacyRuntime
-
-    prepared = LegacyRuntime.__init__
-    monkeypatch.setattr(LegacyRuntime, "__init__", fresh)
+    in_each_session_anew(monkeypatch, done, turns)
     monkeypatch.setattr(_Stream, "result", of_anybody)
 
     result = broken("subagent_threads/two")
@@ -137,23 +144,17 @@ def test_a_result_that_goes_to_another_call_is_found(monkeypatch: pytest.MonkeyP
 def test_a_list_that_children_share_is_found_though_both_engines_have_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from services.subagents.agent_tool import AgentTool
     from services.subagents.child_run import LocalInvocation
 
     alone = LocalInvocation.execute
-    made = AgentTool.__init__
     done: list[str] = []
-
-    def forgetting(self: Any, *args: Any, **more: Any) -> None:
-        done.clear()
-        made(self, *args, **more)
 
     async def counting(self: Any, execution: Any) -> Any:
         result = await alone(self, execution)
         done.append(execution.call_id)
         return replace(result, llm_content=[{"text": f"the {len(done)}. that is done"}])
 
-    monkeypatch.setattr(AgentTool, "__init__", forgetting)
+    in_each_session_anew(monkeypatch, done)
     monkeypatch.setattr(LocalInvocation, "execute", counting)
 
     result = broken("subagent_threads/two")
@@ -178,12 +179,12 @@ def test_ids_that_go_by_completion_are_found(monkeypatch: pytest.MonkeyPatch, na
     def by_completion(self: Any, completed: Sequence[Any]) -> list[dict[str, Any]]:
         parts = answer(self, completed)
         ids = [each for each in ended if each in {call.request.call_id for call in completed}]
-        ended.clear()
         return [
             {**part, "functionResponse": {**part["functionResponse"], "id": id_}}
             for part, id_ in zip(parts, ids, strict=True)
         ]
 
+    in_each_session_anew(monkeypatch, ended)
     monkeypatch.setattr(ToolScheduler, "_execute", executed)
     monkeypatch.setattr(agent._Stream, "_answer", by_completion)
 

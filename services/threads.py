@@ -30,6 +30,7 @@ __all__ = [
     "ThreadedContentGenerator",
     "executing_call",
     "follow_calls",
+    "outside_calls",
     "thread_order",
     "within_call",
 ]
@@ -43,6 +44,16 @@ _executing: ContextVar[str | None] = ContextVar("executing_call", default=None)
 def executing_call() -> str | None:
     """The id of the tool call in whose execution this task runs, if any."""
     return _executing.get()
+
+
+@contextmanager
+def outside_calls() -> Iterator[None]:
+    """Mark what this task does as nobody's call: a person's doing, noticed while an agent works."""
+    token = _executing.set(None)
+    try:
+        yield
+    finally:
+        _executing.reset(token)
 
 
 @contextmanager

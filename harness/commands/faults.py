@@ -49,6 +49,7 @@ _CLASSES = (
     "context",
     "recording",
     "lifecycle",
+    "subagents",
 )
 _SEED = 20260101
 

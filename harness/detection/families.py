@@ -22,6 +22,18 @@ FAMILIES: Final[Mapping[Behaviour, tuple[str, ...]]] = {
     Behaviour.CONTEXT: ("masking", "compression", "truncation", "distillation"),
     Behaviour.RECORDING: ("resume", "text", "tools"),
     Behaviour.LIFECYCLE: ("abort", "limits", "text", "tools"),
+    Behaviour.SUBAGENTS: (
+        "subagent",
+        "subagent_limits",
+        "subagent_steering",
+        "subagent_tools",
+        "subagent_models",
+        "subagent_policy",
+        "subagent_threads",
+        "subagent_definitions",
+        "subagent_hooks",
+        "subagent_sessions",
+    ),
 }
 """Class of behaviour to families of cassettes, likeliest first."""
 

@@ -36,6 +36,7 @@ _CLASSES: Final = {
     Seam.EVENTS: ("streaming", "tools", "errors", "lifecycle"),
     Seam.LIFECYCLE: ("lifecycle", "abort", "limits", "next_speaker"),
     Seam.LOOPS: ("loops",),
+    Seam.SUBAGENTS: ("subagents", "abort", "limits"),
 }
 """Classes of the contract that are about what lies behind a seam, likeliest first."""
 

@@ -72,13 +72,11 @@ def _sort(found: Divergence) -> str:
 
 def _child_seam(evidence: Evidence) -> Guess:
     """Up to here both asked the model the same, made the same calls and recorded the same."""
-    first = evidence.first
-    if _sort(first) == "child":
+    sort = _sort(evidence.first)
+    if sort == "child":
         return probably("child-itself", Seam.SUBAGENTS, "which agents there are is a definition's")
-    if not _sort(first).isupper():
+    if not sort.isupper():  # activities are, events are not
         return probably("child-event", Seam.EVENTS, "the child may have told it so")
-    if _sort(first) in ("TOOL_CALL_START", "TOOL_CALL_END"):
-        return probably("child-call-told", Seam.SUBAGENTS, "what a tool shows is told, too")
     return probably("child-told", Seam.SUBAGENTS, "it may have gone so, and be told as it went")
 
 

@@ -47,6 +47,8 @@ class Behaviour(StrEnum):
     """The chat recording, and a session resumed from it."""
     LIFECYCLE = "lifecycle"
     """Starts, ends, aborts, and the order of events."""
+    SUBAGENTS = "subagents"
+    """Agents that a call starts: how they end, what they may call, whose things they use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

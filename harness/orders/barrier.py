@@ -28,6 +28,7 @@ from services.scheduler.execution import Ending, RunCall
 from services.scheduler.states import ToolCall
 from services.state import ApprovalModeChanged, CoreEvent, ModelChanged
 from services.threads import ThreadPaths, executing_call
+from services.tools.registry import ToolRegistry
 
 __all__ = ["PATIENCE_MS", "Barrier"]
 
@@ -54,6 +55,7 @@ class Barrier:
         self._since_ms: float | None = None
         self.touches = Touches()
         self._asked: set[str] = set()
+        self._begun: set[str] = set()
         self._answers: dict[str, str] = {}
         self._meanwhile = False
         self._addressed: frozenset[str | None] = frozenset()
@@ -95,6 +97,10 @@ class Barrier:
         self.touches.root = str(services.workspace.root)
         services.events.subscribe(self._core_event)
         services.bus.subscribe(ToolCallsUpdate, self._look_at_questions)
+        if not self._tools:
+            services.bus.subscribe(
+                ToolCallsUpdate, lambda update: self._look_at_calls(update, services.tools)
+            )
 
     def asked(self, request: ModelRequest) -> Place:
         """The place of the answer to a request that is being made."""
@@ -160,7 +166,8 @@ class Barrier:
     def _around(self, run: RunCall) -> RunCall:
         async def held(call: ToolCall, signal: AbortSignal) -> Ending:
             place = self._place(self._paths.of_call(call.call_id), "call")
-            self.touches.tool(call, str(place))
+            if call.tool is not None:
+                self.touches.tool(call.tool, call.request.args, str(place))
             ending = await run(call, signal)
             if not signal.aborted:
                 await self.hold(place, signal)
@@ -182,6 +189,15 @@ class Barrier:
             if question is not None and question not in self._asked:
                 self._asked.add(question)
                 self.touches.write(ANSWERS, self._paths.of_call(call.call_id))
+
+    def _look_at_calls(self, update: ToolCallsUpdate, tools: ToolRegistry) -> None:
+        """Of calls that an engine runs by itself it is known which tool's they are."""
+        for call in update.calls:
+            tool = tools.get(call.name)
+            if call.status != "executing" or tool is None or call.call_id in self._begun:
+                continue
+            self._begun.add(call.call_id)
+            self.touches.tool(tool, None, self._paths.of_call(call.call_id))
 
 
 def _open(turn: asyncio.Future[None]) -> None:

@@ -12,9 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from services.scheduler.states import ToolCall
 from services.subagents.definition import COMPLETE_TASK
-from services.tools.contract import ServerTool, ToolKind
+from services.tools.contract import ServerTool, Tool, ToolKind
 from services.wire import Json
 
 __all__ = [
@@ -79,18 +78,16 @@ class Touches:
         """`what` was as `value` says in this run, which stands for all that was done with it."""
         self._whole[what] = value
 
-    def tool(self, call: ToolCall, who: str) -> None:
-        """A call begins to run."""
+    def tool(self, tool: Tool, args: Json, who: str) -> None:
+        """A call begins to run; `args` are not known of every engine."""
         self.read(MODE, who)
         self.read(ANSWERS, who)
-        for what, writes in self._of_tool(call):
+        for what, writes in self._of_tool(tool, args):
             self._log.append(_Touch(what, who, writes))
 
-    def _of_tool(self, call: ToolCall) -> Iterator[tuple[str, bool]]:
-        tool = call.tool
-        if tool is None or tool.kind in _ALONE or tool.name == COMPLETE_TASK:
+    def _of_tool(self, tool: Tool, args: Json) -> Iterator[tuple[str, bool]]:
+        if tool.kind in _ALONE or tool.name == COMPLETE_TASK:
             return
-        args: Json = call.request.args
         path = args.get("file_path") if isinstance(args, dict) else None
         if isinstance(tool, ServerTool):
             yield f"the server {tool.server_name}", True

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,6 +37,7 @@ from runtimes.contract import CommandFailed, ConversationCommands, Runtime, Runt
 from services.bundle import Services
 from services.clock import VirtualClock
 from services.state import ApprovalMode, PrivilegedModeRefused
+from services.threads import outside_calls
 
 __all__ = ["Driver"]
 
@@ -119,6 +120,10 @@ class Driver:
 
     def _fire(self, due: Callable[[object], bool]) -> None:
         fired = [moment for moment in self._waiting if due(moment.when)]
+        with outside_calls():
+            self._begin(fired)
+
+    def _begin(self, fired: Sequence[During]) -> None:
         for moment in fired:
             self._waiting.remove(moment)
             if moment.delay_ms > 0:

@@ -34,6 +34,7 @@ _PACKAGES: Final[Mapping[Seam, str]] = {
     Seam.EVENTS: "runtimes/{runtime}",
     Seam.LIFECYCLE: "runtimes/{runtime}",
     Seam.LOOPS: "services/loop_detection",
+    Seam.SUBAGENTS: "services/children",
 }
 """Where the code of a seam lies. What a service does differently for one runtime alone is that
 runtime's use of it: both places are named then (`package_of`)."""

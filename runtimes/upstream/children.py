@@ -13,6 +13,7 @@ from runtimes.upstream.connection import Connection
 from services.subagents.activity import ActivityType, OnActivity, SubagentActivity
 from services.subagents.child import StartedChild
 from services.subagents.subagents import Subagents
+from services.threads import ThreadPaths
 from services.wire import JsonObject
 
 __all__ = ["Children"]
@@ -48,8 +49,10 @@ class _ChildSession:
 class Children:
     """Tells a session's witnesses what its driver reports of child agents."""
 
-    def __init__(self, connection: Connection, subagents: Subagents) -> None:
+    def __init__(self, connection: Connection, subagents: Subagents, threads: ThreadPaths) -> None:
+        """`threads` says on whose behalf the driver asks its model."""
         self._subagents = subagents
+        self._threads = threads
         self._tellers: dict[str, tuple[str, OnActivity]] = {}
         self._sessions: dict[str, _ChildSession] = {}
         connection.handlers.update(
@@ -58,6 +61,7 @@ class Children:
 
     def _on_child(self, message: JsonObject) -> None:
         agent_id, agent = str(message["agentId"]), str(message["agent"])
+        self._threads.child(message["call"])  # its first question need not be its agent's own
         session = _ChildSession() if message["session"] else None
         if session is not None:
             self._sessions[agent_id] = session

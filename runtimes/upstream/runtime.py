@@ -96,7 +96,7 @@ def runtime_for(version: str) -> RuntimeFactory:
             tasks = await stack.enter_async_context(_serving(connection))
             notices = Notices(connection, services, threads, tasks)
             stack.callback(notices.close)
-            Children(connection, services.subagents)
+            Children(connection, services.subagents, threads)
             ModelBridge(
                 connection,
                 services.content_generator,

@@ -284,7 +284,7 @@ async def test_an_aborted_parent_of_ten_leaves_no_process_and_no_task(
 
 async def test_a_session_that_is_left_ends_its_children(engine: str, tmp_path: Path) -> None:
     before, tasks = children(), asyncio.all_tasks()
-    scripts = {
+    scripts: dict[str, list[Any]] = {
         "main": [[told("one"), told("two")]],
         "0/0": [[call("run_shell_command", command="sleep 300")]],
         "0/1": [HANG],
@@ -305,7 +305,7 @@ async def test_a_flood_of_a_childs_does_not_reach_its_parents_stream(
 ) -> None:
     thoughts: list[Part] = [{"text": f"**Step {n}** more", "thought": True} for n in range(500)]
     reads = [call("list_directory", dir_path=".") for _ in range(60)]
-    scripts = {
+    scripts: dict[str, list[Any]] = {
         "main": [[told("one")], [{"text": "ok"}]],
         "0/0": [[*thoughts, *reads], [done("x" * 200_000)]],
     }
@@ -327,7 +327,7 @@ async def test_a_child_whose_tool_dies_goes_on(
         raise MemoryError("no more")
 
     monkeypatch.setattr("services.tools.list_directory._ListDirectory.execute", dies)
-    scripts = {
+    scripts: dict[str, list[Any]] = {
         "main": [[told("one")], [{"text": "ok"}]],
         "0/0": [[call("list_directory", dir_path=".")], [done("in spite of that")]],
     }
@@ -342,7 +342,7 @@ async def test_a_child_that_never_finishes_is_stopped_and_its_parent_goes_on(
     engine: str, tmp_path: Path
 ) -> None:
     again = [call("list_directory", dir_path=".")]
-    scripts = {
+    scripts: dict[str, list[Any]] = {
         "main": [[told("one")], [{"text": "ok"}]],
         "0/0": [again, again, again, again],
     }

@@ -13,8 +13,7 @@ from harness.experiment.backend import LoadedCassette
 from harness.orders.barrier import Barrier
 from harness.orders.places import Place
 from harness.replay.observation import Observation
-from services.scheduler.states import ToolCall
-from services.tools.contract import ToolKind
+from services.tools.contract import Tool, ToolKind
 from tests.harness.samples import run
 
 __all__ = ["run_in_order"]
@@ -59,7 +58,5 @@ def run_in_order(cassette: LoadedCassette, runtime: str, barrier: Barrier) -> Ob
 def _touch(barrier: Barrier, place: Place, text: str) -> None:
     outside = "two write" in text and place.path == (0, 2)
     kind = ToolKind.EDIT if "same file" in text and not outside else ToolKind.FETCH
-    tool = SimpleNamespace(name="some_tool", kind=kind)
-    request = SimpleNamespace(args={"file_path": "x.txt"})
-    call = cast("ToolCall", SimpleNamespace(tool=tool, request=request))
-    barrier.touches.tool(call, str(place))
+    tool = cast("Tool", SimpleNamespace(name="some_tool", kind=kind))
+    barrier.touches.tool(tool, {"file_path": "x.txt"}, str(place))

@@ -13,19 +13,19 @@ from harness.orders.shared import (
     Touches,
     apart,
 )
-from services.scheduler.states import ToolCall
-from services.tools.contract import ToolKind
+from services.tools.contract import Tool, ToolKind
+
+Call = tuple[Tool, Any]
 
 
-def tool_call(kind: ToolKind, name: str = "some_tool", **args: Any) -> ToolCall:
-    tool = SimpleNamespace(name=name, kind=kind)
-    return cast("ToolCall", SimpleNamespace(tool=tool, request=SimpleNamespace(args=args)))
+def tool_call(kind: ToolKind, name: str = "some_tool", **args: Any) -> Call:
+    return cast("Tool", SimpleNamespace(name=name, kind=kind)), args
 
 
-def trace(*calls: tuple[str, ToolCall]) -> Any:
+def trace(*calls: tuple[str, Call]) -> Any:
     touches = Touches("/ws")
     for who, each in calls:
-        touches.tool(each, who)
+        touches.tool(*each, who)
     return touches.trace
 
 
@@ -62,7 +62,7 @@ SHELL = tool_call(ToolKind.EXECUTE, command="make")
     ],
 )
 def test_two_calls_share_what_one_of_them_may_change(
-    one: ToolCall, other: ToolCall, shared: tuple[str, ...]
+    one: Call, other: Call, shared: tuple[str, ...]
 ) -> None:
     first = trace(("0/0 call", one), ("0/1 call", other))
     second = trace(("0/1 call", other), ("0/0 call", one))
@@ -86,12 +86,21 @@ def test_readers_between_the_same_writes_cannot_tell_their_order() -> None:
     assert apart(readers("0/1 answer 0"), readers()) == (MODEL,)
 
 
+def test_where_arguments_are_not_known_a_file_is_any_file() -> None:
+    unknown = (WRITE_X[0], None)
+
+    one = trace(("0/0 call", unknown), ("0/1 call", unknown))
+    other = trace(("0/1 call", unknown), ("0/0 call", unknown))
+
+    assert apart(one, other) == (WORKSPACE,)
+
+
 @pytest.mark.parametrize("what", [MODE, ANSWERS])
 def test_a_call_depends_on_mode_and_answers(what: str) -> None:
     before, after = Touches(), Touches()
     before.write(what, "main")
-    before.tool(READ_X, "0/0 call")
-    after.tool(READ_X, "0/0 call")
+    before.tool(*READ_X, "0/0 call")
+    after.tool(*READ_X, "0/0 call")
     after.write(what, "main")
 
     assert apart(before.trace, after.trace) == (what,)

@@ -1,18 +1,20 @@
 """What is observed of child agents while a run goes on."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from agent_protocol.event_log import EventLog
 from agent_protocol.events import AgentEnd, AgentEvent, AgentStart
-from harness.cassette.format import Cassette
+from harness.cassette.format import AtRequest, Cassette, During, SetApprovalMode
 from harness.cassette.load import build_cassette
 from harness.parity.compare import compare_observations
 from harness.replay.children import SeenChildren
 from harness.replay.observation import Observation
 from harness.replay.runner import run_cassette
 from harness.replay.trace import to_trace
+from services.state import ApprovalMode
 from services.subagents.activity import ActivityType, SubagentActivity
 from services.subagents.child import StartedChild
 
@@ -133,7 +135,8 @@ def test_each_thread_is_answered_from_its_own_queue_whoever_is_first(
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_another_order_of_two_children_differs_in_nothing_but_the_named_rule(runtime: str) -> None:
-    one, other = (run(two_children(*delays), runtime) for delays in ((10, 300), (300, 10)))
+    one = run(two_children(10, 300), "legacy")
+    other = run(two_children(300, 10), runtime)
 
     assert [each.thread for each in one.requests] != [each.thread for each in other.requests]
     found = compare_observations(one, other)
@@ -154,3 +157,14 @@ def test_a_trace_shows_the_children() -> None:
 
     assert [child["agent"] for child in trace["children"]] == ["one", "two"]
     assert trace["children"][0]["events"][-1]["type"] == "agent_end"
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+def test_what_the_user_does_while_a_child_works_is_on_the_main_thread(runtime: str) -> None:
+    quiet = two_children(10, 300)
+    mode = During(when=AtRequest(index=1), do=SetApprovalMode(mode=ApprovalMode.PLAN))
+
+    seen = run(replace(quiet, during=(mode,)), runtime)
+
+    assert {"event": "approval-mode-changed", "mode": "plan"} in seen.side_events
+    assert "side_events" not in seen.threads

@@ -225,6 +225,7 @@ def play(
     inputs: JsonObject | None = None,
     meanwhile: Callable[[Scene], Awaitable[None]] | None = None,
     begin: Callable[[Scene], Awaitable[None]] | None = None,
+    leave: bool = False,
     summaries: Sequence[str] = (),
     counted: int = 10,
     mode: ApprovalMode = ApprovalMode.YOLO,
@@ -234,6 +235,7 @@ def play(
     """Run a child to its end.
 
     `meanwhile` runs beside it from before its first turn on; `begin` starts it in another way.
+    With `leave` nobody waits for it: the engine is closed as soon as `meanwhile` is over.
     """
 
     async def run() -> Played:
@@ -270,14 +272,16 @@ def play(
                 beside = asyncio.get_running_loop().create_task(_void(meanwhile(scripted.scene)))
             output, error = None, None
             try:
-                output = await child.result()
+                if not leave:
+                    output = await child.result()
             except Exception as raised:
                 error = raised
             if beside is not None:
                 await beside
-            own = [item for item in scripted.requests if item.role.value == "subagent"]
-            found = _recordings(setup.workspace)
-            return Played(child, told, own, output, error, scripted.others, found)
+        assert asyncio.all_tasks() == {asyncio.current_task()}
+        own = [item for item in scripted.requests if item.role.value == "subagent"]
+        found = _recordings(setup.workspace)
+        return Played(child, told, own, output, error, scripted.others, found)
 
     with asyncio.Runner(loop_factory=virtual_loop) as runner:
         return runner.run(run())

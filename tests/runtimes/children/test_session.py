@@ -137,6 +137,15 @@ def test_an_abort_in_the_last_turn_ends_it_as_aborted_with_what_the_run_came_to(
     assert seen.events[-1]["reason"] == "aborted"
 
 
+def test_an_engine_that_is_closed_ends_its_children(played: Play) -> None:
+    async def a_while(scene: Scene) -> None:
+        await scene.services.clock.sleep(1000)
+
+    seen = played(for_ever, meanwhile=a_while, leave=True)
+    assert seen.events[-1]["type"] == "agent_end"
+    assert seen.events[-1]["reason"] == "aborted"
+
+
 def test_when_it_is_over_it_hears_no_hints(played: Play) -> None:
     heard: list[int] = []
 

@@ -1,0 +1,468 @@
+"""Faults of the runtimes in the agents that a call starts."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from typing import Any, Final
+
+from harness.faults.fault import Behaviour, Fault, Site
+from harness.faults.patching import replaced
+
+__all__ = ["FAULTS"]
+
+_legacy = partial(Fault, site=Site.LEGACY, behaviour=Behaviour.SUBAGENTS)
+_adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.SUBAGENTS)
+_LATE_MS: Final = 5_000
+
+
+def _no_last_turn(last_turn: Any) -> Any:
+    async def broken(self: Any, chat: Any, reason: Any) -> Any:
+        return None
+
+    return broken
+
+
+def _two_last_turns(last_turn: Any) -> Any:
+    async def broken(self: Any, chat: Any, reason: Any) -> Any:
+        result = await last_turn(self, chat, reason)
+        return result if result is not None else await last_turn(self, chat, reason)
+
+    return broken
+
+
+def _one_turn_less(begin: Any) -> Any:
+    def broken(self: Any, *args: Any) -> None:
+        begin(self, *args)
+        self.turns = 1
+
+    return broken
+
+
+def _always_well(to_its_end: Any) -> Any:
+    async def broken(self: Any, inputs: Any) -> Any:
+        reason, result = await to_its_end(self, inputs)
+        stuck = str(reason) in ("ERROR_NO_COMPLETE_TASK_CALL", "MAX_TURNS", "TIMEOUT")
+        return (type(reason)("GOAL") if stuck else reason), result
+
+    return broken
+
+
+def _never_complete(run: Any) -> Any:
+    async def broken(self: Any, *args: Any) -> Any:
+        return replace(await run(self, *args), completed=False)
+
+    return broken
+
+
+def _deaf(hearing: Any) -> Any:
+    @contextmanager
+    def broken(steering: Any) -> Iterator[Any]:
+        with hearing(steering) as heard:
+            heard.note = lambda said: None
+            heard.taken = lambda: []
+            yield heard
+
+    return broken
+
+
+def _errors_swallowed(run: Any) -> Any:
+    async def broken(self: Any, inputs: Any, signal: Any) -> Any:
+        try:
+            return await run(self, inputs, signal)
+        except Exception as error:
+            if signal.aborted:
+                raise
+            return _Done(str(error))
+
+    return broken
+
+
+class _Done:
+    """An output of an agent that is done."""
+
+    terminate_reason = "GOAL"
+    turn_count = 1
+    duration_ms = 0.0
+
+    def __init__(self, result: str) -> None:
+        self.result = result
+
+
+def _own_state(init: Any) -> Any:
+    def broken(self: Any, child: Any) -> None:
+        services = child.services
+        own = replace(services, state=copy.copy(services.state))
+        init(self, replace(child, services=own))
+
+    return broken
+
+
+def _uncut(summary_of: Any) -> Any:
+    def broken(result: str) -> str:
+        return result
+
+    return broken
+
+
+def _without_instruction(voice: Any) -> Any:
+    def broken(**fields: Any) -> Any:
+        return voice(**{**fields, "system_instruction": lambda: ""})
+
+    return broken
+
+
+def _no_subject(parse: Any) -> Any:
+    def broken(text: str) -> Any:
+        return replace(parse(text), subject="")
+
+    return broken
+
+
+def _always_aborted(why: Any) -> Any:
+    def broken(limit: Any) -> Any:
+        found = why(limit)
+        return type(found)("ABORTED")
+
+    return broken
+
+
+def _not_compressing(compress: Any) -> Any:
+    async def broken(self: Any, *args: Any) -> None:
+        return None
+
+    return broken
+
+
+def _late(abort: Any) -> Any:
+    async def broken(self: Any) -> None:
+        await self._child.services.clock.sleep(_LATE_MS)
+        await abort(self)
+
+    return broken
+
+
+def _history_goes_on(open_chat: Any) -> Any:
+    def broken(self: Any, prompt: Any) -> Any:
+        chat = open_chat(self, prompt)
+        kept = self._services.subagents.__dict__.setdefault("_chats", [])
+        if kept:
+            chat.set_turns([*kept[-1]._turns, *chat._turns])
+        kept.append(chat)
+        return chat
+
+    return broken
+
+
+def _recovered_anyway(last_chance: Any) -> Any:
+    async def broken(self: Any, reason: Any, *args: Any) -> Any:
+        mode, result = await last_chance(self, reason, *args)
+        return type(mode)("GOAL"), result
+
+    return broken
+
+
+def _begun_at_one(begin: Any) -> Any:
+    def broken(self: Any, timer: Any) -> None:
+        begin(self, timer)
+        if not self.recovering:
+            self.turns = 1
+
+    return broken
+
+
+def _other_way_round(heard: Any) -> Any:
+    def broken(self: Any) -> Any:
+        return heard(self)[::-1]
+
+    return broken
+
+
+def _not_saved(save: Any) -> Any:
+    def broken(self: Any, result: str) -> None:
+        return None
+
+    return broken
+
+
+def _late_adk(abort: Any) -> Any:
+    async def broken(self: Any) -> None:
+        await self._course._child.services.clock.sleep(_LATE_MS)
+        await abort(self)
+
+    return broken
+
+
+def _not_terminating(on_event: Any) -> Any:
+    async def broken(self: Any, *, invocation_context: Any, event: Any) -> Any:
+        return None
+
+    return broken
+
+
+def _routed_anew(run_async: Any) -> Any:
+    async def broken(self: Any, *args: Any) -> AsyncGenerator[Any, None]:
+        self._child._choice.model = None
+        async for event in run_async(self, *args):
+            yield event
+
+    return broken
+
+
+def _parents_tools(current: Any) -> Any:
+    def broken(self: Any, model: str) -> Any:
+        return [{"functionDeclarations": self._toolset._parent.declarations(model)}]
+
+    return broken
+
+
+def _calls_untold(relay: Any) -> Any:
+    def broken(self: Any, activity: Any) -> None:
+        if str(activity.type) != "TOOL_CALL_END":
+            relay(self, activity)
+
+    return broken
+
+
+def _nothing_given(given_up: Any) -> Any:
+    def broken(self: Any, reason: Any) -> str:
+        given_up(self, reason)
+        return ""
+
+    return broken
+
+
+def _endless(init: Any) -> Any:
+    def broken(self: Any, *args: Any) -> None:
+        init(self, *args)
+        self._deadline._left_ms *= 1000
+
+    return broken
+
+
+def _always_timed_out(cut_short: Any) -> Any:
+    def broken(self: Any) -> Any:
+        found = cut_short(self)
+        self.end = type(found)("TIMEOUT")
+        return self.end
+
+    return broken
+
+
+def _last_chunk_only(take: Any) -> Any:
+    def broken(self: Any, chunk: Any, run: Any) -> None:
+        kept = list(self._task.calls)
+        take(self, chunk, run)
+        if len(self._task.calls) > len(kept):
+            del self._task.calls[: len(kept)]
+
+    return broken
+
+
+def _no_events(tell: Any) -> Any:
+    def broken(self: Any, activity: Any) -> None:
+        if str(activity.type) != "ERROR":
+            tell(self, activity)
+
+    return broken
+
+
+FAULTS: Final = (
+    _legacy(
+        name="subagent-no-grace",
+        says="an agent that stops without a result gets no turn of grace",
+        origin="the most reported failure of migrated sub-agents",
+        breaks=lambda: replaced("runtimes.legacy.executor:_Run._last_turn", _no_last_turn),
+    ),
+    _legacy(
+        name="subagent-two-graces",
+        says="an agent whose turn of grace fails gets another",
+        origin="a retry put around the recovery turn",
+        breaks=lambda: replaced("runtimes.legacy.executor:_Run._last_turn", _two_last_turns),
+    ),
+    _legacy(
+        name="subagent-turns-off-by-one",
+        says="an agent's turns are counted from one",
+        origin="a loop rewritten with a range",
+        breaks=lambda: replaced("runtimes.legacy.executor:_Run.__init__", _one_turn_less),
+    ),
+    _legacy(
+        name="subagent-stuck-is-success",
+        says="an agent that ended without a result is told of as one that reached its goal",
+        origin="migrations that map every end to success",
+        breaks=lambda: replaced("runtimes.legacy.executor:_Run.to_its_end", _always_well),
+    ),
+    _legacy(
+        name="subagent-terminator-ignored",
+        says="complete_task is a tool like any other: the agent goes on",
+        origin="migrations without a mandatory terminator",
+        breaks=lambda: replaced("runtimes.legacy.executor:ChildCalls.run", _never_complete),
+    ),
+    _legacy(
+        name="subagent-hints-lost",
+        says="an agent does not hear what is said while it runs",
+        origin="a listener that was left with the parent",
+        breaks=lambda: replaced("runtimes.legacy.executor:hearing", _deaf),
+    ),
+    _legacy(
+        name="subagent-error-is-success",
+        says="an agent whose model fails is told of as one that is done",
+        origin="a broad except around the child's loop",
+        breaks=lambda: replaced(
+            "runtimes.legacy.executor:LocalAgentExecutor.run", _errors_swallowed
+        ),
+    ),
+    _legacy(
+        name="subagent-fallback-its-own",
+        says="a model that an agent falls back to is not its parent's",
+        origin="a session state copied for each child",
+        breaks=lambda: replaced("runtimes.legacy.executor:LocalAgentExecutor.__init__", _own_state),
+    ),
+    _legacy(
+        name="subagent-summary-uncut",
+        says="the summary of an agent's session is its whole result",
+        origin="a limit taken for a matter of display",
+        breaks=lambda: replaced("runtimes.legacy.executor:summary_of", _uncut),
+    ),
+    _legacy(
+        name="subagent-no-instruction",
+        says="an agent's model is not told its definition's instructions",
+        origin="a prompt that is built and not handed on",
+        breaks=lambda: replaced("runtimes.legacy.executor:ChatVoice", _without_instruction),
+    ),
+    _legacy(
+        name="subagent-thoughts-untold",
+        says="headings of an agent's thoughts are no activity",
+        origin="a translator that knows text and calls alone",
+        breaks=lambda: replaced("runtimes.legacy.executor:parse_thought", _no_subject),
+    ),
+    _legacy(
+        name="subagent-timeout-is-abort",
+        says="an agent that is out of time counts as aborted",
+        origin="one signal for both",
+        breaks=lambda: replaced("runtimes.legacy.executor:_why_aborted", _always_aborted),
+    ),
+    _legacy(
+        name="subagent-never-compressed",
+        says="an agent's history is never compressed",
+        origin="compression left with the main loop",
+        breaks=lambda: replaced("runtimes.legacy.executor:_Run._compress", _not_compressing),
+    ),
+    _legacy(
+        name="subagent-abort-late",
+        says="an abort reaches an agent five seconds later",
+        origin="an abort that is awaited behind something else",
+        breaks=lambda: replaced("runtimes.legacy.subagent:LegacyChildAgent.abort", _late),
+    ),
+    _legacy(
+        name="subagent-shared-history",
+        says="an agent begins with the history of the one before it",
+        origin="one session service for all children",
+        breaks=lambda: replaced("runtimes.legacy.executor:_Run._open_chat", _history_goes_on),
+    ),
+    _adk(
+        name="subagent-failed-grace-is-success",
+        says="an agent whose turn of grace failed has reached its goal all the same",
+        origin="migrations that map every end to success",
+        breaks=lambda: replaced(
+            "runtimes.adk.child.termination:ChildTermination._last_chance", _recovered_anyway
+        ),
+    ),
+    _adk(
+        name="subagent-turns-off-by-one-adk",
+        says="an agent's turns are counted from one",
+        origin="a plugin that counts before the callback, not after",
+        breaks=lambda: replaced("runtimes.adk.child.task:ChildTask.begin", _begun_at_one),
+    ),
+    _adk(
+        name="subagent-hints-first",
+        says="hints come before the completions of the background",
+        origin="two queues joined in the order of their names",
+        breaks=lambda: replaced(
+            "runtimes.adk.child.termination:ChildTermination.heard", _other_way_round
+        ),
+    ),
+    _adk(
+        name="subagent-summary-missing",
+        says="an agent's session is left without a summary",
+        origin="a recording closed before the result is known",
+        breaks=lambda: replaced(
+            "runtimes.adk.child.termination:ChildTermination._save_summary", _not_saved
+        ),
+    ),
+    _adk(
+        name="subagent-abort-late-adk",
+        says="an abort reaches an agent five seconds later",
+        origin="an abort that waits for the runner",
+        breaks=lambda: replaced("runtimes.adk.child.session:AdkChild.abort", _late_adk),
+    ),
+    _adk(
+        name="subagent-terminator-ignored-adk",
+        says="complete_task is a tool like any other: the agent goes on",
+        origin="a termination plugin that is not registered for children",
+        breaks=lambda: replaced(
+            "runtimes.adk.child.plugins:CompleteTaskAdkPlugin.on_event_callback", _not_terminating
+        ),
+    ),
+    _adk(
+        name="subagent-routed-each-turn",
+        says="an agent's automatic model is chosen anew for every turn",
+        origin="a routing processor without a memory",
+        breaks=lambda: replaced(
+            "runtimes.adk.child.processors:ChildRouting.run_async", _routed_anew
+        ),
+    ),
+    _adk(
+        name="subagent-declares-parents-tools",
+        says="an agent's model is offered all of its parent's tools",
+        origin="one tool list for parent and child",
+        breaks=lambda: replaced(
+            "runtimes.adk.child.declaring:ChildDeclarations.current", _parents_tools
+        ),
+    ),
+    _adk(
+        name="subagent-results-untold",
+        says="results of an agent's calls are no activity",
+        origin="events of ADK translated one by one, function responses left out",
+        breaks=lambda: replaced("runtimes.adk.child.course:ActivityRelay.__call__", _calls_untold),
+    ),
+    _adk(
+        name="subagent-end-without-words",
+        says="an agent that ends at a limit says nothing of it",
+        origin="an end reason without a message",
+        breaks=lambda: replaced(
+            "runtimes.adk.child.termination:ChildTermination._given_up", _nothing_given
+        ),
+    ),
+    _adk(
+        name="subagent-time-unlimited",
+        says="an agent's time is seconds where minutes were meant, or the other way round",
+        origin="a unit lost between a definition and a plugin",
+        breaks=lambda: replaced(
+            "runtimes.adk.child.termination:ChildTermination.__init__", _endless
+        ),
+    ),
+    _adk(
+        name="subagent-abort-is-timeout",
+        says="an agent that was aborted counts as out of time, and recovers",
+        origin="one signal for both",
+        breaks=lambda: replaced("runtimes.adk.child.task:ChildTask.cut_short", _always_timed_out),
+    ),
+    _adk(
+        name="subagent-last-chunks-calls",
+        says="of an answer's calls only those of its last chunk are run",
+        origin="a final event that is taken for all of them",
+        breaks=lambda: replaced(
+            "runtimes.adk.child.termination:ChildTermination._take", _last_chunk_only
+        ),
+    ),
+    _adk(
+        name="subagent-errors-no-events",
+        says="errors inside an agent are no events of its stream",
+        origin="only what the parent shows is translated",
+        breaks=lambda: replaced("runtimes.adk.child.stream:ChildStream.tell", _no_events),
+    ),
+)

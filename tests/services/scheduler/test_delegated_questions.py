@@ -1,0 +1,81 @@
+"""Calls that are confirmed as the call would be to which they hand their work."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from services.scheduler.calls import CallStatus
+from services.wire import JsonObject
+from tests.services.scheduler.conftest import ScriptedInvocation, ScriptedTool
+
+
+@dataclass
+class Delegating(ScriptedInvocation):
+    """Hands its work to `inner`."""
+
+    @property
+    def asked_name(self) -> str:
+        return "inner"
+
+    @property
+    def asked_args(self) -> JsonObject:
+        return {"query": self.params["prompt"]}
+
+    @property
+    def asked_shown_name(self) -> str:
+        return "The Inner"
+
+
+class DelegatingTool(ScriptedTool):
+    def build(self, params: JsonObject) -> Delegating:
+        return Delegating(self, params)
+
+
+@pytest.fixture
+def tool(rig: Any) -> ScriptedTool:
+    made = DelegatingTool("outer", display_name="The Outer")
+    rig.tools.by_name["outer"] = made
+    rig.rule("outer", "ask_user")
+    return made
+
+
+async def test_a_person_is_asked_where_the_other_call_needs_it(
+    rig: Any, tool: ScriptedTool
+) -> None:
+    rig.rule("inner", "ask_user")
+    rig.answer("proceed_once")
+    [call] = await rig.run(rig.request("outer", prompt="go"))
+    assert call.status is CallStatus.SUCCESS
+    assert len(rig.questions) == 1
+
+
+@pytest.mark.parametrize(("prompt", "ran"), [("go", 0), ("stay", 1)])
+async def test_the_policy_is_told_the_other_calls_arguments(
+    rig: Any, tool: ScriptedTool, prompt: str, ran: int
+) -> None:
+    rig.rule("inner", "deny", args_pattern=re.compile('"query":"go"'))
+    await rig.run(rig.request("outer", prompt=prompt))
+    assert len(tool.ran) == ran
+
+
+async def test_what_is_allowed_for_the_other_call_is_not_asked(
+    rig: Any, tool: ScriptedTool
+) -> None:
+    [call] = await rig.run(rig.request("outer", prompt="go"))
+    assert call.status is CallStatus.SUCCESS
+    assert rig.questions == []
+
+
+async def test_what_is_denied_for_the_other_call_is_refused_in_its_name(
+    rig: Any, tool: ScriptedTool
+) -> None:
+    rig.rule("inner", "deny")
+    [call] = await rig.run(rig.request("outer", prompt="go"))
+    assert call.status is not CallStatus.SUCCESS
+    (part,) = call.response.response_parts
+    assert 'Tool execution for "The Inner" denied by policy.' in str(part)
+    assert tool.ran == []
