@@ -170,6 +170,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         skills=skills,
         agents=lambda: _agents_section(subagents, tools),
     )
+    steering = InjectionService(setup.clock, steering=setup.settings.model_steering)
     host = ToolHost(
         workspace=setup.workspace,
         clock=setup.clock,
@@ -179,6 +180,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         process_ids=setup.process_ids,
         skills=skills,
         memory=memory,
+        steering=steering,
         corrector=(
             None
             if setup.settings.disable_llm_correction
@@ -226,7 +228,6 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
     bus = MessageBus(policy)
     follow_calls(threads, bus)
     subagents = Subagents(threads)
-    steering = InjectionService(setup.clock, steering=setup.settings.model_steering)
     tools = build_registry(
         host,
         servers if has_servers(setup.settings) else None,

@@ -48,6 +48,8 @@ class Settings:
     """Characters; 0 or less switches truncation off."""
     shell_inactivity_timeout_s: float = 300.0
     """Seconds without output after which a shell command is ended; 0 or less: never."""
+    background_completion: str = "silent"
+    """What agents are told when a command in the background ends: `inject`, `notify`, `silent`."""
     compression_threshold: float | None = None
     """The share of a model's window from which on history is compressed; none, or 0: half."""
     skip_next_speaker_check: bool = True
@@ -334,6 +336,12 @@ PARAMETERS: Final = (
         "experimental.dynamicModelConfiguration",
         "dynamic_model_configuration",
         _boolean,
+    ),
+    _parameter(
+        "shellBackgroundCompletionBehavior",
+        "tools.shell.backgroundCompletionBehavior",
+        "background_completion",
+        _text,
     ),
     _parameter("modelSteering", "experimental.modelSteering", "model_steering", _boolean),
     _parameter("plan", "general.plan.enabled", "plan_enabled", _boolean),

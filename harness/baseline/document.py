@@ -12,11 +12,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from harness.baseline.children import CHILD_KEYS, children_in, children_of, thread_of, threads_in
 from harness.canonical import canonical
 from harness.cassette.fields import Fields, text_of, whole_of
 from harness.cassette.problems import FormatProblem, kind_of
 from harness.provider.rules import RULES, ProviderFinding
+from harness.replay.child_documents import (
+    CHILD_KEYS,
+    children_in,
+    children_of,
+    thread_of,
+    threads_in,
+)
 from harness.replay.observation import Observation, ObservedRequest, RunPaths
 from harness.replay.trace import retry_record
 from services.state import RetryAttempt

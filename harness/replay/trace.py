@@ -10,7 +10,8 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
-from harness.replay.observation import ChildObservation, Observation, ObservedRequest
+from harness.replay.child_documents import children_of
+from harness.replay.observation import Observation, ObservedRequest
 from services.redaction import redacted_value
 from services.state import RetryAttempt
 from services.wire import Content, JsonObject
@@ -92,28 +93,12 @@ def _document(observation: Observation) -> JsonObject:
         "toolStates": {call: list(states) for call, states in observation.tool_states.items()},
         "retries": [retry_record(retry) for retry in observation.retries],
         "sideEvents": list(observation.side_events),
-        **(
-            {"children": [_child(child) for child in seen]}
-            if (seen := observation.children)
-            else {}
-        ),
+        **children_of(observation),
         "workspaceChanges": dict(sorted(observation.workspace_changes.items())),
         "notes": list(observation.notes),
         "unusedSteps": list(observation.unused_steps),
         "error": observation.error,
     }
-
-
-def _child(child: ChildObservation) -> JsonObject:
-    told: JsonObject = {
-        "thread": child.thread,
-        "agent": child.agent,
-        "agentId": child.agent_id,
-        "activities": list(child.activities),
-    }
-    if child.events is not None:
-        told["events"] = list(child.events)
-    return told
 
 
 def _request(request: ObservedRequest, contents: list[Content]) -> dict[str, Any]:

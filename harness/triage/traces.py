@@ -19,6 +19,7 @@ from harness.cassette.fields import Fields, text_of
 from harness.cassette.problems import FormatProblem, kind_of
 from harness.errors import HarnessError
 from harness.prefixes import shared_prefix
+from harness.replay.child_documents import CHILD_KEYS
 from harness.replay.observation import Observation
 from harness.sides import engines_of
 from services.wire import Content, Json, JsonObject
@@ -40,6 +41,7 @@ _KEYS: Final = (
     "notes",
     "unusedSteps",
     "error",
+    *CHILD_KEYS,
 )
 _REQUEST_KEYS: Final = (
     "method",
@@ -113,6 +115,7 @@ def _observation(value: Json) -> Observation:
         "provider": findings,
         "toolStates": _tool_states(fields),
         "error": fields.raw("error"),
+        **{key: fields.need(key) for key in CHILD_KEYS if key in fields},
     }
     runtime = fields.text("runtime")
     versions = {

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 
 from runtimes.legacy.chat import GeminiChat
 from runtimes.legacy.voice import ChatVoice
-from services.abort import AbortError, AbortSignal
+from services.abort import AbortSignal
 from services.children.calls import ChildCalls
 from services.children.child_services import ChildServices
 from services.compression.service import CompressionStatus
+from services.model.errors import is_abort
 from services.model.generator import LlmRole
 from services.model.parts import first_parts, function_calls, parse_thought
 from services.presentation.errors import thrown_text
@@ -121,8 +122,9 @@ class _Run:
         try:
             with either_aborted(self._signal, self._deadline.signal) as signal:
                 stopped = await self._loop(prompt, signal)
-        except AbortError:
-            if self._signal.aborted or not self._deadline.signal.aborted:
+        except Exception as error:
+            out_of_time = self._deadline.signal.aborted and not self._signal.aborted
+            if not (is_abort(error) and out_of_time):
                 raise
             stopped = _Stopped(TerminateMode.TIMEOUT)
         self._child.toolset.close()

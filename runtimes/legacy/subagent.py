@@ -17,10 +17,11 @@ from agent_protocol.event_log import EventLog
 from agent_protocol.events import AgentEvent
 from runtimes.legacy.child_events import ChildTranslator
 from runtimes.legacy.executor import LocalAgentExecutor
-from services.abort import AbortController, AbortError
+from services.abort import AbortController
 from services.background import BackgroundTasks
 from services.bundle import Services
 from services.children.child_services import child_services
+from services.model.errors import is_abort
 from services.subagents.activity import SubagentActivity
 from services.subagents.child import ChildAgent, ChildRequest
 from services.subagents.definition import AgentOutput, TerminateMode
@@ -171,7 +172,7 @@ class _Stream:
             self._end("aborted")
             raise
         except Exception as error:  # noqa: BLE001 - the border: it is the stream's failure
-            if signal.aborted or isinstance(error, AbortError):
+            if signal.aborted or is_abort(error):
                 self._output = _ABORTED
                 self._end("aborted")
             else:

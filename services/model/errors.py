@@ -73,6 +73,7 @@ __all__ = [
     "error_status",
     "error_type_name",
     "friendly_error",
+    "is_abort",
     "is_authentication_error",
     "is_cancellation",
 ]
@@ -380,6 +381,11 @@ def error_name(error: BaseException) -> str:
     if isinstance(error, (ModelError, AbortError)):
         return error.name
     return type(error).__name__
+
+
+def is_abort(error: BaseException) -> bool:
+    """Whether `error` goes by the name of an abort, whoever raised it."""
+    return error_name(error) == AbortError.name
 
 
 def is_cancellation(error: BaseException) -> bool:

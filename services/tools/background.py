@@ -5,14 +5,20 @@ Source: core `services/shellExecutionService.ts` (`background`, `listBackgroundP
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-__all__ = ["BackgroundHistory", "BackgroundProcess", "background_log"]
+from services.wire import js_length, js_trim
+
+__all__ = ["BackgroundHistory", "BackgroundProcess", "background_log", "completion_note"]
 
 _REMEMBERED: Final = 100
+_TOLD: Final = 5000
+"""UTF-16 code units of output that are told when a command has ended."""
+_LINE_ENDS: Final = "\n\r\u2028\u2029"
 
 
 @dataclass(slots=True)
@@ -54,3 +60,40 @@ class BackgroundHistory:
 def background_log(home: Path, pid: int) -> Path:
     """The file that gets the output of background process `pid`."""
     return home / ".gemini" / "tmp" / "background-processes" / f"background-{pid}.log"
+
+
+def completion_note(behaviour: str, log: Path, output: str) -> str | None:
+    """What agents are told of a command in the background that has ended; `None`: nothing.
+
+    Args:
+        behaviour: `inject`: all of it; `notify`: that it has ended; anything else: nothing.
+        log: the file that has its output.
+        output: its output.
+    """
+    if behaviour not in ("inject", "notify"):
+        return None
+    note = f"[Background command completed successfully. Output saved to {log}]"
+    if behaviour == "inject":
+        note += f"\n\n{_shortened(output)}"
+    note = js_trim(note).replace("</output>", "&lt;/output&gt;")
+    return f"<output>\n{note}\n</output>"
+
+
+def _shortened(text: str) -> str:
+    """`text` up to the limit, cut before a character with its marks; a cut text loses its line
+    ends, as upstream (core `utils/textUtils.ts`, `truncateString`).
+    """
+    if js_length(text) <= _TOLD:
+        return text
+    kept: list[str] = []
+    length, cluster = 0, ""
+    for character in f"{text}\n":
+        if cluster and unicodedata.category(character).startswith("M"):
+            cluster += character
+            continue
+        length += js_length(cluster)
+        if length > _TOLD:
+            break
+        kept.append(cluster)
+        cluster = "" if character in _LINE_ENDS else character
+    return "".join(kept) + "...[TRUNCATED]"

@@ -18,6 +18,7 @@ from services.ids import ProcessIds
 from services.settings import Settings
 from services.skills.manager import SkillManager
 from services.state import ApprovalMode, SessionState
+from services.steering import InjectionService
 from services.tools.background import BackgroundHistory
 from services.tools.edit_correction import EditCorrector
 from services.tools.project_memory import ProjectMemory
@@ -62,6 +63,8 @@ class ToolHost:
     """What `GEMINI.md` files say of the paths that tools come to; `None`: nothing."""
     corrector: EditCorrector | None = None
     """Who mends failed edits; `None` where edits stand or fall as they are."""
+    steering: InjectionService | None = None
+    """Whom to tell of commands in the background that have ended; `None`: nobody."""
     web: WebAccess | None = None
     """How web tools reach the model and the network; `None` where there is neither."""
 

@@ -24,7 +24,8 @@ from services.shell.syntax import (
     parse_command,
     strip_shell_wrapper,
 )
-from services.tools.background import background_log
+from services.steering import InjectionSource
+from services.tools.background import background_log, completion_note
 from services.tools.base import DeclarativeTool, Invocation, failed
 from services.tools.contract import (
     ConfirmationDetails,
@@ -324,9 +325,17 @@ class _Shell(Invocation):
             if command in background:
                 background.remove(command)
             history.ended(shown_pid, exit_code=process.exit_code, signal=process.ended_by)
+            self._tell_of_end(shown_pid, process.text)
             shutil.rmtree(jobs_file.parent, ignore_errors=True)
 
         process.closed.add_done_callback(ended)
+
+    def _tell_of_end(self, shown_pid: int, output: str) -> None:
+        """Tell the agents that run, where the settings want them told."""
+        log = background_log(self.host.workspace.home, shown_pid)
+        note = completion_note(self.host.settings.background_completion, log, output)
+        if note is not None and self.host.steering is not None:
+            self.host.steering.add(note, InjectionSource.BACKGROUND_COMPLETION)
 
     def _open_log(self, shown_pid: int, text: str) -> Path | None:
         """A new log that begins with `text`; `None` where it cannot be, or one is there already.

@@ -7,6 +7,7 @@ const FEWEST_FOLDED = 3;
 const KINDS = {
   request: "request", answer: "answer", retry: "retry", tool: "tool call", event: "event",
   side: "side event", memory: "memory", recording: "recording", workspace: "workspace",
+  child: "child agent",
   provider: "API rule", cost: "cost", note: "note",
 };
 

@@ -15,8 +15,8 @@ from agent_protocol.event_log import EventLog
 from runtimes.adk.child.stream import END_REASONS, ChildStream
 from runtimes.adk.child.termination import ChildTermination
 from runtimes.adk.course import Invoke
-from services.abort import AbortError
 from services.children.child_services import ChildServices
+from services.model.errors import is_abort
 from services.subagents.activity import OnActivity, SubagentActivity
 from services.subagents.definition import AgentOutput, TerminateMode
 from services.subagents.scopes import agent_scope
@@ -118,7 +118,7 @@ class ChildSend:
 
     def failed(self, error: Exception) -> None:
         """Tell of it and keep it as the result, unless somebody has aborted."""
-        if self.stream.controller.signal.aborted or isinstance(error, AbortError):
+        if self.stream.controller.signal.aborted or is_abort(error):
             self.stream.end("aborted")
         else:
             self._outcome = error

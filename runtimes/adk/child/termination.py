@@ -19,8 +19,9 @@ from runtimes.adk.child.task import ChildTask, ToldCall
 from runtimes.adk.course import Invoke
 from runtimes.adk.notes import Chunk, note_of
 from runtimes.adk.run import ModelCallFailed, Run
-from services.abort import AbortError, AbortSignal
+from services.abort import AbortSignal
 from services.children.child_services import ChildServices
+from services.model.errors import is_abort
 from services.model.parts import first_parts, function_calls, parse_thought
 from services.presentation.errors import thrown_text
 from services.subagents.activity import ActivityType
@@ -92,7 +93,7 @@ class ChildTermination:
                     result = self._concluded(result)
             except Exception as error:
                 timed_out = deadline.signal.aborted and not signal.aborted
-                if not (isinstance(error, AbortError) and timed_out):
+                if not (is_abort(error) and timed_out):
                     self._tell_error(thrown_text(error))
                     raise
                 reason, result = TerminateMode.TIMEOUT, None

@@ -23,6 +23,7 @@ PROGRAMS: Final = {
     "two": {"a": ["0/0 call"], "b": ["0/1 call"]},
     "three": {"a": ["0/0 call"], "b": ["0/1 call"], "c": ["0/2 call"]},
     "four": {n: [f"0/{n} call"] for n in "0123"},
+    "steps": {"a": ["1/0 call", "0/0 call"], "b": ["2/0 call"]},
 }
 """Threads, and the places of each, every one ready when the one before it went."""
 
@@ -34,7 +35,9 @@ def run_in_order(cassette: LoadedCassette, runtime: str, barrier: Barrier) -> Ob
     name = text.partition(";")[0]
     left = {key: [*map(Place.parse, places)] for key, places in PROGRAMS[name].items()}
     if "the second follows the first" in text and barrier.schedule.order.places:
-        left = {"all": [place for places in left.values() for place in places]}
+        left["a"] += left.pop("b")
+    if f"{runtime} is ready with everything" in text:
+        left = {str(place): [place] for places in left.values() for place in places}
     if f"{runtime} goes one by one" in text:
         left = {"all": [place for places in left.values() for place in places]}
     while ready := [places[0] for places in left.values() if places]:
@@ -50,6 +53,8 @@ def run_in_order(cassette: LoadedCassette, runtime: str, barrier: Barrier) -> Ob
     if "tells who was first" in text:
         told = [{"role": "model", "parts": [{"text": f"{first} was first"}]}]
         return replace(seen, transcript=[*seen.transcript, *told])
+    if "leaves a step over" in text:
+        return replace(seen, unused_steps=[7])
     if "events interleave" in text and changed:
         return replace(seen, events=[*seen.events[:1], *seen.events])
     return seen

@@ -113,6 +113,29 @@ def test_an_order_that_cannot_be_had_is_counted_and_hangs_nothing(tmp_path: Path
     assert result.runs[1].left == "it was the turn of 0/1 call, and 0/0 call went on"
 
 
+def test_from_an_order_that_was_left_nothing_is_tried_twice(tmp_path: Path) -> None:
+    result = explored(tmp_path, "three; the second follows the first")
+
+    had = [run.places for run in result.runs if run.left is None]
+    assert result.unreachable
+    assert len(had) == len(set(had))
+
+
+def test_a_candidate_that_is_ready_sooner_is_brought_into_the_controls_order(
+    tmp_path: Path,
+) -> None:
+    result = explored(tmp_path, "steps; adk is ready with everything")
+
+    assert result.verdict is CaseVerdict.PARITY
+    assert len(result.runs) == 3
+
+
+def test_steps_left_over_on_both_sides_are_no_doubt_in_an_order_nobody_wrote_for(
+    tmp_path: Path,
+) -> None:
+    assert explored(tmp_path, "two; leaves a step over").verdict is CaseVerdict.PARITY
+
+
 def test_a_candidate_that_does_not_follow_the_control_is_not_called_equal(tmp_path: Path) -> None:
     worst = explored(tmp_path, "two; adk goes one by one").worst
 

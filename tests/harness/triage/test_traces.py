@@ -7,6 +7,7 @@ import pytest
 
 from harness.parity.verdict import CaseVerdict
 from harness.provider.rules import ProviderFinding
+from harness.replay.observation import ChildObservation
 from harness.replay.trace import to_trace, trace_json
 from harness.triage.pairs import compared
 from harness.triage.traces import TraceFormatError, parse_trace, read_trace
@@ -59,10 +60,23 @@ def test_provider_findings_are_read_back() -> None:
 
 def test_threads_are_lineages_of_their_own() -> None:
     seen = observation()
-    child = replace(seen.requests[0], thread="child-1")
+    child = replace(seen.requests[0], thread="0/1")
     text = trace_json(replace(seen, requests=[seen.requests[0], child, *seen.requests[1:]]))
 
     assert [request.same_as_previous for request in of(text).requests] == [0, 0, 1]
+
+
+def test_child_agents_are_read_back() -> None:
+    child = ChildObservation(
+        thread="0/1", agent="helper", agent_id="i", activities=[{"type": "ERROR", "data": {}}]
+    )
+    seen = replace(observation(), children=[child], threads={"retries": {0: "0/1"}})
+
+    read = of(trace_json(seen))
+
+    assert (read.children, read.threads) == ([child], {"retries": {0: "0/1"}})
+    found = compared(read, of(trace_json(observation())), "x").divergences
+    assert {each.channel for each in found} == {"children", "retries"}
 
 
 def test_what_another_build_has_to_say_is_passed_over() -> None:

@@ -12,11 +12,13 @@ from google.adk.events.event_actions import EventActions
 from google.adk.sessions.base_session_service import GetSessionConfig
 from google.genai import types
 
-from runtimes.adk.notes import Answer, ToolsDone, WireContent, wire_of
+from runtimes.adk.notes import Answer, ChildToolsDone, ToolsDone, WireContent, wire_of
 from runtimes.adk.sessions import GcliSessionService
+from services.children.calls import CallsOutcome
 from services.clock import VirtualClock
 from services.output_masking import MaskedResponse
 
+NOTHING = CallsOutcome(parts=(), submitted_output=None, completed=False, aborted=False)
 KEY = {"app_name": "app", "user_id": "u", "session_id": "s"}
 
 
@@ -94,11 +96,12 @@ async def test_answers_go_to_the_archive():
     assert archive.answers == [("turn", "m")]
 
 
-async def test_tool_responses_settle_their_round():
+@pytest.mark.parametrize("note", [ToolsDone(()), ChildToolsDone(NOTHING)])
+async def test_tool_responses_settle_their_round(note):
     service, session, _ = await fresh()
     await service.append_event(session, said("hello"))
     await service.append_event(session, said("call", "model"))
-    done = said("response", "user", ToolsDone(()))
+    done = said("response", "user", note)
     await service.append_event(session, done)
     assert session.events == [done]
 

@@ -10,7 +10,7 @@ from agent_protocol.agent import ActionSend, MessageSend, UpdateSend
 from agent_protocol.codec import to_wire
 from agent_protocol.content import TextPart
 from agent_protocol.errors import StreamActive
-from services.model.errors import ApiError
+from services.model.errors import ApiError, NetworkError
 from services.model.generator import ModelRequest
 from services.subagents.definition import AgentPrompt, RunLimits, TerminateMode
 from services.tools.contract import ToolExecution, ToolResult
@@ -144,6 +144,14 @@ def test_an_engine_that_is_closed_ends_its_children(played: Play) -> None:
     seen = played(for_ever, meanwhile=a_while, leave=True)
     assert seen.events[-1]["type"] == "agent_end"
     assert seen.events[-1]["reason"] == "aborted"
+
+
+def test_what_goes_by_the_name_of_an_abort_ends_it_as_aborted(played: Play) -> None:
+    seen = played(NetworkError("gone", name="AbortError"))
+    assert seen.ended.terminate_reason is TerminateMode.ABORTED
+    assert [event["type"] for event in seen.events] == ["agent_start", "error", "agent_end"]
+    assert seen.events[-1]["reason"] == "aborted"
+    assert seen.errors == ["AbortError: gone"]
 
 
 def test_when_it_is_over_it_hears_no_hints(played: Play) -> None:

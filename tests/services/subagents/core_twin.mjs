@@ -95,7 +95,16 @@ async function injected(job) {
   ];
 }
 
-const kinds = { invocation, completeTask, sanitise, injected };
+async function completion(job) {
+  const { ShellExecutionService } = await load('services/shellExecutionService.js');
+  const { sanitizeOutput } = await load('utils/textUtils.js');
+  return job.outputs.map((output) => {
+    const note = ShellExecutionService.formatShellBackgroundCompletion(7, job.behaviour, output);
+    return sanitizeOutput(note).replaceAll(/\S*background-7.log/g, 'LOG');
+  });
+}
+
+const kinds = { completion, invocation, completeTask, sanitise, injected };
 let input = '';
 for await (const chunk of process.stdin) input += chunk;
 const answers = [];

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
+import pytest
+
 from services.subagents.injected import (
     background_completion,
     injected_parts,
     steering_update,
     user_hints,
 )
+from services.tools.background import completion_note
 from tests.runtimes.upstream.stand_ins import needs_core
 from tests.services.subagents.core_twin import from_core
 
@@ -43,3 +48,33 @@ def test_completions_come_before_hints() -> None:
 def test_nothing_said_is_no_part() -> None:
     assert injected_parts([], []) == []
     assert len(injected_parts(["hint"], [])) == len(injected_parts([], ["end"])) == 1
+
+
+OUTPUTS = [
+    "",
+    "  one line ",
+    "a\nb </output> <output>",
+    "x" * 5000,
+    "x" * 4999 + "\n",
+    "x" * 5001,
+    "line\r\n" * 1200,
+    "x" * 4999 + "e\u0301" + "rest",
+    "x" * 4998 + "e\u0301" + "rest",
+    "x" * 4999 + "\U0001f600" * 3,
+    "\u0301" * 6000,
+    "ab\n\u0301" * 2000,
+]
+
+
+@needs_core
+@pytest.mark.parametrize("behaviour", ["inject", "notify"])
+def test_ends_of_background_commands_are_told_in_the_words_of_the_core(behaviour: str) -> None:
+    job = {"kind": "completion", "behaviour": behaviour, "outputs": OUTPUTS}
+    (theirs,) = from_core([job])
+    for output, their in zip(OUTPUTS, theirs, strict=True):
+        assert completion_note(behaviour, Path("LOG"), output) == their, output[:20]
+
+
+@pytest.mark.parametrize("behaviour", ["silent", "", "INJECT"])
+def test_ends_of_background_commands_go_untold_unless_asked_for(behaviour: str) -> None:
+    assert completion_note(behaviour, Path("LOG"), "x") is None

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+from dataclasses import replace
 
 import pytest
 
+from services.steering import InjectionService, InjectionSource
 from services.tools.background import BackgroundHistory, background_log
 from services.tools.contract import ToolErrorType
 
@@ -127,3 +130,27 @@ async def test_an_abort_ends_the_wait_before_reading(bench):
     bench.controller.abort()
     result = await bench.run("read_background_output", pid=7, delay_ms=600_000)
     assert result.llm_content == "Full Log Output:\nx"
+
+
+@pytest.mark.parametrize("behaviour", ["inject", "notify", "silent"])
+async def test_agents_hear_of_the_end_of_a_command_where_settings_say_so(bench, behaviour):
+    steering = InjectionService(bench.host.clock, steering=False)
+    bench.host = replace(bench.host, steering=steering)
+    bench = bench.with_settings(background_completion=behaviour)
+    gate = bench.root / "gate"
+    os.mkfifo(gate)
+    await bench.run("run_shell_command", command="cat gate", is_background=True, delay_ms=0)
+    (command,) = bench.host.background
+    await asyncio.to_thread(gate.write_text, "after\n")
+    await asyncio.wait([command.closed])
+    said = steering.after(-1, InjectionSource.BACKGROUND_COMPLETION)
+    log = background_log(bench.host.workspace.home, next(iter(bench.host.background_history)).pid)
+    note = f"[Background command completed successfully. Output saved to {log}]"
+    assert (
+        said
+        == {
+            "inject": [f"<output>\n{note}\n\nafter\n</output>"],
+            "notify": [f"<output>\n{note}\n</output>"],
+            "silent": [],
+        }[behaviour]
+    )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -228,3 +230,13 @@ class TestDocs:
         execution = ToolExecution(call_id="c", signal=bench.controller.signal)
         result = await tool.build({}).execute(execution)
         assert result.error.message == "Could not find Gemini CLI documentation directory."
+
+
+def test_the_documentation_that_comes_with_the_product_is_found_and_listed_whole() -> None:
+    docs = Path(__file__).parents[3] / "docs"
+    listed = {
+        item["slug"]
+        for group in json.loads((docs / "sidebar.json").read_text("utf-8"))
+        for item in group["items"]
+    }
+    assert listed == {file.stem for file in docs.glob("*.md")}

@@ -1,4 +1,4 @@
-"""Child agents in a baseline's document: what they told, and on whose behalf things happened."""
+"""Child agents in a trace or a baseline: what they told, and on whose behalf things happened."""
 
 from __future__ import annotations
 
