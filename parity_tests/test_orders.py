@@ -20,6 +20,7 @@ from harness.orders.case import OrdersTask, explore
 from harness.orders.model import OrdersResult
 from harness.parity.verdict import CaseVerdict
 from harness.replay.runner import run_cassette
+from harness.replay.trace import trace_json
 from parity_tests.corpus import CORPUS, WAIVERS, cassette, judge
 
 MOST = 6
@@ -70,6 +71,26 @@ def test_phase_b_is_clean_in_every_completion_order(family: str) -> None:
 def test_there_is_something_to_bring_into_order() -> None:
     assert runs_side_by_side(CORPUS / "subagent_threads" / "two.yaml")
     assert runs_side_by_side(CORPUS / "tools" / "parallel_reads.yaml")
+
+
+@pytest.mark.parametrize("runtime", ["legacy", "adk"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "abort/after_call_chunk",
+        "errors/midstream_500_exhausted",
+        "tools/shell_echo",
+        "tools/many_rounds",
+        "subagent/reads_and_completes",
+        "subagent_limits/time_at_model",
+    ],
+)
+def test_holding_back_leaves_no_trace_where_there_is_one_order(name: str, runtime: str) -> None:
+    one = cassette(name)
+
+    held = run_cassette(one, runtime, between=Barrier())
+
+    assert trace_json(held) == trace_json(run_cassette(one, runtime))
 
 
 def test_parallel_tools_are_clean_in_every_completion_order() -> None:

@@ -18,9 +18,9 @@ from collections.abc import Sequence
 from typing import Final
 
 from harness.canonical import canonical
-from harness.parity import rules as _rules  # noqa: F401 - they register themselves
 from harness.parity.channels import Channel
 from harness.parity.items import REGISTERED, Hidden, Item, Rule
+from harness.parity.rules import UUID  # the rules register themselves
 from harness.replay.observation import Observation
 
 __all__ = ["RULES", "Hidden", "Item", "Rule", "project", "rules_between"]
@@ -39,11 +39,11 @@ def rules_between(control: Observation, candidate: Observation) -> tuple[Rule, .
 def project(channel: Channel, seen: Observation, rules: Sequence[Rule] = RULES) -> list[Item]:
     """The channel's items as they are compared: paths replaced, rules applied, digested."""
     chosen = [rule for rule in rules if channel.name in rule.channels]
-    agents = [(child.agent_id, f"<agent {child.thread}>") for child in seen.children]
+    agents = _agents(seen)
     projected: list[Item] = []
     for raw in channel.items(seen):
         text = seen.paths.mask_json(canonical(raw))
-        named = [(id_, shown) for id_, shown in agents if id_ and id_ in text]
+        named = [(id_, shown) for id_, shown in agents if id_ in text]
         for id_, shown in named:
             text = text.replace(id_, shown)
         value = json.loads(text)
@@ -56,3 +56,12 @@ def project(channel: Channel, seen: Observation, rules: Sequence[Rule] = RULES) 
         item.digest = hashlib.sha256(canonical(item.value).encode()).digest()
         projected.append(item)
     return projected
+
+
+def _agents(seen: Observation) -> list[tuple[str, str]]:
+    """The agents' ids, and what stands in their place; what is no random id stays compared."""
+    return [
+        (child.agent_id, f"<agent {child.thread}>")
+        for child in seen.children
+        if UUID.fullmatch(child.agent_id)
+    ]

@@ -16,16 +16,16 @@ from services.ids import CountingIds
 from services.threads import MAIN
 from services.wire import JsonObject
 
-__all__: list[str] = []
+__all__ = ["UUID"]
 
-_UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _SUFFIX = re.compile(r"(?<=_)[0-9a-z]{1,13}(?=\.txt\b)")
 _FIRST_SESSION = CountingIds().uuid("session")
-_LATER_SESSION = re.compile(rf"(?<=/session-)(?!{_FIRST_SESSION}){_UUID.pattern}(?=/)")
+_LATER_SESSION = re.compile(rf"(?<=/session-)(?!{_FIRST_SESSION}){UUID.pattern}(?=/)")
 _LATER_RECORDING = re.compile(
     rf"(?<=/session-\d{{4}}-\d\d-\d\dT\d\d-\d\d-)(?!{_FIRST_SESSION[:8]})[0-9a-f]{{8}}(?=\.json)"
-    rf"|(?<=/chats/)(?!{_FIRST_SESSION}){_UUID.pattern}(?=/)"
+    rf"|(?<=/chats/)(?!{_FIRST_SESSION}){UUID.pattern}(?=/)"
 )
 _TASK = re.compile(r"[^<]{1,1000}(<(objective|question)>\n.*\n</\2>)", re.DOTALL)
 _OUTPUT_FILE = re.compile(r"tool-outputs/[^\s\"]+?_[0-9a-z]{1,13}\.txt\b")
@@ -115,7 +115,7 @@ def recorded_ids(item: Item) -> None:
     for holder, path in dicts(item.value):
         for key in ("id", "$rewindTo"):
             value = holder.get(key)
-            if isinstance(value, str) and _UUID.fullmatch(value.removesuffix("_response")):
+            if isinstance(value, str) and UUID.fullmatch(value.removesuffix("_response")):
                 scope = "response" if value.endswith("_response") else "message"
                 item.rename("recorded_ids", holder, key, join(path, key), scope)
 
@@ -132,7 +132,7 @@ def later_sessions(item: Item) -> None:
             item.hide("later_sessions", item.value["files"], number, f"files[{number}]", shown)
     for holder, path in dicts(item.value):
         value = holder.get("sessionId")
-        if isinstance(value, str) and value != _FIRST_SESSION and _UUID.fullmatch(value):
+        if isinstance(value, str) and value != _FIRST_SESSION and UUID.fullmatch(value):
             item.rename("later_sessions", holder, "sessionId", join(path, "sessionId"), "session")
 
 
@@ -161,7 +161,7 @@ def _progress(item: Item, shown: Any, path: str) -> bool:
         return False
     for number, activity in enumerate(list_of(shown.get("recentActivity"))):
         id_ = activity.get("id") if isinstance(activity, dict) else None
-        if isinstance(id_, str) and _UUID.fullmatch(id_):
+        if isinstance(id_, str) and UUID.fullmatch(id_):
             where = f"{path}.recentActivity[{number}].id"
             item.rename("progress_ids", activity, "id", where, "activity")
     return True

@@ -117,15 +117,16 @@ def _without_instruction(voice: Any) -> Any:
 
 def _no_subject(parse: Any) -> Any:
     def broken(text: str) -> Any:
-        return replace(parse(text), subject="")
+        return parse("")
 
     return broken
 
 
-def _always_aborted(why: Any) -> Any:
-    def broken(limit: Any) -> Any:
-        found = why(limit)
-        return type(found)("ABORTED")
+def _out_of_time_is_aborted(recovered: Any) -> Any:
+    async def broken(self: Any, chat: Any, stopped: Any) -> Any:
+        if str(stopped.reason) != "TIMEOUT":
+            return await recovered(self, chat, stopped)
+        return replace(stopped, reason=type(stopped.reason)("ABORTED"))
 
     return broken
 
@@ -150,7 +151,7 @@ def _history_goes_on(open_chat: Any) -> Any:
         chat = open_chat(self, prompt)
         kept = self._services.subagents.__dict__.setdefault("_chats", [])
         if kept:
-            chat.set_turns([*kept[-1]._turns, *chat._turns])
+            chat.set_turns([*kept[-1]._history.turns, *chat._history.turns])
         kept.append(chat)
         return chat
 
@@ -243,11 +244,9 @@ def _endless(init: Any) -> Any:
     return broken
 
 
-def _always_timed_out(cut_short: Any) -> Any:
-    def broken(self: Any) -> Any:
-        found = cut_short(self)
-        self.end = type(found)("TIMEOUT")
-        return self.end
+def _none_out_of_time(recovered: Any) -> Any:
+    async def broken(self: Any, reason: Any, *args: Any) -> Any:
+        return None if str(reason) == "TIMEOUT" else await recovered(self, reason, *args)
 
     return broken
 
@@ -343,7 +342,9 @@ FAULTS: Final = (
         name="subagent-timeout-is-abort",
         says="an agent that is out of time counts as aborted",
         origin="one signal for both",
-        breaks=lambda: replaced("runtimes.legacy.executor:_why_aborted", _always_aborted),
+        breaks=lambda: replaced(
+            "runtimes.legacy.executor:_Run._recovered", _out_of_time_is_aborted
+        ),
     ),
     _legacy(
         name="subagent-never-compressed",
@@ -446,10 +447,12 @@ FAULTS: Final = (
         ),
     ),
     _adk(
-        name="subagent-abort-is-timeout",
-        says="an agent that was aborted counts as out of time, and recovers",
-        origin="one signal for both",
-        breaks=lambda: replaced("runtimes.adk.child.task:ChildTask.cut_short", _always_timed_out),
+        name="subagent-no-grace-out-of-time",
+        says="an agent that is out of time gets no turn of grace",
+        origin="a recovery that runs under the signal that has ended the task",
+        breaks=lambda: replaced(
+            "runtimes.adk.child.termination:ChildTermination._recovered", _none_out_of_time
+        ),
     ),
     _adk(
         name="subagent-last-chunks-calls",

@@ -194,3 +194,11 @@ def test_a_finding_is_explained_and_shown_side_by_side() -> None:
     lines = [row.control.line for row in rows if row.control is not None]
     assert "child 0/0 told THOUGHT_CHUNK: 'Look'" in lines
     assert "child 0/0 is helper" in lines
+
+
+def test_an_id_that_is_not_random_is_compared_as_it_stands() -> None:
+    assert found_between(run(child("side")), run(child("call"))) == []  # ids of calls are renamed
+
+    seen = [replace(run(child(id_)), side_events=[{"event": id_}]) for id_ in ("side", "call")]
+    found = compare_observations(*seen).divergences
+    assert {each.channel for each in found} == {ChannelName.RETRIES}
