@@ -142,7 +142,7 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
     trusted = plan.trust or is_trusted(cassette.path, trusted_roots())
     with terminated_like_interrupted(), tempfile.TemporaryDirectory() as scratch:
         tracer = Tracer(
-            cassette=cassette.path.resolve(),
+            cassette=Path(cassette.told).resolve(),
             trusted=trusted,
             scratch=Path(scratch),
             timeout_s=plan.timeout_s,

@@ -7,6 +7,7 @@ import shlex
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Final, TextIO
 
 from rich.console import Console
@@ -15,6 +16,7 @@ from rich.markup import escape
 from harness.errors import LoadProblem
 from harness.explain import explain
 from harness.orders.model import Finding, OrderRun, OrdersResult, verdict_of
+from harness.orders.places import Path, Place
 from harness.parity.verdict import CaseVerdict
 from harness.report.model import ExitCode
 from harness.report.words import inert
@@ -132,9 +134,10 @@ def _show_case(result: OrdersResult, asked: Asked, console: Console) -> None:
 
 def _show_leak(result: OrdersResult, found: Finding, console: Console) -> None:
     one, other = found.difference.one, found.difference.other
-    of = sum(each.runtime == found.runtime for each in result.leaks)
-    words = f"order-leak: {found.runtime} does something else under {of} of {len(result.runs)}"
-    _line(console, f"{words} orders, and nothing shared was touched in another order")
+    who = " and ".join(dict.fromkeys(each.runtime for each in result.leaks))
+    of = len({each.difference.other for each in result.leaks})
+    words = f"order-leak: {who}: something else under {of} of {len(result.runs)} orders"
+    _line(console, f"{words}, and nothing shared was touched in another order")
     first = found.difference.first
     _line(console, f"{first.place} ({first.kind.value})")
     for number, value in ((one, first.control), (other, first.candidate)):
@@ -189,9 +192,14 @@ def _many(count: int, what: str) -> str:
 
 
 def _went(run: OrderRun) -> str:
-    """An order without what leaves no choice: the main thread's own answers."""
-    shown = [place for place in run.places if not place.startswith("main ")]
-    return ", ".join(shown or run.places)
+    """An order for people: what one call did without a break is told by its first and last."""
+    places = [place for place in run.places if not place.startswith("main ")] or run.places
+    rows = [list(row) for _, row in groupby(places, key=_outermost)]
+    return ", ".join(row[0] if len(row) == 1 else f"{row[0]} … {row[-1]}" for row in rows)
+
+
+def _outermost(place: str) -> Path:
+    return Place.parse(place).path[:2]
 
 
 def _reproduce(result: OrdersResult, run: OrderRun, asked: Asked) -> str:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from typing import Any, Final
 
 from harness.parity.divergence import ChannelName
 from harness.parity.items import Hidden, Item, dicts, join, leaves, list_of, rule, strings

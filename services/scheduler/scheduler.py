@@ -7,7 +7,6 @@ finished whole, before the next one begins. Source: core `scheduler/scheduler.ts
 from __future__ import annotations
 
 import asyncio
-from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -32,6 +31,7 @@ from services.scheduler.confirmation import Confirmer
 from services.scheduler.execution import RunCall, ToolExecutor
 from services.scheduler.states import CallProgress, CallStore, ExecutingPatch, ToolCall
 from services.scheduler.truncation import OutputLimiter
+from services.scheduler.turns import BatchTurns, ScheduleRejected
 from services.scheduler.validation import Registry, Resolver, Validator
 from services.settings import Settings
 from services.state import CoreEvents, SessionState
@@ -52,10 +52,6 @@ MAX_TAIL_CALLS: Final = 100
 
 _TOPIC_TOOL: Final = "update_topic"
 _ALONE: Final = EDIT_TOOLS | {_TOPIC_TOOL}
-
-
-class ScheduleRejected(Exception):
-    """A batch that never started: cancelled while, or before, it was in the queue."""
 
 
 def is_parallelizable(request: ToolCallRequest) -> bool:
@@ -158,10 +154,9 @@ class ToolScheduler:
             hooks=call_hooks,
             subagent=subagent,
         )
-        self._busy = False
+        self._turns = BatchTurns()
         self._cancelling = False
         self._prompts = AbortController()
-        self._waiting: deque[asyncio.Future[None]] = deque()
         self._off = bus.subscribe(ToolConfirmationRequest, self._leave_to_a_person)
         self._bus = bus
 
@@ -216,11 +211,11 @@ class ToolScheduler:
             ScheduleRejected: the batch was in the queue when `signal` was aborted or `cancel_all`
                 was called.
         """
-        await self._take_turn(signal)
+        await self._turns.take(signal)
         try:
             return await self._run_batch(list(requests), signal)
         finally:
-            self._pass_turn()
+            self._turns.end()
 
     def note_progress(self, told: McpProgress) -> None:
         """Show how far an executing call is; of any other nothing is kept."""
@@ -248,10 +243,7 @@ class ToolScheduler:
         if self._cancelling:
             return
         self._cancelling = True
-        while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_exception(ScheduleRejected("Operation cancelled by user"))
+        self._turns.reject_waiting("Operation cancelled by user")
         self._store.cancel_active("Operation cancelled by user")
         self._store.cancel_queued("Operation cancelled by user")
         self._prompts.abort()
@@ -259,42 +251,6 @@ class ToolScheduler:
     def dispose(self) -> None:
         """Leave the bus."""
         self._off()
-
-    async def _take_turn(self, signal: AbortSignal) -> None:
-        """Wait until no other batch is running; afterwards this one is."""
-        if not self._busy:
-            self._busy = True
-            return
-        if signal.aborted:
-            raise ScheduleRejected("Operation cancelled")
-        turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._waiting.append(turn)
-
-        def leave() -> None:
-            if turn in self._waiting and not turn.done():
-                self._waiting.remove(turn)
-                turn.set_exception(ScheduleRejected("Tool call cancelled while in queue."))
-
-        off = signal.on_abort(leave)
-        try:
-            await turn
-        except asyncio.CancelledError:
-            if turn in self._waiting:
-                self._waiting.remove(turn)
-            elif turn.done() and not turn.cancelled() and turn.exception() is None:
-                self._pass_turn()
-            raise
-        finally:
-            off()
-
-    def _pass_turn(self) -> None:
-        """Let the next batch start; `_busy` stays set for it, so that nobody can slip in."""
-        while self._waiting:
-            turn = self._waiting.popleft()
-            if not turn.done():
-                turn.set_result(None)
-                return
-        self._busy = False
 
     async def _run_batch(
         self, requests: list[ToolCallRequest], signal: AbortSignal

@@ -35,6 +35,8 @@ NAMES = (
     "next_speaker/model_twice",
     "resume/self_after_tools",
     "routing/auto",
+    "subagent/reads_and_completes",
+    "subagent_threads/aborted_ten",
     "text/text",
     "tools/many_rounds",
     "tools/parallel_mixed",

@@ -41,6 +41,37 @@ def test_sleepers_wake_in_order_of_their_due_times() -> None:
     assert woken == [("short", 60), ("tie", 60), ("long", 30_000)]
 
 
+def test_whoever_is_asked_before_time_moves_can_set_something_going_instead() -> None:
+    clock = VirtualClock(0)
+    order: list[tuple[str, int]] = []
+
+    async def main() -> None:
+        held: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+
+        def let_go() -> bool:
+            if held.done():
+                return False
+            held.set_result(None)
+            return True
+
+        async def waits() -> None:
+            await held
+            order.append(("held", clock.now_ms()))
+
+        async def sleeps() -> None:
+            await clock.sleep(1)
+            order.append(("slept", clock.now_ms()))
+
+        clock.before_waking = let_go
+        async with asyncio.TaskGroup() as group:
+            group.create_task(sleeps())
+            group.create_task(waits())
+
+    run(main)
+
+    assert order == [("held", 0), ("slept", 1)]
+
+
 def test_real_work_holds_virtual_time() -> None:
     clock = VirtualClock()
     order: list[str] = []

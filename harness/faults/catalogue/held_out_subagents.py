@@ -179,6 +179,7 @@ FAULTS: Final = (
         name="subagent-last-definition-wins",
         says="of two definitions with one name in one folder the last counts",
         origin="a mapping that is filled in order",
+        closed_by="subagent_definitions/duplicates",
         breaks=lambda: replaced(
             "services.subagents.registry:AgentRegistry._register_all", _order_of_names
         ),
@@ -187,6 +188,7 @@ FAULTS: Final = (
         name="subagent-all-activity-shown",
         says="as a session, too, an agent shows all of its activity",
         origin="one trail for both ways of running",
+        closed_by="subagent/as_session",
         breaks=lambda: replaced(
             "services.subagents.session_invocation:LocalSessionInvocation.newest", _all_activity
         ),

@@ -151,7 +151,7 @@ def _history_goes_on(open_chat: Any) -> Any:
         chat = open_chat(self, prompt)
         kept = self._services.subagents.__dict__.setdefault("_chats", [])
         if kept:
-            chat.set_turns([*kept[-1]._history.turns, *chat._history.turns])
+            chat.set_turns([*kept[-1]._history.turns(), *chat._history.turns()])
         kept.append(chat)
         return chat
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from harness.scenarios.addressing import calls_of_agents
 from harness.scenarios.chooser import Chooser
 from harness.scenarios.grammar.answers import answer
 from harness.scenarios.grammar.chunks import chunk
@@ -21,7 +22,7 @@ from harness.scenarios.grammar.texts import answer_text, prompt_text, thought_te
 from harness.scenarios.grammar.tool_calls import function_call
 from services.wire import Json, JsonObject
 
-__all__ = ["Agents", "calls_of_agents", "turns_of"]
+__all__ = ["Agents"]
 
 _TAIL: Final = 60
 _ROLE: Final = "subagent"
@@ -130,24 +131,6 @@ class Agents:
         if self.beside_each_other:
             return []
         return [fault(choose) for _ in choose.times("child_fault", 2, 100)]
-
-
-def calls_of_agents(step: JsonObject) -> list[int]:
-    """Where among an answer's calls those of agents stand: the second number of a thread."""
-    calls = [
-        part["functionCall"]
-        for piece in step.get("stream", ())
-        for candidate in (piece.get("candidates") or ())[:1]
-        for part in (candidate.get("content") or {}).get("parts") or ()
-        if isinstance(part, dict) and isinstance(part.get("functionCall"), dict)
-    ]
-    return [place for place, call in enumerate(calls) if call.get("name") == _INVOKE]
-
-
-def turns_of(step: JsonObject) -> int:
-    """How many model turns a main step comes to: those count whose stream gets to its end."""
-    whole = "text" in step or ("stream" in step and "then_error" not in step)
-    return int(step.get("repeat", 1)) if whole else 0
 
 
 def _call(choose: Chooser, name: str) -> JsonObject:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from harness.scenarios.addressing import turns_of
 from harness.scenarios.chooser import Chooser
 from harness.scenarios.grammar.actions import between_sends, interruption, send
-from harness.scenarios.grammar.agents import Agents, turns_of
+from harness.scenarios.grammar.agents import Agents
 from harness.scenarios.grammar.answers import answer, wants_tools
 from harness.scenarios.grammar.chunks import chunk
 from harness.scenarios.grammar.model_faults import fault
@@ -56,7 +57,7 @@ def scenario(choose: Chooser, name: str) -> JsonObject:
         if before is not None:
             script.append(before)
         script.append(send(choose))
-        steps += _conversation(choose, setup["model"], agents, sum(map(_turns, steps)))
+        steps += _conversation(choose, setup["model"], agents, sum(map(turns_of, steps)))
     found["script"] = script
     during = [interruption(choose, agents) for _ in choose.times("interruption", 2, 120)]
     if during:
@@ -83,17 +84,13 @@ def _conversation(
     for _ in choose.times("round", 6, 550):
         steps += _faults(choose)
         if agents is not None and choose.chance("delegation", 600):
-            steps += agents.delegation(choose, turns + sum(map(_turns, steps)))
+            steps += agents.delegation(choose, turns + sum(map(turns_of, steps)))
             continue
         steps.append(answer(choose, model, tools=True))
         steps += _again(choose, steps)
     steps += _faults(choose)
     steps.append(answer(choose, model, tools=False))
     return steps
-
-
-def _turns(step: JsonObject) -> int:
-    return turns_of(step) if step.get("role", "main") == "main" else 0
 
 
 def _faults(choose: Chooser) -> list[JsonObject]:

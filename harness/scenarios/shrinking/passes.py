@@ -11,6 +11,7 @@ from typing import Final
 from harness.canonical import canonical
 from harness.cassette.macros import expand
 from harness.cassette.needs import function_calls
+from harness.scenarios.addressing import is_main, without_steps
 from harness.scenarios.shrinking.descents import (
     Descent,
     Options,
@@ -112,10 +113,26 @@ def _exchanges(document: JsonObject) -> Descent:
         return {
             **document,
             "script": [action for index, action in enumerate(script) if index not in quiet],
-            "model": [step for index, step in enumerate(model) if index not in gone_with],
+            "model": without_steps(model, gone_with),
         }
 
     return fewer(range(len(sends)), build, document)
+
+
+def _turns_with_agents(document: JsonObject) -> Descent:
+    """An answer together with those of the agents that it calls; later ones keep their addresses.
+
+    Only where steps are addressed: elsewhere answers go by themselves.
+    """
+    model = document["model"]
+    addressed = any(step.get("thread", "main") != "main" for step in model)
+    positions = [index for index, step in enumerate(model) if addressed and is_main(step)]
+
+    def build(rest: Json) -> JsonObject:
+        gone = {position for position in positions if position not in rest}
+        return {**document, "model": without_steps(model, gone)}
+
+    return fewer(positions, build, document)
 
 
 def _plainer_prompt(value: Json) -> Options:
@@ -140,6 +157,7 @@ _UNASKED: Final = Pass("steps that nobody asked for", _unused_steps)
 PASSES: Final = (
     _UNASKED,
     Pass("prompts with their answers", _exchanges),
+    Pass("answers with their agents", _turns_with_agents),
     dropping("actions", "script"),
     dropping("answers", "model"),
     _UNASKED,
@@ -185,6 +203,7 @@ PASSES: Final = (
     replacing("plain prompts", "script/*/send", _plainer_prompt),
     dropping("what is shown instead", "script/*/send", only=("display_content",)),
     dropping("parts of prompts", "script/*/send/content", least=1),
+    dropping("overrides of agents", "session/settings/agents/overrides"),
     replacing("texts of prompts", "script/*/send/content/*/text", shorter_text),
     replacing("texts of answers", f"{_PARTS}/*/text", plainer_text),
     replacing("texts of short answers", "model/*/text", plainer_text),

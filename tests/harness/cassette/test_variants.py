@@ -10,9 +10,10 @@ import yaml
 from click.testing import CliRunner, Result
 
 from harness.cassette.find import find_cassettes
-from harness.cassette.load import build_cassette, load_cassette
+from harness.cassette.load import load_cassette
 from harness.cassette.variants import as_variant, named_file, plain_name, variant_of
 from harness.cli import parity
+from harness.commands.shrinkable import load_shrinkable
 from harness.errors import CassetteFormatError, CassetteNotFound
 from harness.experiment.backend import real_backend
 from harness.http.case import load_found
@@ -209,8 +210,11 @@ def test_show_shows_a_variant(tmp_path: Path) -> None:
     assert shown["session"]["settings"]["adk"][FLAG] is True
 
 
-def test_recorded_traffic_has_no_variants(tmp_path: Path) -> None:
-    document = yaml.safe_load(written(tmp_path, "a/x").read_text())
-    plain = build_cassette(document, tmp_path / "a/x.yaml", tmp_path)
+def test_what_is_left_of_a_variant_when_it_is_shrunk_sets_the_flag_itself(tmp_path: Path) -> None:
+    file = written(tmp_path, "a/x")
 
-    assert variant_of(plain.name) is None
+    loaded, document = load_shrinkable(Path(f"{file}@sessions"), trust=False, out=tmp_path)
+
+    assert (loaded.name, document["name"]) == ("a/x", "a/x")
+    assert document["session"]["settings"]["adk"][FLAG] is True
+    assert loaded.session.settings["adk"][FLAG] is True

@@ -59,7 +59,7 @@ def test_the_command_that_it_names_shows_the_difference_again(tmp_path: Path) ->
 def test_a_leak_is_shown_with_both_orders(tmp_path: Path) -> None:
     output = orders(write_corpus(tmp_path, a__1="two; tells who was first")).output
 
-    assert "order-leak: legacy does something else under 1 of 2 orders" in output
+    assert "order-leak: legacy and adk: something else under 1 of 2 orders" in output
     assert "0/0 call was first" in output
     assert "0/1 call was first" in output
     assert "    0/1 call, 0/0 call" in output

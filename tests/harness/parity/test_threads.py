@@ -76,6 +76,13 @@ def test_grandchildren_are_independent_of_their_uncles_and_not_of_their_parent()
     assert compare_observations(one, broken).divergences != ()
 
 
+def test_a_childs_own_children_are_independent_of_each_other() -> None:
+    one = asked(["main", "0/0", "0/0/0/0", "0/0/0/1", "0/0", "main"])
+    other = asked(["main", "0/0", "0/0/0/1", "0/0/0/0", "0/0", "main"])
+
+    assert compare_observations(one, other).divergences == ()
+
+
 def test_what_a_parents_tool_asks_beside_a_child_may_come_before_or_after() -> None:
     first = asked(["main", "0/1", "main"])
     tool = replace(first.requests[1], role="utility_tool", thread="main", digest="t")

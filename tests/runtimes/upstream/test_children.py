@@ -148,3 +148,14 @@ def test_a_childs_time_is_the_sessions_time() -> None:
 
     told = [each["data"].get("text", "") for each in only_child(seen).activities]
     assert any("Execution limit reached (TIMEOUT)" in text for text in told)
+
+
+def test_what_is_asked_to_choose_a_childs_model_is_asked_on_its_thread() -> None:
+    route = {"role": "utility_router", "json": {"reasoning": "r", "model_choice": "flash"}}
+    automatic = {"model": "auto-gemini-2.5", "approval_mode": "yolo"}
+
+    seen = run(route, INVOKE, route, COMPLETE, route, DONE, session=automatic, match="by_role")
+
+    routed = [request.thread for request in seen.requests if request.role == "utility_router"]
+    assert routed == ["main", "0/0", "main"][: len(routed)]
+    assert "0/0" in routed

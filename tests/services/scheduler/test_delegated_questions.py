@@ -3,36 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import pytest
 
 from services.scheduler.calls import CallStatus
-from services.wire import JsonObject
-from tests.services.scheduler.conftest import ScriptedInvocation, ScriptedTool
-
-
-@dataclass
-class Delegating(ScriptedInvocation):
-    """Hands its work to `inner`."""
-
-    @property
-    def asked_name(self) -> str:
-        return "inner"
-
-    @property
-    def asked_args(self) -> JsonObject:
-        return {"query": self.params["prompt"]}
-
-    @property
-    def asked_shown_name(self) -> str:
-        return "The Inner"
-
-
-class DelegatingTool(ScriptedTool):
-    def build(self, params: JsonObject) -> Delegating:
-        return Delegating(self, params)
+from tests.services.scheduler.conftest import ScriptedTool
+from tests.services.scheduler.delegating import DelegatingTool
 
 
 @pytest.fixture

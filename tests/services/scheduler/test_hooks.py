@@ -21,6 +21,7 @@ from services.tools.contract import (
 )
 from tests.services.hooks.stand_ins import Session
 from tests.services.scheduler.conftest import Rig, ScriptedInvocation, ScriptedTool, ask_info
+from tests.services.scheduler.delegating import DelegatingTool
 
 OpenRig = Callable[..., Rig]
 
@@ -164,6 +165,21 @@ async def test_a_hook_that_asks_overrules_policy(hooked: OpenRig, decision: str)
     assert tool.ran == [{}]
     [question] = rig.questions
     assert question.confirmation_details.fields == {"prompt": "{}", "systemMessage": "look"}
+
+
+@pytest.mark.parametrize(("decision", "questions"), [("allow", 0), ("ask_user", 1)])
+async def test_a_hook_that_asks_about_handed_on_work_leaves_it_to_the_policy(
+    hooked: OpenRig, decision: str, questions: int
+) -> None:
+    rig = hooked(BeforeTool={"decision": "ask"})
+    rig.tool("outer", DelegatingTool)
+    rig.rule("inner", decision)
+    rig.answer("proceed_once")
+
+    [call] = await rig.run(rig.request("outer", prompt="go"))
+
+    assert call.status is CallStatus.SUCCESS
+    assert len(rig.questions) == questions
 
 
 async def test_hooks_hear_of_each_question_before_it_is_out(

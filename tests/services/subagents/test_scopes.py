@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 
 from services.memory_access import MEMORY_EXTRACTION, MEMORY_INBOX
+from services.policy.allowed_paths import AllowedPaths
+from services.policy.rules import Decision
+from services.policy.safety import ConversationContext, SafetyRequest
 from services.scoping import Scope, Scoped
 from services.subagents.scopes import ScopeError, agent_scope, current_folders, extended_workspace
 from services.tools.paths import access_error
@@ -91,6 +94,23 @@ def test_an_agent_works_in_its_folders_as_long_as_it_runs(workspace: Workspace) 
     assert current_folders(workspace) == (workspace.root,)
     assert access_error(workspace, file) is not None
     assert workspace.added == []
+
+
+async def test_safety_checkers_know_an_agents_folders(workspace: Workspace) -> None:
+    file = str(workspace.root.parent / "one" / "a.txt")
+    spoken = ConversationContext(workspace)
+
+    async def verdict() -> Decision:
+        request = SafetyRequest(
+            tool_name="read_file",
+            args={"file_path": file},
+            context=spoken.build(["environment"]),
+        )
+        return (await AllowedPaths().check(request)).decision
+
+    assert await verdict() is Decision.DENY
+    scope = agent_scope(agent(workspace_directories=("../one",)), workspace)
+    assert await scope.run(verdict) is Decision.ALLOW
 
 
 def test_a_folder_added_by_an_agent_goes_with_it(workspace: Workspace) -> None:

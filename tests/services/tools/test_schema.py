@@ -74,3 +74,31 @@ def test_pointer_characters_in_names_are_escaped():
 def test_a_property_may_be_called_like_a_keyword():
     schema = {"type": "object", "properties": {"type": {"type": "string"}, "enum": {}}}
     assert ParameterSchema(schema).fault({"type": 1}) == "params/type must be string"
+
+
+@pytest.mark.parametrize(
+    ("schema", "value", "fault"),
+    [
+        ({"type": "string", "enum": ["a"]}, True, "must be string"),
+        ({"type": "string", "minLength": 2, "enum": ["aa"]}, True, "must be equal to one of the"),
+        ({"type": "string", "minLength": 2, "enum": ["aa"]}, "q", "must be equal to one of the"),
+        ({"type": "string", "pattern": "^b", "const": "a"}, "q", "must be equal to constant"),
+        ({"type": "number", "minimum": 5, "enum": [7]}, 1, "must be equal to one of the allowed"),
+        ({"type": "array", "minItems": 2, "enum": [[1]]}, [], "must be equal to one of the"),
+        ({"type": "object", "properties": {}, "enum": [{}]}, 1, "must be equal to one of the"),
+        (
+            {"anyOf": [{"type": "string", "enum": ["a"]}, {"type": "null"}]},
+            True,
+            "must be string, params/r must be equal to one of the allowed values, params/r must",
+        ),
+        (
+            {"anyOf": [{"type": "string", "const": "a", "minLength": 1}, {"type": "null"}]},
+            True,
+            "must be equal to constant, params/r must be null, params/r must match a schema",
+        ),
+    ],
+)
+def test_choices_speak_before_limits_and_beside_a_wrong_type_in_alternatives(schema, value, fault):
+    found = ParameterSchema({"type": "object", "properties": {"r": schema}}).fault({"r": value})
+    assert found is not None
+    assert found.startswith(f"params/r {fault}")
