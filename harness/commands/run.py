@@ -101,7 +101,8 @@ def run(ctx: click.Context, /, as_of: datetime | None, jobs: int, **asked: Any) 
     PATHS are cassettes and folders of them; without any, ./cassettes or else the bundled corpus.
     A side can be `baseline:DIR`: what `parity baseline` saw a runtime do. The verdict is `parity`,
     `divergent` or `inconclusive`; the first difference is explained, with the command that shows
-    it again.
+    it again. A cassette of phase B is two cases: as it is, and as NAME@sessions, where child
+    agents run through sessions.
 
     \b
     parity run

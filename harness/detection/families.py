@@ -33,6 +33,7 @@ FAMILIES: Final[Mapping[Behaviour, tuple[str, ...]]] = {
         "subagent_definitions",
         "subagent_hooks",
         "subagent_sessions",
+        "subagent_remote",
     ),
 }
 """Class of behaviour to families of cassettes, likeliest first."""

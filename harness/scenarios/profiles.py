@@ -123,12 +123,9 @@ PROFILES: Final = _profiles(
             "chances": {
                 "agents": 1000,
                 "round": 600,
-                "marathon": 0,
-                "circle": 20,
                 "fault": 40,
                 "interruption": 250,
             },
-            "during": {"hint": 15},
             "approval_mode": {"plan": 4},
         },
     ),

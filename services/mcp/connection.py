@@ -136,7 +136,7 @@ class Connection:
         timeout_s: float | None = None,
         adjust: Callable[[JsonObject], JsonObject] | None = None,
     ) -> Json:
-        """Ask, and wait for the answer. A caller that stops waiting does not stop the server.
+        """Ask, and wait for the answer. A caller that stops waiting takes the question back.
 
         Args:
             method: the protocol's.
@@ -153,13 +153,21 @@ class Connection:
         if self.closed or self._requests is None:
             raise McpConnectionError("Not connected")
         answer: asyncio.Future[JsonObject] = asyncio.get_running_loop().create_future()
-        self._requests.start_soon(self._ask, method, params, timeout_s or self._timeout_s, answer)
-        with self._clock.real_work():
-            raw = await asyncio.shield(answer)
+        asking = anyio.CancelScope()
+        limit_s = timeout_s or self._timeout_s
+        self._requests.start_soon(self._ask, asking, method, params, limit_s, answer)
+        try:
+            with self._clock.real_work():
+                raw = await asyncio.shield(answer)
+        except asyncio.CancelledError:
+            # Upstream goes on waiting for an answer that nobody wants, until the time limit.
+            asking.cancel()
+            raise
         return checked(shape, raw if adjust is None else adjust(raw))
 
     async def _ask(
         self,
+        asking: anyio.CancelScope,
         method: str,
         params: JsonObject,
         timeout_s: float,
@@ -176,7 +184,8 @@ class Connection:
         }
         failure: Exception = McpError(CONNECTION_CLOSED, "Connection closed")
         try:
-            answer.set_result(await self._dispatcher.send_raw_request(method, params, options))
+            with asking:
+                answer.set_result(await self._dispatcher.send_raw_request(method, params, options))
         except MCPError as error:
             refused = self._failures.take(request_id) if self._failures is not None else None
             failure = refused or from_library(error)

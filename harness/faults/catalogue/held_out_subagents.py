@@ -115,25 +115,25 @@ def _order_of_names(register: Any) -> Any:
 FAULTS: Final = (
     _legacy(
         name="subagent-softer-warning",
-        says="the last turn is asked for in softer words",
+        says="The last turn is asked for in softer words.",
         origin="a prompt that was polished",
         breaks=lambda: replaced("runtimes.legacy.executor:final_warning", _softer_words),
     ),
     _legacy(
         name="subagent-grace-untold",
-        says="that an agent was given a turn of grace is no activity",
+        says="That an agent was given a turn of grace is no activity.",
         origin="a recovery that is taken for an inner matter",
         breaks=lambda: replaced("runtimes.legacy.executor:_Run._last_turn", _goal_untold),
     ),
     _legacy(
         name="subagent-end-is-completed",
-        says="the stream of an agent that ended at a limit ends as completed",
+        says="The stream of an agent that ended at a limit ends as completed.",
         origin="two reasons for one end",
         breaks=lambda: replaced("runtimes.legacy.subagent:_Stream._end", _ended_failed),
     ),
     _adk(
         name="subagent-told-twice",
-        says="an agent's activities are told twice",
+        says="An agent's activities are told twice.",
         origin="a subscription made in the constructor and at the start",
         breaks=lambda: replaced(
             "runtimes.adk.child.course:ActivityRelay.__call__", _reported_twice
@@ -141,7 +141,7 @@ FAULTS: Final = (
     ),
     _adk(
         name="subagent-grace-counted",
-        says="the turn of grace has the number of the turn after it",
+        says="The turn of grace has the number of the turn after it.",
         origin="a counter moved behind the check",
         breaks=lambda: replaced(
             "runtimes.adk.child.termination:ChildTermination._recovered", _heard_by_the_grace
@@ -149,7 +149,7 @@ FAULTS: Final = (
     ),
     _adk(
         name="subagent-not-compressed-adk",
-        says="an agent's history is never compressed",
+        says="An agent's history is never compressed.",
         origin="a processor list copied without one of them",
         breaks=lambda: replaced(
             "runtimes.adk.child.chat:ChildConversation.compress", _compressed_by_parents_model
@@ -157,19 +157,19 @@ FAULTS: Final = (
     ),
     _service(
         name="subagent-answers-reversed",
-        says="the results of an agent's calls come in another order than the calls",
+        says="The results of an agent's calls come in another order than the calls.",
         origin="results gathered as they are done",
         breaks=lambda: replaced("services.children.calls:_Batch.answers", _in_order_of_results),
     ),
     _service(
         name="subagent-wildcards-unknown",
-        says="wildcards for servers stand for nothing",
+        says="Wildcards for servers stand for nothing.",
         origin="a list of tools that is matched by equality",
         breaks=lambda: replaced("services.subagents.toolset:Toolset._named", _star_is_nothing),
     ),
     _service(
         name="subagent-scope-lost",
-        says="settings of models for one agent do not apply to it",
+        says="Settings of models for one agent do not apply to it.",
         origin="a model chosen by name where its scope was forgotten",
         breaks=lambda: replaced(
             "services.children.child_services:ChildServices.model_key", _own_scope
@@ -177,7 +177,7 @@ FAULTS: Final = (
     ),
     _service(
         name="subagent-last-definition-wins",
-        says="of two definitions with one name in one folder the last counts",
+        says="Of two definitions with one name in one folder the last counts.",
         origin="a mapping that is filled in order",
         closed_by="subagent_definitions/duplicates",
         breaks=lambda: replaced(
@@ -186,7 +186,7 @@ FAULTS: Final = (
     ),
     _service(
         name="subagent-all-activity-shown",
-        says="as a session, too, an agent shows all of its activity",
+        says="As a session, too, an agent shows all of its activity.",
         origin="one trail for both ways of running",
         closed_by="subagent/as_session",
         breaks=lambda: replaced(

@@ -272,43 +272,43 @@ def _no_events(tell: Any) -> Any:
 FAULTS: Final = (
     _legacy(
         name="subagent-no-grace",
-        says="an agent that stops without a result gets no turn of grace",
+        says="An agent that stops without a result gets no turn of grace.",
         origin="the most reported failure of migrated sub-agents",
         breaks=lambda: replaced("runtimes.legacy.executor:_Run._last_turn", _no_last_turn),
     ),
     _legacy(
         name="subagent-two-graces",
-        says="an agent whose turn of grace fails gets another",
+        says="An agent whose turn of grace fails gets another.",
         origin="a retry put around the recovery turn",
         breaks=lambda: replaced("runtimes.legacy.executor:_Run._last_turn", _two_last_turns),
     ),
     _legacy(
         name="subagent-turns-off-by-one",
-        says="an agent's turns are counted from one",
+        says="An agent's turns are counted from one.",
         origin="a loop rewritten with a range",
         breaks=lambda: replaced("runtimes.legacy.executor:_Run.__init__", _one_turn_less),
     ),
     _legacy(
         name="subagent-stuck-is-success",
-        says="an agent that ended without a result is told of as one that reached its goal",
+        says="An agent that ended without a result is told of as one that reached its goal.",
         origin="migrations that map every end to success",
         breaks=lambda: replaced("runtimes.legacy.executor:_Run.to_its_end", _always_well),
     ),
     _legacy(
         name="subagent-terminator-ignored",
-        says="complete_task is a tool like any other: the agent goes on",
+        says="Complete_task is a tool like any other: the agent goes on.",
         origin="migrations without a mandatory terminator",
         breaks=lambda: replaced("runtimes.legacy.executor:ChildCalls.run", _never_complete),
     ),
     _legacy(
         name="subagent-hints-lost",
-        says="an agent does not hear what is said while it runs",
+        says="An agent does not hear what is said while it runs.",
         origin="a listener that was left with the parent",
         breaks=lambda: replaced("runtimes.legacy.executor:hearing", _deaf),
     ),
     _legacy(
         name="subagent-error-is-success",
-        says="an agent whose model fails is told of as one that is done",
+        says="An agent whose model fails is told of as one that is done.",
         origin="a broad except around the child's loop",
         breaks=lambda: replaced(
             "runtimes.legacy.executor:LocalAgentExecutor.run", _errors_swallowed
@@ -316,31 +316,31 @@ FAULTS: Final = (
     ),
     _legacy(
         name="subagent-fallback-its-own",
-        says="a model that an agent falls back to is not its parent's",
+        says="A model that an agent falls back to is not its parent's.",
         origin="a session state copied for each child",
         breaks=lambda: replaced("runtimes.legacy.executor:LocalAgentExecutor.__init__", _own_state),
     ),
     _legacy(
         name="subagent-summary-uncut",
-        says="the summary of an agent's session is its whole result",
+        says="The summary of an agent's session is its whole result.",
         origin="a limit taken for a matter of display",
         breaks=lambda: replaced("runtimes.legacy.executor:summary_of", _uncut),
     ),
     _legacy(
         name="subagent-no-instruction",
-        says="an agent's model is not told its definition's instructions",
+        says="An agent's model is not told its definition's instructions.",
         origin="a prompt that is built and not handed on",
         breaks=lambda: replaced("runtimes.legacy.executor:ChatVoice", _without_instruction),
     ),
     _legacy(
         name="subagent-thoughts-untold",
-        says="headings of an agent's thoughts are no activity",
+        says="Headings of an agent's thoughts are no activity.",
         origin="a translator that knows text and calls alone",
         breaks=lambda: replaced("runtimes.legacy.executor:parse_thought", _no_subject),
     ),
     _legacy(
         name="subagent-timeout-is-abort",
-        says="an agent that is out of time counts as aborted",
+        says="An agent that is out of time counts as aborted.",
         origin="one signal for both",
         breaks=lambda: replaced(
             "runtimes.legacy.executor:_Run._recovered", _out_of_time_is_aborted
@@ -348,25 +348,25 @@ FAULTS: Final = (
     ),
     _legacy(
         name="subagent-never-compressed",
-        says="an agent's history is never compressed",
+        says="An agent's history is never compressed.",
         origin="compression left with the main loop",
         breaks=lambda: replaced("runtimes.legacy.executor:_Run._compress", _not_compressing),
     ),
     _legacy(
         name="subagent-abort-late",
-        says="an abort reaches an agent five seconds later",
+        says="An abort reaches an agent five seconds later.",
         origin="an abort that is awaited behind something else",
         breaks=lambda: replaced("runtimes.legacy.subagent:LegacyChildAgent.abort", _late),
     ),
     _legacy(
         name="subagent-shared-history",
-        says="an agent begins with the history of the one before it",
+        says="An agent begins with the history of the one before it.",
         origin="one session service for all children",
         breaks=lambda: replaced("runtimes.legacy.executor:_Run._open_chat", _history_goes_on),
     ),
     _adk(
         name="subagent-failed-grace-is-success",
-        says="an agent whose turn of grace failed has reached its goal all the same",
+        says="An agent whose turn of grace failed has reached its goal all the same.",
         origin="migrations that map every end to success",
         breaks=lambda: replaced(
             "runtimes.adk.child.termination:ChildTermination._last_chance", _recovered_anyway
@@ -374,13 +374,13 @@ FAULTS: Final = (
     ),
     _adk(
         name="subagent-turns-off-by-one-adk",
-        says="an agent's turns are counted from one",
+        says="An agent's turns are counted from one.",
         origin="a plugin that counts before the callback, not after",
         breaks=lambda: replaced("runtimes.adk.child.task:ChildTask.begin", _begun_at_one),
     ),
     _adk(
         name="subagent-hints-first",
-        says="hints come before the completions of the background",
+        says="Hints come before the completions of the background.",
         origin="two queues joined in the order of their names",
         breaks=lambda: replaced(
             "runtimes.adk.child.termination:ChildTermination.heard", _other_way_round
@@ -388,7 +388,7 @@ FAULTS: Final = (
     ),
     _adk(
         name="subagent-summary-missing",
-        says="an agent's session is left without a summary",
+        says="An agent's session is left without a summary.",
         origin="a recording closed before the result is known",
         breaks=lambda: replaced(
             "runtimes.adk.child.termination:ChildTermination._save_summary", _not_saved
@@ -396,13 +396,13 @@ FAULTS: Final = (
     ),
     _adk(
         name="subagent-abort-late-adk",
-        says="an abort reaches an agent five seconds later",
+        says="An abort reaches an agent five seconds later.",
         origin="an abort that waits for the runner",
         breaks=lambda: replaced("runtimes.adk.child.session:AdkChild.abort", _late_adk),
     ),
     _adk(
         name="subagent-terminator-ignored-adk",
-        says="complete_task is a tool like any other: the agent goes on",
+        says="Complete_task is a tool like any other: the agent goes on.",
         origin="a termination plugin that is not registered for children",
         breaks=lambda: replaced(
             "runtimes.adk.child.plugins:CompleteTaskAdkPlugin.on_event_callback", _not_terminating
@@ -410,7 +410,7 @@ FAULTS: Final = (
     ),
     _adk(
         name="subagent-routed-each-turn",
-        says="an agent's automatic model is chosen anew for every turn",
+        says="An agent's automatic model is chosen anew for every turn.",
         origin="a routing processor without a memory",
         breaks=lambda: replaced(
             "runtimes.adk.child.processors:ChildRouting.run_async", _routed_anew
@@ -418,7 +418,7 @@ FAULTS: Final = (
     ),
     _adk(
         name="subagent-declares-parents-tools",
-        says="an agent's model is offered all of its parent's tools",
+        says="An agent's model is offered all of its parent's tools.",
         origin="one tool list for parent and child",
         breaks=lambda: replaced(
             "runtimes.adk.child.declaring:ChildDeclarations.current", _parents_tools
@@ -426,13 +426,13 @@ FAULTS: Final = (
     ),
     _adk(
         name="subagent-results-untold",
-        says="results of an agent's calls are no activity",
+        says="Results of an agent's calls are no activity.",
         origin="events of ADK translated one by one, function responses left out",
         breaks=lambda: replaced("runtimes.adk.child.course:ActivityRelay.__call__", _calls_untold),
     ),
     _adk(
         name="subagent-end-without-words",
-        says="an agent that ends at a limit says nothing of it",
+        says="An agent that ends at a limit says nothing of it.",
         origin="an end reason without a message",
         breaks=lambda: replaced(
             "runtimes.adk.child.termination:ChildTermination._given_up", _nothing_given
@@ -440,7 +440,7 @@ FAULTS: Final = (
     ),
     _adk(
         name="subagent-time-unlimited",
-        says="an agent's time is seconds where minutes were meant, or the other way round",
+        says="An agent's time is seconds where minutes were meant, or the other way round.",
         origin="a unit lost between a definition and a plugin",
         breaks=lambda: replaced(
             "runtimes.adk.child.termination:ChildTermination.__init__", _endless
@@ -448,7 +448,7 @@ FAULTS: Final = (
     ),
     _adk(
         name="subagent-no-grace-out-of-time",
-        says="an agent that is out of time gets no turn of grace",
+        says="An agent that is out of time gets no turn of grace.",
         origin="a recovery that runs under the signal that has ended the task",
         breaks=lambda: replaced(
             "runtimes.adk.child.termination:ChildTermination._recovered", _none_out_of_time
@@ -456,7 +456,7 @@ FAULTS: Final = (
     ),
     _adk(
         name="subagent-last-chunks-calls",
-        says="of an answer's calls only those of its last chunk are run",
+        says="Of an answer's calls only those of its last chunk are run.",
         origin="a final event that is taken for all of them",
         breaks=lambda: replaced(
             "runtimes.adk.child.termination:ChildTermination._take", _last_chunk_only
@@ -464,7 +464,7 @@ FAULTS: Final = (
     ),
     _adk(
         name="subagent-errors-no-events",
-        says="errors inside an agent are no events of its stream",
+        says="Errors inside an agent are no events of its stream.",
         origin="only what the parent shows is translated",
         breaks=lambda: replaced("runtimes.adk.child.stream:ChildStream.tell", _no_events),
     ),

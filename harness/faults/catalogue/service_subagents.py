@@ -145,19 +145,19 @@ def _router_asked_first(routed: Any) -> Any:
 FAULTS: Final = (
     _service(
         name="subagent-may-call-agents",
-        says="an agent is given the tool that starts agents",
+        says="An agent is given the tool that starts agents.",
         origin="a filter by name that was lost with a rename",
         breaks=lambda: replaced("services.subagents.toolset:_may_be_lent", _everything_lent),
     ),
     _service(
         name="subagent-empty-list-is-all",
-        says="an empty list of tools stands for all of them",
+        says="An empty list of tools stands for all of them.",
         origin="a test for truth where one for absence was meant",
         breaks=lambda: replaced("services.subagents.toolset:Toolset._tools", _empty_is_all),
     ),
     _service(
         name="subagent-output-unchecked",
-        says="a blank result completes an agent's task",
+        says="A blank result completes an agent's task.",
         origin="validation left to the schema",
         breaks=lambda: replaced(
             "services.subagents.complete_task:CompleteTaskTool._value_fault", _any_value
@@ -165,37 +165,37 @@ FAULTS: Final = (
     ),
     _service(
         name="subagent-last-result-wins",
-        says="of two results in one answer the last counts",
+        says="Of two results in one answer the last counts.",
         origin="a loop that keeps assigning",
         breaks=lambda: replaced("services.children.calls:_Batch._take_success", _last_wins),
     ),
     _service(
         name="subagent-no-is-abort",
-        says="a person's no to one of an agent's calls ends the agent",
+        says="A person's no to one of an agent's calls ends the agent.",
         origin="one state for cancelled and refused",
         breaks=lambda: replaced("services.children.calls:_Batch.take", _no_is_abort),
     ),
     _service(
         name="subagent-refusal-untold",
-        says="a refused call is no activity",
+        says="A refused call is no activity.",
         origin="answers at once that pass by the events",
         breaks=lambda: replaced("services.children.calls:_Batch._refuse", _refused_untold),
     ),
     _service(
         name="subagent-calls-parents-tools",
-        says="an agent may call what its parent may",
+        says="An agent may call what its parent may.",
         origin="one registry for parent and child",
         breaks=lambda: replaced("services.subagents.toolset:Toolset.allowed_names", _all_allowed),
     ),
     _service(
         name="subagent-id-reused",
-        says="every agent has the same id, and so the same file",
+        says="Every agent has the same id, and so the same file.",
         origin="an id made where a definition is loaded",
         breaks=lambda: replaced("services.children.child_services:_ScopedIds.uuid", _one_id),
     ),
     _service(
         name="subagent-recorded-as-main",
-        says="an agent's recording says that it is a session of its own, without a parent",
+        says="An agent's recording says that it is a session of its own, without a parent.",
         origin="a recorder made the usual way",
         breaks=lambda: replaced(
             "services.children.child_services:ChildServices.open_recording", _kind_main
@@ -203,25 +203,25 @@ FAULTS: Final = (
     ),
     _service(
         name="subagent-without-memory",
-        says="an agent is not told the project's memory",
+        says="An agent is not told the project's memory.",
         origin="memory taken for a part of the parent's prompt",
         breaks=lambda: replaced("services.subagents.prompt:ChildPrompt.first_parts", _no_memory),
     ),
     _service(
         name="subagent-reason-left-out",
-        says="a parent's model is not told why its agent ended",
+        says="A parent's model is not told why its agent ended.",
         origin="a result without its envelope",
         breaks=lambda: replaced("services.subagents.child_run:_finished", _reason_left_out),
     ),
     _service(
         name="subagent-failure-is-abort",
-        says="an agent that fails counts as one that was aborted",
+        says="An agent that fails counts as one that was aborted.",
         origin="any exception of a task group taken for its cancellation",
         breaks=lambda: replaced("services.subagents.child_run:_is_abort", _errors_raised),
     ),
     _service(
         name="subagent-output-as-repr",
-        says="an output with a schema comes back in Python's notation",
+        says="An output with a schema comes back in Python's notation.",
         origin="str() where JSON is meant",
         breaks=lambda: replaced(
             "services.subagents.complete_task:CompleteTaskTool.result", _text_of_values
@@ -229,7 +229,7 @@ FAULTS: Final = (
     ),
     _service(
         name="subagent-routed-twice",
-        says="the router is asked twice for an agent",
+        says="The router is asked twice for an agent.",
         origin="a memory that is filled after the second question",
         breaks=lambda: replaced(
             "services.children.child_services:ChildServices._routed", _router_asked_first

@@ -95,17 +95,23 @@ def interruption(choose: Chooser, agents: Agents | None = None) -> JsonObject:
         called = ("invoke_agent",) if agents is not None else ()
         when = {"tool": choose.among((*called, "read_file", "run_shell_command", "write_file"))}
     # A prompt comes only where one is surely being answered: it is refused, and nothing else.
-    found: JsonObject = {"when": when, "do": _doing(choose, sends=kind in ("chunk", "tool"))}
+    found: JsonObject = {
+        "when": when,
+        "do": _doing(choose, agents, sends=kind in ("chunk", "tool")),
+    }
     if "send" not in found["do"] and choose.chance("delay", 400):
         # More than the clock moves at each request: only waits that both sides know of pass them.
         found["delay_ms"] = choose.among((40, 700, 6_000, 31_000))
     return found
 
 
-def _doing(choose: Chooser, *, sends: bool) -> Json:
+def _doing(choose: Chooser, agents: Agents | None, *, sends: bool) -> Json:
     if sends and choose.chance("send_meanwhile", 80):
         return {"send": "one more thing"}
-    kind = choose.option("during", {"abort": 20, "mode": 4, "hint": 0})
+    kinds = {"abort": 20, "mode": 4}
+    if agents is not None:
+        kinds["hint"] = 15
+    kind = choose.option("during", kinds)
     if kind == "hint":
         source = choose.among(("user_steering", "background_completion"))
         return {"hint": {"text": choose.among(("look closer", "  ")), "source": source}}

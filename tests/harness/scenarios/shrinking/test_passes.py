@@ -38,6 +38,28 @@ EXAMPLES: dict[str, tuple[Document, Callable[[Document], bool], Document]] = {
         always,
         cassette(model=[{"text": "a", "repeat": 2}, {"text": "b"}], unused=[2, 3, 5]),
     ),
+    "answers with their agents": (
+        cassette(
+            model=[
+                {"stream": [chunk(call("invoke_agent"))]},
+                {"text": "a", "role": "subagent", "thread": "0/0"},
+                {"stream": [chunk(call("invoke_agent"))]},
+                {"text": "b", "role": "subagent", "thread": "1/0"},
+            ],
+        ),
+        has("b"),
+        cassette(
+            model=[
+                {"stream": [chunk(call("invoke_agent"))]},
+                {"text": "b", "role": "subagent", "thread": "0/0"},
+            ],
+        ),
+    ),
+    "overrides of agents": (
+        cassette(session={"settings": {"agents": {"overrides": {"one": {}, "two": {}}}}}),
+        has("two"),
+        cassette(session={"settings": {"agents": {"overrides": {"two": {}}}}}),
+    ),
     "prompts with their answers": (
         cassette(
             script=[{"send": "1"}, {"compress": True}, {"send": "2"}, {"send": "3"}],
