@@ -110,10 +110,8 @@ def gate(session: nox.Session) -> None:
     # Always the same draws: a pull request must not go red for what it did not change.
     sampled(session, "everything", 300, seed=300)
     sampled(session, "subagents", 100, seed=100)
-    for phase in "BA":
-        asked = ["--phase", phase, "--profile", "pull_request", "--journal", str(REPORT)]
-        answer = REPORT / f"gate-{phase}.json"
-        session.run("parity", "gate", *asked, "--json", str(answer), *session.posargs)
+    judged(session, "B", "pull_request")
+    asked = judged(session, "A", "pull_request")
     if not clean_checkout(session):
         session.warn("not signed: what is signed must lie committed in a clean checkout of git")
         return
@@ -157,9 +155,15 @@ def nightly(session: nox.Session) -> None:
         sampled(session, profile, 3000)
     sampled(session, "everything", 1000, "upstream", "legacy")
     for phase in "AB":
-        asked = ["--phase", phase, "--profile", "release", "--journal", str(REPORT)]
-        answer = REPORT / f"gate-{phase}.json"
-        session.run("parity", "gate", *asked, "--json", str(answer), *session.posargs)
+        judged(session, phase, "release")
+
+
+def judged(session: nox.Session, phase: str, profile: str) -> list[str]:
+    """Ask the gate, which must say yes; returns the words of the question, for who signs."""
+    asked = ["--phase", phase, "--profile", profile, "--journal", str(REPORT)]
+    answer = str(REPORT / f"gate-{phase}.json")
+    session.run("parity", "gate", *asked, "--json", answer, *session.posargs)
+    return asked
 
 
 def resumed(session: nox.Session, *handed: tuple[str, str]) -> None:

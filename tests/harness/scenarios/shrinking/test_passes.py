@@ -47,7 +47,7 @@ EXAMPLES: dict[str, tuple[Document, Callable[[Document], bool], Document]] = {
                 {"text": "b", "role": "subagent", "thread": "1/0"},
             ],
         ),
-        has("b"),
+        has("'b'"),
         cassette(
             model=[
                 {"stream": [chunk(call("invoke_agent"))]},
