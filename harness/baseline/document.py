@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from harness.baseline.masked import MaskedPaths
 from harness.canonical import canonical
 from harness.cassette.fields import Fields, text_of, whole_of
 from harness.cassette.problems import FormatProblem, kind_of
@@ -23,12 +24,12 @@ from harness.replay.child_documents import (
     thread_of,
     threads_in,
 )
-from harness.replay.observation import Observation, ObservedRequest, RunPaths
+from harness.replay.observation import Observation, ObservedRequest
 from harness.replay.trace import retry_record
 from services.state import RetryAttempt
 from services.wire import Content, Json, JsonObject
 
-__all__ = ["MaskedPaths", "from_document", "to_document"]
+__all__ = ["from_document", "to_document"]
 
 _KEYS: Final = (
     "events",
@@ -61,21 +62,6 @@ _REQUEST_KEYS: Final = (
 _PROVIDER_KEYS: Final = ("request", "rule", "path", "message")
 _RETRY_KEYS: Final = ("attempt", "maxAttempts", "delayMs", "error", "model")
 _TOKENS: Final = ("inputTokens", "outputTokens", "cachedTokens")
-
-
-class MaskedPaths(RunPaths):
-    """The paths of an observation in which they are replaced already: there is nothing to mask."""
-
-    def __init__(self) -> None:
-        super().__init__(workspace="<WS>", home="<HOME>")
-
-    def mask_text(self, text: str) -> str:
-        """`text` as it is."""
-        return text
-
-    def mask_json(self, text: str) -> str:
-        """`text` as it is."""
-        return text
 
 
 def to_document(seen: Observation) -> JsonObject:

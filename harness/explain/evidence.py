@@ -177,7 +177,7 @@ class Evidence:
         return any(
             error in self._written(found) and not any(error in line for line in told)
             for found in self.of(ChannelName.RETRIES)
-            if found.label.startswith("retry") and found.kind in (Kind.MISSING, Kind.EXTRA)
+            if found.sort == "retry" and found.kind in (Kind.MISSING, Kind.EXTRA)
             for error in _INVALID_ANSWERS
         )
 

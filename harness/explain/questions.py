@@ -174,7 +174,7 @@ def _lone_at_last(evidence: Evidence) -> Guess:
     """Where nothing says why one side asked: what had happened before."""
     if evidence.about("policy"):
         return probably("lone-about-policy", Seam.POLICY, "the cassette is about it")
-    if any(found.label.startswith("retry") for found in evidence.of(ChannelName.RETRIES)):
+    if any(found.sort == "retry" for found in evidence.of(ChannelName.RETRIES)):
         return probably("lone-retry", Seam.RETRY, "how the answer was read may differ")
     if evidence.reached("fallback:", "handler:"):
         return probably("lone-fallback", Seam.FALLBACK, "a model had failed before")

@@ -65,14 +65,9 @@ def _replay_seam(first: Divergence) -> Guess:
     return unknown("replay")
 
 
-def _sort(found: Divergence) -> str:
-    """What sort of item it is, whichever agent it is about."""
-    return found.label.partition(", thread ")[0]
-
-
 def _child_seam(evidence: Evidence) -> Guess:
     """Up to here both asked the model the same, made the same calls and recorded the same."""
-    sort = _sort(evidence.first)
+    sort = evidence.first.sort
     if sort == "child":
         return probably("child-itself", Seam.SUBAGENTS, "which agents there are is a definition's")
     if not sort.isupper():  # activities are, events are not
@@ -82,7 +77,7 @@ def _child_seam(evidence: Evidence) -> Guess:
 
 def _retry_seam(evidence: Evidence) -> Guess:
     first = evidence.first
-    if _sort(first) != "retry":
+    if first.sort != "retry":
         return _report_seam(evidence)
     if "retry.model" in {found.path for found in evidence.beside}:
         return probably("retry-of-model", Seam.FALLBACK, "the model may have been routed so")
@@ -107,7 +102,7 @@ _REPORTS: Final = {
 
 
 def _report_seam(evidence: Evidence) -> Guess:
-    label = _sort(evidence.first)
+    label = evidence.first.sort
     if label in _REPORTS:
         return probably("report", _REPORTS[label])
     if evidence.earlier(MomentKind.RETRY) or evidence.reached("handler:", "fallback:"):

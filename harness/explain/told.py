@@ -103,7 +103,7 @@ def _place(found: Divergence) -> str:
         case ChannelName.EVENTS:
             item = f"event ({found.label})" if found.label else item
         case ChannelName.RETRIES:
-            item = "retry" if found.label.startswith("retry") else f"report ({found.label})"
+            item = "retry" if found.sort == "retry" else f"report ({found.label})"
         case ChannelName.RECORDING:
             item = f"line of the recording ({found.label})"
         case ChannelName.REQUESTS:

@@ -78,6 +78,11 @@ class Divergence:
         return sha256_hex(text)[:12]
 
     @property
+    def sort(self) -> str:
+        """The label without the agent that it is about: `retry` for `retry, thread 0/1`."""
+        return self.label.partition(", thread ")[0]
+
+    @property
     def place(self) -> str:
         """Where, in words for people: `events[5] usage: inputTokens`."""
         index = self.control_index if self.control_index is not None else self.candidate_index
