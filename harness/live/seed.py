@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import os
+import re
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -27,8 +28,14 @@ _SKIPPED: Final = frozenset(
         *(".mypy_cache", ".pytest_cache", ".ruff_cache", ".DS_Store"),
     }
 )
-_OF_HOME: Final = (".gemini/GEMINI.md", ".gemini/skills", ".gemini/policies")
+_OF_HOME: Final = (
+    *(".gemini/GEMINI.md", ".gemini/skills", ".gemini/policies"),
+    *(".gemini/agents", ".gemini/acknowledgments"),
+)
 """What of a home plays a part in runs, but for settings, which a cassette has elsewhere."""
+
+_SIGNS_IN: Final = re.compile(rb"(?m)^[\s-]*(auth|headers|env)[ \t]*:")
+"""Keys of an agent's definition under which people write credentials."""
 
 
 @dataclass(slots=True)
@@ -85,6 +92,9 @@ def _add(
             seed.left_out.append(name)
             continue
         content = _read(file, seed)
+        if ".gemini/agents/" in f"/{name}" and _SIGNS_IN.search(content):
+            seed.left_out.append(name)
+            continue
         shown = _content(content, scrubber)
         if shown is None:
             seed.left_out.append(name)
