@@ -119,7 +119,7 @@ def gate(session: nox.Session) -> None:
     with tempfile.TemporaryDirectory(prefix="parity-signing-") as folder:
         key, records = str(Path(folder, "ci.key")), ["--signoffs", str(Path(folder, "signoffs"))]
         session.run("parity", "keygen", "--out", key, "--name", "ci", "--no-passphrase")
-        signed = ["--key", key, "--signer", "ci", "-n", "2", "--yes", *records]
+        signed = ["--key", key, "--signer", "ci", "-n", "2", "--cases", "200", "--yes", *records]
         session.run("parity", "sign", *asked, *signed)
         session.run("parity", "verify", *records, "--also-trust", f"ci={key}.pub", "--replay", "5")
 

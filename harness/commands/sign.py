@@ -58,6 +58,12 @@ _LOADED: Final = ("harness.scenarios.block",)
     metavar="N",
     help="How many blocks of each generated run are run again.",
 )
+@click.option(
+    "--cases",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Run only N cases of each leg again, drawn by chance: for pull_request only.",
+)
 @signoffs_option()
 @as_of_option
 @jobs_option
@@ -76,6 +82,7 @@ def sign(
     jobs: int,
     signer: str | None,
     sample: int,
+    cases: int | None,
     trust: bool,
     yes: bool,
     **key_from: Any,
@@ -97,6 +104,7 @@ def sign(
     """  # noqa: D301 - click's mark for lines that stay as they are
     from harness.signoff.records import read_record
     from harness.signoff.statement import SignOff
+    from harness.signoff.trust import PULL_REQUEST
 
     before = None
     day = as_of.date() if as_of is not None else datetime.now(UTC).date()
@@ -111,12 +119,15 @@ def sign(
         signoffs = add.parent
     if phase is None:
         raise UsageError("nothing says which phase", "give --phase A, B or C")
+    if cases is not None and profile != PULL_REQUEST:
+        raise UsageError(f"what is signed for {profile} is run again whole", "leave --cases out")
     asked = Signature(
         phase=phase,
         profile=profile,
         places=places,
         signer=signer,
         sample=sample,
+        cases=cases,
         folder=signoffs_folder(signoffs),
         jobs=worker_count(jobs),
         trust=trust,

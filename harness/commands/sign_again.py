@@ -46,6 +46,8 @@ class Signature:
     signer: str | None
     sample: int
     """Blocks of each generated run that are run again."""
+    cases: int | None
+    """Cases of each leg that are run again; `None`: all."""
     folder: Path
     """Of the records."""
     jobs: int
@@ -106,11 +108,15 @@ def material(
         not_said=told,
     )
     for run in (leg, *others_to_replay(scope, leg)):
-        _run_cases(asked, place, run, seams)
+        ran = _run_cases(asked, place, run, seams)
+        if run is leg:
+            found = replace(found, ran_again=ran)
     return replace(found, blocks=_run_blocks(asked, scope, seams))
 
 
-def _run_cases(asked: Signature, place: Here, run: LegRun, seams: SignSeams) -> None:
+def _run_cases(asked: Signature, place: Here, run: LegRun, seams: SignSeams) -> int:
+    """Run a leg's cases again, or some of them by chance; how many."""
+    from harness.draw import chosen
     from harness.parity.verdict import CaseVerdict
     from harness.report.terminal import progress
     from harness.signoff.material import traces_of
@@ -132,8 +138,13 @@ def _run_cases(asked: Signature, place: Here, run: LegRun, seams: SignSeams) -> 
     )
     if gone := sorted(journalled - {task.name for task in tasks}):
         raise SigningRefused(f"cases of the journal are not here: {', '.join(gone)}")
+    traced = [task.name for task in tasks if task.name in traces]
+    if asked.cases is not None:
+        drawn = set(chosen(traced, asked.cases, secrets.randbelow(_SEEDS)))
+        tasks = [task for task in tasks if task.name in drawn]
+        traced = sorted(drawn)
     say(
-        [f"running {len(traces)} cases again: {header.control} and {header.candidate}"],
+        [f"running {len(traced)} cases again: {header.control} and {header.candidate}"],
         err=True,
     )
     seen = []
@@ -142,6 +153,7 @@ def _run_cases(asked: Signature, place: Here, run: LegRun, seams: SignSeams) -> 
             seen.append(again)
             bar.done(again.name, CaseVerdict.DIVERGENT if again.problem else CaseVerdict.PARITY)
     refuse_other(seen)
+    return len(traced)
 
 
 def _run_blocks(asked: Signature, scope: Scope, seams: SignSeams) -> tuple[ReplayedBlock, ...]:

@@ -51,6 +51,8 @@ class Material:
     leg: LegRun
     """The comparison that is run again."""
     traces: Mapping[str, tuple[str, str]]
+    ran_again: int | None = None
+    """How many of the leg's cases were run again; `None`: all."""
     blocks: tuple[ReplayedBlock, ...] = ()
     environment: Mapping[str, str]
     inventory: Inventory
@@ -76,14 +78,24 @@ class Material:
                 "replayed": Replayed(
                     control=self.leg.record.header.control,
                     candidate=self.leg.record.header.candidate,
-                    cases=len(self.traces),
+                    cases=len(self.traces) if self.ran_again is None else self.ran_again,
                     blocks=self.blocks,
                 ),
                 "environment": self.environment,
                 "components": self.inventory.components,
-                "not_said": self.not_said,
+                "not_said": (*self.not_said, *self._left_out()),
             }
         )
+
+    def _left_out(self) -> tuple[str, ...]:
+        if self.ran_again is None or self.ran_again == len(self.traces):
+            return ()
+        header = self.leg.record.header
+        told = (
+            f"Of the {len(self.traces):,} cases of {header.control} ≡ {header.candidate} only "
+            f"{self.ran_again:,}, drawn by chance, were run again before it was signed."
+        )
+        return (told,)
 
 
 def leg_to_replay(scope: Scope) -> LegRun:

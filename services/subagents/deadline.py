@@ -69,7 +69,9 @@ class DeadlineTimer:
 
     def _start(self) -> None:
         self._started_ms = self._clock.now_ms()
-        self._task = asyncio.get_running_loop().create_task(self._run(self._left_ms))
+        self._task = asyncio.get_running_loop().create_task(
+            self._run(self._started_ms + self._left_ms)
+        )
 
     def _stop(self) -> None:
         task, self._task = self._task, None
@@ -78,8 +80,9 @@ class DeadlineTimer:
             self._ended.add(task)
             task.add_done_callback(self._ended.discard)
 
-    async def _run(self, ms: float) -> None:
-        await self._clock.sleep(ms)
+    async def _run(self, due_ms: float) -> None:
+        # What moves the clock before this task begins is part of the time.
+        await self._clock.sleep(due_ms - self._clock.now_ms())
         self._controller.abort(self._reason)
 
 

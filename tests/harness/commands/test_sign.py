@@ -382,3 +382,37 @@ def test_a_record_that_cannot_be_written_leaves_nothing_behind(
 
     assert result.exit_code == 130
     assert nothing_written(checkout)
+
+
+def test_for_a_pull_request_some_cases_may_be_run_again_and_that_is_said(
+    checkout: Signable,
+) -> None:
+    checkout.keygen("ci")
+    some = ["--signer", "ci", "--cases", "2"]
+    result = checkout.sign(*some, key="ci", profile="pull_request")
+
+    assert result.exit_code == 0, result.output
+    said = signed(checkout, "0001-A-pull_request.json")
+    assert sorted(said.traces) == ["a/1", "a/2", "b/2"]
+    assert said.replayed.cases == 2
+    told = "Of the 3 cases of legacy ≡ adk only 2, drawn by chance, were run again"
+    assert told in " ".join(said.not_said)
+
+
+def test_what_is_run_again_by_chance_is_held_against_the_journal(checkout: Signable) -> None:
+    checkout.keygen("ci")
+    edit_journal("digests", digests=["0" * 64, "0" * 64])
+    some = ["--signer", "ci", "--cases", "1"]
+    result = checkout.sign(*some, key="ci", profile="pull_request")
+
+    assert result.exit_code == 1
+    assert "did not come out as journalled" in result.output
+    assert nothing_written(checkout)
+
+
+def test_for_a_release_all_cases_are_run_again(checkout: Signable) -> None:
+    result = checkout.sign("--cases", "2")
+
+    assert result.exit_code == 2
+    assert "what is signed for release is run again whole" in result.output
+    assert nothing_written(checkout)
