@@ -82,6 +82,8 @@ class _Thread:
     calls: list[tuple[str | None, str]] = field(default_factory=list)
     """Of the latest turn with calls: (id, name); `None` for an id that the core has to make."""
     taken: set[int] = field(default_factory=set)
+    open: bool = False
+    """The latest turn's stream has not come to its end; whoever read it may have left it."""
 
 
 class ThreadPaths:
@@ -105,6 +107,9 @@ class ThreadPaths:
     def turn_begins(self, thread: str) -> None:
         """A model turn is asked for."""
         state = self._threads.setdefault(thread, _Thread())
+        if state.open and state.taken:
+            state.turns += 1  # It was left, and its calls were run all the same.
+        state.open = True
         state.calls.clear()
         state.taken.clear()
 
@@ -119,7 +124,9 @@ class ThreadPaths:
 
     def turn_ended(self, thread: str) -> None:
         """The turn's stream has come to its end."""
-        self._threads[thread].turns += 1
+        state = self._threads[thread]
+        state.turns += 1
+        state.open = False
 
     def of_call(self, call_id: str) -> str:
         """The path that a child started by this call has; `main` for a call nobody knows."""
@@ -144,7 +151,8 @@ class ThreadPaths:
             return
         within = MAIN if parent is None else self._calls.get(parent, (MAIN, MAIN))[1]
         state = self._threads.setdefault(within, _Thread())
-        own = f"{max(state.turns - 1, 0)}/{_place(state, call_id, name)}"
+        turn = state.turns if state.open else max(state.turns - 1, 0)
+        own = f"{turn}/{_place(state, call_id, name)}"
         self._calls[call_id] = within, own if within == MAIN else f"{within}/{own}"
 
 

@@ -101,6 +101,10 @@ class LegacyChildAgent(ChildAgent):
 
     async def abort(self) -> None:
         """Ask the active stream to end; its `agent_end` follows."""
+        self.stop()
+
+    def stop(self) -> None:
+        """The same, at once."""
         if self._stream is not None:
             self._stream.controller.abort()
 

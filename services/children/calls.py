@@ -5,7 +5,6 @@ Source: core `agents/local-executor.ts` (`processFunctionCalls`), `agents/agent-
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +12,7 @@ from typing import Final
 
 from services.abort import AbortSignal
 from services.children.child_services import ChildServices
+from services.mcp.json_text import parse_json
 from services.scheduler.calls import CallStatus, CompletedToolCall, ToolCallRequest
 from services.subagents.activity import (
     CANCELLED_MESSAGE,
@@ -119,6 +119,9 @@ class _Batch:
     child: ChildServices
     prompt_id: str
     calls: list[tuple[str, JsonObject]]
+    names: dict[str, str] = field(default_factory=dict)
+    """What the model called under each id. A hook may have another tool called after it under the
+    same id; what came of that is told under the first one's name."""
     results: dict[str, Part | None] = field(default_factory=dict)
     submitted: str | None = None
     task_completed: bool = False
@@ -129,16 +132,17 @@ class _Batch:
         allowed = self.child.toolset.allowed_names()
         requests: list[ToolCallRequest] = []
         for call_id, call in self.calls:
-            name = _name(call)
             try:
                 args = parsed_arguments(call)
             except ValueError as error:
-                self._refuse(call_id, name, "tool_call", str(error))
+                self._refuse(call_id, call, "tool_call", str(error))
                 continue
-            self._tell_start(call_id, name, args)
+            self._tell_start(call_id, call, args)
+            name = _shown(call)
             if name not in allowed:
-                self._refuse(call_id, name, "tool_call_unauthorized", unauthorized(name))
+                self._refuse(call_id, call, "tool_call_unauthorized", unauthorized(name))
                 continue
+            self.names[call_id] = name
             requests.append(
                 ToolCallRequest(
                     call_id=call_id,
@@ -160,7 +164,7 @@ class _Batch:
             self._tell_error(call, response.error or "Unknown error", ActivityErrorType.GENERIC)
         elif call.outcome is ConfirmationOutcome.CANCEL:
             self._tell_error(call, _REJECTED, ActivityErrorType.REJECTED)
-            answer = _error_response(call_id, call.request.name, _REJECTED)
+            answer = _error_response(call_id, {"name": self._called(call)}, _REJECTED)
         else:
             self._tell_error(call, CANCELLED_MESSAGE, ActivityErrorType.CANCELLED)
             self.aborted = True
@@ -177,7 +181,7 @@ class _Batch:
             if part is not None:
                 yield part
                 continue
-            name = _name(call)
+            name = _shown(call)
             if signal.aborted or (name == COMPLETE_TASK and self.task_completed):
                 continue
             raise LostToolResult(
@@ -186,9 +190,12 @@ class _Batch:
                 "internal race condition or scheduler bug."
             )
 
+    def _called(self, call: CompletedToolCall) -> str:
+        return self.names.get(call.request.call_id, call.request.name)
+
     def _take_success(self, call: CompletedToolCall) -> None:
         response = call.response
-        told: JsonObject = {"name": call.request.name, "id": call.request.call_id}
+        told: JsonObject = {"name": self._called(call), "id": call.request.call_id}
         if response.result_display is not None:
             told["output"] = response.result_display
         if response.data is not None:
@@ -202,8 +209,10 @@ class _Batch:
             output = data.get("submittedOutput")
             self.submitted = output if isinstance(output, str) else None
 
-    def _tell_start(self, call_id: str, name: str, args: JsonObject) -> None:
-        told: JsonObject = {"name": name, "displayName": name}
+    def _tell_start(self, call_id: str, call: JsonObject, args: JsonObject) -> None:
+        name, told = _shown(call), _named(call)
+        if told:
+            told["displayName"] = name
         tool = self.child.services.tools.get(name)
         if tool is not None:
             told["displayName"] = tool.display_name
@@ -213,13 +222,14 @@ class _Batch:
                 logger.debug("no description of a call of %s", name, exc_info=True)
         self.child.tell(ActivityType.TOOL_CALL_START, {**told, "args": args, "callId": call_id})
 
-    def _refuse(self, call_id: str, name: str, context: str, error: str) -> None:
-        self.results[call_id] = _error_response(call_id, name, error)
+    def _refuse(self, call_id: str, call: JsonObject, context: str, error: str) -> None:
+        named = _named(call)
+        self.results[call_id] = _error_response(call_id, named, error)
         self.child.tell(
             ActivityType.ERROR,
             {
                 "context": context,
-                "name": name,
+                **named,
                 "callId": call_id,
                 "error": error,
                 "errorType": ActivityErrorType.GENERIC.value,
@@ -231,7 +241,7 @@ class _Batch:
             ActivityType.ERROR,
             {
                 "context": "tool_call",
-                "name": call.request.name,
+                "name": self._called(call),
                 "callId": call.request.call_id,
                 "error": error,
                 "errorType": type.value,
@@ -254,10 +264,10 @@ def parsed_arguments(call: JsonObject) -> JsonObject:
     if not isinstance(args, str):
         return args or {}
     try:
-        parsed = json.loads(args)
+        parsed = parse_json(args)
     except ValueError:
         raise ValueError(
-            f'Failed to parse JSON arguments for tool "{_name(call)}": {args}. '
+            f'Failed to parse JSON arguments for tool "{_shown(call)}": {args}. '
             "Ensure you provide a valid JSON object."
         ) from None
     return parsed if isinstance(parsed, dict) else {}
@@ -269,10 +279,16 @@ def _numbered(calls: Sequence[JsonObject], prompt_id: str) -> Iterator[tuple[str
         yield (f"{prompt_id}-{index}" if given is None else str(given)), call
 
 
-def _name(call: JsonObject) -> str:
+def _named(call: JsonObject) -> JsonObject:
+    """The `name` that is told of a call; a model may have given none."""
     name = call.get("name")
-    return name if isinstance(name, str) else "undefined"
+    return {"name": name} if isinstance(name, str) else {}
 
 
-def _error_response(call_id: str, name: str, error: str) -> Part:
-    return {"functionResponse": {"name": name, "id": call_id, "response": {"error": error}}}
+def _shown(call: JsonObject) -> str:
+    """The name in a text."""
+    return str(_named(call).get("name", "undefined"))
+
+
+def _error_response(call_id: str, named: JsonObject, error: str) -> Part:
+    return {"functionResponse": {**named, "id": call_id, "response": {"error": error}}}

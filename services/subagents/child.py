@@ -46,6 +46,14 @@ class ChildAgent(AgentProtocol, Protocol):
         """Start the stream with `inputs` as they are (what the direct invocation does)."""
         ...
 
+    def stop(self) -> None:
+        """What `abort` does, before this returns.
+
+        Whoever invoked the agent shares its signal with it upstream, so the agent sees an abort in
+        the very step in which it was made: a call that its model asks for just then is not run.
+        """
+        ...
+
     async def result(self) -> AgentOutput:
         """Wait for the stream's end and return its output; raises what the run raised.
 

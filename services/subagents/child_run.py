@@ -210,10 +210,11 @@ async def _followed(
     async def run() -> AgentOutput:
         await begin(child)
         if signal.aborted:  # before there was anything to abort
-            await child.abort()
+            child.stop()
         return await child.result()
 
     loop = asyncio.get_running_loop()
+    off = signal.on_abort(child.stop)
     running, aborted = loop.create_task(run()), loop.create_task(signal.wait())
     try:
         await asyncio.wait([running, aborted], return_when=asyncio.FIRST_COMPLETED)
@@ -224,6 +225,7 @@ async def _followed(
         await _ended(child, running)
         raise
     finally:
+        off()
         for task in (running, aborted):
             task.cancel()
         await asyncio.wait([running, aborted])
@@ -234,7 +236,7 @@ _GIVEN_UP: Final = AgentOutput(result="", terminate_reason=TerminateMode.ABORTED
 
 async def _ended(child: ChildAgent, running: asyncio.Task[AgentOutput]) -> None:
     """Have `child` end and wait until it has, for as long as that may take."""
-    await child.abort()
+    child.stop()
     await asyncio.wait([running], timeout=_LAST_WAIT_S)
     if not running.done():
         logger.error("a subagent did not end within %s s of its abort", _LAST_WAIT_S)

@@ -176,3 +176,18 @@ def test_chunks_without_calls_are_no_trouble(paths: ThreadPaths) -> None:
     paths.call("a", "child", None)
 
     assert paths.of_request("a", SUBAGENT) == "0/0"
+
+
+def test_a_turn_that_was_left_counts_once_its_calls_were_run(paths: ThreadPaths) -> None:
+    turn(paths, MAIN, ("a", "invoke_agent"), ends=False)
+    paths.call("a", "invoke_agent", None)
+    turn(paths, MAIN, ("b", "invoke_agent"), ends=False)
+    paths.call("b", "invoke_agent", None)
+    assert (paths.of_call("a"), paths.of_call("b")) == ("0/0", "1/0")
+
+
+def test_a_turn_that_was_left_without_a_call_does_not_count(paths: ThreadPaths) -> None:
+    turn(paths, MAIN, ("a", "invoke_agent"), ends=False)
+    turn(paths, MAIN, ("b", "invoke_agent"))
+    paths.call("b", "invoke_agent", None)
+    assert paths.of_call("b") == "0/0"

@@ -48,7 +48,12 @@ class AdkChild(ChildAgent):
 
     async def abort(self) -> None:
         """Ask the run to end; `result` comes once it has."""
-        await self._agent.abort()
+        self.stop()
+
+    def stop(self) -> None:
+        """The same, at once."""
+        if self._course.sent is not None:
+            self._course.sent.stream.controller.abort()
 
     async def result(self) -> AgentOutput:
         """What came of the run, once nothing of it runs any more; raises what it raised.

@@ -97,6 +97,9 @@ class StandInChild:
         return "stream"
 
     async def abort(self) -> None:
+        self.stop()
+
+    def stop(self) -> None:
         self.aborted.set()
 
     async def result(self) -> AgentOutput:
