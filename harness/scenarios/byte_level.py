@@ -32,6 +32,7 @@ from harness.scenarios.trial import Trial
 from runtimes.contract import RuntimeTraits
 from runtimes.registry import runtime_traits
 from services.clock import virtual_loop
+from services.model.parts import function_calls
 from services.model.replay.steps import ErrorSpec, Hang, ModelStep, Sleep, StepKind, StepMethod
 from services.wire import JsonObject
 
@@ -53,7 +54,9 @@ def fits_bytes(document: JsonObject) -> bool:
     """Whether the stand-in can serve every answer of a cassette document.
 
     It cannot where an answer never comes or pauses, where a connection fails before it has begun
-    to answer, and where an error stands among the chunks: on the wire that is the error itself. Nor
+    to answer, and where an error stands among the chunks: on the wire that is the error itself. A
+    call that is begun and never ended does not fit either: it stays in the history as it is, and the
+    client refuses to send that, whatever the bytes were. Nor
     does a scenario fit where the user acts after a delay: virtual time passes only while nothing
     real is going on, so what such an action meets depends on where the real work is.
 
@@ -158,10 +161,18 @@ def _can_be_served(step: ModelStep) -> bool:
         return False
     if any(isinstance(chunk, (Hang, Sleep)) or "error" in chunk for chunk in step.chunks):
         return False
+    if _leaves_a_call_open(step):
+        return False
     if step.error is not None and not _refuses(step.error):
         return False
     error = step.then_error
     return error is None or error.status is None or _refuses(error)
+
+
+def _leaves_a_call_open(step: ModelStep) -> bool:
+    chunks = [chunk for chunk in step.chunks if isinstance(chunk, dict)]
+    calls = [call for chunk in chunks for call in function_calls(chunk)]
+    return bool(calls) and bool(calls[-1].get("willContinue"))
 
 
 def _refuses(error: ErrorSpec) -> bool:

@@ -69,7 +69,7 @@ class Conversation:
         self.recording: ChatRecording = services.new_recording()
         self.loops = services.new_loop_detector(self.shown_history)
         """Outlives chats: a reset does not make it forget."""
-        self.declarations = ToolDeclarations(services.tools, services.state)
+        self.declarations = ToolDeclarations(services.tools, services.state, services.events)
         self.calls = PromptCalls(services.hooks)
         """Which prompts hooks were told of; outlives chats too."""
         self._prompt_start: _PromptStart | None = None

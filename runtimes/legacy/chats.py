@@ -35,7 +35,7 @@ class Chats:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._declarations = ToolDeclarations(services.tools, services.state)
+        self._declarations = ToolDeclarations(services.tools, services.state, services.events)
         self._current = self._start()
 
     @property

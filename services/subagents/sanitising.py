@@ -59,8 +59,10 @@ _FOLLOWED: Final = re.compile(
     rf"(?:{_SPACE}*:{_SPACE}*bearer)?{_SPACE}+)([A-Za-z0-9._\-/+=]{{8,}})",
     re.IGNORECASE | re.ASCII,
 )
-_KEY_FILE: Final = re.compile(
-    r"(?:[/\\][a-zA-Z0-9_-]+)*[/\\][a-zA-Z0-9_-]*\.(?:key|pem|p12|pfx)", re.IGNORECASE | re.ASCII
+# Any path, and whether it is a key file. Upstream matches those alone, and over a long path that is
+# none it takes time with the square of its length; this takes each path in once.
+_PATH: Final = re.compile(
+    r"[/\\](?:[\w-]+[/\\])*+[\w-]*+(\.(?:key|pem|p12|pfx))?", re.IGNORECASE | re.ASCII
 )
 _BROKEN_ESCAPE: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 
@@ -84,7 +86,7 @@ def sanitise_text(text: str) -> str:
     text = _without_pem(text)
     text = _ASSIGNED.sub(rf"\g<1>{_REDACTED}", text)
     text = _FOLLOWED.sub(rf"\g<1>{_REDACTED}", text)
-    return _KEY_FILE.sub(f"/path/to/{_REDACTED}.key", text)
+    return _PATH.sub(lambda path: f"/path/to/{_REDACTED}.key" if path[1] else path[0], text)
 
 
 def _is_sensitive(key: str) -> bool:

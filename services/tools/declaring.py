@@ -10,7 +10,13 @@ Source: core `core/client.ts` (`setTools`, `startChat`), `core/geminiChat.ts` (`
 
 from __future__ import annotations
 
-from services.state import ApprovalMode, SessionState
+from services.state import (
+    ApprovalMode,
+    ApprovalModeChanged,
+    CoreEvent,
+    CoreEvents,
+    SessionState,
+)
 from services.tools.registry import ToolRegistry
 from services.wire import JsonObject
 
@@ -20,12 +26,20 @@ __all__ = ["ToolDeclarations"]
 class ToolDeclarations:
     """The declarations of one conversation; the same object as long as nothing changed."""
 
-    def __init__(self, tools: ToolRegistry, state: SessionState) -> None:
+    def __init__(self, tools: ToolRegistry, state: SessionState, events: CoreEvents) -> None:
+        """Follow the session's mode.
+
+        Args:
+            tools: what is declared.
+            state: says which mode it is.
+            events: tell when it has changed.
+        """
         self._tools = tools
         self._state = state
-        self._made_for: tuple[object, ...] | None = None
+        self._made_for: tuple[str, int, object] | None = None
         self._mode: ApprovalMode | None = None
         self._declared: list[JsonObject] = []
+        events.subscribe(self._follow)
 
     def restart(self) -> None:
         """The conversation begins anew: forget what was declared."""
@@ -45,6 +59,13 @@ class ToolDeclarations:
         if self._mode is not self._state.approval_mode:
             self._renew(model)
         return declared
+
+    def _follow(self, event: CoreEvent) -> None:
+        """Renew where plan or yolo mode is entered or left: the mode of now counts, not a later."""
+        if isinstance(event, ApprovalModeChanged) and self._made_for is not None:
+            model, breaks, _ = self._made_for
+            if breaks != self._state.mode_breaks:
+                self.current(model)
 
     def _renew(self, model: str) -> None:
         self._mode = self._state.approval_mode

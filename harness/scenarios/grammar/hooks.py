@@ -30,7 +30,8 @@ def _definition(choose: Chooser, event: str) -> JsonObject:
         plain = choose.chance("hook_code", 250)
         command = choose.among(_CODES if plain else _ANSWERS[event])
         if plain and event == "AfterAgent":
-            command = _once("coded", command)  # Or an answer is sent back for ever.
+            # Or an answer is sent back for ever. One name for each: hooks run side by side.
+            command = _once(f"coded{_CODES.index(command)}", command)
         commands.append({"type": "command", "command": command, "name": f"drawn{index}"})
     entry: JsonObject = {"hooks": commands}
     if any(command["command"] == _ASKS for command in commands):
@@ -51,8 +52,8 @@ def _specific(event: str, body: str) -> str:
 
 
 def _once(name: str, command: str) -> str:
-    """`command` the first time only. For events that never come twice at the same moment."""
-    return f"if [ -e {name}.seen ]; then true; else touch {name}.seen; {command}; fi"
+    """`command` the first time only, also where two hooks do this side by side."""
+    return f"if mkdir {name}.seen 2>/dev/null; then {command}; fi"
 
 
 def _in_place_of(text: str) -> str:

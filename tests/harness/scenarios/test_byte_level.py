@@ -131,6 +131,7 @@ def test_an_abort_at_a_chunk_is_the_same_over_bytes() -> None:
         ([{"stream": [{"$hang": True}]}], {}),
         ([{"stream": [{"error": {"code": 500, "message": "in the body"}}]}], {}),
         ([{"error": {"message": "connect", "code": "ECONNREFUSED"}}], {}),
+        ([{"stream": [chunk({"functionCall": {"name": "glob", "willContinue": True}})]}], {}),
         ([{"error": {"status": 302, "message": "elsewhere"}}], {}),
         ([], {"during": [{"when": {"events": 1}, "do": "abort", "delay_ms": 5}]}),
     ],

@@ -89,6 +89,14 @@ def test_arguments_as_text_of_something_else_are_none(played: Play, text: str) -
     assert tool.ran == [{}]
 
 
+@pytest.mark.parametrize("text", ['{"at": NaN}', "-Infinity", "[" * 100_000])
+def test_what_only_python_takes_for_json_is_refused(played: Play, text: str) -> None:
+    tool = StandInTool("look")
+    seen = played([call("look", text)], [complete()], definition=agent(tools=(tool,)))
+    assert tool.ran == []
+    assert "Failed to parse JSON arguments" in seen.errors[0]
+
+
 def test_arguments_that_are_no_json_are_refused_before_anything_is_told(played: Play) -> None:
     seen = played([call("look", "{")], [complete()], definition=agent(tools=(LOOK,)))
     error = (

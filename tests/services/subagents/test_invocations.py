@@ -205,6 +205,21 @@ async def test_every_call_shows_and_brings_back_what_it_does_in_the_core() -> No
 
 
 @BOTH
+async def test_an_abort_is_seen_by_the_child_in_the_step_in_which_it_is_made(session: bool) -> None:
+    seen: list[bool] = []
+
+    async def work(child: StandInChild) -> AgentOutput:
+        bench.controller.abort()
+        seen.append(child.aborted.is_set())
+        return ended("", TerminateMode.ABORTED)
+
+    bench = Bench(work)
+    with pytest.raises(AbortError):
+        await bench.execute(bench.call({"query": "q"}, session=session))
+    assert seen == [True]
+
+
+@BOTH
 async def test_an_abort_ends_the_child_before_the_call_ends(session: bool) -> None:
     async def work(child: StandInChild) -> AgentOutput:
         child.tell("TOOL_CALL_START", begun("c1")["data"])

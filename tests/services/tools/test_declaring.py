@@ -24,13 +24,18 @@ class Registry:
 
 
 @pytest.fixture
-def state():
+def events():
+    return CoreEvents()
+
+
+@pytest.fixture
+def state(events):
     return SessionState(
         session_id="s",
         model=FLASH,
         approval_mode=ApprovalMode.DEFAULT,
         interactive=False,
-        events=CoreEvents(),
+        events=events,
     )
 
 
@@ -40,8 +45,8 @@ def registry(state):
 
 
 @pytest.fixture
-def declarations(registry, state):
-    return ToolDeclarations(registry, state)
+def declarations(registry, state, events):
+    return ToolDeclarations(registry, state, events)
 
 
 def name(tools):
@@ -89,3 +94,14 @@ def test_same_list_is_declared_while_nothing_changes(declarations, registry):
     first = declarations.taken(FLASH)
     assert all(declarations.taken(FLASH) is first for _ in range(3))
     assert registry.asked == 1
+
+
+def test_what_was_in_force_when_yolo_was_left_is_declared_though_nothing_was_asked_in_it(
+    declarations, state
+):
+    state.set_approval_mode(ApprovalMode.YOLO)
+    assert name(declarations.taken(FLASH)) == f"yolo {FLASH}"
+    state.set_approval_mode(ApprovalMode.DEFAULT)
+    state.set_approval_mode(ApprovalMode.AUTO_EDIT)
+    assert name(declarations.taken(FLASH)) == f"default {FLASH}"
+    assert name(declarations.taken(FLASH)) == f"autoEdit {FLASH}"
