@@ -55,10 +55,10 @@ def fits_bytes(document: JsonObject) -> bool:
 
     It cannot where an answer never comes or pauses, where a connection fails before it has begun
     to answer, and where an error stands among the chunks: on the wire that is the error itself. A
-    call that is begun and never ended does not fit either: it stays in the history as it is, and the
-    client refuses to send that, whatever the bytes were. Nor
-    does a scenario fit where the user acts after a delay: virtual time passes only while nothing
-    real is going on, so what such an action meets depends on where the real work is.
+    call that is begun and never ended does not fit either: it stays in the history, and the client
+    refuses to send it, whatever the bytes were. Nor does a scenario fit where the user acts after
+    a delay: virtual time passes only while nothing real is going on, so what such an action meets
+    depends on where the real work is.
 
     Raises:
         CassetteFormatError: the document is no cassette.
