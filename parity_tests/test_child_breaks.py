@@ -14,12 +14,9 @@ from harness.replay.runner import run_cassette
 from parity_tests.corpus import WAIVERS, cassette
 from services.children.child_services import ChildServices
 from services.subagents.activity import ActivityType
-from services.subagents.definition import TerminateMode
 
 
-def broken(
-    monkeypatch: pytest.MonkeyPatch, name: str, *patch: Any, item: bool = False
-) -> Divergence:
+def broken(monkeypatch: pytest.MonkeyPatch, name: str, *patch: Any) -> Divergence:
     """Judge the cassette, what both runtimes share being broken for the candidate alone.
 
     It must diverge, and the explanation must name channel, thread and cassette.
@@ -27,7 +24,7 @@ def broken(
     one = cassette(name)
     control = run_cassette(one, "legacy")
     with monkeypatch.context() as patched:
-        (patched.setitem if item else patched.setattr)(*patch)
+        patched.setattr(*patch)
         candidate = run_cassette(one, "adk")
     result = compare(control, candidate, one, WAIVERS)
     assert result.verdict is CaseVerdict.DIVERGENT
@@ -84,16 +81,13 @@ def test_another_reason_of_a_childs_end_is_found_in_the_children(
 ) -> None:
     from runtimes.adk.quiet import import_quietly
 
-    reasons = import_quietly("runtimes.adk.child.stream").END_REASONS
+    stream = import_quietly("runtimes.adk.child.stream").ChildStream
+    whole = stream.end
 
-    cause = broken(
-        monkeypatch,
-        "subagent/reads_and_completes",
-        reasons,
-        TerminateMode.GOAL,
-        "failed",
-        item=True,
-    )
+    def failed(self: Any, reason: str) -> None:
+        whole(self, "failed")
+
+    cause = broken(monkeypatch, "subagent/reads_and_completes", stream, "end", failed)
 
     assert (cause.channel, cause.kind) == (ChannelName.CHILDREN, Kind.CHANGED)
     assert (cause.path, cause.control, cause.candidate) == ("event.reason", "completed", "failed")

@@ -10,6 +10,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from runtimes.adk.prompt_calls import PromptCalls
 from services.bundle import Services
@@ -69,7 +70,6 @@ class Conversation:
         self.recording: ChatRecording = services.new_recording()
         self.loops = services.new_loop_detector(self.shown_history)
         """Outlives chats: a reset does not make it forget."""
-        self.declarations = ToolDeclarations(services.tools, services.state, services.events)
         self.calls = PromptCalls(services.hooks)
         """Which prompts hooks were told of; outlives chats too."""
         self._prompt_start: _PromptStart | None = None
@@ -78,6 +78,14 @@ class Conversation:
         self.last_prompt_token_count = 0
         self.session_turns = 0
         """Model turns over the client's life; a reset does not clear it."""
+
+    @cached_property
+    def declarations(self) -> ToolDeclarations:
+        """What its requests declare. A child's conversation has others, and must not leave a
+        listener behind for the whole session.
+        """
+        services = self._services
+        return ToolDeclarations(services.tools, services.state, services.events)
 
     def start(
         self, turns: Sequence[HistoryTurn] | None = None, resumed: ResumedSession | None = None

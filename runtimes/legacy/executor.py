@@ -5,6 +5,7 @@ Source: core `agents/local-executor.ts`.
 
 from __future__ import annotations
 
+import logging
 from contextlib import aclosing
 from dataclasses import dataclass
 
@@ -41,6 +42,8 @@ from services.subagents.scopes import agent_scope
 from services.wire import JsonObject, Part
 
 __all__ = ["LocalAgentExecutor"]
+
+logger = logging.getLogger(__name__)
 
 _MINUTE_MS = 60_000
 
@@ -133,7 +136,10 @@ class _Run:
         if stopped.reason is not TerminateMode.GOAL:
             return stopped.reason, stopped.result or TERMINATED
         if stopped.result and self._chat is not None:
-            self._chat.recording.save_summary(summary_of(stopped.result))
+            try:
+                self._chat.recording.save_summary(summary_of(stopped.result))
+            except OSError:
+                logger.warning("the summary of a subagent's session was not saved", exc_info=True)
         return stopped.reason, stopped.result or GOAL_WITHOUT_RESULT
 
     async def _loop(self, prompt: ChildPrompt, signal: AbortSignal) -> _Stopped:

@@ -6,9 +6,8 @@ Source: core `agents/local-subagent-protocol.ts`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import Final
 
 from agent_protocol.agent import AgentSend, MessageSend, Subscriber, Unsubscribe, UpdateSend
 from agent_protocol.content import TextPart
@@ -24,20 +23,10 @@ from services.children.child_services import child_services
 from services.model.errors import is_abort
 from services.subagents.activity import SubagentActivity
 from services.subagents.child import ChildAgent, ChildRequest
-from services.subagents.definition import AgentOutput, TerminateMode
+from services.subagents.definition import ABORTED_OUTPUT, AgentOutput
 from services.wire import JsonObject
 
 __all__ = ["LegacyChildAgent"]
-
-_REASONS: Final[Mapping[TerminateMode, str]] = {
-    TerminateMode.GOAL: "completed",
-    TerminateMode.TIMEOUT: "max_time",
-    TerminateMode.MAX_TURNS: "max_turns",
-    TerminateMode.ABORTED: "aborted",
-    TerminateMode.ERROR: "failed",
-    TerminateMode.ERROR_NO_COMPLETE_TASK_CALL: "failed",
-}
-_ABORTED: Final = AgentOutput(result="", terminate_reason=TerminateMode.ABORTED)
 
 
 class LegacyChildAgent(ChildAgent):
@@ -170,14 +159,14 @@ class _Stream:
         try:
             self._output = await self._executor.run(inputs, signal)
             reason = self._output.terminate_reason
-            self._end("aborted" if signal.aborted else _REASONS[reason])
+            self._end("aborted" if signal.aborted else reason.end_reason)
         except asyncio.CancelledError:
-            self._output = _ABORTED
+            self._output = ABORTED_OUTPUT
             self._end("aborted")
             raise
         except Exception as error:  # noqa: BLE001 - the border: it is the stream's failure
             if signal.aborted or is_abort(error):
-                self._output = _ABORTED
+                self._output = ABORTED_OUTPUT
                 self._end("aborted")
             else:
                 self._error = error

@@ -15,7 +15,12 @@ from services.ids import IdSource
 from services.message_bus import MessageBus, SubagentActivityUpdate
 from services.subagents.activity import SubagentActivity
 from services.subagents.child import ChildAgent, ChildRequest
-from services.subagents.definition import AgentOutput, LocalAgentDefinition, TerminateMode
+from services.subagents.definition import (
+    ABORTED_OUTPUT,
+    AgentOutput,
+    LocalAgentDefinition,
+    TerminateMode,
+)
 from services.subagents.progress import (
     ActivityTrail,
     Progress,
@@ -220,7 +225,7 @@ async def _followed(
         await asyncio.wait([running, aborted], return_when=asyncio.FIRST_COMPLETED)
         if not running.done():
             await _ended(child, running)
-        return running.result() if running.done() else _GIVEN_UP
+        return running.result() if running.done() else ABORTED_OUTPUT
     except asyncio.CancelledError:
         await _ended(child, running)
         raise
@@ -229,9 +234,6 @@ async def _followed(
         for task in (running, aborted):
             task.cancel()
         await asyncio.wait([running, aborted])
-
-
-_GIVEN_UP: Final = AgentOutput(result="", terminate_reason=TerminateMode.ABORTED)
 
 
 async def _ended(child: ChildAgent, running: asyncio.Task[AgentOutput]) -> None:

@@ -14,6 +14,7 @@ from services.tools.contract import Tool
 from services.wire import Content, Json, JsonObject
 
 __all__ = [
+    "ABORTED_OUTPUT",
     "COMPLETE_TASK",
     "DEFAULT_MAX_TIME_MINUTES",
     "DEFAULT_MAX_TURNS",
@@ -58,6 +59,24 @@ class TerminateMode(StrEnum):
             TerminateMode.ERROR_NO_COMPLETE_TASK_CALL,
         )
 
+    @property
+    def end_reason(self) -> str:
+        """The reason in the `agent_end` of the agent's stream.
+
+        Source: core `agents/local-subagent-protocol.ts`.
+        """
+        return _END_REASONS[self]
+
+
+_END_REASONS: Final[Mapping[TerminateMode, str]] = {
+    TerminateMode.GOAL: "completed",
+    TerminateMode.TIMEOUT: "max_time",
+    TerminateMode.MAX_TURNS: "max_turns",
+    TerminateMode.ABORTED: "aborted",
+    TerminateMode.ERROR: "failed",
+    TerminateMode.ERROR_NO_COMPLETE_TASK_CALL: "failed",
+}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentOutput:
@@ -67,6 +86,10 @@ class AgentOutput:
     terminate_reason: TerminateMode
     turn_count: int | None = None
     duration_ms: int | None = None
+
+
+ABORTED_OUTPUT: Final = AgentOutput(result="", terminate_reason=TerminateMode.ABORTED)
+"""Of a run that was ended before it came to an output of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -39,8 +39,7 @@ from services.subagents.loader import AgentLoadError, LoadedAgents, load_agents
 from services.subagents.overriding import AgentModels, overridden
 from services.subagents.prompt_section import AgentSummary
 from services.subagents.reload_result import ReloadResult
-from services.subagents.remote_loader import RemoteLoader
-from services.subagents.remote_loading import RemoteCards, with_card_hash
+from services.subagents.remote_loading import RemoteCards, RemoteLoader, with_card_hash
 from services.workspace import Workspace
 
 __all__ = ["AgentRegistry"]

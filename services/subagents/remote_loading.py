@@ -1,6 +1,8 @@
 """The cards of the remote agents of one place: fetched together, told of in the files' order.
 
-Source: core `agents/registry.ts` (`registerRemoteAgent`).
+Who fetches one (`RemoteLoader`) speaks the agents' protocol, which the registry knows nothing of.
+
+Source: core `agents/registry.ts` (`registerRemoteAgent`), `agents/a2a-errors.ts`.
 """
 
 from __future__ import annotations
@@ -9,12 +11,55 @@ import asyncio
 import hashlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, replace
+from typing import Protocol
 
 from services.subagents.definition import AgentDefinition, RemoteAgentDefinition
-from services.subagents.remote_loader import RemoteCard, RemoteLoader, RemoteLoadError
 from services.wire import js_trim
 
-__all__ = ["RemoteCards", "RemoteOutcome", "with_card_hash"]
+__all__ = [
+    "RemoteCard",
+    "RemoteCards",
+    "RemoteLoadError",
+    "RemoteLoader",
+    "RemoteOutcome",
+    "with_card_hash",
+]
+
+
+class RemoteLoadError(Exception):
+    """A remote agent's card cannot be had. `user_message` is what people are told."""
+
+    def __init__(self, user_message: str) -> None:
+        super().__init__(user_message)
+        self.user_message = user_message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RemoteCard:
+    """What the registry wants to know of a card."""
+
+    description: str | None = None
+    skills: tuple[tuple[str, str | None], ...] = ()
+    """Names and descriptions."""
+    required_auth: str | None = None
+    """How the agent wants to be signed in to, where the definition does not do so."""
+
+
+class RemoteLoader(Protocol):
+    """Reads cards, and keeps a client for each agent until it is told to forget them."""
+
+    async def load(self, definition: RemoteAgentDefinition) -> RemoteCard:
+        """Fetch or parse the card and make a client for it.
+
+        Raises:
+            RemoteLoadError: for a reason that people can do something about.
+            Exception: anything else; it costs this agent alone.
+        """
+        ...
+
+    def clear(self) -> None:
+        """Forget every agent: what is loaded next is loaded anew."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

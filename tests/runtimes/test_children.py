@@ -178,3 +178,14 @@ def test_child_that_has_ended_is_let_go_of(nursery):
         assert gone() is None
 
     nursery.run(script, [nursery.done()])
+
+
+def test_children_that_have_ended_do_not_go_on_listening(nursery):
+    async def script(room):
+        heard = (room.services.events._listeners, room.services.steering._listeners)
+        before = [len(listeners) for listeners in heard]
+        for _ in range(3):
+            await room.raised(nursery.agent())
+        assert [len(listeners) for listeners in heard] == before
+
+    nursery.run(script, [nursery.done(), nursery.done(), nursery.done()])

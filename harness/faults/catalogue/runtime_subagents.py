@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import contextmanager
@@ -138,12 +139,21 @@ def _not_compressing(compress: Any) -> Any:
     return broken
 
 
-def _late(abort: Any) -> Any:
-    async def broken(self: Any) -> None:
-        await self._child.services.clock.sleep(_LATE_MS)
-        await abort(self)
+def _late(stop: Any) -> Any:
+    def broken(self: Any) -> None:
+        _stopped_late(self, self._child, stop)
 
     return broken
+
+
+def _stopped_late(agent: Any, child: Any, stop: Any) -> None:
+    async def later() -> None:
+        await child.services.clock.sleep(_LATE_MS)
+        stop(agent)
+
+    agent.__dict__.setdefault("_stopping", []).append(
+        asyncio.get_running_loop().create_task(later())
+    )
 
 
 def _history_goes_on(open_chat: Any) -> Any:
@@ -189,10 +199,9 @@ def _not_saved(save: Any) -> Any:
     return broken
 
 
-def _late_adk(abort: Any) -> Any:
-    async def broken(self: Any) -> None:
-        await self._course._child.services.clock.sleep(_LATE_MS)
-        await abort(self)
+def _late_adk(stop: Any) -> Any:
+    def broken(self: Any) -> None:
+        _stopped_late(self, self._course._child, stop)
 
     return broken
 
@@ -356,7 +365,7 @@ FAULTS: Final = (
         name="subagent-abort-late",
         says="An abort reaches an agent five seconds later.",
         origin="an abort that is awaited behind something else",
-        breaks=lambda: replaced("runtimes.legacy.subagent:LegacyChildAgent.abort", _late),
+        breaks=lambda: replaced("runtimes.legacy.subagent:LegacyChildAgent.stop", _late),
     ),
     _legacy(
         name="subagent-shared-history",
@@ -398,7 +407,7 @@ FAULTS: Final = (
         name="subagent-abort-late-adk",
         says="An abort reaches an agent five seconds later.",
         origin="an abort that waits for the runner",
-        breaks=lambda: replaced("runtimes.adk.child.session:AdkChild.abort", _late_adk),
+        breaks=lambda: replaced("runtimes.adk.child.session:AdkChild.stop", _late_adk),
     ),
     _adk(
         name="subagent-terminator-ignored-adk",

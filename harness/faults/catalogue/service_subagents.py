@@ -60,11 +60,11 @@ def _no_is_abort(take: Any) -> Any:
 
 
 def _refused_untold(refuse: Any) -> Any:
-    def broken(self: Any, call_id: str, name: str, context: str, error: str) -> None:
+    def broken(self: Any, call_id: str, call: Any, context: str, error: str) -> None:
         told = self.child
         self.child = _Silent()
         try:
-            refuse(self, call_id, name, context, error)
+            refuse(self, call_id, call, context, error)
         finally:
             self.child = told
 

@@ -7,24 +7,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from typing import Final
 
 from agent_protocol.agent import AgentSend, MessageSend, UpdateSend
 from agent_protocol.errors import StreamActive
 from agent_protocol.event_log import EventLog
-from runtimes.adk.child.stream import END_REASONS, ChildStream
+from runtimes.adk.child.stream import ChildStream
 from runtimes.adk.child.termination import ChildTermination
 from runtimes.adk.course import Invoke
 from services.children.child_services import ChildServices
 from services.model.errors import is_abort
 from services.subagents.activity import OnActivity, SubagentActivity
-from services.subagents.definition import AgentOutput, TerminateMode
+from services.subagents.definition import ABORTED_OUTPUT, AgentOutput, TerminateMode
 from services.subagents.scopes import agent_scope
 from services.wire import JsonObject
 
 __all__ = ["ActivityRelay", "ChildCourse", "ChildSend"]
-
-_ABORTED: Final = AgentOutput(result="", terminate_reason=TerminateMode.ABORTED)
 
 Release = Callable[[], Awaitable[None]]
 
@@ -100,7 +97,7 @@ class ChildSend:
         self._child = child
         self._termination = termination
         self._release = release
-        self._outcome: AgentOutput | Exception = _ABORTED
+        self._outcome: AgentOutput | Exception = ABORTED_OUTPUT
         self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def announce(self) -> None:
@@ -114,7 +111,7 @@ class ChildSend:
             output = await self._termination.run(self._inputs, signal, invoke)
         aborted = signal.aborted or output.terminate_reason is TerminateMode.ABORTED
         self._outcome = output
-        self.stream.end("aborted" if aborted else END_REASONS[output.terminate_reason])
+        self.stream.end("aborted" if aborted else output.terminate_reason.end_reason)
 
     def failed(self, error: Exception) -> None:
         """Tell of it and keep it as the result, unless somebody has aborted."""

@@ -5,9 +5,6 @@ Source: core `agents/local-subagent-protocol.ts` (`_translateActivity`, `mapTerm
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
-
 from agent_protocol.content import TextPart, ThoughtPart
 from agent_protocol.event_log import EventLog
 from agent_protocol.events import AgentEvent, Message, ToolRequest, ToolResponse
@@ -17,19 +14,9 @@ from services.bundle import Services
 from services.hooks.values import js_text
 from services.presentation.errors import ErrorFields, unexpected_error
 from services.subagents.activity import ActivityType, SubagentActivity
-from services.subagents.definition import TerminateMode
 from services.wire import Json
 
-__all__ = ["END_REASONS", "ChildStream"]
-
-END_REASONS: Final[Mapping[TerminateMode, str]] = {
-    TerminateMode.GOAL: "completed",
-    TerminateMode.TIMEOUT: "max_time",
-    TerminateMode.MAX_TURNS: "max_turns",
-    TerminateMode.ABORTED: "aborted",
-    TerminateMode.ERROR: "failed",
-    TerminateMode.ERROR_NO_COMPLETE_TASK_CALL: "failed",
-}
+__all__ = ["ChildStream"]
 
 
 class ChildStream(OpenStream):

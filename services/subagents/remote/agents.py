@@ -17,7 +17,7 @@ from services.subagents.remote.limits import Limits
 from services.subagents.remote.results import Conversation
 from services.subagents.remote.secrets import Secrets
 from services.subagents.remote.security import required_auth
-from services.subagents.remote_loader import RemoteCard
+from services.subagents.remote_loading import RemoteCard
 from services.threads import executing_call
 from services.wire import JsonObject
 from services.workspace import Workspace

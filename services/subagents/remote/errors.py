@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from services.subagents.remote_loader import RemoteLoadError
+from services.subagents.remote_loading import RemoteLoadError
 
 __all__ = [
     "A2AAgentError",

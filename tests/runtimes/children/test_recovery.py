@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import pytest
+
+from services.chat_recording import ChatRecording
 from services.subagents.activity import ActivityType
 from services.subagents.definition import RunLimits, TerminateMode
 from tests.runtimes.children.child_stage import Played, StandInTool, agent, call, complete, said
@@ -105,3 +108,15 @@ def test_a_run_without_result_leaves_no_summary(played: Play) -> None:
     seen = played([said("Done.")], [said("Done.")])
     [lines] = [lines for name, lines in seen.recordings.items() if "/" in name]
     assert not any("summary" in line.get("$set", {}) for line in lines)
+
+
+def test_a_summary_that_cannot_be_written_costs_no_result(
+    played: Play, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(_: ChatRecording, summary: str) -> None:
+        raise OSError(f"no room for {summary}")
+
+    monkeypatch.setattr(ChatRecording, "save_summary", broken)
+    seen = played([complete("found it")])
+    assert seen.ended.result == "found it"
+    assert seen.errors == []

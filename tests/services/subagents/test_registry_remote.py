@@ -11,7 +11,7 @@ from services.policy.rules import Decision
 from services.subagents.definition import RemoteAgentDefinition
 from services.subagents.loader import load_agents
 from services.subagents.registry import AgentRegistry
-from services.subagents.remote_loader import RemoteCard, RemoteLoadError
+from services.subagents.remote_loading import RemoteCard, RemoteLoadError
 from tests.services.subagents.registries import Place
 
 

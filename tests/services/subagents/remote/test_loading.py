@@ -16,7 +16,7 @@ from services.subagents.remote.errors import (
     classified,
 )
 from services.subagents.remote.limits import Limits
-from services.subagents.remote_loader import RemoteCard
+from services.subagents.remote_loading import RemoteCard
 from tests.services.subagents.remote.conftest import Open, Server, agent, on_virtual_time, text_of
 
 QUICK = Limits(card_s=0.3)
