@@ -45,6 +45,7 @@ FAULTS: Final = {
     "chant-outlives-calls": seeded(ChannelName.REQUESTS, Seam.LOOPS),
     "side-questions-uninstructed": seeded(ChannelName.REQUESTS, Seam.MODEL_CONFIG),
     "reset-goes-on-in-the-recording": seeded(ChannelName.RECORDING, Seam.RECORDING),
+    "subagent-no-instruction": seeded(ChannelName.REQUESTS, Seam.SUBAGENTS, Seam.MODEL_CONFIG),
     "no-end-at-turn-limit": seeded(ChannelName.EVENTS, Seam.LIFECYCLE),
 }
 

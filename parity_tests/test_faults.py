@@ -27,6 +27,7 @@ CHOSEN: Final = (
     "masking-by-index",
     "recording-not-synced",
     "abort-told-as-completion",
+    "subagent-id-reused",
 )
 
 

@@ -51,6 +51,7 @@ _SYSTEM: Final = re.compile(
 )
 _LONG: Final = 8 * 1024
 _SHOWN: Final = 1000
+_PROGRESS: Final = '{"isSubagentProgress":true'
 _MACHINE: Final = frozenset({"node", "python"})
 
 
@@ -73,7 +74,7 @@ def projected(seen: Observation) -> Observation:
             holder[key] = _FRAME.sub(_hashed, holder[key])
     for holder, key in _texts(document):
         if len(holder[key]) > _LONG:
-            holder[key] = _shortened(holder[key])
+            holder[key] = _progress(holder[key]) or _shortened(holder[key])
     versions = {name: text for name, text in seen.versions.items() if name not in _MACHINE}
     kept = from_document(document, name=seen.name, runtime=seen.runtime, versions=versions)
     return replace(
@@ -88,6 +89,23 @@ def projected(seen: Observation) -> Observation:
 def _hashed(frame: re.Match[str]) -> str:
     text = _SYSTEM.sub(r"\1<OS>", frame[0], count=1)
     return f"{_MARK} sha256:{sha256_hex(text)}"
+
+
+def _progress(text: str) -> str | None:
+    """An agent's progress with its own long texts shortened; `None` for any other text.
+
+    It is JSON in a text, with ids that rules look for when it is compared.
+    """
+    if not text.startswith(_PROGRESS):
+        return None
+    try:
+        shown = json.loads(text)
+    except ValueError:
+        return None
+    for holder, key in _texts(shown):
+        if len(holder[key]) > _LONG:
+            holder[key] = _shortened(holder[key])
+    return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
 
 
 def _shortened(text: str) -> str:

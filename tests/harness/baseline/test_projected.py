@@ -1,3 +1,4 @@
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -187,3 +188,18 @@ def test_a_run_that_hung_still_hangs() -> None:
 
 def test_an_engine_that_broke_is_still_broken() -> None:
     assert projected(replace(observation(), broken=True, error="gone")).blocker == "broke: gone"
+
+
+def test_an_agents_long_result_leaves_the_ids_in_its_progress_readable() -> None:
+    progress = json.dumps(
+        {"isSubagentProgress": True, "recentActivity": [{"id": "x#0-0"}], "result": "r" * 20_000},
+        separators=(",", ":"),
+    )
+    event = {"type": "tool_response", "display": {"result": {"type": "text", "text": progress}}}
+    kept: Any = projected(replace(told(), events=[event])).events[0]
+
+    shown = json.loads(kept["display"]["result"]["text"])
+    assert shown["recentActivity"] == [{"id": "x#0-0"}]
+    assert shown["result"].endswith(f"… 20000 characters, sha256:{sha256_hex('r' * 20_000)}")
+    again: Any = projected(projected(replace(told(), events=[event]))).events[0]
+    assert again == kept
