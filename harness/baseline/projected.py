@@ -28,7 +28,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Any, Final
@@ -72,9 +72,11 @@ def projected(seen: Observation) -> Observation:
     for holder, key in _texts([contents, document["transcript"], document["recording"]]):
         if holder[key].startswith(_MARK):
             holder[key] = _FRAME.sub(_hashed, holder[key])
+    children = document.get("children", ())
+    agents = {child["agentId"]: child["thread"] for child in children if child["agentId"]}
     for holder, key in _texts(document):
         if len(holder[key]) > _LONG:
-            holder[key] = _progress(holder[key]) or _shortened(holder[key])
+            holder[key] = _progress(holder[key]) or _shortened(_by_thread(holder[key], agents))
     versions = {name: text for name, text in seen.versions.items() if name not in _MACHINE}
     kept = from_document(document, name=seen.name, runtime=seen.runtime, versions=versions)
     return replace(
@@ -106,6 +108,13 @@ def _progress(text: str) -> str | None:
         if len(holder[key]) > _LONG:
             holder[key] = _shortened(holder[key])
     return json.dumps(shown, ensure_ascii=False, separators=(",", ":"))
+
+
+def _by_thread(text: str, agents: Mapping[str, str]) -> str:
+    """A text in which agents go by their threads: in a hash no rule could look for their ids."""
+    for agent, thread in agents.items():
+        text = text.replace(agent, f"<agent {thread}>")
+    return text
 
 
 def _shortened(text: str) -> str:

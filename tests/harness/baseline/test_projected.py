@@ -7,7 +7,7 @@ import pytest
 from harness.baseline.projected import projected
 from harness.canonical import sha256_hex
 from harness.parity.compare import compare_observations, observation_digest
-from harness.replay.observation import Observation
+from harness.replay.observation import ChildObservation, Observation
 from harness.replay.request_log import RequestLog
 from tests.harness.samples import ask, model, observation, paths, user
 
@@ -203,3 +203,15 @@ def test_an_agents_long_result_leaves_the_ids_in_its_progress_readable() -> None
     assert shown["result"].endswith(f"… 20000 characters, sha256:{sha256_hex('r' * 20_000)}")
     again: Any = projected(projected(replace(told(), events=[event]))).events[0]
     assert again == kept
+
+
+def test_an_agents_id_in_a_text_that_is_hashed_is_its_thread() -> None:
+    def kept(agent_id: str) -> str:
+        text = f"in tool-outputs/{agent_id}.txt " + "t" * 20_000
+        child = ChildObservation(thread="0/1", agent="helper", agent_id=agent_id, activities=())
+        told_it = {"role": "user", "parts": [{"text": text}]}
+        seen: Any = projected(replace(told(), transcript=[told_it], children=[child]))
+        return str(seen.transcript[0]["parts"][0]["text"])
+
+    assert kept("an-id").startswith("in tool-outputs/<agent 0/1>.txt")
+    assert kept("an-id") == kept("another-id-altogether")
