@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final, NoReturn
@@ -17,7 +17,7 @@ from typing import Final, NoReturn
 from harness.cassette.variants import named_file, variant_of, variants_of
 from harness.errors import CassetteNotFound, UsageError
 
-__all__ = ["SUFFIXES", "CassetteFile", "find_cassettes", "name_filter"]
+__all__ = ["SUFFIXES", "CassetteFile", "find_cassettes", "name_filter", "with_variants"]
 
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 HTTP_FOLDER: Final = "http"
@@ -71,13 +71,18 @@ def find_cassettes(
     found: dict[tuple[Path, str | None], CassetteFile] = {}
     for path in paths:
         for each in _at(path):
-            for file in [each, *_variants(each)] if variants else [each]:
+            for file in with_variants([each]) if variants else [each]:
                 found.setdefault((file.path.absolute(), variant_of(file.name)), file)
     return [
         file
         for file in found.values()
         if (fits is None or fits(file.name)) and (phase is None or _phase(file.path) in (phase, ""))
     ]
+
+
+def with_variants(files: Iterable[CassetteFile]) -> list[CassetteFile]:
+    """The same, each followed by its variants."""
+    return [each for file in files for each in (file, *_variants(file))]
 
 
 def _variants(file: CassetteFile) -> Iterator[CassetteFile]:

@@ -296,6 +296,7 @@ def _matrix(
     sample: FaultSample | None,
     waivers_file: Path | None,
 ) -> Matrix:
+    from harness.cassette.find import with_variants
     from harness.config import versions
     from harness.detection.matrix import Conditions, Matrix, Row
     from harness.gate.facts import evidence_facts
@@ -314,7 +315,8 @@ def _matrix(
         versions=dict(versions()),
         sample=sample,
         measured=evidence_facts(
-            [(file.name, file.path) for file in measurement.files],
+            # Broken runs are of plain cassettes; the corpus is the one that everything else ran.
+            [(file.name, file.path) for file in with_variants(measurement.files)],
             waivers_file,
             measurement.waivers.as_of,
         ),
