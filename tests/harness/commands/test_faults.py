@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
+from harness.cassette.find import find_cassettes
 from harness.cli import parity
 from harness.commands import faults as command
 from harness.commands.faults import FaultsSetup
+from harness.config import current_inventory, default_waivers
 from harness.detection.catalogue_at import CatalogueAt
 from harness.faults.fault import Behaviour, Site
 from harness.gate.evidence import read_evidence
@@ -345,3 +347,20 @@ def test_the_matrix_says_what_it_was_measured_with(corpus: Path, tmp_path: Path)
         after["components"],
         ["usage-lost"],
     )
+
+
+def test_its_corpus_is_the_one_that_runs_are_of_variants_included(
+    corpus: Path, tmp_path: Path
+) -> None:
+    child = corpus / "text" / "a.yaml"
+    child.write_text(f"{child.read_text()}phase: B\n")
+    file = tmp_path / "kills.json"
+    invoke(corpus, "--corpus-only", *only("usage-lost"), "--json", file)
+    measured = json.loads(file.read_text())["conditions"]["measured"]["components"]
+
+    def of_runs(variants: bool) -> str:
+        found = find_cassettes([corpus], variants=variants)
+        files = [(each.name, each.path) for each in found]
+        return current_inventory(files, default_waivers()).digests["corpus"]
+
+    assert measured["corpus"] == of_runs(variants=True) != of_runs(variants=False)
