@@ -20,17 +20,14 @@ OF_THE_CORPUS = [
     "text/two_turns",
     "text/model_change",
     "tools/parallel_mixed",
-    "tools/topics_last_first",
     "tools/shell_background_goes_on",
     "tools/mode_changes",
-    "tools/policy_wildcard_deny",
     "errors/pro_429_terminal",
-    "errors/midstream_network_retry",
     "abort/in_429_wait",
     "abort/during_shell",
     "invalid_stream/gemini3_nudge",
     "finish/malformed_exhausted",
-    "limits/turns_1_with_tools",
+    "subagent_threads/one_fails",
 ]
 EDIT = calls("replace", file_path="a.txt", old_string="absent", new_string="new", instruction="i")
 DONE = {"text": "done"}
