@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from harness.baseline.core import known_core_findings
 from harness.baseline.files import (
@@ -41,10 +41,12 @@ __all__ = [
     "Baselined",
     "CaseOutcome",
     "CaseTask",
+    "LoadedTask",
     "Observed",
     "Skipped",
     "TraceTask",
     "baseline",
+    "guarded",
     "judge",
     "trace",
 ]
@@ -170,7 +172,7 @@ def judge(task: CaseTask) -> CaseOutcome:
     def undecided(reason: str) -> CaseResult:
         return CaseResult.undecided(task.name, reason)
 
-    return _guarded(task, compared, undecided)
+    return guarded(task, compared, undecided)
 
 
 def _declared(result: CaseResult, task: CaseTask) -> CaseResult:
@@ -246,7 +248,7 @@ def baseline(task: BaselineTask) -> Baselined | LoadProblem:
     def not_observed(reason: str) -> Baselined:
         return Baselined(name=task.name, doubt=reason)
 
-    return _guarded(task, kept, not_observed)
+    return guarded(task, kept, not_observed)
 
 
 def trace(task: TraceTask) -> Observed | LoadProblem:
@@ -266,14 +268,50 @@ def trace(task: TraceTask) -> Observed | LoadProblem:
     def not_observed(reason: str) -> Observed:
         return Observed(name=task.name, doubt=reason)
 
-    return _guarded(task, written, not_observed)
+    return guarded(task, written, not_observed)
 
 
-def _guarded(
-    task: CaseTask | TraceTask | BaselineTask,
+class LoadedTask(Protocol):
+    """A unit of work that begins with loading one cassette."""
+
+    @property
+    def backend(self) -> Backend:
+        """What loads it."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The case's, with its variant."""
+        ...
+
+    @property
+    def file(self) -> Path:
+        """The cassette."""
+        ...
+
+    @property
+    def root(self) -> Path:
+        """The folder that it is named from."""
+        ...
+
+    @property
+    def trusted(self) -> bool:
+        """Whether it may start processes."""
+        ...
+
+
+def guarded(
+    task: LoadedTask,
     act: Callable[[LoadedCassette], Outcome],
     undecided: Callable[[str], Outcome],
 ) -> Outcome | LoadProblem:
+    """Load a task's cassette, in its variant, and do something with it; never raises.
+
+    Args:
+        task: what to load, and whether it is trusted.
+        act: what to do with it.
+        undecided: makes the outcome of a reason why nothing came of it.
+    """
     try:
         cassette = task.backend.load(task.file, task.root)
         variant = variant_of(task.name)
@@ -296,6 +334,6 @@ def _guarded(
         return undecided(_failed(task, error))
 
 
-def _failed(task: CaseTask | TraceTask | BaselineTask, error: Exception) -> str:
+def _failed(task: LoadedTask, error: Exception) -> str:
     logger.debug("the harness failed on %s", task.name, exc_info=error)
     return in_short(error)

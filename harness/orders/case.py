@@ -5,12 +5,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from harness.cassette.format import Cassette
-from harness.cassette.variants import variant_of
-from harness.errors import CassetteError, HarnessError, LoadProblem, in_short
+from harness.errors import LoadProblem
 from harness.experiment.backend import Backend, LoadedCassette
+from harness.experiment.case import guarded
 from harness.experiment.shareable import compared_without_secrets
 from harness.http.case import HttpCase
 from harness.orders.across import Seen, differing
@@ -65,25 +66,11 @@ class OrdersTask:
 
 def explore(task: OrdersTask) -> OrdersResult | LoadProblem:
     """Try the orders of one cassette; never raises for what one case can do."""
-    try:
-        cassette = task.backend.load(task.file, task.root)
-        variant = variant_of(task.name)
-        if variant is not None:
-            cassette = task.backend.vary(cassette, variant)
-    except CassetteError as error:
-        return LoadProblem(file=str(task.file), message=str(error))
-    except Exception as error:  # noqa: BLE001 - a border: a bad file must not stop the others
-        return LoadProblem(file=str(task.file), message=f"{task.file}: {_failed(task, error)}")
-    try:
-        reason = None if task.trusted else task.backend.starts_processes(cassette)
-        if reason is not None:
-            words = f"not run: {reason}; give --trust if you trust the cassette"
-            return OrdersResult.undecided(task.name, words)
+
+    def tried(cassette: LoadedCassette) -> OrdersResult:
         return _Exploration(task, cassette).result()
-    except HarnessError as error:
-        return OrdersResult.undecided(task.name, str(error))
-    except Exception as error:  # noqa: BLE001 - a border: one case's failure is that case's alone
-        return OrdersResult.undecided(task.name, _failed(task, error))
+
+    return guarded(task, tried, partial(OrdersResult.undecided, task.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +169,3 @@ class _Exploration:
         seen = Seen(number=len(self._runs), observation=observation, trace=barrier.trace)
         self._seen[side].append(seen)
         return barrier
-
-
-def _failed(task: OrdersTask, error: Exception) -> str:
-    logger.debug("the harness failed on %s", task.name, exc_info=error)
-    return in_short(error)

@@ -215,7 +215,7 @@ class _Run:
         Calls of an attempt that failed half-way count too, as upstream has it.
         """
         child = self._child
-        key = await child.model_key(chat.curated_history(), parts, prompt_id, signal)
+        key = await child.model_key(chat.curated_history, parts, prompt_id, signal)
         calls: list[JsonObject] = []
         async with aclosing(chat.send(key, parts, prompt_id, signal)) as stream:
             async for item in stream:

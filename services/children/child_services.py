@@ -9,7 +9,7 @@ Source: core `agents/local-executor.ts` (`create`, `executionContext`, `callMode
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
@@ -109,7 +109,7 @@ class ChildServices:
 
     async def model_key(
         self,
-        history: Sequence[Content],
+        history: Callable[[], Sequence[Content]],
         parts: Sequence[Part],
         prompt_id: str,
         signal: AbortSignal,
@@ -119,7 +119,7 @@ class ChildServices:
         Where the agent leaves the choice open, the router is asked once per child.
 
         Args:
-            history: curated.
+            history: gives the curated one; asked only where the router is.
             parts: the message about to be sent.
             prompt_id: of the turn.
             signal: ends the routing.
@@ -130,7 +130,7 @@ class ChildServices:
         if models.is_auto(wanted):
             if self._choice.model is None:
                 context = RoutingContext(
-                    history=list(history),
+                    history=list(history()),
                     request=list(parts),
                     signal=signal,
                     requested_model=wanted,

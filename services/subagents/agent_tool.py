@@ -6,7 +6,6 @@ Source: core `agents/agent-tool.ts`.
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from functools import cached_property
 from typing import Any, ClassVar, Final
 
 from services.mcp.tool_schemas import with_wait_parameter
@@ -22,7 +21,7 @@ from services.subagents.definition import (
 from services.subagents.injected import user_hints
 from services.subagents.invocation import LocalSubagentInvocation
 from services.subagents.session_invocation import LocalSessionInvocation
-from services.tools.base import Invocation
+from services.tools.base import Invocation, SchemaTool
 from services.tools.contract import (
     ConfirmationDetails,
     ConfirmationOutcome,
@@ -31,7 +30,6 @@ from services.tools.contract import (
     ToolKind,
     ToolResult,
 )
-from services.tools.schema import ParameterSchema
 from services.wire import JsonObject, js_trim
 
 __all__ = ["AgentTool", "MeasuredRun", "RemoteInvoker"]
@@ -45,7 +43,7 @@ MeasuredRun = Callable[[str, str, Callable[[], Awaitable[ToolResult]]], Awaitabl
 _PROMPT: Final = "prompt"
 
 
-class AgentTool:
+class AgentTool(SchemaTool):
     """The tool that runs agents. The class's name is the one that settings know."""
 
     name = INVOKE_AGENT
@@ -107,31 +105,16 @@ class AgentTool:
         )
         self._find = find
 
-    def declaration(self, model: str | None = None) -> JsonObject:
-        """`{name, description, parametersJsonSchema}`, the same for every model."""
-        return {
-            "name": self.name,
-            "description": self.description,
-            "parametersJsonSchema": self.parameters,
-        }
-
-    def build(self, params: JsonObject) -> AgentCall:
-        """Validate, find the agent and build one call.
+    def invocation(self, params: JsonObject) -> AgentCall:
+        """The call of the agent that `params` name.
 
         Raises:
-            InvalidToolParams: the message is what the model is told.
+            InvalidToolParams: there is none of that name.
         """
-        fault = self._schema.fault(params)
-        if fault is not None:
-            raise InvalidToolParams(fault)
         definition = self._find(params["agent_name"])
         if definition is None:
             raise InvalidToolParams(f"Subagent '{params['agent_name']}' not found.")
         return AgentCall(self, params, definition)
-
-    @cached_property
-    def _schema(self) -> ParameterSchema:
-        return ParameterSchema(self.parameters)
 
 
 class AgentCall:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
@@ -29,12 +29,8 @@ from services.subagents.progress import (
     progress,
 )
 from services.subagents.subagents import Subagents
-from services.tools.contract import (
-    ConfirmationDetails,
-    ConfirmationOutcome,
-    ToolExecution,
-    ToolResult,
-)
+from services.tools.base import PlainInvocation
+from services.tools.contract import ToolExecution, ToolResult
 from services.wire import Json, JsonObject
 
 __all__ = ["CANCELLED", "LocalInvocation", "SessionParts"]
@@ -55,7 +51,7 @@ class SessionParts:
     bus: MessageBus
 
 
-class LocalInvocation(ABC):
+class LocalInvocation(PlainInvocation):
     """One call of a local agent, with the inputs that the agent declares."""
 
     newest: ClassVar[int | None]
@@ -66,14 +62,9 @@ class LocalInvocation(ABC):
     def __init__(
         self, definition: LocalAgentDefinition, inputs: JsonObject, parts: SessionParts
     ) -> None:
+        super().__init__(inputs)
         self.definition = definition
-        self._inputs = inputs
         self._parts = parts
-
-    @property
-    def params(self) -> JsonObject:
-        """The agent's inputs."""
-        return self._inputs
 
     @property
     def policy_name(self) -> str:
@@ -85,27 +76,10 @@ class LocalInvocation(ABC):
         """The agent's name for people."""
         return self.definition.shown_name
 
-    @property
-    def respects_auto_edit(self) -> bool:
-        """Never: an agent is no edit."""
-        return False
-
     def description(self) -> str:
         """The agent and its inputs, in a line for people."""
-        inputs = ", ".join(f"{key}: {js_text(value)}" for key, value in self._inputs.items())
+        inputs = ", ".join(f"{key}: {js_text(value)}" for key, value in self._params.items())
         return f"Running subagent '{self.definition.name}' with inputs: {{ {inputs} }}"
-
-    def confirmation_details(self) -> ConfirmationDetails:
-        """What to ask a person."""
-        return ConfirmationDetails(
-            type="info",
-            title=f"Confirm: {self.shown_name}",
-            fields={"prompt": self.description()},
-        )
-
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        """Nothing narrows an "always" answer."""
-        return None
 
     @abstractmethod
     async def begin(self, child: ChildAgent) -> None:

@@ -5,7 +5,7 @@ Source: core `tools/complete-task.ts`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache, cached_property
 from typing import Any, Final
 
@@ -14,9 +14,8 @@ from jsonschema import Draft7Validator, SchemaError
 from services.mcp.tool_schemas import with_wait_parameter
 from services.subagents.definition import COMPLETE_TASK, OutputConfig
 from services.subagents.output_issues import flattened_issues, referenced
+from services.tools.base import PlainInvocation
 from services.tools.contract import (
-    ConfirmationDetails,
-    ConfirmationOutcome,
     InvalidToolParams,
     ToolExecution,
     ToolKind,
@@ -124,35 +123,21 @@ class CompleteTaskTool:
         return None if issues is None else f"Output validation failed: {js_json(issues)}"
 
 
-class CompleteTaskCall:
+class CompleteTaskCall(PlainInvocation):
     """One call of it."""
 
-    respects_auto_edit = False
-
     def __init__(self, tool: CompleteTaskTool, params: JsonObject) -> None:
+        super().__init__(params)
         self._tool = tool
-        self._params = params
 
     @property
-    def params(self) -> JsonObject:
-        """The arguments, as validated."""
-        return self._params
+    def shown_name(self) -> str:
+        """The tool's name for people."""
+        return self._tool.display_name
 
     def description(self) -> str:
         """What this call does, in a short line for people."""
         return "Completing task and submitting results."
-
-    def confirmation_details(self) -> ConfirmationDetails | None:
-        """What to ask a person, should a rule want one asked."""
-        return ConfirmationDetails(
-            type="info",
-            title=f"Confirm: {self._tool.display_name}",
-            fields={"prompt": self.description()},
-        )
-
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        """Nothing narrows an "always" answer."""
-        return None
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
         """Hand in: `data` is `{taskCompleted, submittedOutput}`."""

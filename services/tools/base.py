@@ -25,7 +25,7 @@ from services.tools.host import ToolHost
 from services.tools.schema import ParameterSchema
 from services.wire import Json, JsonObject
 
-__all__ = ["DeclarativeTool", "Invocation", "failed"]
+__all__ = ["DeclarativeTool", "Invocation", "PlainInvocation", "SchemaTool", "failed"]
 
 
 def failed(
@@ -47,11 +47,10 @@ def failed(
     )
 
 
-class Invocation(ABC):
+class PlainInvocation(ABC):
     """One validated call. Subclasses describe, confirm and run it."""
 
-    def __init__(self, host: ToolHost, params: JsonObject) -> None:
-        self.host = host
+    def __init__(self, params: JsonObject) -> None:
         self._params = params
 
     @property
@@ -90,8 +89,16 @@ class Invocation(ABC):
         """The tool's name for people."""
 
 
-class DeclarativeTool(ABC):
-    """A tool that is a schema, a check and a builder. One object per session."""
+class Invocation(PlainInvocation):
+    """One that works on the session's host."""
+
+    def __init__(self, host: ToolHost, params: JsonObject) -> None:
+        super().__init__(params)
+        self.host = host
+
+
+class SchemaTool(ABC):
+    """A tool that is a schema, a check and a builder."""
 
     name: str
     display_name: str
@@ -101,9 +108,6 @@ class DeclarativeTool(ABC):
     can_update_output: bool = False
     parameters: ClassVar[JsonObject]
     """The JSON schema of the arguments, as declared to the model."""
-
-    def __init__(self, host: ToolHost) -> None:
-        self.host = host
 
     def declaration(self, model: str | None = None) -> JsonObject:
         """`{name, description, parametersJsonSchema}`; the same for every model so far."""
@@ -132,8 +136,19 @@ class DeclarativeTool(ABC):
 
     @abstractmethod
     def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
+        """The call for validated `params`.
+
+        Raises:
+            InvalidToolParams: there is no such call after all.
+        """
 
     @cached_property
     def _schema(self) -> ParameterSchema:
         return ParameterSchema(self.parameters)
+
+
+class DeclarativeTool(SchemaTool):
+    """One whose calls work on the session's host. One object per session."""
+
+    def __init__(self, host: ToolHost) -> None:
+        self.host = host

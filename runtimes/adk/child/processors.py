@@ -105,7 +105,7 @@ class ChildRouting(ChildProcessor):
         """Yield nothing."""
         run, chat = self._link.run, self._chat
         key = await self._child.model_key(
-            chat.curated_history(),
+            chat.curated_history,
             self._sessions.pending_parts(invocation_context.session),
             run.prompt_id,
             run.signal,

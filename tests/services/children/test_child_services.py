@@ -108,7 +108,7 @@ def test_an_agents_config_is_found_under_its_name_and_no_chats(tmp_path: Path) -
 
 
 async def asked(own: ChildServices) -> ModelConfigKey:
-    return await own.model_key([], [{"text": "go"}], "a#0", AbortController().signal)
+    return await own.model_key(list, [{"text": "go"}], "a#0", AbortController().signal)
 
 
 class Router:

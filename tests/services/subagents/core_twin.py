@@ -10,13 +10,14 @@ from typing import Any
 
 from runtimes.published import DEFAULT_VERSION, find_node, package_folder
 
-SCRIPT = Path(__file__).with_suffix(".mjs")
+VALUES = Path(__file__).with_suffix(".mjs")
+DEFINITIONS = Path(__file__).with_name("definitions_twin.mjs")
 
 
-def from_core(jobs: Sequence[dict[str, Any]]) -> list[Any]:
-    """What the core makes of each job, `{kind, …}`; see the script beside this file."""
+def from_core(jobs: Sequence[dict[str, Any]], script: Path = VALUES) -> list[Any]:
+    """What the core makes of each job, `{kind, …}`; see the scripts beside this file."""
     done = subprocess.run(
-        [find_node(), SCRIPT, package_folder(DEFAULT_VERSION)],
+        [find_node(), script, package_folder(DEFAULT_VERSION)],
         input=json.dumps(jobs),
         capture_output=True,
         text=True,

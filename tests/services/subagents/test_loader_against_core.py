@@ -16,7 +16,7 @@ from services.subagents.definition import (
 from services.subagents.loader import AgentLoadError, parse_agent_file
 from services.subagents.templating import MissingInputs, fill_template
 from tests.runtimes.upstream.stand_ins import needs_core
-from tests.services.subagents.definitions_twin import from_core
+from tests.services.subagents.core_twin import DEFINITIONS, from_core
 
 pytestmark = needs_core
 
@@ -137,7 +137,7 @@ def core() -> Iterator[Any]:
     """What the core makes of a file or of a template; all are asked about at once."""
     files = [{"kind": "file", "text": text} for text in [*texts(), *map(framed, REFUSED)]]
     filled = [{"kind": "template", "text": text, "inputs": inputs} for text, inputs in TEMPLATES]
-    answers = from_core([*files, *filled])
+    answers = from_core([*files, *filled], DEFINITIONS)
     return iter(answers)
 
 

@@ -12,7 +12,7 @@ from services.model.names import AccessFlags
 from services.state import AgentsDiscovered, CoreEvent
 from services.subagents.definition import LocalAgentDefinition
 from tests.runtimes.upstream.stand_ins import needs_core
-from tests.services.subagents.definitions_twin import from_core
+from tests.services.subagents.core_twin import DEFINITIONS, from_core
 from tests.services.subagents.registries import TOOLS, Place
 
 pytestmark = needs_core
@@ -71,7 +71,7 @@ def test_everything_is_found_changed_and_told_alike(tmp_path: Path) -> None:
         jobs.append({"kind": "registry", **job, **folders})
         ours.append(outcome(place, trusted))
 
-    for own, theirs in zip(ours, from_core(jobs), strict=True):
+    for own, theirs in zip(ours, from_core(jobs, DEFINITIONS), strict=True):
         assert own["agents"] == theirs["agents"]
         assert own["discovered"] == theirs["discovered"]
         assert own["told"] == theirs["told"]
