@@ -176,8 +176,8 @@ class _Stream:
             self._over.set()
 
     def tell(self, activity: SubagentActivity) -> None:
-        """Emit what an activity is as events."""
-        self._log.emit(self._translator.translate(activity))
+        """Emit what an activity is as an event."""
+        self._log.emit([self._translator.translate(activity)])
 
     async def result(self) -> AgentOutput:
         await self._over.wait()

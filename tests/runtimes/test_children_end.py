@@ -235,14 +235,14 @@ def is_alive(group: int) -> bool:
 async def all_gone(groups: Iterable[int]) -> None:
     """Return when nobody is left. A killed process is there until it is its turn to die."""
     # Nothing tells of the end of a stranger's child.
-    while any(is_alive(group) for group in groups):  # noqa: ASYNC110
+    while any(is_alive(group) for group in groups):  # noqa: ASYNC110 - see above
         await asyncio.sleep(0)
 
 
 async def none_left(tasks: set[asyncio.Task[Any]]) -> None:
     """Return when no task is left but `tasks`: taking a question back from a server is a write."""
     async with asyncio.timeout(BOUND_S):
-        while asyncio.all_tasks() - tasks:  # noqa: ASYNC110
+        while asyncio.all_tasks() - tasks:  # noqa: ASYNC110 - nothing tells of it
             await asyncio.sleep(0)
 
 

@@ -27,7 +27,7 @@ def task(folder: Path, text: str, **more: object) -> OrdersTask:
         "run": run_in_order,
         **more,
     }
-    return OrdersTask(**values)  # type: ignore[arg-type]
+    return OrdersTask(**values)  # type: ignore[arg-type] # values of many types
 
 
 def explored(folder: Path, text: str, **more: object) -> OrdersResult:

@@ -10,6 +10,7 @@ from agent_protocol.agent import ActionSend, MessageSend, UpdateSend
 from agent_protocol.codec import to_wire
 from agent_protocol.content import TextPart
 from agent_protocol.errors import StreamActive
+from agent_protocol.events import AgentEvent
 from services.model.errors import ApiError, NetworkError
 from services.model.generator import ModelRequest
 from services.subagents.definition import AgentPrompt, RunLimits, TerminateMode
@@ -175,8 +176,8 @@ def test_whoever_is_told_of_activities_hears_before_the_subscribers(played: Play
     async def listen(scene: Scene) -> None:
         told = scene.told
 
-        def event(event: object) -> None:
-            wire = to_wire(event)  # type: ignore[arg-type]
+        def event(event: AgentEvent) -> None:
+            wire = to_wire(event)
             order.append(f"{wire['type']} after {len(told)}")
 
         scene.child.subscribe(event)

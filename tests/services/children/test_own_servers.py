@@ -9,6 +9,7 @@ import pytest
 
 from services.bundle import Services
 from services.mcp.config import McpConfigError
+from services.subagents.definition import LocalAgentDefinition
 from tests.services.children.test_child_services import child, within
 from tests.services.subagents.registries import Place
 
@@ -30,7 +31,8 @@ def test_an_agents_server_is_started_for_it_and_for_nobody_else(tmp_path: Path) 
 
     async def work(services: Services) -> None:
         definition = services.subagents.registry.definition("helper")
-        own = child(services, definition)  # type: ignore[arg-type]
+        assert isinstance(definition, LocalAgentDefinition)
+        own = child(services, definition)
         await own.toolset.open()
         names = [tool["name"] for tool in own.toolset.declarations()]
         assert names[0].startswith("mcp_mine_")

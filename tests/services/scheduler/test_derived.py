@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from services.ids import CountingIds
 from services.mcp.progress import McpProgress
 from services.message_bus import ToolConfirmationRequest
+from services.scheduler.states import ToolCall
 from services.tools.contract import ToolExecution, ToolResult
 from services.wire import JsonObject
 
@@ -86,10 +87,10 @@ def test_progress_that_the_session_is_told_of_reaches_an_agents_call(rig: Rig) -
     rig.tool("look", body=work)
     asyncio.run(schedule(rig, [], "look"))
     shown = [
-        call.progress.percent  # type: ignore[attr-defined]
+        call.progress.percent
         for update in rig.updates
         for call in update.calls
-        if call.progress is not None  # type: ignore[attr-defined]
+        if isinstance(call, ToolCall) and call.progress is not None
     ]
     assert shown[0] == 25
 

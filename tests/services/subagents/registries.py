@@ -99,7 +99,7 @@ class Place:
 
     def _builtin(self) -> Any:
         def documentation() -> Tool:
-            return Documentation()  # type: ignore[return-value]
+            return Documentation()  # type: ignore[return-value] # never called
 
         return (
             codebase_investigator(self.state, self.models),

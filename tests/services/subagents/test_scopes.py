@@ -77,7 +77,7 @@ def test_a_scope_that_cannot_be_entered_leaves_nothing_behind() -> None:
     def broken() -> None:
         raise ScopeError("no")
 
-    with pytest.raises(ScopeError), Scope(lambda: value.set(1), broken).entered():  # type: ignore[arg-type, return-value]
+    with pytest.raises(ScopeError), Scope(lambda: value.set(1), broken).entered():  # type: ignore[arg-type, return-value] # what they give back is not used
         pass
     assert value.value == 0
 

@@ -40,7 +40,7 @@ async def session(base: Path, **parameters: Any) -> AsyncIterator[Services]:
         rng=FixedRandom(),
         process_ids=CountingProcessIds(),
         environment=Environment(),
-        content_generator=NoModel(),  # type: ignore[arg-type]
+        content_generator=NoModel(),  # type: ignore[arg-type] # nobody is asked
         settings=settings_from_parameters(parameters),
     )
     async with open_services(setup) as services:
