@@ -8,7 +8,7 @@ too; what git remembers, or a digest that the reader remembers, shows that as we
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -22,6 +22,7 @@ from harness.signoff.records import (
     Record,
     file_name,
     is_record_name,
+    number_of,
     read_head,
     read_record,
 )
@@ -87,10 +88,10 @@ def read_chain(
     Raises:
         UsageError: the folder is there and cannot be read.
     """
-    records, problems = _read_all(folder)
-    problems += _links(records)
+    records, unread, problems = _read_all(folder)
+    problems += _links(records, unread)
     remarks: list[str] = []
-    _check_head(folder, records, signing, problems, remarks)
+    _check_head(folder, records, unread, signing, problems, remarks)
     if expect_head is not None:
         newest = records[-1] if records else None
         if newest is None or not newest.sha256.startswith(expect_head.lower()):
@@ -188,8 +189,10 @@ def verified_head(
     return record.statement
 
 
-def _read_all(folder: Path) -> tuple[list[Record], list[str]]:
+def _read_all(folder: Path) -> tuple[list[Record], set[int], list[str]]:
+    """The records, the numbers of those that are there and cannot be read, and what is wrong."""
     records: list[Record] = []
+    unread: set[int] = set()
     problems: list[str] = []
     try:
         names = sorted(each.name for each in folder.iterdir()) if folder.is_dir() else []
@@ -205,11 +208,12 @@ def _read_all(folder: Path) -> tuple[list[Record], list[str]]:
         try:
             records.append(read_record(folder / name))
         except RecordRefused as error:
+            unread.add(number_of(name))
             problems.append(f"{name}: is not as it was signed: {error.problem}")
-    return records, problems
+    return records, unread, problems
 
 
-def _links(records: Sequence[Record]) -> list[str]:
+def _links(records: Sequence[Record], unread: Collection[int]) -> list[str]:
     problems: list[str] = []
     by_number: dict[int, list[Record]] = defaultdict(list)
     for record in records:
@@ -220,12 +224,11 @@ def _links(records: Sequence[Record]) -> list[str]:
         if len(same) > 1:
             listed = " and ".join(record.name for record in same)
             problems.append(f"the chain forks: {listed} are both number {number}")
-    last = max(by_number, default=0)
+    last = max([*by_number, *unread], default=0)
     for number in range(1, last + 1):
-        if number not in by_number:
+        if number not in by_number and number not in unread:
             problems.append(f"record {number:04} is missing")
-            continue
-        for record in by_number[number]:
+        for record in by_number.get(number, []):
             problems += _link(record, by_number.get(number - 1, []))
     return problems
 
@@ -238,7 +241,7 @@ def _link(record: Record, before: Sequence[Record]) -> list[str]:
     if named is None:
         return [f"{record.name}: names no predecessor"]
     if not before:
-        return []  # told as missing
+        return []  # told as missing, or as one that cannot be read
     if not any(named.file == each.name and named.sha256 == each.sha256 for each in before):
         return [
             f"{record.name}: its predecessor {named.file} is not as it was when this was signed"
@@ -249,6 +252,7 @@ def _link(record: Record, before: Sequence[Record]) -> list[str]:
 def _check_head(
     folder: Path,
     records: Sequence[Record],
+    unread: Collection[int],
     signing: Signing,
     problems: list[str],
     remarks: list[str],
@@ -260,7 +264,7 @@ def _check_head(
         problems.append(f"{HEAD_FILE}: {error.problem}")
         return
     if found is None:
-        if records:
+        if records or unread:
             words = "whether newer records were taken away cannot be seen"
             problems.append(f"{HEAD_FILE} is missing: {words}; restore it")
         return
@@ -268,13 +272,13 @@ def _check_head(
     if not Signatures(envelope, signing.keys).good:
         problems.append(f"{HEAD_FILE}: is signed by nobody who is trusted")
     by_number = {record.statement.number: record for record in records}
-    last = max(by_number, default=0)
+    last = max([*by_number, *unread], default=0)
     if head.number > last:
         problems.append(
             f"rolled back: {HEAD_FILE} knows record {head.number:04}, and the newest is {last:04}"
         )
     elif (known := by_number.get(head.number)) is None:
-        pass  # told as missing
+        pass  # told as missing, or as one that cannot be read
     elif known.payload_sha256 != head.payload_sha256:
         problems.append(f"{known.name}: is another record than the one that {HEAD_FILE} knows")
     elif head.number < last:

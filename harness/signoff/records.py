@@ -18,7 +18,15 @@ from harness.signoff.reading import NotAStatement, parse_statement
 from harness.signoff.statement import Head, Revocation, SignOff
 from harness.signoff.strict_json import MAX_BYTES
 
-__all__ = ["HEAD_FILE", "Record", "file_name", "is_record_name", "read_head", "read_record"]
+__all__ = [
+    "HEAD_FILE",
+    "Record",
+    "file_name",
+    "is_record_name",
+    "number_of",
+    "read_head",
+    "read_record",
+]
 
 HEAD_FILE: Final = "HEAD"
 """The file beside the records that says which is the newest."""
@@ -57,6 +65,18 @@ def file_name(statement: SignOff | Revocation) -> str:
 def is_record_name(name: str) -> bool:
     """Whether a file of that name is a record."""
     return _NAME.fullmatch(name) is not None
+
+
+def number_of(name: str) -> int:
+    """The place in the chain that a record's name claims.
+
+    Raises:
+        ValueError: it is no record's name.
+    """
+    found = _NAME.fullmatch(name)
+    if found is None:
+        raise ValueError(f"{name} is no record's name")
+    return int(found[1])
 
 
 def read_record(file: Path) -> Record:

@@ -126,6 +126,17 @@ def test_a_head_of_a_record_that_is_gone_from_the_middle_is_told_like_any_other(
         verified_head(tmp_path, rules())
 
 
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_record_that_cannot_be_read_is_told_once_and_not_as_gone(
+    tmp_path: Path, which: int
+) -> None:
+    record = (add(tmp_path), add(tmp_path))[which]
+    record.file.write_bytes(record.file.read_bytes()[:-9])
+
+    (problem,) = read_chain(tmp_path, signing()).problems
+    assert problem.startswith(f"{record.name}: is not as it was signed: ")
+
+
 def test_a_head_that_was_rolled_back_with_it_is_seen_where_git_remembers(tmp_path: Path) -> None:
     folder = tmp_path / "signoffs"
     add(folder)
