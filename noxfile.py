@@ -154,6 +154,7 @@ def nightly(session: nox.Session) -> None:
     for profile in ("fallback", "masking", "loops", "aborts", "subagents"):
         sampled(session, profile, 3000)
     sampled(session, "everything", 1000, "upstream", "legacy")
+    sampled(session, "subagents", 500, "upstream", "legacy")
     for phase in "AB":
         judged(session, phase, "release")
 

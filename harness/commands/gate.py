@@ -62,6 +62,7 @@ def gate(
     counts only if it is of the code, cassettes and rules that are here now.
 
     \b
+    parity gate --phase B
     parity gate --phase A --profile pull_request --journal parity-report
     parity gate --phase A --journal legs.jsonl --journal kills.json --json answer.json
     parity gate --phase A --journal parity-report --policy-from origin/main

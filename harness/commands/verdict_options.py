@@ -31,7 +31,8 @@ evidence_option = click.option(
     "places",
     type=click.Path(path_type=Path),
     multiple=True,
-    required=True,
+    default=(Path("parity-report"),),
+    show_default=True,
     metavar="PLACE",
     help="A journal, kill matrix or generated run's summary, or a folder of them; again for more.",
 )

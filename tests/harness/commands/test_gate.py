@@ -41,6 +41,15 @@ def test_a_yes_is_told_condition_by_condition_and_last(checkout: Path) -> None:
     assert lines[-1] == "yes: phase A may be flipped, as far as profile pull_request asks"
 
 
+def test_evidence_is_looked_for_where_the_sessions_leave_it(checkout: Path) -> None:
+    missing = invoke(places=())
+    assert missing.exit_code == 2
+    assert "parity-report is not there" in missing.stderr
+
+    (checkout / PLACE).rename(checkout / "parity-report")
+    assert invoke(places=()).exit_code == 0
+
+
 def test_a_no_names_the_case_and_what_would_change_it(checkout: Path) -> None:
     made = world_of(checkout)
     made.change_case("adk", "a/two", divergences=(divergence("a/two"),))

@@ -352,7 +352,7 @@ def test_a_second_signer_does_not_sign_what_no_longer_holds(checkout: Signable) 
     ("words", "says"),
     [
         (["--journal", "parity-report"], "nothing says which phase"),
-        (["--phase", "A"], "Missing option '--journal'"),
+        (["--phase", "A"], "name one private key"),
         (["--phase", "A", "--journal", "gone"], "is not there"),
         (["--phase", "A", "--journal", "parity-report"], "name one private key"),
         (["--phase", "A", "--journal", "parity-report", "--key", "gone"], "cannot be read"),
