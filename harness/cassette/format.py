@@ -207,10 +207,11 @@ class During:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfirmationAnswer:
-    """What the user answers to a tool confirmation."""
+    """What the user answers to a tool confirmation, `delay_ms` virtual ms after it is shown."""
 
     outcome: ConfirmationOutcome
     payload: JsonObject | None = None
+    delay_ms: float = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -118,17 +118,10 @@ def read_action(value: Json, path: str) -> Action:
 def read_during(value: Json, path: str) -> During:
     """One item of `during`."""
     fields = Fields(value, path, ("when", "delay_ms", "do"))
-    delay = fields.raw("delay_ms", 0)
-    if not isinstance(delay, (int, float)) or isinstance(delay, bool) or delay < 0:
-        problem = f"must be milliseconds, 0 or more, not {kind_of(delay)}"
-        raise FormatProblem(fields.at("delay_ms"), problem, "write such a number")
-    if delay > MAX_DELAY_MS:
-        problem = f"is longer than {MAX_DELAY_MS:,} ms, thirty years"
-        raise FormatProblem(fields.at("delay_ms"), problem, "wait less")
     return During(
         when=_read_trigger(fields.need("when"), fields.at("when")),
         do=_read_during_action(fields.need("do"), fields.at("do")),
-        delay_ms=delay,
+        delay_ms=_read_delay(fields),
     )
 
 
@@ -156,10 +149,22 @@ def read_answers(value: Json, path: str) -> Answers:
 
 def _read_confirmation(value: Json, path: str) -> ConfirmationAnswer:
     whole = {"outcome": value} if isinstance(value, str) else value
-    fields = Fields(whole, path, ("outcome", "payload"))
+    fields = Fields(whole, path, ("outcome", "payload", "delay_ms"))
     outcome = fields.choice("outcome", {item.value: item for item in ConfirmationOutcome})
     payload = fields.mapping("payload") if fields.raw("payload") is not None else None
-    return ConfirmationAnswer(outcome=outcome, payload=payload)
+    return ConfirmationAnswer(outcome=outcome, payload=payload, delay_ms=_read_delay(fields))
+
+
+def _read_delay(fields: Fields) -> float:
+    """`delay_ms`: virtual milliseconds, 0 where it is absent."""
+    delay = fields.raw("delay_ms", 0)
+    here = fields.at("delay_ms")
+    if not isinstance(delay, (int, float)) or isinstance(delay, bool) or delay < 0:
+        problem = f"must be milliseconds, 0 or more, not {kind_of(delay)}"
+        raise FormatProblem(here, problem, "write such a number")
+    if delay > MAX_DELAY_MS:
+        raise FormatProblem(here, f"is longer than {MAX_DELAY_MS:,} ms, thirty years", "wait less")
+    return delay
 
 
 def _read_trigger(value: Json, path: str) -> Trigger:

@@ -164,7 +164,9 @@ def side_probes(seen: Observation) -> Iterator[str]:
             case "approval-mode-rejected":
                 yield "side:mode_rejected"
             case "confirmation":
-                kind, outcome = word_of(side.get("type")), word_of(side.get("outcome"))
+                kind = word_of(side.get("type"))
+                outcome = side.get("outcome")
+                outcome = "unanswered" if outcome is None else word_of(outcome)
                 yield f"confirmed:{kind}.{outcome}"
             case "fallback-handler":
                 failed, instead = tier_of(side.get("failed")), tier_of(side.get("fallback"))

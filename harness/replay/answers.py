@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from typing import Final
 
 from harness.cassette.format import Answers, ConfirmationAnswer
 from harness.replay.witness import Witness
+from services.abort import AbortController, AbortError, AbortSignal
 from services.availability.handler import (
     FallbackIntent,
     FallbackModelHandler,
     FallbackQuestion,
 )
+from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
+from services.clock import sleep_until_or_abort
 from services.message_bus import ToolCallsUpdate, ToolCallView, ToolConfirmationResponse
 from services.tools.contract import ConfirmationOutcome
+from services.wire import JsonObject
 
 __all__ = ["ScriptedUser"]
 
@@ -48,45 +54,98 @@ class ScriptedUser:
         )
         return intent
 
-    def answer_confirmations(self, services: Services) -> None:
-        """Answer every question that the scheduler of `services` shows.
+    @asynccontextmanager
+    async def answering(self, services: Services) -> AsyncIterator[None]:
+        """Answer every question that the schedulers of `services` show, until this is left.
 
-        The answer comes with the next tick of the loop, as from somebody who had to be asked.
+        The answer comes with the next tick of the loop, as from somebody who had to be asked, or
+        after its delay. A question that is withdrawn meanwhile stays without one, and its outcome
+        is null.
         """
-        answered: set[str] = set()
+        async with background_tasks() as tasks:
+            questions = _Questions(self, services, tasks)
+            off = services.bus.subscribe(ToolCallsUpdate, questions.look)
+            try:
+                yield
+            finally:
+                off()
+                await tasks.end(0)
 
-        def look(update: ToolCallsUpdate) -> None:
-            for call in update.calls:
-                correlation_id = call.correlation_id
-                if call.status != "awaiting_approval" or correlation_id is None:
-                    continue
-                if correlation_id not in answered:
-                    answered.add(correlation_id)
-                    self._reply(services, call, correlation_id)
-
-        services.bus.subscribe(ToolCallsUpdate, look)
-
-    def _reply(self, services: Services, call: ToolCallView, correlation_id: str) -> None:
-        answer = self._next_answer()
+    def asked(self, call: ToolCallView) -> tuple[ConfirmationAnswer, JsonObject]:
+        """What is answered to the question about `call`, and the side event of its being shown."""
         details = call.confirmation_details
-        self._witness.side(
-            {
-                "event": "confirmation",
-                "type": details.type if details else None,
-                "title": details.title if details else None,
-                "outcome": str(answer.outcome),
-            },
-            call_id=call.call_id,
-        )
+        event: JsonObject = {
+            "event": "confirmation",
+            "type": details.type if details else None,
+            "title": details.title if details else None,
+            "outcome": None,
+        }
+        self._witness.side(event, call_id=call.call_id)
+        return self._next_answer(), event
+
+    def _next_answer(self) -> ConfirmationAnswer:
+        if len(self._confirmations) > 1:
+            return self._confirmations.pop(0)
+        return self._confirmations[0] if self._confirmations else _NO_ANSWER
+
+
+class _Questions:
+    """The questions that one session's schedulers show, and the answers that are on their way."""
+
+    def __init__(self, user: ScriptedUser, services: Services, tasks: BackgroundTasks) -> None:
+        self._user = user
+        self._services = services
+        self._tasks = tasks
+        self._known: set[str] = set()
+        self._waiting: dict[str, dict[str, AbortController]] = {}
+        """Scheduler → correlation id of a question that waits → what ends the wait."""
+
+    def look(self, update: ToolCallsUpdate) -> None:
+        """Take up what is asked anew, and drop what is asked no more."""
+        shown = {
+            call.correlation_id: call
+            for call in update.calls
+            if call.status == "awaiting_approval" and call.correlation_id is not None
+        }
+        waiting = self._waiting.setdefault(update.scheduler_id, {})
+        for correlation_id in sorted(waiting.keys() - shown.keys()):
+            waiting.pop(correlation_id).abort()
+        for correlation_id, call in shown.items():
+            if correlation_id not in self._known:
+                self._known.add(correlation_id)
+                self._reply(call, correlation_id, waiting)
+
+    def _reply(
+        self, call: ToolCallView, correlation_id: str, waiting: dict[str, AbortController]
+    ) -> None:
+        answer, event = self._user.asked(call)
         response = ToolConfirmationResponse(
             correlation_id=correlation_id,
             confirmed=answer.outcome is not ConfirmationOutcome.CANCEL,
             outcome=answer.outcome,
             payload=answer.payload,
         )
-        asyncio.get_running_loop().call_soon(services.bus.publish, response)
+        if answer.delay_ms > 0:
+            withdrawn = waiting[correlation_id] = AbortController()
+            # A task begins a little later, when time may have moved on.
+            due_ms = self._services.clock.now_ms() + answer.delay_ms
+            self._tasks.start(
+                self._later(response, event, due_ms, withdrawn.signal), name="late answer"
+            )
+            return
+        event["outcome"] = str(answer.outcome)
+        asyncio.get_running_loop().call_soon(self._services.bus.publish, response)
 
-    def _next_answer(self) -> ConfirmationAnswer:
-        if len(self._confirmations) > 1:
-            return self._confirmations.pop(0)
-        return self._confirmations[0] if self._confirmations else _NO_ANSWER
+    async def _later(
+        self,
+        response: ToolConfirmationResponse,
+        event: JsonObject,
+        due_ms: float,
+        withdrawn: AbortSignal,
+    ) -> None:
+        try:
+            await sleep_until_or_abort(self._services.clock, due_ms, withdrawn)
+        except AbortError:
+            return
+        event["outcome"] = str(response.outcome)
+        self._services.bus.publish(response)

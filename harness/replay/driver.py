@@ -67,6 +67,7 @@ class Driver:
         self._waiting: list[During] = list(cassette.during)
         self._agent: AgentProtocol | None = None
         self._sends = 0
+        self._over = False
         self._ended = asyncio.Event()
         witness.listen(self._on_event)
 
@@ -85,6 +86,7 @@ class Driver:
             await self._act(action)
             if not isinstance(action, Send):
                 await self._runtime.settled()
+        self._over = True
 
     def leave(self) -> tuple[During, ...]:
         """Play no part any more; returns what was to happen and has not."""
@@ -160,7 +162,8 @@ class Driver:
             case SetApprovalMode(mode=mode):
                 self._set_approval_mode(mode)
             case Send(payload=payload):
-                if self._agent is not None:
+                # What falls due once the script is over finds nobody there.
+                if self._agent is not None and not self._over:
                     self._group.create_task(self._send_meanwhile(self._agent, payload))
             case Hint(text=text, source=source):
                 self._commands("hint").hint(text, source)

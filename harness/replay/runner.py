@@ -230,7 +230,7 @@ class _Run:
             self._witness.watch(services)
             if self._between is not None:
                 self._between.watch(services)
-            self._user.answer_confirmations(services)
+            await stack.enter_async_context(self._user.answering(services))
             group = await stack.enter_async_context(asyncio.TaskGroup())
             runtime = await stack.enter_async_context(open_runtime(engine, services))
             if isinstance(runtime, ReportsVersions):

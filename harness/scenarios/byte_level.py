@@ -63,7 +63,9 @@ def fits_bytes(document: JsonObject) -> bool:
     Raises:
         CassetteFormatError: the document is no cassette.
     """
-    if any(moment.get("delay_ms") for moment in document.get("during", ())):
+    answers = (document.get("answers") or {}).get("confirmations") or ()
+    late = (*document.get("during", ()), *(each for each in answers if isinstance(each, dict)))
+    if any(action.get("delay_ms") for action in late):
         return False
     return all(_can_be_served(step) for step in _built(document).steps)
 

@@ -253,6 +253,13 @@ def _endless(init: Any) -> Any:
     return broken
 
 
+def _never_waiting(waiting: Any) -> Any:
+    def broken(self: Any, waits: bool) -> None:
+        return None
+
+    return broken
+
+
 def _none_out_of_time(recovered: Any) -> Any:
     async def broken(self: Any, reason: Any, *args: Any) -> Any:
         return None if str(reason) == "TIMEOUT" else await recovered(self, reason, *args)
@@ -453,6 +460,14 @@ FAULTS: Final = (
         origin="a unit lost between a definition and a plugin",
         breaks=lambda: replaced(
             "runtimes.adk.child.termination:ChildTermination.__init__", _endless
+        ),
+    ),
+    _adk(
+        name="subagent-asked-on-its-time",
+        says="An agent's time goes on while a person is asked.",
+        origin="a deadline around the runner, which knows nothing of questions",
+        breaks=lambda: replaced(
+            "runtimes.adk.child.termination:ChildTermination.waiting", _never_waiting
         ),
     ),
     _adk(

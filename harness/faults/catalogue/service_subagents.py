@@ -142,6 +142,29 @@ def _router_asked_first(routed: Any) -> Any:
     return broken
 
 
+def _not_held(pause: Any) -> Any:
+    def broken(self: Any) -> None:
+        return None
+
+    return broken
+
+
+def _whole_again(pause: Any) -> Any:
+    def broken(self: Any) -> None:
+        left_ms = self._left_ms
+        pause(self)
+        self._left_ms = left_ms
+
+    return broken
+
+
+def _not_gone_on_with(resume: Any) -> Any:
+    def broken(self: Any) -> None:
+        return None
+
+    return broken
+
+
 FAULTS: Final = (
     _service(
         name="subagent-may-call-agents",
@@ -233,6 +256,26 @@ FAULTS: Final = (
         origin="a memory that is filled after the second question",
         breaks=lambda: replaced(
             "services.children.child_services:ChildServices._routed", _router_asked_first
+        ),
+    ),
+    _service(
+        name="subagent-time-not-held",
+        says="The deadline goes on while a person is asked.",
+        origin="a limit on a whole run, set once",
+        breaks=lambda: replaced("services.subagents.deadline:DeadlineTimer.pause", _not_held),
+    ),
+    _service(
+        name="subagent-time-anew",
+        says="A person who is asked gives an agent all of its time anew.",
+        origin="a timer that is set again, not gone on with",
+        breaks=lambda: replaced("services.subagents.deadline:DeadlineTimer.pause", _whole_again),
+    ),
+    _service(
+        name="subagent-time-stays-held",
+        says="Once a person was asked an agent has all the time there is.",
+        origin="a pause without its end",
+        breaks=lambda: replaced(
+            "services.subagents.deadline:DeadlineTimer.resume", _not_gone_on_with
         ),
     ),
 )

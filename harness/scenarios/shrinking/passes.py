@@ -178,6 +178,8 @@ PASSES: Final = (
     replacing("interruptions at an earlier request", "during/*/when/request", lower(0)),
     dropping("who answers", "answers"),
     dropping("what the user answers", "answers/*"),
+    dropping("delays of answers", "answers/confirmations/*", only=("delay_ms",)),
+    replacing("earlier answers", "answers/confirmations/*/delay_ms", lower(1)),
     dropping("files", "files"),
     dropping("files of the home", "home_files"),
     dropping("the recording", "resume/records"),

@@ -137,7 +137,9 @@ during:
 - {when: {request: 0}, do: {send: again}}
 - {when: {chunk: "1:2"}, do: abort}
 answers:
-  confirmations: [proceed_once, {outcome: modify_with_editor, payload: {newContent: n}}]
+  confirmations:
+  - proceed_once
+  - {outcome: modify_with_editor, payload: {newContent: n}, delay_ms: 2.5}
   fallback: [retry_once, stop]
 match: by_role
 model:
@@ -188,6 +190,7 @@ unused: [1, 2]
         "modify_with_editor",
     ]
     assert cassette.answers.confirmations[1].payload == {"newContent": "n"}
+    assert [answer.delay_ms for answer in cassette.answers.confirmations] == [0, 2.5]
     assert cassette.answers.fallback == ("retry_once", "stop")
     assert cassette.match == "by_role"
     assert [step.index for step in cassette.steps] == [0, 1, 2]
@@ -499,6 +502,25 @@ def test_a_missing_key_is_named(tmp_path, missing):
             "milliseconds",
         ),
         ("answers: {confirmations: [maybe]}", "answers.confirmations[0].outcome", "proceed_once"),
+        (
+            "answers: {confirmations: [{outcome: cancel, delay: 1}]}",
+            "answers.confirmations[0].delay",
+            "did you mean delay_ms",
+        ),
+        *(
+            (
+                f"answers: {{confirmations: [cancel, {{outcome: cancel, delay_ms: {delay}}}]}}",
+                "answers.confirmations[1].delay_ms",
+                words,
+            )
+            for delay, words in (
+                ("x", "must be milliseconds, 0 or more, not 'x'"),
+                ("true", "not True"),
+                ("null", "not nothing"),
+                ("-1", "not -1"),
+                ("1000000000001", "thirty years; wait less"),
+            )
+        ),
         ("answers: {fallback: [never]}", "answers.fallback[0]", "not an intent"),
         ("answers: {other: []}", "answers.other", "unknown key"),
     ],

@@ -1,9 +1,11 @@
 """One cassette through one runtime: what is observed, and how a run can end."""
 
+import asyncio
 import sys
 import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,11 @@ import harness.replay.runner as runner
 from harness.cassette.format import Cassette
 from harness.cassette.load import build_cassette
 from harness.replay.observation import Observation
-from harness.replay.runner import run_cassette
+from harness.replay.runner import observe_cassette, run_cassette
 from harness.replay.trace import trace_json
 from runtimes.registry import UnknownRuntime
 from services.bundle import Services
+from services.clock import virtual_loop
 
 WRITE = {"functionCall": {"name": "write_file", "args": {"file_path": "new.txt", "content": "n"}}}
 
@@ -212,6 +215,15 @@ def test_a_send_while_a_stream_runs_is_noted_as_rejected() -> None:
     assert seen.side_events == [{"event": "send-rejected", "kind": "StreamActive"}]
 
 
+@pytest.mark.parametrize("runtime", ["legacy", "adk"])
+def test_a_send_that_falls_due_after_the_script_is_left_out(runtime: str) -> None:
+    late = {"when": {"type": "agent_start"}, "delay_ms": 50, "do": {"send": "again"}}
+
+    seen = run(runtime, during=[late])
+
+    assert (seen.error, kinds(seen).count("agent_end")) == (None, 1)
+
+
 def test_a_send_of_an_unsupported_kind_is_noted_and_the_script_goes_on() -> None:
     seen = run(script=[{"send": {"action": {"type": "x", "data": 1}}}, {"send": "y"}])
 
@@ -233,6 +245,51 @@ def test_confirmations_are_answered_in_turn_and_the_last_repeats() -> None:
     outcomes = [event["outcome"] for event in seen.side_events]
     assert outcomes == ["proceed_once", "cancel"]
     assert seen.workspace_changes == {"a": "x"}
+
+
+def asked_about_writing(**keys: Any) -> dict[str, Any]:
+    """Keys of a cassette in which a person takes a minute and a half to allow a call."""
+    return {
+        "session": {"model": "gemini-2.5-flash", "interactive": True},
+        "answers": {"confirmations": [{"outcome": "proceed_once", "delay_ms": 90_000}]},
+        "script": [{"send": "x"}, {"send": "y"}],
+        **keys,
+    }
+
+
+def seconds(seen: Observation, type: str) -> list[int]:
+    """When events of a type were, from the run's first one."""
+    first = datetime.fromisoformat(seen.events[0]["timestamp"])
+    found = [event["timestamp"] for event in seen.events if event["type"] == type]
+    return [int((datetime.fromisoformat(time) - first).total_seconds()) for time in found]
+
+
+def test_an_answer_to_a_question_may_take_its_time() -> None:
+    seen = run(**asked_about_writing(model=[step(WRITE), {"text": "a"}, {"text": "b"}]))
+
+    assert seconds(seen, "tool_response") == [90]
+    assert [event["outcome"] for event in seen.side_events] == ["proceed_once"]
+    assert seen.workspace_changes == {"new.txt": "n"}
+
+
+@pytest.mark.parametrize("runtime", ["legacy", "adk"])
+def test_a_question_that_an_abort_withdraws_stays_without_an_answer(runtime: str) -> None:
+    keys = asked_about_writing(
+        during=[{"when": {"tool": "write_file"}, "delay_ms": 5000, "do": "abort"}],
+        model=[step(WRITE), {"text": "b", "delay_ms": 200_000}],
+    )
+
+    async def observe() -> tuple[Observation, int]:
+        seen = await observe_cassette(cassette(**keys), runtime, deadline_s=20)
+        return seen, len(asyncio.all_tasks())
+
+    with asyncio.Runner(loop_factory=virtual_loop) as loop:
+        seen, tasks = loop.run(observe())
+
+    assert seconds(seen, "agent_end") == [5, 205]
+    assert [event["outcome"] for event in seen.side_events] == [None]
+    assert list(seen.tool_states.values()) == [["validating", "awaiting_approval", "cancelled"]]
+    assert (seen.workspace_changes, seen.error, tasks) == ({}, None, 1)
 
 
 def test_each_send_may_have_an_agent_and_prompt_id_of_its_own() -> None:

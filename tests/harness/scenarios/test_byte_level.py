@@ -134,6 +134,7 @@ def test_an_abort_at_a_chunk_is_the_same_over_bytes() -> None:
         ([{"stream": [chunk({"functionCall": {"name": "glob", "willContinue": True}})]}], {}),
         ([{"error": {"status": 302, "message": "elsewhere"}}], {}),
         ([], {"during": [{"when": {"events": 1}, "do": "abort", "delay_ms": 5}]}),
+        ([], {"answers": {"confirmations": ["cancel", {"outcome": "cancel", "delay_ms": 5}]}}),
     ],
 )
 def test_what_the_stand_in_cannot_serve_does_not_fit(

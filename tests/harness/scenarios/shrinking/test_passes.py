@@ -179,6 +179,16 @@ EXAMPLES: dict[str, tuple[Document, Callable[[Document], bool], Document]] = {
         has("cancel"),
         cassette(answers={"confirmations": ["cancel"]}),
     ),
+    "delays of answers": (
+        cassette(answers={"confirmations": ["cancel", {"outcome": "cancel", "delay_ms": 9}]}),
+        always,
+        cassette(answers={"confirmations": ["cancel", {"outcome": "cancel"}]}),
+    ),
+    "earlier answers": (
+        cassette(answers={"confirmations": ["cancel", {"outcome": "cancel", "delay_ms": 6000}]}),
+        lambda document: document["answers"]["confirmations"][1]["delay_ms"] >= 123,
+        cassette(answers={"confirmations": ["cancel", {"outcome": "cancel", "delay_ms": 123}]}),
+    ),
     "files": (cassette(files={"a": "1", "b": "2"}), has("'b'"), cassette(files={"b": "2"})),
     "files of the home": (
         cassette(home_files={"a": "1", "b": "2"}),
