@@ -1,15 +1,17 @@
-"""Probes over what child agents do: how they begin and end, what they tell, what they are asked."""
+"""Probes over what child agents do: how they begin and end, what they tell, what they come to."""
 
 from __future__ import annotations
 
 import re
-from collections import Counter
-from collections.abc import Iterator
-from itertools import groupby
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from harness.coverage.words import texts_in, tier_of, word_of
-from harness.replay.observation import ChildObservation, Observation, ObservedRequest
+from harness.coverage.child_calls import child_calls, child_tools
+from harness.coverage.child_files import child_files
+from harness.coverage.child_requests import child_requests
+from harness.coverage.words import texts_in, word_of
+from harness.replay.observation import ChildObservation, Observation
 from services.threads import MAIN, thread_order
 
 __all__ = ["child_probes"]
@@ -27,28 +29,26 @@ _TOLD: Final = (
     ("Graceful recovery attempt failed", "child:recovery_failed"),
     ("Unauthorized tool call: ", "child:unauthorized"),
     ("Failed to parse JSON arguments", "child:arguments_refused"),
+    ("Graceful recovery attempt failed: AbortError", "child:abort_told"),
+    ("AbortError: ", "child:abort_told"),
+    ("Request cancelled.", "child:abort_told"),
 )
-_ASKED: Final = (
-    ("User hints:", "steering:child.hint"),
-    ("Background execution update:", "steering:child.background"),
-    ("You have one final chance to complete the task", "child:last_chance"),
-    ("Output validation failed: ", "child:output_refused"),
-    ("Missing required argument '", "child:output_refused"),
-    ('Missing required "result" argument', "child:output_refused"),
-    ("User rejected this operation. Please acknowledge", "child:rejected"),
-    ("<state_snapshot>", "child:compressed"),
-)
+_REFUSED: Final = ("params", "Missing required ", "Output validation failed: ")
+"""How errors of complete_task begin that say what is wrong with its arguments."""
 _END: Final = 600
-"""Characters at each end of a text that are looked at."""
+"""Characters at the beginning of a text that are looked at."""
 
 
 def child_probes(seen: Observation) -> Iterator[str]:
     """What became of every child, what it told, and what models were asked on its behalf."""
     for child in seen.children:
         yield from _child(child)
-    yield from _together([child.thread for child in seen.children])
-    yield from _calls(seen)
-    yield from _requests(seen)
+    yield from child_tools(_activities(seen.children), seen.tool_states)
+    yield from _together(seen.children)
+    yield from _answers(seen)
+    yield from child_calls(seen)
+    yield from child_requests(seen)
+    yield from child_files(seen)
     for place, thread in seen.threads.get("side_events", {}).items():
         if thread != MAIN and place < len(seen.side_events):
             kind = str(seen.side_events[place].get("event")).replace("-", "_")
@@ -58,15 +58,23 @@ def child_probes(seen: Observation) -> Iterator[str]:
 
 
 def _child(child: ChildObservation) -> Iterator[str]:
+    agent = child.agent if child.agent in _BUILT_IN else "custom"
     yield "child:started"
-    yield f"child:agent.{child.agent if child.agent in _BUILT_IN else 'custom'}"
+    yield f"child:agent.{agent}"
     if len(thread_order(child.thread)) > 1:
         yield "child:nested"
-    for activity in child.activities:
-        yield f"child:activity.{word_of(activity.get('type'))}"
-        data = activity.get("data")
-        if isinstance(data, dict):
-            yield from _told(data)
+    reason = ""
+    for _, data in _activities([child]):
+        yield f"child:activity.{word_of(data['type'])}"
+        if match := _LIMIT.search(str(data.get("text"))):
+            reason = match[1]
+        for probe in _told(data):
+            yield probe
+            if probe in {"child:recovered", "child:recovery_failed"}:
+                yield f"{probe}.{reason}"
+        result = data.get("data")
+        if isinstance(result, dict) and result.get("taskCompleted") is True:
+            yield f"child:completed.{agent}"
     for event in child.events or ():
         kind = word_of(event.get("type"))
         yield f"child:event.{kind}"
@@ -74,83 +82,71 @@ def _child(child: ChildObservation) -> Iterator[str]:
             yield f"child:end.{word_of(event.get('reason'))}"
 
 
+def _activities(children: Sequence[ChildObservation]) -> list[tuple[str, dict[str, Any]]]:
+    """All activities, each with its thread: its data, and its type in `type`."""
+    return [
+        (child.thread, {**data, "type": activity.get("type")})
+        for child in children
+        for activity in child.activities
+        if isinstance(data := activity.get("data"), dict)
+    ]
+
+
 def _told(data: dict[str, Any]) -> Iterator[str]:
     for key in ("context", "errorType"):
         if data.get(key) is not None:
             yield f"child:{'error' if key == 'errorType' else key}.{word_of(data[key])}"
+    refused = data["type"] == "ERROR" and data.get("name") == "complete_task"
+    if refused and str(data.get("error")).startswith(_REFUSED):
+        yield "child:output_refused"
+    ours = False
     for text in (data.get("text"), data.get("error")):
         if not isinstance(text, str):
             continue
         if match := _LIMIT.search(text):
             yield f"child:recovering.{match[1]}"
-        yield from (probe for sign, probe in _TOLD if text.startswith(sign))
+            ours = True
+        for sign, probe in _TOLD:
+            if text.startswith(sign):
+                yield probe
+                ours = True
+    if data["type"] == "THOUGHT_CHUNK" and not ours:
+        yield "child:thought"
 
 
-def _together(threads: list[str]) -> Iterator[str]:
+def _together(children: Sequence[ChildObservation]) -> Iterator[str]:
     """Several children: of one answer, or one after the other; and how many."""
-    answers = Counter(thread.rpartition("/")[0] for thread in threads)
-    if any(count > 1 for count in answers.values()):
-        yield "child:parallel"
+    answers: defaultdict[str, list[ChildObservation]] = defaultdict(list)
+    for child in children:
+        answers[child.thread.rpartition("/")[0]].append(child)
+    for several in answers.values():
+        if len(several) > 1:
+            yield "child:parallel"
     if len(answers) > 1:
         yield "child:one_after_another"
-    if len(threads) > 4:
+        if len({child.agent_id for child in children}) == len(children):
+            yield "child:own_ids"
+    if len(children) > 4:
         yield "child:many"
 
 
-def _calls(seen: Observation) -> Iterator[str]:
-    """The calls that children were to be started by."""
+def _answers(seen: Observation) -> Iterator[str]:
+    """What calls of agents came to, as the parent is told."""
     for event in seen.events:
-        if event.get("name") != _INVOKE:
-            continue
-        call = str(event.get("requestId"))
-        if event.get("type") == "tool_request":
-            states = seen.tool_states.get(call) or ("",)
-            if states[-1] == "cancelled" and "executing" in states:
-                yield "child:aborted"
-        elif event.get("type") == "tool_response":
+        if event.get("name") == _INVOKE and event.get("type") == "tool_response":
             data = event.get("data")
             direct = isinstance(data, dict) and "agentId" in data
             if seen.children and not event.get("isError") and _finished(event):
                 yield "child:direct" if direct else "child:session"
-
-
-def _finished(event: dict[str, Any]) -> bool:
-    return any("terminateReason" in text for text in texts_in(event.get("display")))
-
-
-def _requests(seen: Observation) -> Iterator[str]:
-    before: dict[tuple[str, str], ObservedRequest] = {}
     for request in seen.requests:
-        texts = [text for content in request.new_contents for text in texts_in(content)]
-        for text in texts:
+        for text in texts_in([each.get("parts") for each in request.new_contents]):
             if match := _ENDED.search(text):
                 yield f"child:ended.{match[1]}"
             elif _FAILED.search(text):
                 yield "child:failed"
             elif _UNKNOWN.search(text[:_END]):
                 yield "child:unknown"
-        if request.thread == MAIN:
-            continue
-        yield f"child:asked.{word_of(request.role)}"
-        yield f"child:model.{tier_of(request.model)}"
-        yield from _of_child(texts)
-        last = before.get(request.lineage)
-        if last is not None and request.role == "subagent":
-            yield "child:several_turns" if last.digest != request.digest else "child:asked_again"
-            if last.model != request.model:
-                again = last.digest == request.digest
-                here, there = tier_of(last.model), tier_of(request.model)
-                yield f"child:{'fallback' if again else 'switched'}.{here}->{there}"
-                if again:
-                    yield "child:fallback"
-        before[request.lineage] = request
-    asking = [thread for thread, _ in groupby(request.thread for request in seen.requests)]
-    turns = Counter(thread for thread in asking if thread != MAIN)
-    if any(count > 1 for count in turns.values()):
-        yield "child:interleaved"
 
 
-def _of_child(texts: list[str]) -> Iterator[str]:
-    for text in texts:
-        shown = text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
-        yield from (probe for sign, probe in _ASKED if sign in shown)
+def _finished(event: dict[str, Any]) -> bool:
+    return any("terminateReason" in text for text in texts_in(event.get("display")))

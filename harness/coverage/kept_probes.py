@@ -14,8 +14,6 @@ __all__ = ["recording_probes", "replay_probes", "transcript_probes", "workspace_
 _TOLD: Final = re.compile(r'"hook_event_name":\s*"([A-Za-z]{1,40})"')
 _MOST: Final = 64 * 1024
 """Characters of one written file that are searched for what hooks were told."""
-
-
 _KINDS: Final = frozenset(
     {
         "codeExecutionResult",
@@ -47,9 +45,11 @@ def recording_probes(seen: Observation) -> Iterator[str]:
     if len(seen.recording) > 1:
         yield "recorded:several_files"
     for lines in seen.recording.values():
-        for line in lines:
-            if isinstance(line, dict):
-                yield from _line(line)
+        records = [line for line in lines if isinstance(line, dict)]
+        for line in records:
+            yield from _line(line)
+        if sum("projectHash" in line for line in records) > 1:
+            yield "recorded:head_again"
 
 
 def _line(line: dict[str, Any]) -> Iterator[str]:

@@ -28,7 +28,7 @@ PREFIXES: Final[Mapping[str, str]] = MappingProxyType(
     {
         "abort": "how far a stream was when it was aborted",
         "asked": "the roles in which a model was asked",
-        "child": "child agents: how they begin and end, what they tell and are asked",
+        "child": "child agents: how they begin and end, what they tell, call, are asked and keep",
         "compression": "summaries of the history: asked for, verified, taken",
         "config": "settings of requests",
         "confirmed": "confirmations shown, by kind and outcome",

@@ -66,10 +66,61 @@ def test_a_child_shows_that_it_started_and_which_sort_it_is() -> None:
         ("ERROR", {"error": "x", "errorType": "REJECTED"}, "child:error.REJECTED"),
         ("ERROR", {"error": "Unauthorized tool call: 'x'"}, "child:unauthorized"),
         ("ERROR", {"error": "Graceful recovery attempt failed."}, "child:recovery_failed"),
+        ("THOUGHT_CHUNK", {"text": "**Reading** files"}, "child:thought"),
+        ("ERROR", {"name": "complete_task", "error": "params/x"}, "child:output_refused"),
+        ("ERROR", {"error": "AbortError: Aborted"}, "child:abort_told"),
+        ("ERROR", {"error": "Tool execution blocked: no"}, "child:hook.tool_blocked"),
+        ("ERROR", {"error": "Agent execution stopped by hook: no"}, "child:hook.tool_stopped"),
+        ("ERROR", {"error": "Tool execution denied by policy. No."}, "child:denied"),
+        (
+            "ERROR",
+            {"name": "invoke_agent", "error": "x", "context": "tool_call_unauthorized"},
+            "child:unauthorized.invoke_agent",
+        ),
+        (
+            "TOOL_CALL_END",
+            {"name": "complete_task", "data": {"taskCompleted": True}},
+            "child:completed.custom",
+        ),
+        ("TOOL_CALL_END", {"name": "mcp_calc_sum"}, "child:done.mcp"),
     ],
 )
 def test_what_a_child_tells_shows(kind: str, data: dict[str, str], probe: str) -> None:
     assert probe in found(seen(child(activities=[{"type": kind, "data": data}])))
+
+
+def told(*texts: str, thread: str = "0/0") -> ChildObservation:
+    data = [("ERROR", {"error": text}) if "fail" in text else text for text in texts]
+    pairs = [
+        each if isinstance(each, tuple) else ("THOUGHT_CHUNK", {"text": each}) for each in data
+    ]
+    return child(thread, activities=[{"type": kind, "data": each} for kind, each in pairs])
+
+
+def test_a_last_turn_shows_with_its_reason_and_what_it_came_to() -> None:
+    limit = "Execution limit reached (MAX_TURNS). Attempting"
+
+    assert "child:recovered.MAX_TURNS" in found(seen(told(limit, "Graceful recovery succeeded.")))
+    failed = found(seen(told(limit, "Graceful recovery attempt failed. Reason: stop")))
+    assert "child:recovery_failed.MAX_TURNS" in failed
+    assert not any(probe.startswith("child:recovered") for probe in failed)
+    assert "child:thought" not in failed
+
+
+def test_a_complete_task_that_did_not_complete_is_none() -> None:
+    data = {"name": "complete_task", "data": {"taskCompleted": False}}
+    run = seen(child(activities=[{"type": "TOOL_CALL_END", "data": data}]))
+
+    assert "child:completed.custom" not in found(run)
+
+
+def test_what_the_harness_itself_announces_is_no_thought_of_an_agents() -> None:
+    assert "child:thought" not in found(seen(told("Graceful recovery succeeded.")))
+
+
+def test_agents_after_one_another_have_ids_of_their_own_or_one_for_all() -> None:
+    assert "child:own_ids" in found(seen(child("0/0"), child("1/0")))
+    assert "child:own_ids" not in found(seen(child("0/0"), child("1/0", agent_id="0/0")))
 
 
 def test_a_childs_events_show_with_the_reason_of_its_end() -> None:
@@ -103,7 +154,6 @@ def test_what_the_parent_is_told_of_the_end_shows(output: str, probe: str) -> No
         ("User hints:\n- h", "steering:child.hint"),
         ("Background execution update:\nx", "steering:child.background"),
         ("You have one final chance to complete the task with", "child:last_chance"),
-        ("Output validation failed: []", "child:output_refused"),
     ],
 )
 def test_what_a_child_is_asked_shows(text: str, probe: str) -> None:

@@ -47,12 +47,23 @@ def test_every_cassette_names_one_to_three_behaviours_that_there_are(
     assert wrong == {}
 
 
-def test_every_behaviour_of_phase_a_is_what_some_cassette_is_about(
-    declared: dict[str, list[str]], contract: Contract
+@pytest.mark.parametrize("phase", ["A", "B"])
+def test_every_behaviour_of_a_phase_that_is_here_is_what_some_cassette_is_about(
+    phase: str, declared: dict[str, list[str]], contract: Contract
 ) -> None:
     named = {behaviour for ids in declared.values() for behaviour in ids}
 
-    assert [each.id for each in contract.of_phase("A") if each.id not in named] == []
+    assert [each.id for each in contract.of_phase(phase) if each.id not in named] == []
+
+
+def test_no_behaviour_of_an_agents_is_reached_by_an_agent_that_only_ran(contract: Contract) -> None:
+    ran = {
+        *("child:started", "child:agent.custom", "child:asked.subagent", "child:model.flash"),
+        *("child:activity.TOOL_CALL_START", "child:several_turns", "child:event.agent_start"),
+        *("tool:invoke_agent", "tool_result:invoke_agent.success", "end:completed"),
+    }
+
+    assert [each.id for each in contract.of_phase("B") if each.probes.holds(ran)] == []
 
 
 def test_a_recording_over_http_carries_its_behaviours(contract: Contract) -> None:
