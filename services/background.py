@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -17,19 +17,47 @@ class BackgroundTasks:
         self._group = group
         self._running: set[asyncio.Task[None]] = set()
 
-    def start(self, work: Coroutine[Any, Any, None], *, name: str) -> None:
+    def start(
+        self,
+        work: Coroutine[Any, Any, None],
+        *,
+        name: str,
+        unbegun: Callable[[], None] | None = None,
+    ) -> None:
         """Run `work` from the next loop tick on, never before the caller has gone on.
+
+        Args:
+            work: what to do.
+            name: the task's.
+            unbegun: called where the task was cancelled before its first step. Nothing of `work`
+                runs then, so that it cannot say by itself that it is over.
 
         Raises:
             RuntimeError: the group has ended; `work` is never begun.
         """
+        begun = False
+
+        async def run() -> None:
+            nonlocal begun
+            begun = True
+            await work
+
+        def over(task: asyncio.Task[None]) -> None:
+            self._running.discard(task)
+            if not begun:
+                work.close()
+                if unbegun is not None:
+                    unbegun()
+
+        running = run()
         try:
-            task = self._group.create_task(work, name=name)
+            task = self._group.create_task(running, name=name)
         except RuntimeError:
+            running.close()
             work.close()
             raise
         self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        task.add_done_callback(over)
 
     async def settled(self) -> None:
         """Return when nothing runs any more, whatever was started meanwhile included."""

@@ -345,20 +345,20 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         stack.push_async_callback(remote.close)
         stack.callback(registry.close)
         await registry.load()
-        if has_servers(setup.settings) or registry.brings_servers:
-            await stack.enter_async_context(
-                servers.started(
-                    host=host,
-                    tools=tools,
-                    ids=setup.ids,
-                    events=setup.events,
-                    version=setup.version,
-                    policy_warnings=lambda server, names: mcp_tool_warnings(
-                        server, names, policy.rules
-                    ),
-                    on_progress=scheduler.note_progress,
-                )
+        await stack.enter_async_context(
+            servers.started(
+                host=host,
+                tools=tools,
+                ids=setup.ids,
+                events=setup.events,
+                version=setup.version,
+                trusted=lambda: registry.folder_trusted,
+                policy_warnings=lambda server, names: mcp_tool_warnings(
+                    server, names, policy.rules
+                ),
+                on_progress=scheduler.note_progress,
             )
+        )
         yield Services(
             settings=setup.settings,
             state=state,

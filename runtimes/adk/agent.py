@@ -146,7 +146,11 @@ class AdkAgentProtocol(AgentProtocol):
             return None
         self._stream = sending.stream
         sending.announce()
-        self._tasks.start(self._conduct(sending), name=f"adk stream {sending.stream.id}")
+        self._tasks.start(
+            self._conduct(sending),
+            name=f"adk stream {sending.stream.id}",
+            unbegun=lambda: self._drop(sending),
+        )
         return sending.stream.id
 
     async def abort(self) -> None:
@@ -174,6 +178,12 @@ class AdkAgentProtocol(AgentProtocol):
             self._link.finish()
             stream.active = False
             await sending.over()
+
+    def _drop(self, sending: Sending) -> None:
+        """End a stream without having begun."""
+        sending.stream.start()
+        sending.stream.end("aborted")
+        sending.dropped()
 
     def _pin_adk(self) -> None:
         """Give ADK our clock, and ids that are the same in every run; for this task only."""

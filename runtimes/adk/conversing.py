@@ -113,6 +113,9 @@ class ConversationSend:
         """Leave what the send has entered."""
         self._conversation.calls.abandon(self._run)
 
+    def dropped(self) -> None:
+        """Nothing: the send has entered nothing."""
+
     def _read(self, event: Event) -> bool:
         for told in self.stream.translator.translate(event, self._run):
             self.stream.emit(told)

@@ -54,6 +54,12 @@ class Sending(Protocol):
         """Nothing of the send runs any more, however it ended."""
         ...
 
+    def dropped(self) -> None:
+        """Nothing of the send ever ran, and nothing will. The stream has ended; `over` is not
+        called.
+        """
+        ...
+
 
 class Course(Protocol):
     """Makes something of what an agent is sent."""

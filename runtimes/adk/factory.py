@@ -70,7 +70,7 @@ class SessionFactory:
 
     @property
     def children(self) -> list[AdkChild]:
-        """The children that have not ended."""
+        """The children that have not ended, or never begun."""
         return list(self._children.values())
 
     def conversation_agent(

@@ -111,6 +111,8 @@ class AdkRuntime(Runtime):
         await self._tasks.end(_GRACE_S)
         for agent in self._agents:
             await agent.close()
+        for unbegun in self._factory.children:
+            await unbegun.close()
         self._services.scheduler.dispose()
 
 

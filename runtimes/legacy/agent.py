@@ -85,6 +85,7 @@ class LegacyAgentProtocol(AgentProtocol):
         self._tasks.start(
             stream.run(content_to_parts(payload.content), payload.display_content),
             name=f"legacy stream {stream.id}",
+            unbegun=stream.drop,
         )
         return stream.id
 
@@ -134,6 +135,11 @@ class _Stream:
                 self._end("failed")
         finally:
             self.active = False
+
+    def drop(self) -> None:
+        """End the stream without having begun."""
+        self._emit(self._translator.start())
+        self._end("aborted")
 
     async def _loop(self, parts: list[Part], display_content: str | None) -> None:
         signal = self.controller.signal

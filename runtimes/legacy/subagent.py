@@ -120,9 +120,17 @@ class LegacyChildAgent(ChildAgent):
         stream_id = self._child.services.ids.uuid("stream")
         translator = ChildTranslator(stream_id, self._child.services)
         self._stream = stream = _Stream(LocalAgentExecutor(self._child), self._log, translator)
-        self._tasks.start(self._run(stream, inputs), name=f"legacy child {self.agent_id}")
+        self._tasks.start(
+            self._run(stream, inputs),
+            name=f"legacy child {self.agent_id}",
+            unbegun=lambda: self._drop(stream),
+        )
         self._running.add(self)
         return stream_id
+
+    def _drop(self, stream: _Stream) -> None:
+        stream.drop()
+        self._running.discard(self)
 
     async def _run(self, stream: _Stream, inputs: JsonObject) -> None:
         try:
@@ -174,6 +182,13 @@ class _Stream:
                 self._end("failed")
         finally:
             self._over.set()
+
+    def drop(self) -> None:
+        """End it without having begun."""
+        self._log.emit([self._translator.start()])
+        self._output = ABORTED_OUTPUT
+        self._end("aborted")
+        self._over.set()
 
     def tell(self, activity: SubagentActivity) -> None:
         """Emit what an activity is as an event."""

@@ -219,7 +219,7 @@ class McpClient:
     def _tools(self, listed: list[JsonObject]) -> list[DiscoveredMCPTool]:
         origin = ToolOrigin(
             server_name=self.name,
-            trusted=bool(self.config.trust) and self._context.settings.folder_trusted,
+            trusted=bool(self.config.trust) and self._context.trusted(),
             call=self.call_tool,
             allowlist=self._context.allowlist,
             on_use=self._context.diagnostics.user_interacted,

@@ -35,6 +35,8 @@ class McpContext:
     """The session, as servers' clients need it."""
 
     settings: Settings
+    trusted: Callable[[], bool]
+    """Whether the folder is trusted by now."""
     workspace: Workspace
     environment: Environment
     clock: Clock

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Coroutine, Iterable, Mapping
-from typing import Any
+from collections.abc import Coroutine, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Final
 
 from services.mcp.client import McpClient
 from services.mcp.config import McpServerConfig, merge_configs
@@ -22,9 +24,21 @@ __all__ = ["McpManager", "UnknownServer"]
 
 logger = logging.getLogger(__name__)
 
+_MOMENT_MS: Final = 0.001
+
 
 class UnknownServer(Exception):
     """No server of that name is configured."""
+
+
+@dataclass(eq=False, slots=True)
+class _Discovery:
+    """One that is under way."""
+
+    client: McpClient
+    first: bool
+    """The client was made for it."""
+    over: asyncio.Event = field(default_factory=asyncio.Event)
 
 
 class McpManager:
@@ -41,7 +55,9 @@ class McpManager:
         self._main = main
         self._clients: dict[str, McpClient] = {}
         self._known: dict[str, McpServerConfig] = {}
-        self._pending = 0
+        self._beside: list[McpClient] = []
+        """Those whose place in the table another one of the same server has taken."""
+        self._under_way: list[_Discovery] = []
         self.diagnostics = context.diagnostics
         self.discovery_state = McpDiscoveryState.NOT_STARTED
         self.blocked: list[str] = []
@@ -68,7 +84,7 @@ class McpManager:
         Returns when each has been discovered or given up; none of their faults is raised. Called
         once, before the first request to the model.
         """
-        if not self._context.settings.folder_trusted:
+        if not self._context.trusted():
             return
         self.discovery_state = McpDiscoveryState.IN_PROGRESS
         await self._all(self.discover(name, config) for name, config in self._configured.items())
@@ -80,6 +96,8 @@ class McpManager:
         self, name: str, config: McpServerConfig, registries: Registries | None = None
     ) -> None:
         """Connect to one server and register what it offers; faults become diagnostics.
+
+        Returns when every discovery that was under way has ended, too.
 
         Args:
             name: the server's.
@@ -101,16 +119,19 @@ class McpManager:
         if not final.reachable or self._is_blocked(name) or not self._may_start():
             return
         client = self._clients.get(key)
-        if client is None:
+        first = client is None or (registries is not None and self._is_anothers(client))
+        if client is None or first:
+            self._beside += [] if client is None else [client]
             client = self._clients[key] = McpClient(name, final, self._context)
-        self._pending += 1
-        self.discovery_state = McpDiscoveryState.IN_PROGRESS
-        try:
+        before, mine = list(self._under_way), _Discovery(client, first)
+        with self._counted(mine):
             await self._reach(client, registries or self._main)
-        finally:
-            self._pending -= 1
-            if not self._pending:
-                self.discovery_state = McpDiscoveryState.COMPLETED
+            for other in before:
+                await other.over.wait()
+            if registries is not None and self._under_way[-1] is not mine:
+                # Virtual time stands still until the later ones' servers are there as well: in a
+                # replay those who asked go on in the order of asking, whichever server was faster.
+                await self._context.clock.sleep(_MOMENT_MS)
 
     async def restart(self) -> None:
         """End every server, and start all that are known."""
@@ -133,7 +154,8 @@ class McpManager:
 
     async def stop(self) -> None:
         """End every server. Safe to call twice."""
-        await self._all(client.disconnect() for client in self._taken(None))
+        beside, self._beside = self._beside, []
+        await self._all(client.disconnect() for client in [*self._taken(None), *beside])
 
     async def settled(self) -> None:
         """Return when no server's list is being fetched again.
@@ -141,7 +163,7 @@ class McpManager:
         A call may change its server's tools: whoever wants the next request to the model to know
         of them, in every run alike, waits here first.
         """
-        for client in list(self._clients.values()):
+        for client in self._all_clients():
             await client.settled()
 
     def client(self, name: str) -> McpClient | None:
@@ -184,8 +206,35 @@ class McpManager:
 
     def remove_registries(self, registries: Registries) -> None:
         """Stop keeping a subagent's registries up to date."""
-        for client in self._clients.values():
+        for client in self._all_clients():
             client.remove_registries(registries)
+
+    def _all_clients(self) -> list[McpClient]:
+        return [*self._clients.values(), *self._beside]
+
+    def _is_anothers(self, client: McpClient) -> bool:
+        """Whether `client` is just being started, beside which whoever asks has one of their own.
+
+        Agents of one turn that are run directly all look for a client before any of them has made
+        one; as sessions they look one after the other, and the later ones find it not connected.
+        """
+        if self._context.settings.adk.agent_session_subagent_enabled:
+            return False
+        if client.status is not McpServerStatus.CONNECTING:
+            return False
+        return any(each.first and each.client is client for each in self._under_way)
+
+    @contextmanager
+    def _counted(self, discovery: _Discovery) -> Iterator[None]:
+        self._under_way.append(discovery)
+        self.discovery_state = McpDiscoveryState.IN_PROGRESS
+        try:
+            yield
+        finally:
+            self._under_way.remove(discovery)
+            discovery.over.set()
+            if not self._under_way:
+                self.discovery_state = McpDiscoveryState.COMPLETED
 
     async def _reach(self, client: McpClient, registries: Registries) -> None:
         try:
@@ -214,7 +263,7 @@ class McpManager:
         return blocked
 
     def _may_start(self) -> bool:
-        return self._context.settings.folder_trusted
+        return self._context.trusted()
 
     def _taken(self, name: str | None) -> list[McpClient]:
         """The clients of `name`, or all: out of the table, to be ended."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 
-from services.background import background_tasks
+from services.background import BackgroundTasks
 from services.clock import Clock
 from services.environment import Environment
 from services.ids import IdSource
@@ -42,6 +42,8 @@ def _unheard(progress: McpProgress) -> None:
 async def open_mcp(
     *,
     settings: Settings,
+    trusted: Callable[[], bool] | None = None,
+    tasks: BackgroundTasks,
     workspace: Workspace,
     environment: Environment,
     clock: Clock,
@@ -59,6 +61,8 @@ async def open_mcp(
 
     Args:
         settings: `mcp_servers` and its neighbours.
+        trusted: whether the folder is trusted by now; what the settings say where it is left out.
+        tasks: where lists are fetched again.
         workspace: where processes start, and what servers are told of folders.
         environment: what processes may inherit, sanitised once more for them.
         clock: holds still while a request is pending.
@@ -81,34 +85,34 @@ async def open_mcp(
     def feedback(severity: str, message: str) -> None:
         events.emit(UserFeedback(severity=severity, message=message))
 
-    async with background_tasks() as tasks:
-        diagnostics = McpDiagnostics(events)
-        refresh = Coalesced(refresh_context, clock)
-        context = McpContext(
-            settings=settings,
-            workspace=workspace,
-            environment=environment,
-            clock=clock,
-            ids=ids,
-            tasks=tasks,
-            diagnostics=diagnostics,
-            tokens=TokenStore(tokens_path(workspace.home), clock, feedback=feedback),
-            version=version,
-            on_progress=on_progress,
-            refresh_context=refresh,
-            policy_warnings=policy_warnings,
-            warn=lambda message: feedback("warning", message),
-        )
-        main = Registries(
-            tools=McpToolbox(tools),
-            prompts=PromptRegistry(),
-            resources=ResourceRegistry(),
-        )
-        manager = McpManager(configs, context, main)
-        try:
-            yield manager
-        finally:
-            await manager.stop()
+    diagnostics = McpDiagnostics(events)
+    refresh = Coalesced(refresh_context, clock)
+    context = McpContext(
+        settings=settings,
+        trusted=trusted or (lambda: settings.folder_trusted),
+        workspace=workspace,
+        environment=environment,
+        clock=clock,
+        ids=ids,
+        tasks=tasks,
+        diagnostics=diagnostics,
+        tokens=TokenStore(tokens_path(workspace.home), clock, feedback=feedback),
+        version=version,
+        on_progress=on_progress,
+        refresh_context=refresh,
+        policy_warnings=policy_warnings,
+        warn=lambda message: feedback("warning", message),
+    )
+    main = Registries(
+        tools=McpToolbox(tools),
+        prompts=PromptRegistry(),
+        resources=ResourceRegistry(),
+    )
+    manager = McpManager(configs, context, main)
+    try:
+        yield manager
+    finally:
+        await manager.stop()
 
 
 def agent_registries(tools: ToolRegistry) -> Registries:

@@ -42,7 +42,7 @@ async def connect_to_server(
             "Invalid configuration: missing httpUrl (for Streamable HTTP), url (for SSE), and "
             "command (for stdio)."
         )
-    if not context.settings.folder_trusted:
+    if not context.trusted():
         raise McpConnectionError(
             f"MCP server '{name}' uses stdio transport but current folder is not trusted. "
             "Use 'gemini trust' to enable it."

@@ -5,10 +5,11 @@ Nothing here imports the servers themselves before a session has any: that takes
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
+from services.background import background_tasks
 from services.ids import IdSource
 from services.settings import Settings
 from services.state import CoreEvents
@@ -30,15 +31,12 @@ def has_servers(settings: Settings) -> bool:
     return bool(settings.mcp_servers or settings.mcp_server_command)
 
 
-def _nothing_to_end() -> None:
-    """Where no server was started."""
-
-
 class SessionServers:
     """The servers of a session, from before they are started; nothing is known of them then."""
 
     def __init__(self) -> None:
         self.manager: McpManager | None = None
+        self._open: Callable[[], Awaitable[McpManager]] | None = None
 
     def all_resources(self) -> Sequence[McpResource]:
         """Every resource, in order of discovery."""
@@ -60,10 +58,17 @@ class SessionServers:
         """What the servers tell the model about themselves."""
         return self.manager.instructions() if self.manager is not None else ""
 
+    async def settled(self) -> None:
+        """Return when no server's list is being fetched again."""
+        if self.manager is not None:
+            await self.manager.settled()
+
     async def discover_for_agent(
         self, servers: Mapping[str, Json], tools: ToolRegistry
     ) -> Callable[[], None]:
         """Start the servers that an agent brings along, or reach those that run already.
+
+        The session may have had no servers until now: an agent can be let in at any time.
 
         Args:
             servers: by name, as settings would have them.
@@ -74,13 +79,12 @@ class SessionServers:
 
         Raises:
             McpConfigError: a server's configuration has no meaning.
+            LookupError: nobody has opened the session.
         """
-        if self.manager is None:
-            return _nothing_to_end
         from services.mcp.config import server_configs
         from services.mcp.session import agent_registries
 
-        manager, registries = self.manager, agent_registries(tools)
+        manager, registries = await self._opened(), agent_registries(tools)
         for name, config in server_configs(servers).items():
             await manager.discover(name, config, registries)
         return lambda: manager.remove_registries(registries)
@@ -94,10 +98,11 @@ class SessionServers:
         ids: IdSource,
         events: CoreEvents,
         version: str,
+        trusted: Callable[[], bool],
         policy_warnings: Callable[[str, Sequence[str]], Sequence[str]],
         on_progress: Callable[[McpProgress], None],
     ) -> AsyncIterator[None]:
-        """Start the servers and register what they offer; leaving ends them.
+        """Start the settings' servers and register what they offer; leaving ends all there are.
 
         Args:
             host: the session's settings, workspace, environment and clock.
@@ -105,30 +110,47 @@ class SessionServers:
             ids: for progress tokens.
             events: people are told of troubles there.
             version: ours, as servers are told.
+            trusted: whether the folder is trusted by now; no server starts in one that is not.
             policy_warnings: what is wrong with the policy's rules about a server's tools.
             on_progress: told how far an executing call is.
 
         Raises:
             McpConfigError: a server's configuration has no meaning.
         """
-        from services.mcp.session import open_mcp
+        async with background_tasks() as tasks, AsyncExitStack() as stack:
 
-        async with open_mcp(
-            settings=host.settings,
-            workspace=host.workspace,
-            environment=host.environment,
-            clock=host.clock,
-            ids=ids,
-            events=events,
-            tools=tools,
-            version=version,
-            policy_warnings=policy_warnings,
-            on_progress=on_progress,
-        ) as manager:
-            self.manager = manager
+            async def opened() -> McpManager:
+                from services.mcp.session import open_mcp
+
+                return await stack.enter_async_context(
+                    open_mcp(
+                        settings=host.settings,
+                        trusted=trusted,
+                        tasks=tasks,
+                        workspace=host.workspace,
+                        environment=host.environment,
+                        clock=host.clock,
+                        ids=ids,
+                        events=events,
+                        tools=tools,
+                        version=version,
+                        policy_warnings=policy_warnings,
+                        on_progress=on_progress,
+                    )
+                )
+
+            self._open = opened
             tools.follow_servers(
-                settled=manager.settled, has_resources=lambda: bool(manager.all_resources())
+                settled=self.settled, has_resources=lambda: bool(self.all_resources())
             )
-            await manager.start()
-            register_skills(tools, host)
+            if has_servers(host.settings):
+                await (await self._opened()).start()
+                register_skills(tools, host)
             yield
+
+    async def _opened(self) -> McpManager:
+        if self.manager is None:
+            if self._open is None:
+                raise LookupError("the session that is to have the servers is not open")
+            self.manager = await self._open()
+        return self.manager

@@ -197,13 +197,9 @@ class AgentRegistry:
         return agent.make() if isinstance(agent, BuiltInAgent) else agent
 
     @property
-    def brings_servers(self) -> bool:
-        """Whether any agent has MCP servers of its own."""
-        overrides = self._settings.agent_overrides.values()
-        return any(override.mcp_servers for override in overrides) or any(
-            isinstance(agent, LocalAgentDefinition) and agent.mcp_servers
-            for agent in self._found.registered.values()
-        )
+    def folder_trusted(self) -> bool:
+        """Whether the folder is trusted, by the settings of the last `reload` that had any."""
+        return self._settings.folder_trusted
 
     def close(self) -> None:
         """Follow the session's model no longer."""

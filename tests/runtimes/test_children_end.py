@@ -28,7 +28,8 @@ from services.model.generator import ChunkStream, ModelRequest
 from services.settings import settings_from_parameters
 from services.state import ApprovalMode
 from services.subagents.activity import SubagentActivity
-from services.subagents.child import StartedChild
+from services.subagents.child import ChildRequest, StartedChild
+from services.subagents.definition import ABORTED_OUTPUT, LocalAgentDefinition
 from services.wire import JsonObject, Part
 from services.workspace import Workspace
 from tests.runtimes.upstream.stand_ins import children
@@ -302,6 +303,40 @@ async def test_a_session_that_is_left_ends_its_children(engine: str, tmp_path: P
     assert sorted(rig.ended()) == ["aborted", "aborted"]
     assert children() == before
     assert asyncio.all_tasks() == tasks
+
+
+async def test_a_child_that_is_cancelled_before_its_first_step_has_ended(
+    engine: str, tmp_path: Path
+) -> None:
+    async with opened(engine, tmp_path, {}) as rig:
+        definition = rig.services.subagents.registry.definition("helper")
+        assert isinstance(definition, LocalAgentDefinition)
+        child = rig.services.subagents.start(
+            ChildRequest(definition=definition, parent_call_id="c", on_activity=lambda _: None)
+        )
+        tasks = asyncio.all_tasks()
+        await child.start({"query": "go"})
+        (begun,) = asyncio.all_tasks() - tasks
+        begun.cancel()
+        assert await child.result() == ABORTED_OUTPUT
+        assert [event.type for event in child.events] == ["agent_start", "agent_end"]
+        assert rig.ended() == ["aborted"]
+
+
+async def test_a_stream_that_is_cancelled_before_its_first_step_has_ended(
+    engine: str, tmp_path: Path
+) -> None:
+    async with opened(engine, tmp_path, {"main": [[{"text": "ok"}]]}) as rig:
+        tasks = asyncio.all_tasks()
+        await rig.send()
+        (begun,) = asyncio.all_tasks() - tasks
+        begun.cancel()
+        await rig.runtime.settled()
+        assert [event.type for event in rig.agent.events] == ["message", "agent_start", "agent_end"]
+        await rig.played()
+        last = rig.agent.events[-1]
+        assert isinstance(last, AgentEnd)
+        assert last.reason == "completed"
 
 
 @pytest.mark.parametrize("sessions", [False, True])

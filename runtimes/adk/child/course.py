@@ -130,6 +130,10 @@ class ChildSend:
             if not self._over.done():
                 self._over.set_result(None)
 
+    def dropped(self) -> None:
+        """The result is that of an abort."""
+        self._over.set_result(None)
+
     async def result(self) -> AgentOutput:
         """The output, once nothing runs any more; raises what the run raised."""
         await asyncio.shield(self._over)

@@ -55,6 +55,10 @@ class AdkChild(ChildAgent):
         if self._course.sent is not None:
             self._course.sent.stream.controller.abort()
 
+    async def close(self) -> None:
+        """Let go of what it holds; one that has run does so by itself. It must be idle."""
+        await self._agent.close()
+
     async def result(self) -> AgentOutput:
         """What came of the run, once nothing of it runs any more; raises what it raised.
 

@@ -9,9 +9,10 @@ import pytest
 
 from services.bundle import Services
 from services.mcp.config import McpConfigError
+from services.settings import Settings
 from services.subagents.definition import LocalAgentDefinition
+from tests.runtimes.upstream.stand_ins import children
 from tests.services.children.test_child_services import child, within
-from tests.services.subagents.registries import Place
 
 SERVER = Path(__file__).parents[1] / "mcp" / "servers" / "fickle.py"
 MINE = {"mine": {"command": sys.executable, "args": [str(SERVER)]}}
@@ -43,14 +44,39 @@ def test_an_agents_server_is_started_for_it_and_for_nobody_else(tmp_path: Path) 
     within(tmp_path, work)
 
 
-def test_a_session_without_any_such_agent_starts_no_servers(tmp_path: Path) -> None:
-    async def work(services: Services) -> None:
-        assert services.agent_servers is not None
-        registry = services.tools.emptied()
-        (await services.agent_servers(MINE, registry))()
-        assert registry.all_names() == []
+async def _names(services: Services) -> list[str]:
+    """What the agent has of its own server."""
+    definition = services.subagents.registry.definition("helper")
+    assert isinstance(definition, LocalAgentDefinition)
+    own = child(services, definition)
+    await own.toolset.open()
+    return [name for name in own.toolset.registry.all_names() if name.startswith("mcp_")]
 
+
+def test_an_agent_that_is_let_in_later_has_its_server(tmp_path: Path) -> None:
+    async def work(services: Services) -> None:
+        registry = services.subagents.registry
+        write_agent(tmp_path / "ws")
+        await registry.reload()
+        assert registry.definition("helper") is None
+        await registry.acknowledge("helper")
+        assert await _names(services)
+        assert not any(name.startswith("mcp_") for name in services.tools.all_names())
+
+    before = children()
     within(tmp_path, work)
+    assert children() == before
+
+
+def test_no_server_starts_before_the_folder_is_trusted(tmp_path: Path) -> None:
+    write_agent(tmp_path / "home")
+
+    async def work(services: Services) -> None:
+        assert not await _names(services)
+        await services.subagents.registry.reload(Settings(folder_trusted=True))
+        assert await _names(services)
+
+    within(tmp_path, work, folder_trusted=False)
 
 
 def test_a_server_whose_configuration_means_nothing_is_refused(tmp_path: Path) -> None:
@@ -62,19 +88,3 @@ def test_a_server_whose_configuration_means_nothing_is_refused(tmp_path: Path) -
             await services.agent_servers({"mine": 7}, services.tools.emptied())
 
     within(tmp_path, work)
-
-
-@pytest.mark.parametrize(
-    ("front", "overrides", "brings"),
-    [
-        ("", {}, False),
-        ("mcp_servers: {mine: {command: x}}", {}, True),
-        ("", {"one": {"mcpServers": {"mine": {"command": "x"}}}}, True),
-    ],
-)
-def test_whether_any_agent_brings_servers_is_known(
-    tmp_path: Path, front: str, overrides: dict[str, object], brings: bool
-) -> None:
-    place = Place(tmp_path)
-    place.write(place.user, "one", *([front] if front else []))
-    assert place.loaded(parameters={"agents": {"overrides": overrides}}).brings_servers is brings

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from services.abort import AbortController
+from services.background import background_tasks
 from services.clock import VirtualClock, virtual_loop
 from services.environment import Environment
 from services.ids import CountingIds
@@ -121,18 +122,22 @@ def session(tmp_path: Path) -> OpenSession:
         async def refresh() -> None:
             made.refreshed += 1
 
-        async with open_mcp(
-            settings=configured,
-            workspace=made.workspace,
-            environment=Environment.for_replay(home=str(home)),
-            clock=clock,
-            ids=CountingIds(),
-            events=events,
-            tools=made.tools,
-            version="0.61.0",
-            on_progress=made.progress.append,
-            refresh_context=refresh,
-        ) as manager:
+        async with (
+            background_tasks() as tasks,
+            open_mcp(
+                settings=configured,
+                tasks=tasks,
+                workspace=made.workspace,
+                environment=Environment.for_replay(home=str(home)),
+                clock=clock,
+                ids=CountingIds(),
+                events=events,
+                tools=made.tools,
+                version="0.61.0",
+                on_progress=made.progress.append,
+                refresh_context=refresh,
+            ) as manager,
+        ):
             made.manager = manager
             if start:
                 await manager.start()

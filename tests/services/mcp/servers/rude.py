@@ -2,8 +2,8 @@
 
 The first argument says how it misbehaves: `silent` never answers, `deaf` refuses to end, `dies`
 ends at once, `wrong_version`, `empty` has nothing, `paged` lists in pages, `odd` sends tools of
-odd shapes, `late` answers calls after their time, `garbage` prints before it answers a call,
-`halves` answers with half a surrogate pair.
+odd shapes, `late` answers a call when it hears of the next, `garbage` prints before it answers a
+call, `halves` answers with half a surrogate pair.
 """
 
 import json
@@ -50,12 +50,16 @@ def answer(method, params):
     return {"content": [{"type": "text", "text": text}]}
 
 
+kept = []
 for line in sys.stdin:
     request = json.loads(line)
     if "id" not in request or WAY == "silent":
         continue
-    if WAY == "late" and request["method"] == "tools/call":
-        time.sleep(0.3)
+    if WAY == "late" and request["method"] == "tools/call" and not kept:
+        kept.append(request)
+        continue
+    if kept:
+        say({"jsonrpc": "2.0", "id": kept[0]["id"], "result": answer("tools/call", {})})
     result = answer(request["method"], request.get("params") or {})
     say({"jsonrpc": "2.0", "id": request["id"], "result": result})
 if WAY == "deaf":
