@@ -147,19 +147,35 @@ class ThreadPaths:
 
     def call(self, call_id: str, name: str, parent: str | None) -> None:
         """A scheduler has taken in a call; `parent` is the call whose execution it serves."""
-        if call_id in self._calls:
-            return
         within = MAIN if parent is None else self._calls.get(parent, (MAIN, MAIN))[1]
         state = self._threads.setdefault(within, _Thread())
         turn = state.turns if state.open else max(state.turns - 1, 0)
+        if call_id in self._calls:
+            thread, path = self._calls[call_id]
+            anew = thread == within and int(path.split("/")[-2]) < turn
+            if not (anew and _asked_for(state, call_id)):
+                return
+            self._children.discard(call_id)
         own = f"{turn}/{_place(state, call_id, name)}"
         self._calls[call_id] = within, own if within == MAIN else f"{within}/{own}"
+
+
+def _asked_for(state: _Thread, call_id: str) -> bool:
+    """Whether the turn has a call of this id that is not accounted for: the id is given again."""
+    places = (n for n, call in enumerate(state.calls) if _has_id(call, call_id))
+    return any(n not in state.taken for n in places)
+
+
+def _has_id(call: tuple[str | None, str], call_id: str) -> bool:
+    """Whether the model's call is known by this id: the one it gave, alone or after the name."""
+    given, name = call
+    return given is not None and call_id in (given, f"{name}__{given}")
 
 
 def _place(state: _Thread, call_id: str, name: str) -> int:
     """Which of the turn's calls it is: by its id, else the first of that name that is left."""
     free = [n for n in range(len(state.calls)) if n not in state.taken]
-    by_id = [n for n in free if state.calls[n][0] == call_id]
+    by_id = [n for n in free if _has_id(state.calls[n], call_id)]
     by_name = [n for n in free if state.calls[n][0] is None and state.calls[n][1] == name]
     place = (by_id or by_name or free or [len(state.calls)])[0]
     state.taken.add(place)

@@ -168,13 +168,16 @@ class GeminiChat:
         answers_tools: bool,
         display_content: list[Part] | None,
     ) -> None:
+        raw = self._history.raw
+        unanswered = bool(raw) and raw[-1].get("role") == "user" and has_function_response(raw[-1])
+        if unanswered and not answers_tools:
+            placeholder = {"role": "model", "parts": [{"text": INTERRUPTED_RESPONSE_PLACEHOLDER}]}
+            self._history.push(self._services.ids.uuid("message"), placeholder)
+        # A key that means no model has to fail here: nothing of such a send is recorded.
+        self._services.models.resolve(key)
         if answers_tools:
             self._take_in_tool_response(parts)
             return
-        raw = self._history.raw
-        if raw and raw[-1].get("role") == "user" and has_function_response(raw[-1]):
-            placeholder = {"role": "model", "parts": [{"text": INTERRUPTED_RESPONSE_PLACEHOLDER}]}
-            self._history.push(self._services.ids.uuid("message"), placeholder)
         shown = display_content
         if shown is not None and part_list_to_string(shown) == part_list_to_string(parts):
             shown = None

@@ -14,6 +14,7 @@ from runtimes.legacy.voice import ChatVoice
 from services.abort import AbortSignal
 from services.children.calls import ChildCalls
 from services.children.child_services import ChildServices
+from services.children.opening import chat_being_created
 from services.compression.service import CompressionStatus
 from services.model.errors import is_abort
 from services.model.generator import LlmRole
@@ -46,12 +47,6 @@ __all__ = ["LocalAgentExecutor"]
 logger = logging.getLogger(__name__)
 
 _MINUTE_MS = 60_000
-
-
-class ChatNotCreated(RuntimeError):
-    """The child's recording cannot be begun. `name` is the wire's."""
-
-    name = "Error"
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +116,7 @@ class _Run:
 
     async def to_its_end(self, inputs: JsonObject) -> tuple[TerminateMode, str]:
         """Loop, and recover where that makes sense; the reason and the result."""
-        prompt = self._child.prompt(inputs)
+        prompt, broken_off = self._child.prompt(inputs), False
         try:
             with either_aborted(self._signal, self._deadline.signal) as signal:
                 stopped = await self._loop(prompt, signal)
@@ -129,18 +124,20 @@ class _Run:
             out_of_time = self._deadline.signal.aborted and not self._signal.aborted
             if not (is_abort(error) and out_of_time):
                 raise
-            stopped = _Stopped(TerminateMode.TIMEOUT)
+            stopped, broken_off = _Stopped(TerminateMode.TIMEOUT), True
         self._child.toolset.close()
         if stopped.reason.recoverable and self._chat is not None:
             stopped = await self._recovered(self._chat, stopped)
         if stopped.reason is not TerminateMode.GOAL:
             return stopped.reason, stopped.result or TERMINATED
-        if stopped.result and self._chat is not None:
-            try:
-                self._chat.recording.save_summary(summary_of(stopped.result))
-            except OSError:
-                logger.warning("the summary of a subagent's session was not saved", exc_info=True)
-        return stopped.reason, stopped.result or GOAL_WITHOUT_RESULT
+        # Upstream puts words in place of an empty result, except where time broke off a call.
+        if self._chat is None or stopped.result is None or not (stopped.result or broken_off):
+            return stopped.reason, GOAL_WITHOUT_RESULT
+        try:
+            self._chat.recording.save_summary(summary_of(stopped.result))
+        except OSError:
+            logger.warning("the summary of a subagent's session was not saved", exc_info=True)
+        return stopped.reason, stopped.result
 
     async def _loop(self, prompt: ChildPrompt, signal: AbortSignal) -> _Stopped:
         self._chat = chat = self._open_chat(prompt)
@@ -169,11 +166,9 @@ class _Run:
             tools=lambda _: declared,
         )
         turns = ensure_stable_tool_ids([(services.ids.uuid("message"), each) for each in history])
-        try:
+        with chat_being_created():
             chat = GeminiChat(services, self._child.open_recording(), turns, voice)
             chat.bootstrap()
-        except (OSError, ValueError) as error:
-            raise ChatNotCreated(f"Failed to create chat object: {error}") from error
         return chat
 
     async def _turn(

@@ -14,6 +14,7 @@ import { lasting, Leftovers } from './driver/leftovers.mjs';
 import { watchLifeline } from './driver/lifeline.mjs';
 import { Model } from './driver/model.mjs';
 import { Processes } from './driver/processes.mjs';
+import { Requests } from './driver/requests.mjs';
 import { Chance, Clock, Compiling, realTimeout, Timers } from './driver/seams.mjs';
 import { Session } from './driver/session.mjs';
 
@@ -27,6 +28,7 @@ const channel = new Channel(() => looked());
 const compiling = new Compiling();
 const timers = new Timers((message) => channel.tell(message));
 const processes = new Processes(watchLifeline(LIFELINE, STARTED), timers);
+const requests = new Requests();
 
 let session;
 let model;
@@ -38,6 +40,7 @@ compiling.install();
 timers.install();
 chance.install();
 processes.install();
+requests.install();
 installFiles((pid) => processes.shown(pid));
 
 /** Something happened: what was said about being idle holds no more. */
@@ -62,7 +65,7 @@ function look() {
 }
 
 function busy() {
-  if (timers.busy || processes.busy || compiling.busy) return true;
+  if (timers.busy || processes.busy || requests.busy || compiling.busy) return true;
   return process.getActiveResourcesInfo().some((kind) => PASSING.test(kind));
 }
 
@@ -118,6 +121,7 @@ async function cleanUp() {
   await leftovers.clear(core.core);
   processes.endAll();
   timers.reset();
+  requests.reset();
   children.reset();
   process.chdir(path.parse(process.cwd()).root);
   session = undefined;

@@ -133,7 +133,7 @@ class _Batch:
         requests: list[ToolCallRequest] = []
         for call_id, call in self.calls:
             try:
-                args = parsed_arguments(call)
+                args = _parsed_arguments(call)
             except ValueError as error:
                 self._refuse(call_id, call, "tool_call", str(error))
                 continue
@@ -254,7 +254,7 @@ def unauthorized(name: str) -> str:
     return f"Unauthorized tool call: '{name}' is not available to this agent."
 
 
-def parsed_arguments(call: JsonObject) -> JsonObject:
+def _parsed_arguments(call: JsonObject) -> JsonObject:
     """A call's arguments; a model may give them as JSON text.
 
     Raises:

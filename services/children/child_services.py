@@ -11,13 +11,13 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from services.abort import AbortSignal
 from services.bundle import Services
 from services.chat_recording import ChatRecording
 from services.ids import IdSource
 from services.model.configs import ModelConfigKey
+from services.model.names import DEFAULT_PRO
 from services.routing.router import RoutingContext
 from services.subagents.activity import ActivityType, SubagentActivity
 from services.subagents.child import ChildRequest
@@ -31,9 +31,6 @@ from services.wire import Content, JsonObject, Part
 __all__ = ["ChildServices", "child_services"]
 
 logger = logging.getLogger(__name__)
-
-_LAST_RESORT: Final = "gemini-2.5-pro"
-"""The model where routing fails."""
 
 
 @dataclass(slots=True)
@@ -145,7 +142,7 @@ class ChildServices:
             return (await self.services.router.route(context)).model
         except Exception:  # some model has to be asked
             logger.warning("routing for agent %r failed", self.definition.name, exc_info=True)
-            return _LAST_RESORT
+            return DEFAULT_PRO
 
     @property
     def compression_model(self) -> str:

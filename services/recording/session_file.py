@@ -82,7 +82,7 @@ class SessionFile:
     def _append(self, portions: Iterable[bytes]) -> None:
         try:
             file = self.path.open("ab")
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             self.path.parent.mkdir(parents=True, exist_ok=True)
             file = self.path.open("ab")
         with file:

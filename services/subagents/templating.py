@@ -6,7 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import Final
 
-from services.wire import Json, js_number
+from services.hooks.values import js_text
+from services.wire import Json
 
 __all__ = ["MissingInputs", "fill_template"]
 
@@ -32,19 +33,4 @@ def fill_template(template: str, inputs: Mapping[str, Json]) -> str:
             "Template validation failed: Missing required input parameters: "
             f"{', '.join(missing)}. Available inputs: {', '.join(inputs)}"
         )
-    return _PLACE.sub(lambda match: _text(inputs[match[1]]), template)
-
-
-def _text(value: Json) -> str:
-    """`String(value)` of what JSON can hold."""
-    if isinstance(value, str):
-        return value
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if value is None:
-        return "null"
-    if isinstance(value, (int, float)):
-        return js_number(value)
-    if isinstance(value, (list, tuple)):
-        return ",".join("" if item is None else _text(item) for item in value)
-    return "[object Object]"
+    return _PLACE.sub(lambda match: js_text(inputs[match[1]]), template)

@@ -91,6 +91,16 @@ def test_the_same_id_twice_in_a_turn_takes_two_places(paths: ThreadPaths) -> Non
     assert {paths.of_request(id_, SUBAGENT) for id_ in ("a", "a-1")} == {"0/0", "0/1"}
 
 
+def test_an_id_that_is_given_again_in_a_later_turn_is_another_call(paths: ThreadPaths) -> None:
+    for _ in range(2):
+        turn(paths, MAIN, ("r", "read_file"), ("k", "child"))
+        for id_ in ("child__k", "read_file__r", "child__k"):
+            paths.call(id_, id_.split("__")[0], None)
+
+    assert paths.inside("child__k") == MAIN
+    assert paths.of_request("child__k", SUBAGENT) == "1/1"
+
+
 def test_a_renamed_call_takes_what_is_left(paths: ThreadPaths) -> None:
     turn(paths, MAIN, (None, "child"), (None, "old_name"))
     paths.call("a", "child", None)

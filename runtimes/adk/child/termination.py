@@ -21,6 +21,7 @@ from runtimes.adk.notes import Chunk, note_of
 from runtimes.adk.run import ModelCallFailed, Run
 from services.abort import AbortSignal
 from services.children.child_services import ChildServices
+from services.children.opening import chat_being_created
 from services.model.errors import is_abort
 from services.model.parts import first_parts, function_calls, parse_thought
 from services.presentation.errors import thrown_text
@@ -130,10 +131,8 @@ class ChildTermination:
     def _open_chat(self, prompt: ChildPrompt) -> None:
         start_history = prompt.start_history()
         self._task.instruction = prompt.system_instruction()
-        try:
+        with chat_being_created():
             self._chat.open(start_history)
-        except Exception as error:
-            raise RuntimeError(f"Failed to create chat object: {error}") from error
         self._chatting = True
 
     async def _turns(

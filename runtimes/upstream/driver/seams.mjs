@@ -39,7 +39,7 @@ export const stackHere = () => {
 };
 
 /** The caller of what replaces a function, with the two frames next to it: more may be anybody's. */
-const callerHere = () => {
+export const callerHere = () => {
   const frames = stackHere().split('\n');
   return frames.filter((frame) => !frame.includes(' at async ')).slice(3, 6).join('\n');
 };

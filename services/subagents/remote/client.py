@@ -1,29 +1,20 @@
 """`A2AClient`: one agent's end of the wire, over the A2A library's transports.
 
-The only module that imports the library's client. The library's own `Client` is passed over: its
-negotiation looks at nothing but the newest spelling of cards, and it leaves a stream to the
-garbage collector when it stops early.
+The library's own `Client` is passed over: its negotiation looks at nothing but the newest spelling
+of cards, and it leaves a stream to the garbage collector when it stops early.
 """
 
 from __future__ import annotations
 
 import asyncio
-import re
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Any
 
 import httpx
 from a2a.client.client import ClientCallContext
 from a2a.client.errors import A2AClientTimeoutError
-from a2a.client.transports.base import ClientTransport
-from a2a.client.transports.jsonrpc import JsonRpcTransport
-from a2a.client.transports.rest import RestTransport
-from a2a.client.transports.tenant_decorator import TenantTransportDecorator
-from a2a.compat.v0_3.jsonrpc_transport import CompatJsonRpcTransport
-from a2a.compat.v0_3.rest_transport import CompatRestTransport
 from a2a.types.a2a_pb2 import (
-    AgentCard,
     CancelTaskRequest,
     Message,
     Part,
@@ -31,19 +22,24 @@ from a2a.types.a2a_pb2 import (
     SendMessageRequest,
 )
 from a2a.utils.constants import PROTOCOL_VERSION_CURRENT, VERSION_HEADER
-from a2a.utils.errors import JSON_RPC_ERROR_CODE_MAP, A2AError
+from a2a.utils.errors import A2AError
 
 from services.mcp.json_text import parse_json
 from services.subagents.remote.cards import CardInterface
 from services.subagents.remote.chunks import chunk_of
 from services.subagents.remote.errors import RemoteAgentError
 from services.subagents.remote.http import failure_text
+from services.subagents.remote.refusals import (
+    Refusal,
+    refused_over_rest,
+    refused_over_rpc,
+    told_in_stream,
+)
 from services.subagents.remote.results import Conversation
-from services.wire import JsonObject, js_json
+from services.subagents.remote.transports import transport_for
+from services.wire import JsonObject
 
 __all__ = ["A2AClient"]
-
-_UNKNOWN_CODE: Final = re.compile(r"JSON-RPC Error (\S+): (.*)", re.DOTALL)
 
 
 class A2AClient:
@@ -58,7 +54,7 @@ class A2AClient:
             streaming: whether the agent answers piece by piece.
         """
         http.headers.setdefault(VERSION_HEADER, PROTOCOL_VERSION_CURRENT)
-        self._transport = _transport(interface, http)
+        self._transport = transport_for(interface, http)
         self._streaming = streaming
         self._method = _method(interface, streaming=streaming)
 
@@ -120,29 +116,14 @@ class A2AClient:
         transport = error if isinstance(error, httpx.TransportError) else cause
         if isinstance(transport, httpx.TransportError):
             return failure_text(transport)
+        if isinstance(error, Refusal):
+            return refused_over_rpc(error.error, streaming=self._streaming)
         if isinstance(error, A2AError) and not isinstance(error, A2AClientTimeoutError):
-            return _rpc_text(error, streaming=self._streaming)
+            return told_in_stream(error, rest=self._method.startswith("/")) or str(error)
         if isinstance(error, TimeoutError):
             return "the agent did not answer in time"
         first = str(error).partition("\n")[0]
         return f"The agent's answer cannot be read: {first or type(error).__name__}"
-
-
-def _transport(interface: CardInterface, http: httpx.AsyncClient) -> ClientTransport:
-    # Transports want a card for requests that we never make.
-    card = AgentCard()
-    rest = interface.binding == "HTTP+JSON"
-    transport: ClientTransport
-    if interface.legacy:
-        kind = CompatRestTransport if rest else CompatJsonRpcTransport
-        return kind(http, card, interface.url, is_shared_httpx=True)
-    if rest:
-        transport = RestTransport(http, card, interface.url, is_shared_httpx=True)
-    else:
-        transport = JsonRpcTransport(http, card, interface.url, is_shared_httpx=True)
-    if interface.tenant:
-        transport = TenantTransportDecorator(transport, interface.tenant)
-    return transport
 
 
 def _method(interface: CardInterface, *, streaming: bool) -> str:
@@ -155,29 +136,22 @@ def _method(interface: CardInterface, *, streaming: bool) -> str:
 
 
 def _status_text(method: str, response: httpx.Response, *, streaming: bool) -> str:
-    body = response.text
-    status = f"{response.status_code} {response.reason_phrase}"
-    if not streaming or method.startswith("/"):
-        return f"HTTP error for {method}! Status: {status}. Response: {body}"
-    said = f"HTTP error establishing stream for {method}: {status}"
+    body, status = response.text, f"{response.status_code} {response.reason_phrase}"
+    plain = f"HTTP error for {method}! Status: {status}. Response: {body}"
     try:
-        error = parse_json(body)
+        found = parse_json(body)
     except ValueError:
-        return f"{said}. Response: {body or '(empty)'}"
-    inner = error.get("error") if isinstance(error, dict) else None
-    if isinstance(inner, dict):
-        said += f". RPC Error: {inner.get('message')} (Code: {inner.get('code')})"
-    return said
-
-
-def _rpc_text(error: A2AError, *, streaming: bool) -> str:
-    code: Any = JSON_RPC_ERROR_CODE_MAP.get(type(error))
-    message = str(error)
-    if code is None:
-        found = _UNKNOWN_CODE.fullmatch(message)
-        if found is None:
-            return message
-        code, message = found[1], found[2]
-    said = "SSE event contained an error" if streaming else "JSON-RPC error"
-    data = js_json(getattr(error, "data", None) or {})
-    return f"{said}: {message} (Code: {code}) Data: {data}"
+        found = None
+        said = f". Response: {body or '(empty)'}"
+    else:
+        said = ""
+    answer = found if isinstance(found, dict) else {}
+    if method.startswith("/"):
+        return refused_over_rest(answer) or plain
+    error = answer.get("error")
+    if not streaming:
+        refused = answer.get("jsonrpc") and error
+        return refused_over_rpc(error, streaming=False) if refused else plain
+    if isinstance(error, dict):
+        said = f". RPC Error: {error.get('message')} (Code: {error.get('code')})"
+    return f"HTTP error establishing stream for {method}: {status}{said}"

@@ -9,7 +9,12 @@ from contextlib import aclosing
 from typing import Any
 
 from services.subagents.remote.call import RemoteInvocation, joined
-from services.subagents.remote.errors import A2AAgentError, RemoteAgentError, told
+from services.subagents.remote.errors import (
+    A2AAgentError,
+    RemoteAgentError,
+    TaskCancelled,
+    told,
+)
 from services.subagents.remote.progress import beginning, progress, progress_of
 from services.subagents.remote.results import ResultReassembler
 from services.tools.contract import ToolExecution, ToolResult
@@ -39,6 +44,8 @@ class RemoteAgentInvocation(RemoteInvocation):
             if not answered:
                 raise RemoteAgentError("No response from remote agent.")
         except (RemoteAgentError, A2AAgentError) as error:
+            if isinstance(error, TaskCancelled):
+                conversation = conversation.without_task()
             text = joined(found.text(), told(error))
             shown = progress(self.shown_name, "error", found.activity(), text)
         else:

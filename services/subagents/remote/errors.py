@@ -16,6 +16,7 @@ __all__ = [
     "AgentCardNotFoundError",
     "AgentConnectionError",
     "RemoteAgentError",
+    "TaskCancelled",
     "classified",
     "told",
 ]
@@ -35,6 +36,10 @@ class RemoteAgentError(Exception):
 
     name = "Error"
     """How an event's `_meta.errorName` calls it."""
+
+
+class TaskCancelled(RemoteAgentError):
+    """The call was aborted, and the agent has ended its task: nobody can go on with that."""
 
 
 class A2AAgentError(RemoteLoadError):

@@ -20,7 +20,7 @@ from services.subagents.definition import RemoteAgentDefinition
 from services.subagents.remote.auth import AuthSeams, make_provider
 from services.subagents.remote.cards import checked_card, inline_card, interface, target_url
 from services.subagents.remote.client import A2AClient
-from services.subagents.remote.errors import RemoteAgentError, classified
+from services.subagents.remote.errors import RemoteAgentError, TaskCancelled, classified
 from services.subagents.remote.fetching import fetch_card
 from services.subagents.remote.http import open_http
 from services.subagents.remote.limits import Limits
@@ -99,6 +99,7 @@ class A2AClientManager:
         task as well, which upstream leaves running.
 
         Raises:
+            TaskCancelled: the signal was aborted, and the agent's task ended.
             RemoteAgentError: the agent is not loaded, failed, or the signal was aborted.
         """
         loaded = self._agents.get(name)
@@ -112,9 +113,9 @@ class A2AClientManager:
                     at = at.after(chunk)
                     yield chunk
         except AbortError:
-            if at.task_id is not None:
-                await self._cancel(name, loaded.client, at.task_id)
-            raise RemoteAgentError(_prefixed(name, "This operation was aborted")) from None
+            ended = at.task_id is not None and await self._cancel(name, loaded.client, at.task_id)
+            kind = TaskCancelled if ended else RemoteAgentError
+            raise kind(_prefixed(name, "This operation was aborted")) from None
         except RemoteAgentError as error:
             # Without the cause: whatever prints the chain would print what the server sent.
             raise RemoteAgentError(
@@ -141,7 +142,8 @@ class A2AClientManager:
         with self._clock.real_work():
             return await fetch_card(definition.card_url, http, self._limits)
 
-    async def _cancel(self, name: str, client: A2AClient, task_id: str) -> None:
+    async def _cancel(self, name: str, client: A2AClient, task_id: str) -> bool:
+        """End a task; whether the agent says that it has ended."""
         try:
             with self._clock.real_work():
                 await client.cancel(task_id, self._limits.cancel_s)
@@ -152,6 +154,8 @@ class A2AClientManager:
                 name,
                 self._seams.secrets.masked(str(error)),
             )
+            return False
+        return True
 
 
 class _Exchange:

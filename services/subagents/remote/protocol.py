@@ -27,7 +27,12 @@ from services.background import BackgroundTasks
 from services.clock import iso_timestamp
 from services.subagents.definition import DEFAULT_QUERY, RemoteAgentDefinition
 from services.subagents.remote.agents import RemoteAgents
-from services.subagents.remote.errors import A2AAgentError, RemoteAgentError, told
+from services.subagents.remote.errors import (
+    A2AAgentError,
+    RemoteAgentError,
+    TaskCancelled,
+    told,
+)
 from services.subagents.remote.progress import progress_of
 from services.subagents.remote.results import Conversation, ResultReassembler
 from services.threads import executing_call
@@ -122,6 +127,8 @@ class RemoteSubagentProtocol(AgentProtocol):
             stream.finish("aborted", None)
             raise
         except (A2AAgentError, RemoteAgentError) as error:
+            if isinstance(error, TaskCancelled):
+                self.conversation = self.conversation.without_task()
             if stream.controller.signal.aborted:
                 # What there was is dropped: whoever asked does not want it any more.
                 nothing = ToolResult(llm_content=[{"text": ""}], return_display="")

@@ -50,6 +50,10 @@ class Conversation:
             task_id=None if ended else task,
         )
 
+    def without_task(self) -> Conversation:
+        """The same conversation, whose task has been ended from here."""
+        return replace(self, task_id=None)
+
 
 class ResultReassembler:
     """Takes chunks in; what they come to so far can be asked for at any time."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import select
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -80,18 +79,6 @@ def running(mark: str) -> list[int]:
         if mark.encode() in words:
             found.append(int(folder.name))
     return found
-
-
-def ends(pid: int) -> bool:
-    """Whether process `pid` is gone, or goes within ten seconds."""
-    try:
-        process = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return True
-    try:
-        return bool(select.select([process], [], [], 10)[0])
-    finally:
-        os.close(process)
 
 
 @contextmanager

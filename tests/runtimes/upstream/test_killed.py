@@ -16,12 +16,12 @@ import pytest
 from harness.replay.runner import run_cassette
 from runtimes.upstream import pool
 from runtimes.upstream.connection import Connection
+from tests.processes import ends
 from tests.runtimes.upstream.stand_ins import (
     REPOSITORY,
     calls,
     cassette,
     children,
-    ends,
     needs_core,
     running,
 )

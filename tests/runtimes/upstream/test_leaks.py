@@ -29,6 +29,13 @@ OF_THE_CORPUS = [
     "finish/malformed_exhausted",
     "subagent_threads/one_fails",
 ]
+SOME_OF_THE_CORPUS = [
+    "text/model_change",
+    "tools/mode_changes",
+    "abort/in_429_wait",
+    "subagent_threads/one_fails",
+    "subagent_threads/aborted_asked",
+]
 EDIT = calls("replace", file_path="a.txt", old_string="absent", new_string="new", instruction="i")
 DONE = {"text": "done"}
 
@@ -83,8 +90,8 @@ PROBES = {
 }
 
 
-def cassettes() -> dict[str, Cassette]:
-    found = {name: load_cassette(Path(CORPUS / f"{name}.yaml"), CORPUS) for name in OF_THE_CORPUS}
+def cassettes(names: Iterable[str]) -> dict[str, Cassette]:
+    found = {name: load_cassette(Path(CORPUS / f"{name}.yaml"), CORPUS) for name in names}
     return {**found, **{name: cassette(**keys) for name, keys in PROBES.items()}}
 
 
@@ -97,8 +104,15 @@ def traces(them: Iterable[tuple[str, Cassette]], *, fresh: bool = False) -> dict
     return found
 
 
-def test_a_session_does_in_a_used_process_what_it_does_in_a_new_one() -> None:
-    them = list(cassettes().items())
+@pytest.mark.parametrize(
+    "names",
+    [
+        pytest.param(SOME_OF_THE_CORPUS, id="some"),
+        pytest.param(OF_THE_CORPUS, id="more", marks=pytest.mark.slow),
+    ],
+)
+def test_a_session_does_in_a_used_process_what_it_does_in_a_new_one(names: list[str]) -> None:
+    them = list(cassettes(names).items())
     new = traces(them, fresh=True)
     pool.close_idle()
     before = pool.statistics.started, pool.statistics.retired

@@ -12,7 +12,8 @@ import pytest
 from harness.replay.runner import observe_cassette, run_cassette
 from runtimes.upstream import pool
 from services.clock import virtual_loop
-from tests.runtimes.upstream.stand_ins import REPOSITORY, cassette, drive_with, ends
+from tests.processes import ends
+from tests.runtimes.upstream.stand_ins import REPOSITORY, cassette, drive_with
 
 pytestmark = pytest.mark.usefixtures("nothing_left")
 
@@ -70,7 +71,7 @@ def test_one_whose_run_was_cut_off_is_retired(monkeypatch: pytest.MonkeyPatch) -
     drive_with(monkeypatch, "silent")
     counted = Counted()
 
-    run_cassette(cassette(), "upstream", deadline_s=0.2)
+    run_cassette(cassette(), "upstream", deadline_s=1)
 
     assert idle() == []
     assert counted == (1, 1, 1)

@@ -87,5 +87,5 @@ class Lifeline:
         Raises:
             TimeoutError: somebody is not going to let go of it.
         """
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             assert await self._reader.read() == b""

@@ -31,7 +31,7 @@ KEYS = {
     "basic": ("authorization", "Basic " + base64.b64encode(b"ada:pass-52aa90ff13").decode()),
     "digest": ("authorization", "Digest value-33e1c7d905"),
 }
-SEEN = {"cards": [], "cancelled": [], "texts": [], "denied": 0}
+SEEN = {"asked": [], "cards": [], "cancelled": [], "texts": [], "denied": 0}
 
 
 class Agent(AgentExecutor):
@@ -90,6 +90,9 @@ class Agent(AgentExecutor):
     async def reject(self, task, rest, context):
         await task.reject(said(task, "Not that."))
 
+    async def withdraw(self, task, rest, context):
+        await task.cancel(said(task, "Not any more."))
+
     async def wait(self, task, rest, context):
         await task.start_work(said(task, "Waiting."))
         await asyncio.Event().wait()
@@ -135,6 +138,27 @@ def locked(app, header, value):
         await app(scope, receive, send)
 
     return check
+
+
+def noted(app):
+    """Keeps what is asked of `app`, whatever it makes of it."""
+
+    async def keep(scope, receive, send):
+        if scope["path"] == "/seen":
+            await app(scope, receive, send)
+            return
+        headers = {name.decode(): value.decode() for name, value in scope["headers"]}
+        asked = {"method": scope["method"], "path": scope["path"], "headers": headers, "body": ""}
+        SEEN["asked"].append(asked)
+
+        async def read():
+            message = await receive()
+            asked["body"] += message.get("body", b"").decode()
+            return message
+
+        await app(scope, read, send)
+
+    return keep
 
 
 def event(request_id, result):
@@ -216,9 +240,28 @@ async def nothing(request):
 
 
 async def refusing(request):
+    """Answers with an error: its code, and how it is sent, are in the address."""
     asked = await request.json()
-    error = {"code": -32050, "message": "not today"}
-    return JSONResponse({"jsonrpc": "2.0", "id": asked["id"], "error": error})
+    error = {"code": int(request.query_params.get("code", -32050)), "message": "not today"}
+    answer = {"jsonrpc": "2.0", "id": asked["id"], "error": error}
+    match request.query_params.get("how"):
+        case "sse":
+            line = f"data: {json.dumps(answer)}\n\n".encode()
+            return StreamingResponse(iter([line]), media_type="text/event-stream")
+        case "event":
+            line = f"event: error\ndata: {json.dumps(answer)}\n\n".encode()
+            return StreamingResponse(iter([line]), media_type="text/event-stream")
+        case "500":
+            return JSONResponse(answer, status_code=500)
+    return JSONResponse(answer)
+
+
+async def refusing_rest(request):
+    error = {"code": int(request.path_params["code"]), "message": "not today", "data": {"why": 1}}
+    if request.path_params["how"].endswith("event"):
+        line = f"event: error\ndata: {json.dumps(error)}\n\n".encode()
+        return StreamingResponse(iter([line]), media_type="text/event-stream")
+    return JSONResponse(error, status_code=500)
 
 
 async def nonsense(request):
@@ -325,6 +368,7 @@ def app():
         Route("/stuck/rpc", stuck, methods=["POST"]),
         Route("/flooding/rpc", flooding, methods=["POST"]),
         Route("/nothing/rpc", nothing, methods=["POST"]),
+        Route("/refusing/{code}/{how}/v1/{method}", refusing_rest, methods=["POST"]),
         Route("/refusing/rpc", refusing, methods=["POST"]),
         Route("/nonsense/rpc", nonsense, methods=["POST"]),
         Mount("/now", routes=create_jsonrpc_routes(handler(), "/rpc")),
@@ -333,7 +377,8 @@ def app():
         Mount("/oldrest", routes=create_rest_routes(handler(), enable_v0_3_compat=True)),
     ]
     for name, (header, value) in KEYS.items():
-        inner = Starlette(routes=create_jsonrpc_routes(handler(), "/rpc"))
+        both = create_jsonrpc_routes(handler(), "/rpc", enable_v0_3_compat=True)
+        inner = Starlette(routes=both)
         routes.append(Mount(f"/locked/{name}", app=locked(inner, header, value)))
     return Starlette(routes=routes)
 
@@ -346,6 +391,6 @@ if __name__ == "__main__":
     sys.stdout.write(f"{listening.getsockname()[1]}\n")
     sys.stdout.flush()
     config = uvicorn.Config(
-        app(), log_level="critical", lifespan="off", timeout_graceful_shutdown=0
+        noted(app()), log_level="critical", lifespan="off", timeout_graceful_shutdown=0
     )
     uvicorn.Server(config).run(sockets=[listening])

@@ -17,9 +17,11 @@ from tests.services.subagents.remote.conftest import Open, Server, agent, on_vir
 
 CORE = Path(__file__).with_name("core.mjs")
 OLD = ("old", "old-still")
-QUERIES = ("say hello", "work", "parts", "ask", "permit", "fail", "reject")
+QUERIES = ("say hello", "work", "parts", "ask", "permit", "fail", "reject", "withdraw")
 RAW = ("dropping", "nothing", "absent", "locked/bearer")
 """Agents without a card of the old protocol."""
+REFUSALS = ((-32050, "500"), (-32050, ""), (-32001, "500"), (-32001, ""), (-32050, "event"))
+"""Codes of errors, one of which has a name, and how they are sent."""
 
 
 def jobs(server: Server) -> list[dict[str, Any]]:
@@ -35,6 +37,12 @@ def jobs(server: Server) -> list[dict[str, Any]]:
                     {"url": f"{server.url}/{name}/rpc", "capabilities": {"streaming": streaming}}
                 )
                 found.append({"card": {"agentCardJson": text}, "session": session, "query": "x"})
+        for code, how in REFUSALS:
+            for streaming in (True,) if how == "event" else (False, True) if how else (False,):
+                found += [
+                    {"card": {"agentCardJson": json.dumps(card)}, "session": session, "query": "x"}
+                    for card in refusing(server, code, how, streaming=streaming)
+                ]
         for kind in ("gone", "private", "list"):
             card = {"agentCardUrl": server.bad(kind)}
             found.append({"card": card, "session": session, "query": "x"})
@@ -45,6 +53,16 @@ def jobs(server: Server) -> list[dict[str, Any]]:
         first = {"card": {"agentCardUrl": server.card("first")}, "session": session}
         found.append({**first, "query": "loud"})
     return found
+
+
+def refusing(server: Server, code: int, how: str, *, streaming: bool) -> list[dict[str, Any]]:
+    """Cards of an agent that answers with an error, over JSON-RPC and over HTTP+JSON."""
+    capabilities = {"streaming": streaming}
+    rest = {"url": f"{server.url}/refusing/{code}/{how or '500'}", "capabilities": capabilities}
+    return [
+        {"url": f"{server.url}/refusing/rpc?code={code}&how={how}", "capabilities": capabilities},
+        {**rest, "preferredTransport": "HTTP+JSON"},
+    ]
 
 
 @pytest.fixture

@@ -49,20 +49,23 @@ async def test_an_abort_cancels_the_task_on_the_server(
     server: Server, opened: Open, name: str, sessions: bool, text: str, state: str
 ) -> None:
     abort = AbortController()
+    definition = agent(card_url=server.card(name))
+    before = len(server.seen()["cancelled"])
     async with opened() as session:
         result = await session.call(
-            agent(card_url=server.card(name)),
+            definition,
             "wait",
             sessions=sessions,
             abort=abort,
             on_show=once_shown("Waiting.", abort),
         )
-        key = f"far::{server.card(name)}" if sessions else "far"
-        task = session.agents.conversation(key).task_id
         assert asyncio.all_tasks() == {asyncio.current_task()}
+        after = await session.call(definition, "work", sessions=sessions)
     assert text_of(result) == text
     assert result.return_display["state"] == state
-    assert task in server.seen()["cancelled"]
+    assert len(server.seen()["cancelled"]) == before + 1
+    # Not with the task that has ended, which the server would refuse.
+    assert text_of(after).startswith("Looking. Found it. Done.")
 
 
 @pytest.mark.parametrize("sessions", [False, True], ids=["direct", "session"])
@@ -115,6 +118,7 @@ async def test_a_server_that_cannot_cancel_does_not_hold_the_call(
         result = await session.call(
             agent(card_json=stuck(server)), "x", abort=abort, on_show=once_shown("Stuck.", abort)
         )
+        assert session.agents.conversation("far").task_id == "t-3"
     assert text_of(result).startswith("Stuck.\n\n")
     assert "could not be cancelled: the agent did not answer in time" in caplog.text
 
