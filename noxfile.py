@@ -19,24 +19,41 @@ PACKAGES = ["agent_protocol", "services", "runtimes", "surfaces", "harness"]
 CORPUS = ["cassettes", "cassettes/http"]
 BASELINES = "baselines/upstream"
 REPORT = Path("parity-report")
-OBSERVED_ANEW = 250
+OBSERVED_ANEW = 150
 """How many baselines a pull request observes anew."""
 MEASURED = [0, 1, 3]
 """Exit codes after which there is a result, good or bad: what it means, the gate says."""
 
-
-INSTALLED: set[str] = set()
+AT_ONCE = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
+"""Tests for two processors, as some only wait: a file with its fixtures in one place, in order."""
+INSTALLED: dict[str, set[str]] = {}
+"""What each environment has been given in this run of nox."""
 
 
 def group(name: str) -> tuple[str, ...]:
     return nox.project.dependency_groups(PYPROJECT, name)
 
 
-def install(session: nox.Session) -> None:
-    """Install the project into the session's environment, once in a run of nox."""
-    if session.virtualenv.location not in INSTALLED:
-        session.install("-e", ".")
-        INSTALLED.add(session.virtualenv.location)
+def install(session: nox.Session, *groups: str) -> None:
+    """Install the project, with `groups`, into the session's environment, once in a run of nox."""
+    there = INSTALLED.get(session.virtualenv.location)
+    if there is None or not there.issuperset(groups):
+        session.install("-e", ".", *(package for name in groups for package in group(name)))
+        INSTALLED.setdefault(session.virtualenv.location, set()).update(groups)
+
+
+def tools(session: nox.Session) -> None:
+    """Install the linters, which do without the project."""
+    if "lint" not in INSTALLED.get(session.virtualenv.location, ()):
+        session.install(*group("lint"))
+
+
+@nox.session
+def checks(session: nox.Session) -> None:
+    """All that `.ci/run` runs before the tests, in one environment that is installed once."""
+    install(session, "lint", "types")
+    for check in (lint, imports, types, evidence):
+        check(session)
 
 
 @nox.session
@@ -119,7 +136,7 @@ def gate(session: nox.Session) -> None:
     with tempfile.TemporaryDirectory(prefix="parity-signing-") as folder:
         key, records = str(Path(folder, "ci.key")), ["--signoffs", str(Path(folder, "signoffs"))]
         session.run("parity", "keygen", "--out", key, "--name", "ci", "--no-passphrase")
-        signed = ["--key", key, "--signer", "ci", "-n", "2", "--cases", "60", "--yes", *records]
+        signed = ["--key", key, "--signer", "ci", "-n", "2", "--cases", "30", "--yes", *records]
         session.run("parity", "sign", *asked, *signed)
         session.run("parity", "verify", *records, "--also-trust", f"ci={key}.pub", "--replay", "5")
 
@@ -139,11 +156,11 @@ def evidence(session: nox.Session) -> None:
 
 @nox.session
 def nightly(session: nox.Session) -> None:
-    """All that the gate asks for a release, which takes the better part of an hour and node.
+    """All that the gate asks for a release, and all tests: about two hours, with node.
 
     Nothing is signed: that is up to a person, with `parity sign --phase B --journal parity-report`.
     """
-    install(session)
+    install(session, "tests")
     session.run("parity", "upstream", "install")
     for control, candidate in ("upstream", "legacy"), ("legacy", "adk"):
         compared(session, control, candidate)
@@ -155,6 +172,8 @@ def nightly(session: nox.Session) -> None:
         sampled(session, profile, 3000)
     sampled(session, "everything", 1000, "upstream", "legacy")
     sampled(session, "subagents", 500, "upstream", "legacy")
+    # The slow ones too, and other examples each night.
+    session.run("pytest", "-m", "slow or not slow", *AT_ONCE)
     for phase in "AB":
         judged(session, phase, "release")
 
@@ -224,15 +243,16 @@ def commit_seed(session: nox.Session) -> int:
 
 @nox.session
 def tests(session: nox.Session) -> None:
-    """The unit tests and the parity suite."""
-    session.install("-e", ".", *group("tests"))
-    session.run("pytest", *(session.posargs or ["-n", "3", "--dist", "loadgroup"]))
+    """The unit tests and the parity suite, but for those that are slow: these run by night."""
+    install(session, "tests")
+    # Always the same examples: a pull request must not go red for what it did not change.
+    session.run("pytest", "--hypothesis-profile=ci", *(session.posargs or AT_ONCE))
 
 
 @nox.session
 def lint(session: nox.Session) -> None:
     """Style, and formatting, without changing anything."""
-    session.install(*group("lint"))
+    tools(session)
     session.run("ruff", "check", ".")
     session.run("ruff", "format", "--check", ".")
 
@@ -240,14 +260,14 @@ def lint(session: nox.Session) -> None:
 @nox.session
 def types(session: nox.Session) -> None:
     """Strict types over the packages and the tests."""
-    session.install("-e", ".", *group("types"))
+    install(session, "types")
     session.run("mypy")
 
 
 @nox.session
 def imports(session: nox.Session) -> None:
     """Who may import whom."""
-    session.install(*group("lint"))
+    tools(session)
     session.run("lint-imports", env={"PYTHONPATH": "."})
 
 

@@ -7,7 +7,6 @@ makes it smaller: Hypothesis' own shrinking is off, so that there is one shrinke
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any, ClassVar, Final
 
@@ -33,7 +32,6 @@ SETTINGS: Final = settings(
     max_examples=12,
     stateful_step_count=10,
     phases=(Phase.generate,),
-    derandomize="CI" in os.environ,
     database=None,
     deadline=None,
     suppress_health_check=list(HealthCheck),

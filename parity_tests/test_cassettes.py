@@ -1,6 +1,11 @@
-"""Every cassette of the corpus on both runtimes: parity on every channel."""
+"""Cassettes of the corpus on both runtimes: parity on every channel.
+
+Every tenth of them: `parity run` plays them all, which CI does just before, as `nox -s parity`.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
@@ -14,7 +19,18 @@ from parity_tests.corpus import cassette_files, judge
 FAMILIES = {"text", "tools", "finish", "invalid_stream", "errors", "abort", "limits"}
 
 
-@pytest.mark.parametrize("file", cassette_files(variants=True), ids=lambda file: file.name)
+EVERY = 10
+
+
+def chosen() -> list[Any]:
+    """Each of them; all but every tenth are for the night."""
+    return [
+        pytest.param(file, id=file.name, marks=[pytest.mark.slow] if place % EVERY else [])
+        for place, file in enumerate(cassette_files(variants=True))
+    ]
+
+
+@pytest.mark.parametrize("file", chosen())
 def test_both_runtimes_agree(file: CassetteFile) -> None:
     loaded = load_found(file)
     assert isinstance(loaded, Cassette)

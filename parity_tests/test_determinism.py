@@ -19,13 +19,14 @@ def trace(path: Path, root: Path, runtime: str) -> str:
 
 
 # A part of each family will do: signing runs the whole corpus again and compares all traces.
-EVERY = 12
+EVERY = 30
 
 
-@pytest.mark.timeout(600)  # a part of the corpus, twice
+@pytest.mark.timeout(1200)  # the longer one: a part of the corpus, twice
+@pytest.mark.parametrize("every", [EVERY, pytest.param(3, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
-def test_one_worker_and_two_give_the_same_bytes(runtime: str) -> None:
-    files = cassette_files()[::EVERY]
+def test_one_worker_and_two_give_the_same_bytes(runtime: str, every: int) -> None:
+    files = cassette_files()[::every]
     alone = {file.name: trace(file.path, file.root, runtime) for file in files}
 
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:

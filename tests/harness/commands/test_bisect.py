@@ -381,7 +381,7 @@ def test_an_interrupted_search_leaves_nothing_behind(
     )
     assert meeting.read_text() == "hanging"
     search.send_signal(number)
-    _, rest = search.communicate(timeout=30)
+    _, rest = search.communicate(timeout=100)
 
     assert search.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}[number], rest
     assert "Traceback" not in rest

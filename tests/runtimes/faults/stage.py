@@ -45,15 +45,6 @@ def hook(command: str, **more: Any) -> list[JsonObject]:
     return [{"hooks": [{"type": "command", "command": command, "name": "h", **more}]}]
 
 
-def is_alive(process_id: str | int) -> bool:
-    """Whether a process is there and not merely waiting to be reaped."""
-    try:
-        facts = Path(f"/proc/{int(process_id)}/stat").read_text()
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-    return facts.rpartition(")")[2].split()[0] not in ("Z", "X")
-
-
 class Stage:
     """Plays cassettes in one runtime, and hears what people would be told."""
 

@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from services.mcp.states import McpServerStatus
+from tests.processes import ends
 from tests.runtimes.faults.stage import (
     SERVERS,
     Stage,
     answer,
     call,
-    is_alive,
     reason,
     responses,
 )
@@ -37,10 +37,12 @@ def servers(**by_name: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("way", ["silent", "dies", "wrong_version", "empty"])
 def test_a_server_that_cannot_be_used_does_not_stop_the_others(stage: Stage, way: str) -> None:
+    # The others say what is wrong by themselves, on a slow machine after more than a second.
+    limit = {"timeout": 1000} if way == "silent" else {}
     seen = stage.play(
         answer(call("mcp_bad_slow"), call("mcp_good_slow")),
         {"text": "done"},
-        settings=servers(bad=server("rude.py", way, timeout=1000), good=server("rude.py", "plain")),
+        settings=servers(bad=server("rude.py", way, **limit), good=server("rude.py", "plain")),
     )
 
     bad, good = responses(seen)
@@ -76,7 +78,7 @@ def test_an_abort_ends_the_wait_for_an_answer_and_the_run_ends_the_server(stage:
     )
 
     assert reason(seen) == "aborted"
-    assert not is_alive(seen.workspace_changes["pid"] or "")
+    assert ends(seen.workspace_changes["pid"] or "")
 
 
 def test_a_server_that_dies_in_a_call_fails_that_call_and_those_after_it(stage: Stage) -> None:
@@ -168,7 +170,7 @@ def test_what_a_server_started_ends_with_the_run(stage: Stage) -> None:
     )
 
     assert reason(seen) == "completed"
-    assert not is_alive(seen.workspace_changes["pid"] or "")
+    assert ends(seen.workspace_changes["pid"] or "")
 
 
 def test_halves_of_characters_from_a_server_are_replaced(stage: Stage) -> None:
