@@ -444,7 +444,8 @@ def _metered(setup: ServicesSetup) -> ServicesSetup:
 
 def _placed(setup: ServicesSetup, threads: ThreadPaths) -> ServicesSetup:
     """The same, with every request on the thread that makes it."""
-    placed = ThreadedContentGenerator(setup.content_generator, threads)
+    abreast = not setup.settings.adk.agent_session_subagent_enabled
+    placed = ThreadedContentGenerator(setup.content_generator, threads, abreast=abreast)
     return replace(setup, content_generator=placed)
 
 

@@ -8,6 +8,7 @@ parent's with `/T/C` appended. Source: the cassette format, "Model steps", `thre
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
@@ -183,11 +184,22 @@ def _place(state: _Thread, call_id: str, name: str) -> int:
 
 
 class ThreadedContentGenerator:
-    """A model that is told of every request on which thread it is made."""
+    """A model that is told of every request on which thread it is made.
 
-    def __init__(self, inner: ContentGenerator, threads: ThreadPaths) -> None:
+    Args:
+        inner: The model.
+        threads: Which thread a request is on.
+        abreast: Agents of one turn are run directly, not as sessions of their own: those that begin
+            together are all about to ask when the first of them does. Upstream, each request
+            passes several layers before it is made; sessions begin one after the other.
+    """
+
+    def __init__(
+        self, inner: ContentGenerator, threads: ThreadPaths, *, abreast: bool = False
+    ) -> None:
         self._inner = inner
         self._threads = threads
+        self._abreast = abreast
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
         """Ask on the request's thread."""
@@ -196,6 +208,8 @@ class ThreadedContentGenerator:
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
         """Ask on the request's thread; a turn's calls are counted as they come."""
         placed = self._placed(request)
+        if self._abreast and placed.role is LlmRole.SUBAGENT:
+            await asyncio.sleep(0)
         if placed.role not in _TURNS:
             return await self._inner.generate_content_stream(placed)
         self._threads.turn_begins(placed.thread)

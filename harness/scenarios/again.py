@@ -27,7 +27,7 @@ from services.wire import JsonObject
 __all__ = ["AgainTask", "judged_again", "run_again"]
 
 _RUNS: Final = 5
-"""How often each side is run where a finding did not come again."""
+"""How often each side is run by itself."""
 _ROOT: Final = Path("generated")
 
 
@@ -48,15 +48,23 @@ class AgainTask:
 
 
 def run_again(task: AgainTask) -> Outcome:
-    """Run a finding once more; if it does not come, some more times, to see who is unsteady."""
+    """Run a finding once more, then some more times of each side, to see who is unsteady.
+
+    One that came again at once counts all the same, unless the control differs from itself: what
+    it does every other time comes again every other time.
+    """
     once = task.how.judge_or_say(task.document)
-    if once.fingerprint == task.fingerprint:
-        return Outcome(again=Again.CAME, result=once.result)
+    came = once.fingerprint == task.fingerprint
     if task.how.cuts is not None:
+        if came:
+            return Outcome(again=Again.CAME, result=once.result)
         reason = "it did not come again over a socket, whose borders between reads vary"
         return Outcome(again=Again.GONE, result=_blocked(once.result, reason), remark=reason)
     try:
-        return judged_again(task, _compared(task, _RUNS), _RUNS)
+        more = _compared(task, _RUNS)
+        if came and not more.noise:
+            return Outcome(again=Again.CAME, result=once.result)
+        return judged_again(task, more, _RUNS)
     except FormatProblem as problem:
         reason = f"what was drawn is no cassette: {problem}"
     except HarnessError as error:

@@ -2,8 +2,11 @@ from dataclasses import replace
 
 import pytest
 
+from harness.cassette.format import Cassette
 from harness.parity.divergence import Kind
 from harness.parity.verdict import CaseResult, CaseVerdict, Noise
+from harness.replay.observation import Observation
+from harness.replay.runner import run_cassette
 from harness.scenarios.again import AgainTask, judged_again, run_again
 from harness.scenarios.generation import Again
 from harness.scenarios.judging import Judging
@@ -71,24 +74,48 @@ def test_a_difference_that_nothing_shows_any_more_decides_nothing() -> None:
     assert outcome.result.verdict is CaseVerdict.INCONCLUSIVE
 
 
-def test_a_finding_that_comes_again_is_judged_anew() -> None:
-    faulty = replace(HOW, fault="usage-dropped")
-    chunk = {
-        "candidates": [
-            {"content": {"role": "model", "parts": [{"text": "it"}]}, "finishReason": "STOP"}
-        ],
-        "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5},
-    }
-    asked = {**document(), "model": [{"stream": [chunk]}]}
-    first = faulty.judge(asked)
-    assert first.fingerprint is not None
+FAULTY = replace(HOW, fault="usage-dropped")
+CHUNK = {
+    "candidates": [
+        {"content": {"role": "model", "parts": [{"text": "it"}]}, "finishReason": "STOP"}
+    ],
+    "usageMetadata": {"promptTokenCount": 10, "candidatesTokenCount": 5},
+}
 
-    outcome = run_again(
-        AgainTask(document=asked, fingerprint=first.fingerprint, result=first.result, how=faulty)
-    )
+
+def found_by_the_fault() -> AgainTask:
+    asked = {**document(), "model": [{"stream": [CHUNK]}]}
+    first = FAULTY.judge(asked)
+    assert first.fingerprint is not None
+    return AgainTask(document=asked, fingerprint=first.fingerprint, result=first.result, how=FAULTY)
+
+
+def test_a_finding_that_comes_again_is_judged_anew() -> None:
+    found = found_by_the_fault()
+
+    outcome = run_again(found)
 
     assert outcome.again is Again.CAME
-    assert outcome.result.digests == first.result.digests
+    assert outcome.result.digests == found.result.digests
+
+
+def test_a_finding_that_comes_again_is_noise_where_the_control_differs_from_itself(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    runs = iter(range(100))
+
+    def unsteady(cassette: Cassette, side: str) -> Observation:
+        seen = run_cassette(cassette, side)
+        notes = [f"run {next(runs)}"] if side == "legacy" else seen.notes
+        return replace(seen, notes=notes)
+
+    found = found_by_the_fault()
+    monkeypatch.setattr("harness.scenarios.again.run_cassette", unsteady)
+
+    outcome = run_again(found)
+
+    assert outcome.again is Again.NOISE
+    assert "legacy differs from itself" in outcome.remark
 
 
 def test_what_is_no_cassette_decides_nothing() -> None:
