@@ -171,7 +171,6 @@ def nightly(session: nox.Session) -> None:
     for profile in ("fallback", "masking", "loops", "aborts", "subagents"):
         sampled(session, profile, 3000)
     sampled(session, "everything", 1000, "upstream", "legacy")
-    sampled(session, "subagents", 500, "upstream", "legacy")
     # The slow ones too, and other examples each night.
     session.run("pytest", "-m", "slow or not slow", *AT_ONCE)
     for phase in "AB":

@@ -178,7 +178,9 @@ def _place(state: _Thread, call_id: str, name: str) -> int:
     free = [n for n in range(len(state.calls)) if n not in state.taken]
     by_id = [n for n in free if _has_id(state.calls[n], call_id)]
     by_name = [n for n in free if state.calls[n][0] is None and state.calls[n][1] == name]
-    place = (by_id or by_name or free or [len(state.calls)])[0]
+    # An attempt that failed has its calls run as well: they take places that the next one's lack.
+    after = max([len(state.calls), *(taken + 1 for taken in state.taken)])
+    place = (by_id or by_name or free or [after])[0]
     state.taken.add(place)
     return place
 

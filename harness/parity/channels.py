@@ -93,18 +93,21 @@ def _recording(seen: Observation) -> list[JsonObject]:
         (path for path, thread in threads.items() if thread is None),
         key=lambda path: (_started(seen.recording[path]), path),
     )
-    # A child's file is named after it: which one it is follows from its thread.
+    # A child's file is named after it: which one it is follows from its thread, and from when it
+    # began, since a later session has the same threads.
     of_children = sorted(
-        (thread_order(thread), path, thread) for path, thread in threads.items() if thread
+        (thread_order(thread), _started(seen.recording[path]), path, thread)
+        for path, thread in threads.items()
+        if thread
     )
     lines: list[JsonObject] = [
         {"file": number, "line": line}
         for number, path in enumerate(paths)
         for line in seen.recording[path]
     ]
-    for _, path, thread in of_children:
+    for *_, path, thread in of_children:
         lines.extend({"thread": thread, "line": line} for line in seen.recording[path])
-    return [{"files": [*paths, *(path for _, path, _ in of_children)]}, *lines]
+    return [{"files": [*paths, *(path for *_, path, _ in of_children)]}, *lines]
 
 
 def _started(lines: Sequence[Any]) -> str:

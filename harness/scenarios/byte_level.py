@@ -173,8 +173,12 @@ def _can_be_served(step: ModelStep) -> bool:
 
 def _leaves_a_call_open(step: ModelStep) -> bool:
     chunks = [chunk for chunk in step.chunks if isinstance(chunk, dict)]
-    calls = [call for chunk in chunks for call in function_calls(chunk)]
-    return bool(calls) and bool(calls[-1].get("willContinue"))
+    begun = False
+    for call in (call for chunk in chunks for call in function_calls(chunk)):
+        if begun and call.get("name"):  # what goes on with a call has no name
+            return True
+        begun = bool(call.get("willContinue"))
+    return begun
 
 
 def _refuses(error: ErrorSpec) -> bool:

@@ -73,6 +73,16 @@ def test_an_id_goes_before_a_name(paths: ThreadPaths) -> None:
     assert paths.of_request("made", SUBAGENT) == "0/0"
 
 
+def test_calls_of_an_attempt_that_failed_take_no_others_place(paths: ThreadPaths) -> None:
+    turn(paths, MAIN, (None, "read_file"), (None, "glob"), ends=False)
+    turn(paths, MAIN, (None, "child"), (None, "child"))
+    calls = ("read_file_1_0", "glob_1_1", "child_2_0", "child_2_1")
+    for id_ in calls:
+        paths.call(id_, id_.rpartition("_")[0].rpartition("_")[0], None)
+
+    assert [paths.of_call(id_) for id_ in calls] == ["0/0", "0/1", "0/2", "0/3"]
+
+
 def test_a_call_that_is_told_of_again_keeps_its_place(paths: ThreadPaths) -> None:
     turn(paths, MAIN, ("a", "child"), ("b", "child"))
     for id_ in "aabab":

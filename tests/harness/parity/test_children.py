@@ -164,6 +164,20 @@ def test_a_childs_recording_is_compared_with_that_of_its_thread() -> None:
     assert found.path == "line.content[0].text"
 
 
+def test_recordings_of_one_thread_in_two_sessions_are_in_the_order_of_their_beginning() -> None:
+    def seen(first: str, second: str) -> Observation:
+        recorded = {
+            f"tmp/ws/chats/{THOUGHTS[0]}/{id_}.jsonl": [
+                {"sessionId": id_, "startTime": f"2026-01-01T00:00:0{began}.000Z"},
+                {"type": "user", "content": [{"text": f"asked at {began}"}]},
+            ]
+            for id_, began in sorted([(first, 1), (second, 9)])
+        }
+        return run(child(first), child(second), recording=recorded)
+
+    assert compare_observations(seen(HERE, THERE), seen(THERE, HERE)).divergences == ()
+
+
 def test_ids_of_thoughts_in_an_agents_progress_may_differ_and_what_they_say_may_not() -> None:
     def seen(thought: str, says: str = "Look") -> Observation:
         shown = {

@@ -123,6 +123,9 @@ def test_an_abort_at_a_chunk_is_the_same_over_bytes() -> None:
     assert "end:aborted" in trial.reached
 
 
+BEGUN = {"functionCall": {"name": "glob", "willContinue": True}}
+
+
 @pytest.mark.parametrize(
     ("steps", "keys"),
     [
@@ -131,7 +134,8 @@ def test_an_abort_at_a_chunk_is_the_same_over_bytes() -> None:
         ([{"stream": [{"$hang": True}]}], {}),
         ([{"stream": [{"error": {"code": 500, "message": "in the body"}}]}], {}),
         ([{"error": {"message": "connect", "code": "ECONNREFUSED"}}], {}),
-        ([{"stream": [chunk({"functionCall": {"name": "glob", "willContinue": True}})]}], {}),
+        ([{"stream": [chunk(BEGUN)]}], {}),
+        ([{"stream": [chunk(BEGUN), chunk({"functionCall": {"name": "glob"}})]}], {}),
         ([{"error": {"status": 302, "message": "elsewhere"}}], {}),
         ([], {"during": [{"when": {"events": 1}, "do": "abort", "delay_ms": 5}]}),
         ([], {"answers": {"confirmations": ["cancel", {"outcome": "cancel", "delay_ms": 5}]}}),
