@@ -2,7 +2,7 @@
 
 A child's answers are steps of the role `subagent`. Where several agents run beside each other,
 each is given its own by `thread`, and nothing that one does may change what another meets: only
-reads, no faults. Which model turn a call belongs to follows from the steps before it, since main
+reads, no faults. Nor may another call of the same answer change what an agent meets. Which model turn a call belongs to follows from the steps before it, since main
 steps are used up in their order.
 """
 
@@ -28,6 +28,7 @@ _TAIL: Final = 60
 _ROLE: Final = "subagent"
 _INVOKE: Final = "invoke_agent"
 _COMPLETE: Final = "complete_task"
+_CHANGING: Final = ("write_file", "replace")
 _REPORT: Final[JsonObject] = {
     "SummaryOfFindings": "drawn",
     "ExplorationTrace": [],
@@ -88,9 +89,9 @@ class Agents:
         names = [self._called(choose) for _ in range(1 + len([*choose.times("beside", most, 600)]))]
         parts: list[JsonObject] = [{"functionCall": _call(choose, name)} for name in names]
         if choose.chance("call_before_agent", 150):
-            parts.insert(0, {"functionCall": self._plain_call(choose)})
+            parts.insert(0, {"functionCall": _only_reading(self._plain_call(choose))})
         if choose.chance("call_after_agent", 150):
-            parts.append({"functionCall": self._plain_call(choose)})
+            parts.append({"functionCall": _only_reading(self._plain_call(choose))})
         if choose.chance("text_before_calls", 250):
             parts.insert(0, {"text": answer_text(choose) or "Let me see."})
         main: JsonObject = {"role": "main", "stream": [chunk(parts, "STOP")]}
@@ -131,6 +132,15 @@ class Agents:
         if self.beside_each_other:
             return []
         return [fault(choose) for _ in choose.times("child_fault", 2, 100)]
+
+
+def _only_reading(call: JsonObject) -> JsonObject:
+    """The call, or a read in its place if it changes files: an agent is told which there are."""
+    args = call.get("args")
+    command = args.get("command") if isinstance(args, dict) else None
+    if call["name"] in _CHANGING or (isinstance(command, str) and "> " in command):
+        return {"name": "read_file", "args": {"file_path": "a.txt"}}
+    return call
 
 
 def _call(choose: Chooser, name: str) -> JsonObject:

@@ -61,3 +61,22 @@ def test_nothing_that_is_beside_another_fails_or_writes() -> None:
             assert "error" not in step
             assert "write_file" not in str(step)
             assert "run_shell_command" not in str(step)
+
+
+def test_no_call_beside_an_agent_changes_which_files_there_are() -> None:
+    beside: list[dict[str, Any]] = []
+    for document in drawn(150):
+        for step in filter(is_main, document["model"]):
+            calls = [
+                part["functionCall"]
+                for each in step.get("stream", ())
+                for candidate in each.get("candidates", ())
+                for part in candidate.get("content", {}).get("parts", ())
+                if "functionCall" in part
+            ]
+            if any(call.get("name") == "invoke_agent" for call in calls):
+                beside += [call for call in calls if call.get("name") != "invoke_agent"]
+
+    assert len(beside) > 20
+    assert not [call for call in beside if call["name"] in ("write_file", "replace")]
+    assert not [call for call in beside if "> " in str((call.get("args") or {}).get("command"))]
