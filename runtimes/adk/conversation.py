@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
 from runtimes.adk.prompt_calls import PromptCalls
 from services.bundle import Services
@@ -64,6 +63,8 @@ class Conversation:
         self.view = RequestView()
         """Curated, coalesced request contents; brought up to date by every change below."""
         self._known = KnownHistory()
+        self.declarations = ToolDeclarations(services.tools, services.state)
+        """What its requests declare. A child's requests declare its toolset instead."""
         self.generation = 0
         """Counts how often history was replaced by another one, instead of growing or shrinking at
         its end."""
@@ -78,14 +79,6 @@ class Conversation:
         self.last_prompt_token_count = 0
         self.session_turns = 0
         """Model turns over the client's life; a reset does not clear it."""
-
-    @cached_property
-    def declarations(self) -> ToolDeclarations:
-        """What its requests declare. A child's conversation has others, and must not leave a
-        listener behind for the whole session.
-        """
-        services = self._services
-        return ToolDeclarations(services.tools, services.state, services.events)
 
     def start(
         self, turns: Sequence[HistoryTurn] | None = None, resumed: ResumedSession | None = None

@@ -35,7 +35,7 @@ class Chats:
 
     def __init__(self, services: Services) -> None:
         self._services = services
-        self._declarations = ToolDeclarations(services.tools, services.state, services.events)
+        self._declarations = ToolDeclarations(services.tools, services.state)
         self._current = self._start()
 
     @property
@@ -50,6 +50,10 @@ class Chats:
         return state.sequence_model or self._services.models.concrete(
             state.active_model, custom_tools=False
         )
+
+    def begin_turn(self, model: str) -> None:
+        """Settle which tools a turn of this model declares. Source: core `setTools`."""
+        self._declarations.current(model)
 
     def publish_tokens(self) -> None:
         """Tell the session how many tokens the current chat's last request had."""

@@ -204,6 +204,7 @@ class GeminiClient:
         if not signal.aborted and state.sequence_model is None:
             yield server.ModelInfo(model)
         state.sequence_model = model
+        self._chats.begin_turn(model)  # also where the abort has come: the next turn sees it
         failed = False
         async with aclosing(
             turn.run(key, parts, signal, display_content=sending.display_content)

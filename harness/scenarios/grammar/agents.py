@@ -2,8 +2,9 @@
 
 A child's answers are steps of the role `subagent`. Where several agents run beside each other,
 each is given its own by `thread`, and nothing that one does may change what another meets: only
-reads, no faults. Nor may another call of the same answer change what an agent meets. Which model turn a call belongs to follows from the steps before it, since main
-steps are used up in their order.
+reads, no faults. Nor may another call of the same answer change what an agent meets. Which model
+turn a call belongs to follows from the steps before it, since main steps are used up in their
+order.
 """
 
 from __future__ import annotations

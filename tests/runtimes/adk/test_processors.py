@@ -115,7 +115,7 @@ def test_thoughts_follow_the_configured_models_family(kit):
 async def test_toolbox_declares_anew_only_when_something_changed(kit):
     async with kit.services() as played:
         services = played.services
-        box = Toolbox(ToolDeclarations(services.tools, services.state, services.events))
+        box = Toolbox(ToolDeclarations(services.tools, services.state))
         first = box.declared("gemini-2.5-flash")
         assert box.declared("gemini-2.5-flash") is first
         assert box.declared("gemini-2.5-pro") is not first

@@ -24,18 +24,13 @@ class Registry:
 
 
 @pytest.fixture
-def events():
-    return CoreEvents()
-
-
-@pytest.fixture
-def state(events):
+def state():
     return SessionState(
         session_id="s",
         model=FLASH,
         approval_mode=ApprovalMode.DEFAULT,
         interactive=False,
-        events=events,
+        events=CoreEvents(),
     )
 
 
@@ -45,8 +40,8 @@ def registry(state):
 
 
 @pytest.fixture
-def declarations(registry, state, events):
-    return ToolDeclarations(registry, state, events)
+def declarations(registry, state):
+    return ToolDeclarations(registry, state)
 
 
 def name(tools):
@@ -96,12 +91,22 @@ def test_same_list_is_declared_while_nothing_changes(declarations, registry):
     assert registry.asked == 1
 
 
-def test_what_was_in_force_when_yolo_was_left_is_declared_though_nothing_was_asked_in_it(
+def test_what_was_in_force_when_a_turn_began_is_declared_though_it_was_never_asked(
     declarations, state
 ):
     state.set_approval_mode(ApprovalMode.YOLO)
     assert name(declarations.taken(FLASH)) == f"yolo {FLASH}"
     state.set_approval_mode(ApprovalMode.DEFAULT)
+    declarations.current(FLASH)
     state.set_approval_mode(ApprovalMode.AUTO_EDIT)
+    declarations.current(FLASH)
     assert name(declarations.taken(FLASH)) == f"default {FLASH}"
+    assert name(declarations.taken(FLASH)) == f"autoEdit {FLASH}"
+
+
+def test_mode_that_no_turn_began_in_is_never_declared(declarations, state):
+    state.set_approval_mode(ApprovalMode.YOLO)
+    assert name(declarations.taken(FLASH)) == f"yolo {FLASH}"
+    state.set_approval_mode(ApprovalMode.DEFAULT)
+    state.set_approval_mode(ApprovalMode.AUTO_EDIT)
     assert name(declarations.taken(FLASH)) == f"autoEdit {FLASH}"
