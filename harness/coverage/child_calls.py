@@ -8,7 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from harness.coverage.words import texts_in, tool_word, word_of
+from harness.coverage.words import answered, texts_in, tool_word, word_of
 from harness.replay.observation import Observation
 from services.threads import MAIN
 
@@ -42,9 +42,7 @@ def child_calls(seen: Observation) -> Iterator[str]:
     for index, thread in seen.threads.get("side_events", {}).items():
         side = seen.side_events[index] if index < len(seen.side_events) else {}
         if thread != MAIN and side.get("event") == "confirmation":
-            outcome = side.get("outcome")
-            answer = "unanswered" if outcome is None else word_of(outcome)
-            yield f"child:confirmed.{word_of(side.get('type'))}.{answer}"
+            yield f"child:confirmed.{answered(side)}"
     yield from _hooks_told(seen)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any, Final
 
-from harness.coverage.words import texts_in, tier_of, tool_word, word_of
+from harness.coverage.words import answered, texts_in, tier_of, tool_word, word_of
 from harness.replay.observation import Observation
 from services.wire import JsonObject
 
@@ -164,10 +164,7 @@ def side_probes(seen: Observation) -> Iterator[str]:
             case "approval-mode-rejected":
                 yield "side:mode_rejected"
             case "confirmation":
-                kind = word_of(side.get("type"))
-                outcome = side.get("outcome")
-                outcome = "unanswered" if outcome is None else word_of(outcome)
-                yield f"confirmed:{kind}.{outcome}"
+                yield f"confirmed:{answered(side)}"
             case "fallback-handler":
                 failed, instead = tier_of(side.get("failed")), tier_of(side.get("fallback"))
                 yield f"handler:{failed}->{instead}"

@@ -6,12 +6,12 @@ Names of probes go into journals and reports, so they come from closed sets or h
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from services.policy.tool_names import BUILT_IN_TOOLS
 
-__all__ = ["texts_in", "tier_of", "tool_word", "word_of"]
+__all__ = ["answered", "texts_in", "tier_of", "tool_word", "word_of"]
 
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _TIERS: Final = ("flash-lite", "flash", "pro")
@@ -24,6 +24,13 @@ _BUILT_IN: Final = frozenset(
 def word_of(value: Any) -> str:
     """`value` if it is a short word, else `other`."""
     return value if isinstance(value, str) and _WORD.fullmatch(value) else "other"
+
+
+def answered(question: Mapping[str, Any]) -> str:
+    """What a side event `confirmation` asked and what came of it, as in `exec.unanswered`."""
+    outcome = question.get("outcome")
+    answer = "unanswered" if outcome is None else word_of(outcome)
+    return f"{word_of(question.get('type'))}.{answer}"
 
 
 def tier_of(model: Any) -> str:
