@@ -67,6 +67,9 @@ class RuntimeTraits:
     words: str = "parity"
     """Whose prompts, tool descriptions and environment texts it uses. Two engines with the same
     ones must send the same texts; of others only the rest is compared."""
+    confinable: bool = True
+    """Whether all that it does goes through the services that it is given. The harness does not
+    give a cassette that is not trusted to an engine that works in another program."""
 
 
 class Runtime(Protocol):

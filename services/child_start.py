@@ -1,26 +1,77 @@
-"""Starting a child process so that nothing of it is left behind when the start is cancelled."""
+"""Starting a child process: the one place where services do it.
+
+A confined session starts none. A start that is cancelled half-way leaves nothing behind.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
-from typing import Any, TypeVar
+import subprocess
+from collections.abc import Awaitable, Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
 
-__all__ = ["started_whole"]
+from services.confinement import may_start
 
-P = TypeVar("P")
+__all__ = ["program_output", "start_child"]
+
+P = TypeVar("P", bound=asyncio.SubprocessProtocol)
 
 
-async def started_whole(spawn: Coroutine[Any, Any, P], end: Callable[[P], Awaitable[object]]) -> P:
-    """Await `spawn`; where that is cancelled in between, let it finish and `end` what it started.
+async def start_child(
+    protocol: Callable[[], P],
+    program: str,
+    *args: str,
+    folder: Path,
+    environment: Mapping[str, str],
+    end: Callable[[P], Awaitable[object]],
+    asked: str | None = None,
+    executable: str | None = None,
+    stdin: int = subprocess.PIPE,
+    stderr: int = subprocess.PIPE,
+) -> P:
+    """Start `program` as the leader of a session of its own, its output in a pipe.
 
-    The child may be at work before the loop has seen to its pipes. Cancelled there, the loop would
+    Where the caller is cancelled meanwhile, the start finishes first and `end` ends the child: the
+    child may be at work before the loop has connected its pipes. Cancelled there, the loop would
     kill the child alone and leave what the child has started.
 
+    Args:
+        protocol: makes what receives the child's output and its end.
+        program: the program's name, which becomes its argument 0.
+        args: the program's arguments.
+        folder: the working folder.
+        environment: all variables of the child.
+        end: ends a child that was started for a cancelled caller.
+        asked: the command as its author wrote it, where the arguments say it otherwise.
+        executable: the program's file, where that is not `program`.
+        stdin: the child's input, as `subprocess` takes it.
+        stderr: the child's error output, likewise.
+
     Raises:
-        Whatever `spawn` raises.
+        Refused: the session is confined.
+        OSError: the program cannot be started, for example because `folder` is gone.
+        ValueError: an argument or a variable has a NUL in it.
     """
-    starting = asyncio.get_running_loop().create_task(spawn)
+    may_start(asked or " ".join((program, *args)))
+    loop = asyncio.get_running_loop()
+
+    async def spawn() -> P:
+        _, child = await loop.subprocess_exec(
+            protocol,
+            program,
+            *args,
+            executable=executable,
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            cwd=folder,
+            env=dict(environment),
+            start_new_session=True,
+        )
+        return child
+
+    starting = loop.create_task(spawn())
     try:
         return await asyncio.shield(starting)
     except asyncio.CancelledError:
@@ -28,3 +79,14 @@ async def started_whole(spawn: Coroutine[Any, Any, P], end: Callable[[P], Awaita
         if not starting.cancelled() and starting.exception() is None:
             await end(starting.result())
         raise
+
+
+def program_output(*words: str) -> str:
+    """Run a program of the system to its end and return its output as text.
+
+    Raises:
+        Refused: the session is confined.
+        OSError: the program cannot be started.
+    """
+    may_start(" ".join(words))
+    return subprocess.run(words, capture_output=True, text=True, check=False).stdout

@@ -10,6 +10,7 @@ The confinement goes with the task, in a context variable: sessions side by side
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
@@ -42,7 +43,7 @@ class Refused(PermissionError):
     """The session is confined, and this way out of it is closed."""
 
     def __init__(self, refusal: Refusal) -> None:
-        super().__init__(f"{refusal.seam} is refused: {refusal.what}")
+        super().__init__(errno.EACCES, f"{refusal.seam} is refused", refusal.what)
         self.refusal = refusal
 
 

@@ -188,11 +188,15 @@ def _run(plan: _Plan, document: JsonObject, waivers: Waivers) -> Trial:
     """
     from harness.explain import explain
     from harness.parity.verdict import CaseVerdict
+    from harness.replay.confining import confining
     from harness.scenarios.trial import try_document
 
-    trial = try_document(document, *_SIDES, waivers, root=_CORPUS.absolute())
+    with confining(not plan.trust):
+        trial = try_document(document, *_SIDES, waivers, root=_CORPUS.absolute())
     verdict = trial.result.verdict
-    if verdict is not CaseVerdict.PARITY and not plan.force:
+    # What a confined run was ended for is no difference that could be accepted.
+    forced = plan.force and (plan.trust or verdict is CaseVerdict.DIVERGENT)
+    if verdict is not CaseVerdict.PARITY and not forced:
         reasons = "\n".join(f"  {line}" for line in explain(trial.result, *_SIDES))
         sides = " and ".join(_SIDES)
         raise _NotAdopted(

@@ -171,6 +171,15 @@ def _check(plan: _Plan) -> None:
 
 
 def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
+    from harness.cassette.trust import is_trusted
+    from harness.config import trusted_roots
+    from harness.replay.confining import confining
+
+    with confining(not (plan.trust or is_trusted(plan.cassette, trusted_roots()))):
+        return _shrink_here(plan, seams)
+
+
+def _shrink_here(plan: _Plan, seams: ShrinkSeams) -> int:
     from harness.config import default_waivers
     from harness.parity.waivers import load_waivers
     from harness.scenarios.shrinking import size_of

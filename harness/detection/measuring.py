@@ -17,6 +17,7 @@ from harness.experiment.backend import LoadedCassette, real_backend
 from harness.faults.fault import Fault
 from harness.http.case import load_case
 from harness.parity.waivers import Waivers
+from harness.replay.confining import confining
 
 __all__ = ["CorpusTask", "Measured", "measure"]
 
@@ -102,7 +103,8 @@ def _case(
             baselines=task.baselines,
             noting=all_targets(task.catalogue),
         )
-        return look(fault, leg_of(fault), good, met, wrapped)
+        with confining(file.name not in task.trusted):
+            return look(fault, leg_of(fault), good, met, wrapped)
     except HarnessError as error:
         return CaseOutcome(left_out=str(error))
 

@@ -32,6 +32,7 @@ from harness.experiment.shareable import compared_without_secrets
 from harness.parity.compare import compare_repeated
 from harness.parity.provider import NOT_AT_HAND, CoreFindings
 from harness.parity.verdict import CaseResult
+from harness.replay.confining import confining
 from harness.replay.observation import Observation
 from harness.replay.trace import trace_json
 from harness.sides import baseline_folder, hands_over
@@ -325,7 +326,8 @@ def guarded(
         reason = None if task.trusted else task.backend.starts_processes(cassette)
         if reason is not None:
             return undecided(f"not run: {reason}; give --trust if you trust the cassette")
-        return act(cassette)
+        with confining(not task.trusted):
+            return act(cassette)
     except BaselineFormatError as error:
         return LoadProblem(file=str(error.file), message=str(error))
     except HarnessError as error:

@@ -69,6 +69,8 @@ class Driver:
         self._sends = 0
         self._over = False
         self._ended = asyncio.Event()
+        self.place = "the session's start"
+        """What is being played, as the cassette's keys name it."""
         witness.listen(self._on_event)
 
     async def play(self, resumed: Path | None = None) -> None:
@@ -82,7 +84,8 @@ class Driver:
         if resumed is not None:
             await self._commands("resume").resume(resumed)
             await self._runtime.settled()
-        for action in self._cassette.script:
+        for position, action in enumerate(self._cassette.script):
+            self.place = f"script[{position}]"
             await self._act(action)
             if not isinstance(action, Send):
                 await self._runtime.settled()

@@ -35,6 +35,7 @@ def joint_traits(engines: Sequence[str]) -> RuntimeTraits:
         folders=folders,
         # Texts of two products in one conversation are nobody's own.
         words=TURNS.join(dict.fromkeys(one.words for one in traits)),
+        confinable=all(one.confinable for one in traits),
     )
 
 

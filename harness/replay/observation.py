@@ -166,6 +166,9 @@ class Observation:
     """The run was cut off by the harness's real deadline: what it would have done is not known."""
     broken: bool = False
     """The engine itself broke, or could not be opened: what was seen of it decides nothing."""
+    refused: str | None = None
+    """What the run's confinement refused, and where the cassette asked for it: the run was ended
+    there and decides nothing."""
     words: str = "parity"
     """Whose prompts, tool descriptions and environment texts were used."""
     stalled: bool = False
@@ -182,6 +185,8 @@ class Observation:
 
         Reads on from the runtime's name: `got nowhere: …`.
         """
+        if self.refused is not None:
+            return f"was ended: {self.refused}"
         if self.stalled:
             return f"could not go on by itself: {self.error or 'the run stalled'}"
         if self.broken:

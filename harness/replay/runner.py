@@ -15,6 +15,7 @@ from harness.cassette.format import Cassette, During
 from harness.cassette.macros import Paths
 from harness.errors import ReplayFailure
 from harness.replay.answers import ScriptedUser
+from harness.replay.confining import Cell
 from harness.replay.driver import Driver
 from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
 from harness.replay.handover import joint_traits, script_halves
@@ -103,10 +104,15 @@ async def observe_cassette(
     telemetry: TelemetrySettings = _UNMEASURED,
 ) -> Observation:
     """`run_cassette` inside a running virtual loop. Several at once do not disturb each other."""
-    traits = joint_traits(engines_of(runtime))
+    engines = engines_of(runtime)
+    traits = joint_traits(engines)
     missing = missing_features(cassette, traits.features)
-    with open_envelope() as envelope:
-        run = _Run(cassette, runtime, envelope, model, traits, between)
+    cell = Cell(cassette)
+    if cell.confines and not traits.confinable:
+        problem = f"{runtime} cannot be confined, and the cassette is not trusted"
+        raise ReplayFailure(cassette.name, problem, "give --trust if you trust the cassette")
+    with open_envelope() as envelope, cell.closed(envelope.workspace.root.parent, engines):
+        run = _Run(cassette, runtime, envelope, model, traits, cell, between)
         if missing:
             run.error = f"not supported by this build: {', '.join(missing)}"
         else:
@@ -127,15 +133,17 @@ async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
     clock.on_stall = stall
     clock.watch()
     try:
-        async with asyncio.timeout(deadline_s):
-            await run.play()
+        with run.cell.ending(task):
+            async with asyncio.timeout(deadline_s):
+                await run.play()
     except TimeoutError:
         run.stalled = run.deadline_passed = True
         run.error = f"the run passed its deadline of {deadline_s:g} s"
     except asyncio.CancelledError:
-        if not run.stalled or task.uncancel() > 0:
+        if not (run.stalled or run.cell.refusal) or task.uncancel() > 0:
             raise
-        run.error = "the run stalled: the stream had not ended, and nothing was left to happen"
+        stall = "the run stalled: the stream had not ended, and nothing was left to happen"
+        run.error = run.cell.refusal or stall
     except Exception as error:  # noqa: BLE001 - whatever a runtime lets out is an observation
         leaves = list(_leaves(error))
         run.broken = any(isinstance(leaf, RuntimeBroken | RuntimeUnavailable) for leaf in leaves)
@@ -168,8 +176,10 @@ class _Run:
         envelope: Envelope,
         model: ModelSource,
         traits: RuntimeTraits,
+        cell: Cell,
         between: Interposed | None = None,
     ) -> None:
+        self.cell = cell
         workspace = envelope.workspace
         self._cassette = cassette.bind(
             Paths(workspace=workspace.root, home=workspace.home, cassettes=cassette.root.resolve())
@@ -180,6 +190,7 @@ class _Run:
         self._versions: Mapping[str, str] = {}
         self._envelope = envelope
         self._paths = envelope.paths(cassette.root, traits.folders)
+        cell.watch(self._paths, self._moment)
         self._requests = RequestLog(self._paths)
         self._witness = Witness()
         self._user = ScriptedUser(self._cassette.answers, self._witness)
@@ -269,7 +280,14 @@ class _Run:
             stalled=self.stalled,
             deadline_passed=self.deadline_passed,
             broken=self.broken,
+            refused=self.cell.refusal,
         )
+
+    def _moment(self) -> str:
+        """What the run is doing, as the cassette's keys name it."""
+        place = "session and files" if self._driver is None else self._driver.place
+        asked = len(self._requests.requests)
+        return f"{place}, after model request {asked - 1}" if asked else place
 
     def _what_ran(self) -> dict[str, str]:
         if self._versions:

@@ -27,7 +27,7 @@ def traits(version: str | None) -> RuntimeTraits:
     folders: dict[str, str] = {}
     with suppress(UpstreamUnavailable):  # Opening it says so.
         folders[str(package_folder(version or DEFAULT_VERSION))] = "<CORE>"
-    return RuntimeTraits(words="gemini-cli-core", folders=folders)
+    return RuntimeTraits(words="gemini-cli-core", folders=folders, confinable=False)
 
 
 def check(version: str | None) -> None:

@@ -13,7 +13,6 @@ import asyncio
 import os
 import shutil
 import signal as signals
-import subprocess
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from pathlib import Path
 from typing import Any, Final, cast
 
 from services.abort import AbortSignal
-from services.child_start import started_whole
+from services.child_start import start_child
 from services.leftovers import child_started
 
 __all__ = ["MAX_OUTPUT_BYTES", "Ending", "HookOutcome", "run_hook_process"]
@@ -99,26 +98,17 @@ async def run_hook_process(
 
 
 async def _start(command: str, folder: Path, environment: Mapping[str, str]) -> _HookProcess:
-    loop = asyncio.get_running_loop()
-    executable = shutil.which(_SHELL, path=environment.get("PATH")) or _SHELL
-
-    async def spawn() -> _HookProcess:
-        _, process = await loop.subprocess_exec(
-            _HookProcess,
-            _SHELL,
-            "-c",
-            command,
-            executable=executable,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env=dict(environment),
-            start_new_session=True,
-        )
-        return process
-
-    return await started_whole(spawn(), lambda process: process.kill())
+    return await start_child(
+        _HookProcess,
+        _SHELL,
+        "-c",
+        command,
+        asked=command,
+        executable=shutil.which(_SHELL, path=environment.get("PATH")) or _SHELL,
+        folder=folder,
+        environment=environment,
+        end=lambda process: process.kill(),
+    )
 
 
 class _HookProcess(asyncio.SubprocessProtocol):

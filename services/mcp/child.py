@@ -11,14 +11,13 @@ import asyncio
 import logging
 import os
 import signal
-import subprocess
 from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, cast
 
-from services.child_start import started_whole
+from services.child_start import start_child
 from services.leftovers import child_started
 from services.mcp.errors import McpConnectionError
 from services.node_errors import error_code
@@ -70,27 +69,19 @@ class ChildProcess(asyncio.SubprocessProtocol):
         Raises:
             McpConnectionError: `spawn <command> ENOENT`, for example.
         """
-        loop = asyncio.get_running_loop()
-
-        async def spawn() -> ChildProcess:
-            _, process = await loop.subprocess_exec(
-                lambda: cls(name),
-                command,
-                *args,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                cwd=folder,
-                env=dict(environment),
-                start_new_session=True,
-            )
-            return process
 
         async def end(process: ChildProcess) -> None:
             process.kill()
 
         try:
-            return await started_whole(spawn(), end)
+            return await start_child(
+                lambda: cls(name),
+                command,
+                *args,
+                folder=folder,
+                environment=environment,
+                end=end,
+            )
         except OSError as error:
             raise McpConnectionError(f"spawn {command} {error_code(error)}") from error
         except ValueError as error:

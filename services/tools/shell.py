@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from agent_protocol.events import TextDisplay, ToolDisplay
+from services.confinement import may_start
 from services.shell.syntax import (
     command_roots,
     detect_substitution,
@@ -230,6 +231,7 @@ class _Shell(Invocation):
             return failed(
                 fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
             )
+        may_start(self._inner)
         notes = Path(tempfile.mkdtemp(prefix="gemini-shell-"))
         try:
             with self.host.clock.real_work():

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, cast
 
-from services.child_start import started_whole
+from services.child_start import program_output, start_child
 from services.leftovers import child_started
 from services.node_errors import error_code
 from services.tools.texts import strip_ansi
@@ -128,25 +128,18 @@ class ShellProcess(asyncio.SubprocessProtocol):
             ShellStartError: `spawn /usr/bin/bash ENOENT`, for example because of the folder.
         """
         executable = shutil.which("bash", path=environment.get("PATH")) or "bash"
-        loop = asyncio.get_running_loop()
-
-        async def spawn() -> ShellProcess:
-            _, process = await loop.subprocess_exec(
+        try:
+            return await start_child(
                 lambda: cls(on_output),
                 executable,
                 "-c",
                 f"{_GUARD} {command}",
+                folder=folder,
+                environment=environment,
+                end=lambda process: process.kill_and_wait(),
                 stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
-                cwd=folder,
-                env=dict(environment),
-                start_new_session=True,
             )
-            return process
-
-        try:
-            return await started_whole(spawn(), lambda process: process.kill_and_wait())
         except OSError as error:
             raise ShellStartError(_start_failure(executable, error)) from error
 
@@ -305,8 +298,6 @@ def _process_table() -> list[tuple[int, int]]:
                     fields = (entry / "stat").read_bytes().rpartition(b")")[2].split()
                     table.append((int(entry.name), int(fields[1])))
         return table
-    listing = subprocess.run(
-        ["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=False
-    )
-    rows = (line.split() for line in listing.stdout.splitlines())
+    listing = program_output("ps", "-A", "-o", "pid=,ppid=")
+    rows = (line.split() for line in listing.splitlines())
     return [(int(row[0]), int(row[1])) for row in rows if len(row) == 2]

@@ -1,0 +1,127 @@
+"""Confined runs: what a cassette that is not trusted may do, and what a run reports of attempts.
+
+`confining` says that the runs inside a `with` block are confined. Each such run has a `Cell`, which
+closes the seams, ends the run at the first refused attempt, and finds the attempt's place in the
+cassette. The run then decides nothing: its case is inconclusive.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Final
+
+from harness.cassette.format import Cassette
+from harness.replay.observation import RunPaths
+from harness.replay.wall import walled
+from runtimes.registry import warm_modules
+from services.confinement import Confinement, Refusal, confined
+from services.scoping import Scoped
+from services.wire import Json
+
+__all__ = ["Cell", "confining"]
+
+_LONGEST: Final = 80
+_SHORTEST: Final = 3
+"""Characters of a text of the cassette that can tell where an attempt came from."""
+
+_CONFINED: Final = Scoped("confined_runs", default=False)
+
+
+def confining(on: bool) -> AbstractContextManager[None]:
+    """Confine the runs of cassettes inside the `with` block, or do not."""
+    return _CONFINED.set(on)
+
+
+class Cell:
+    """The confinement of one run, or none where runs are not confined.
+
+    Attributes:
+        confines: whether the run is confined.
+        refusal: why the run was ended, in words; `None` while nothing was refused.
+    """
+
+    def __init__(self, cassette: Cassette) -> None:
+        self.confines = _CONFINED.value
+        self._cassette = cassette
+        self._stop: Callable[[], None] | None = None
+        self._paths: RunPaths | None = None
+        self._moment: Callable[[], str] = lambda: "the session's start"
+        self.refusal: str | None = None
+
+    @contextmanager
+    def closed(self, folder: Path, engines: Sequence[str]) -> Iterator[None]:
+        """Confine what runs inside the `with` block to `folder`.
+
+        What these `engines` and the services load is loaded before: libraries may start programs
+        of their own while they are loaded.
+        """
+        if not self.confines:
+            yield
+            return
+        for module in ("services.warm", *warm_modules(engines)):
+            importlib.import_module(module)
+        confinement = Confinement(self._refused)
+        with confined(confinement), walled(confinement, [folder]):
+            yield
+
+    def watch(self, paths: RunPaths, moment: Callable[[], str]) -> None:
+        """Report attempts with these `paths` written short.
+
+        Args:
+            paths: the run's own folders.
+            moment: says what the run is doing, where the cassette does not name the attempt.
+        """
+        self._paths, self._moment = paths, moment
+
+    @contextmanager
+    def ending(self, task: asyncio.Task[object]) -> Iterator[None]:
+        """Cancel `task` at the first refused attempt."""
+        loop = asyncio.get_running_loop()
+        handles: list[asyncio.Handle] = []
+        self._stop = lambda: handles.append(loop.call_soon_threadsafe(task.cancel))
+        try:
+            yield
+        finally:
+            self._stop = None
+            for handle in handles:
+                handle.cancel()
+
+    def _refused(self, refusal: Refusal) -> None:
+        if self.refusal is not None:
+            return
+        what = refusal.what if self._paths is None else self._paths.mask_text(refusal.what)
+        found = _named_by(self._cassette.document, what)
+        text, place = (what, self._moment()) if found is None else found
+        shown = " ".join(text.split())
+        shown = shown if len(shown) <= _LONGEST else f"{shown[: _LONGEST - 1]}…"
+        self.refusal = (
+            f"{refusal.seam} is refused to a cassette that is not trusted ({place}: {shown}); "
+            "give --trust if you trust it"
+        )
+        if self._stop is not None:
+            self._stop()
+
+
+def _named_by(document: Json, what: str) -> tuple[str, str] | None:
+    """The longest text of the cassette that stands in `what`, or `what` in it, and its place."""
+    best: tuple[int, str, str] | None = None
+    for place, text in _texts(document, ""):
+        shared = text if text in what else what if what in text else ""
+        if len(shared) >= _SHORTEST and (best is None or len(shared) > best[0]):
+            best = (len(shared), shared, place)
+    return None if best is None else (best[1], best[2])
+
+
+def _texts(value: Json, place: str) -> Iterator[tuple[str, str]]:
+    if isinstance(value, str):
+        yield place, value.strip()
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(item, f"{place}.{key}" if place else key)
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, f"{place}[{index}]")

@@ -1,0 +1,201 @@
+"""The wall around a confined run: every file that its code uses, whichever module opens it.
+
+Services ask before they start a process or open a connection. Files are opened in too many places
+for that, so the interpreter's own audit events are the seam here: CPython raises one before each
+`open`, listing, removal and renaming. The wall refuses what lies outside of the run's folders, and
+also processes and connections that did not ask `services.confinement`.
+
+The hook looks at a context variable. Code that runs outside of a confined run's tasks is not
+concerned, in the same process and in other threads.
+
+Source: PEP 578; Python's "Audit events table".
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import sysconfig
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+from services.confinement import Confinement, Seam
+
+__all__ = ["walled"]
+
+_WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
+_OWN_PACKAGES: Final = ("agent_protocol", "services", "runtimes", "surfaces", "harness")
+_INSTALLED: Final = ("stdlib", "platstdlib", "purelib", "platlib")
+_PROCESSES: Final = frozenset(
+    {
+        "os.exec",
+        "os.fork",
+        "os.forkpty",
+        "os.posix_spawn",
+        "os.spawn",
+        "os.startfile",
+        "os.system",
+        "pty.spawn",
+        "subprocess.Popen",
+    }
+)
+_CONNECTIONS: Final = frozenset(
+    {
+        "socket.bind",
+        "socket.connect",
+        "socket.getaddrinfo",
+        "socket.gethostbyaddr",
+        "socket.gethostbyname",
+        "socket.getnameinfo",
+        "socket.sendmsg",
+        "socket.sendto",
+    }
+)
+_LISTINGS: Final = frozenset({"os.listdir", "os.scandir", "os.walk", "os.fwalk"})
+_CHANGES: Final[Mapping[str, int]] = {
+    "os.chmod": 1,
+    "os.chown": 1,
+    "os.link": 2,
+    "os.mkdir": 1,
+    "os.remove": 1,
+    "os.removexattr": 1,
+    "os.rename": 2,
+    "os.rmdir": 1,
+    "os.setxattr": 1,
+    "os.symlink": 2,
+    "os.truncate": 1,
+    "os.utime": 1,
+}
+"""What changes files, and how many of the event's arguments are paths."""
+
+_Arguments: TypeAlias = tuple[Any, ...]
+
+
+class _Wall:
+    """One confined run's limits."""
+
+    def __init__(self, confinement: Confinement, folders: Sequence[Path]) -> None:
+        self._confinement = confinement
+        self._folders = tuple(os.path.realpath(folder) for folder in folders)
+        self._code = _code_folders()
+        self._refusing = False
+
+    def check(self, event: str, arguments: _Arguments) -> None:
+        """Return if the event may happen.
+
+        Raises:
+            Refused: it may not.
+        """
+        if self._refusing:  # the report of a refusal may use files of its own
+            return
+        if event == "open":
+            self._opened(*arguments)
+        elif event in _CHANGES:
+            for path in arguments[: _CHANGES[event]]:
+                self._used(path, writes=True)
+        elif event in _LISTINGS:
+            self._used(arguments[0], writes=False)
+        elif event in _PROCESSES:
+            self._refuse(Seam.PROCESS, " ".join(_texts(arguments)) or event)
+        elif event in _CONNECTIONS:
+            where = [part for part in arguments if isinstance(part, (str, bytes, tuple, int))]
+            self._refuse(Seam.CONNECTION, " ".join(_texts(where)) or event)
+
+    def _opened(self, path: Any, mode: str | None, flags: int) -> None:
+        # `os.open` has no mode. Removing a tree opens its entries by their bare names.
+        if mode is None and isinstance(path, (str, bytes)) and _is_bare(os.fsdecode(path)):
+            return
+        self._used(path, writes=bool(flags & _WRITES))
+
+    def _used(self, path: Any, *, writes: bool) -> None:
+        if path is None or isinstance(path, int):
+            return
+        text = os.fsdecode(path)
+        if writes and _is_bare(text):  # an entry of a tree that is being removed
+            return
+        place = os.path.realpath(text)
+        if _is_inside(place, self._folders):
+            return
+        if place == os.devnull:
+            return
+        if not writes and (_is_inside(place, self._code) or _is_importing()):
+            return
+        self._refuse(Seam.FILE, text)
+
+    def _refuse(self, seam: Seam, what: str) -> None:
+        self._refusing = True
+        try:
+            self._confinement.refuse(seam, what)
+        finally:
+            self._refusing = False
+
+
+_CURRENT: Final[ContextVar[_Wall | None]] = ContextVar("wall", default=None)
+
+
+@contextmanager
+def walled(confinement: Confinement, folders: Sequence[Path]) -> Iterator[None]:
+    """Keep what runs inside the `with` block to `folders`, and report other uses as refusals.
+
+    Reading Python's own code and the installed packages stays allowed.
+    """
+    _install()
+    token = _CURRENT.set(_Wall(confinement, folders))
+    bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = bytecode
+        _CURRENT.reset(token)
+
+
+@cache
+def _install() -> None:
+    """Add the hook, once in a process: an audit hook cannot be taken away again."""
+    current = _CURRENT.get
+
+    def hook(event: str, arguments: _Arguments) -> None:
+        wall = current()
+        if wall is not None:
+            wall.check(event, arguments)
+
+    sys.addaudithook(hook)
+
+
+@cache
+def _code_folders() -> tuple[str, ...]:
+    own = Path(__file__).resolve().parents[2]
+    folders = [
+        *(own / name for name in _OWN_PACKAGES),
+        *(
+            Path(sysconfig.get_path(name))
+            for name in ("stdlib", "platstdlib", "purelib", "platlib")
+        ),
+    ]
+    return tuple(os.path.realpath(folder) for folder in folders)
+
+
+def _is_importing() -> bool:
+    """Whether Python's import system is at work, which looks for code in all of `sys.path`."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        if frame.f_globals.get("__name__", "").startswith("importlib."):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _is_bare(path: str) -> bool:
+    return os.sep not in path
+
+
+def _is_inside(place: str, folders: Sequence[str]) -> bool:
+    return any(place == folder or place.startswith(f"{folder}{os.sep}") for folder in folders)
+
+
+def _texts(values: Sequence[Any]) -> list[str]:
+    return [str(value) for value in values if value is not None]
