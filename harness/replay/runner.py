@@ -142,8 +142,8 @@ async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
     except asyncio.CancelledError:
         if not (run.stalled or run.cell.refusal) or task.uncancel() > 0:
             raise
-        stall = "the run stalled: the stream had not ended, and nothing was left to happen"
-        run.error = run.cell.refusal or stall
+        stalled = "the run stalled: the stream had not ended, and nothing was left to happen"
+        run.error = run.cell.refusal or stalled
     except Exception as error:  # noqa: BLE001 - whatever a runtime lets out is an observation
         leaves = list(_leaves(error))
         run.broken = any(isinstance(leaf, RuntimeBroken | RuntimeUnavailable) for leaf in leaves)

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final, TypeAlias
 
 from services.confinement import Confinement, Seam
@@ -181,7 +182,7 @@ def _code_folders() -> tuple[str, ...]:
 
 def _is_importing() -> bool:
     """Whether Python's import system is at work, which looks for code in all of `sys.path`."""
-    frame = sys._getframe(1)
+    frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("importlib."):
             return True

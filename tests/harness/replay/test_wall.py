@@ -16,13 +16,13 @@ Attempt = Callable[[Path], object]
 
 OUTSIDE: dict[str, Attempt] = {
     "read": lambda place: (place / "there").read_text(),
-    "read bytes path": lambda place: open(os.fsencode(place / "there")),
+    "read bytes path": lambda place: os.open(os.fsencode(place / "there"), os.O_RDONLY),
     "read by descriptor": lambda place: os.open(place / "there", os.O_RDONLY),
     "read up": lambda place: (place / "x" / ".." / "there").read_text(),
     "read missing": lambda place: (place / "missing").read_text(),
     "write": lambda place: (place / "new").write_text("x"),
     "append": lambda place: (place / "there").open("a"),
-    "list": lambda place: os.listdir(place),
+    "list": lambda place: list(place.iterdir()),
     "scan": lambda place: list(os.scandir(place)),
     "walk": lambda place: list(os.walk(place)),
     "glob": lambda place: list(place.glob("*")),
