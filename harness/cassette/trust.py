@@ -1,7 +1,8 @@
-"""Whether a cassette would start processes, and whether it may.
+"""Which cassettes are trusted, and an early message for those that need it.
 
-A cassette is code: the shell tool, hooks and MCP servers in it run commands. The list here errs
-on the side of caution; it looks at a loaded cassette, macros expanded.
+A cassette is code: the shell tool, hooks and MCP servers in it run commands. `starts_processes`
+reads a loaded cassette, macros expanded, and finds the plain cases before anything runs. It keeps
+nothing out: `harness.replay.confining` does, at the places where a run would start something.
 
 Source: the cassette format, "Trust".
 """
