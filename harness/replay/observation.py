@@ -186,7 +186,7 @@ class Observation:
         Reads on from the runtime's name: `got nowhere: …`.
         """
         if self.refused is not None:
-            return f"was ended: {self.refused}"
+            return f"stopped: {self.refused}"
         if self.stalled:
             return f"could not go on by itself: {self.error or 'the run stalled'}"
         if self.broken:
