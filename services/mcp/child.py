@@ -20,6 +20,7 @@ from typing import Final, cast
 from services.child_start import start_child
 from services.leftovers import child_started
 from services.mcp.errors import McpConnectionError
+from services.mcp.limits import MESSAGE_BYTES
 from services.node_errors import error_code
 from services.redaction import redacted
 
@@ -33,8 +34,6 @@ _LAST_WAIT_S: Final = 1.0
 """After SIGKILL, for a pipe that something outside the group holds open."""
 _AHEAD: Final = 8 * 1024 * 1024
 """Bytes of whole lines read ahead before the server has to wait."""
-_LONGEST_LINE: Final = 256 * 1024 * 1024
-"""Bytes; a server that goes on without ending its line is given up."""
 _SHOWN: Final = 2000
 
 
@@ -161,7 +160,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
         if rest:
             self._pieces.append(rest)
             self._held += len(rest)
-        if self._held > _LONGEST_LINE:
+        if self._held > MESSAGE_BYTES:
             logger.error("MCP server '%s' sent an endless line; giving it up", self._name)
             self._pieces, self._held = [], 0
             self._signal(signal.SIGKILL)

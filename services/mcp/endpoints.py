@@ -5,11 +5,11 @@ Source: core `mcp/oauth-utils.ts` (`validateOAuthEndpointUrl`), `utils/fetch.ts`
 
 from __future__ import annotations
 
-import asyncio
 import ipaddress
-import socket
 from typing import Final
 from urllib.parse import SplitResult, urlsplit
+
+from services.net.addresses import resolved
 
 __all__ = ["OAuthSecurityError", "is_loopback_url", "validated_endpoint"]
 
@@ -54,15 +54,15 @@ async def validated_endpoint(url: str, *, allow_loopback: bool) -> str:
             f'OAuth endpoint "{url}" points to private or reserved IP address which is blocked.'
         )
     try:
-        found = await asyncio.get_running_loop().getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        found = await resolved(host)
     except OSError as error:
         raise OAuthSecurityError(
-            f'DNS lookup failed for OAuth endpoint host "{host}": {error.strerror}'
+            f'DNS lookup failed for OAuth endpoint host "{host}": {error.strerror or error}'
         ) from error
-    for *_, address in found:
-        if _is_private(str(address[0])):
+    for address in found:
+        if _is_private(address):
             raise OAuthSecurityError(
-                f'OAuth endpoint "{url}" resolves to private network address "{address[0]}" '
+                f'OAuth endpoint "{url}" resolves to private network address "{address}" '
                 "which is blocked."
             )
     return url

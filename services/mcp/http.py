@@ -16,6 +16,10 @@ from mcp.client.streamable_http import streamable_http_client
 
 from services.mcp.errors import HttpStatusError, McpConnectionError
 from services.mcp.json_text import parse_json
+from services.mcp.limits import MESSAGE_BYTES
+from services.net.addresses import origin
+from services.net.mcp_clients import RefusedRequest, open_mcp_client
+from services.net.terms import Terms
 
 __all__ = ["HttpFailures", "TokenSource", "http_transport", "legacy_sse_transport"]
 
@@ -40,9 +44,12 @@ class HttpFailures:
         """Look at a response; the failed ones of posted messages are kept."""
         if response.status_code < 400 or response.request.method != "POST":
             return
-        body = (await response.aread()).decode("utf-8", "replace")
+        try:
+            body = (await response.aread()).decode("utf-8", "replace")
+        except (httpx2.TransportError, httpx2.StreamError) as error:
+            body = str(error)
         if _UNREACHABLE in response.headers:
-            failure = McpConnectionError("fetch failed")
+            failure = McpConnectionError(body or "fetch failed")
         else:
             failure = HttpStatusError(
                 response.status_code, body, challenge=response.headers.get("www-authenticate")
@@ -56,18 +63,27 @@ class HttpFailures:
             self._by_id[asked["id"]] = failure
 
 
-class _Tolerant(httpx2.AsyncHTTPTransport):
+class _Tolerant(httpx2.AsyncBaseTransport):
     """A server that is away fails the one request, not the whole connection, as `fetch` does."""
+
+    def __init__(self, inner: httpx2.AsyncBaseTransport) -> None:
+        self._inner = inner
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         try:
-            return await super().handle_async_request(request)
+            return await self._inner.handle_async_request(request)
         except httpx2.TransportError as error:
             if request.method != "POST":
                 raise
             return httpx2.Response(
-                502, headers={_UNREACHABLE: type(error).__name__}, request=request
+                502,
+                headers={_UNREACHABLE: type(error).__name__},
+                text=str(error) if isinstance(error, RefusedRequest) else "",
+                request=request,
             )
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
 
 
 class _Bearer(httpx2.Auth):
@@ -85,16 +101,23 @@ class _Bearer(httpx2.Auth):
 
 
 def _client(
-    headers: Mapping[str, str], token: TokenSource | None, failures: HttpFailures
+    url: str, headers: Mapping[str, str], token: TokenSource | None, failures: HttpFailures
 ) -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(
-        headers=dict(headers),
+    """A client for the server at `url`; its headers and tokens go to that origin only."""
+    private = bool(headers) or token is not None
+    return open_mcp_client(
+        Terms(
+            answer_bytes=MESSAGE_BYTES,
+            endless_events=True,
+            private=private,
+            only_origin=origin(url) if private else None,
+        ),
+        headers=headers,
         auth=None if token is None else _Bearer(token),
         # Each request has its own time limit; an idle stream has none.
-        timeout=httpx2.Timeout(None),
-        transport=_Tolerant(),
-        event_hooks={"response": [failures.note]},
-        trust_env=False,
+        timeout=None,
+        on_response=failures.note,
+        wrapped=_Tolerant,
     )
 
 
@@ -108,9 +131,9 @@ async def http_transport(
 ) -> AsyncIterator[Any]:
     """Streamable HTTP at `url`: the pair of streams that a dispatcher takes."""
     async with (
-        _client(headers, token, failures) as client,
+        _client(url, headers, token, failures) as client,
         streamable_http_client(
-            url, http_client=client, terminate_on_close=False, max_sse_event_size=None
+            url, http_client=client, terminate_on_close=False, max_sse_event_size=MESSAGE_BYTES
         ) as streams,
     ):
         yield streams
@@ -131,7 +154,7 @@ async def legacy_sse_transport(
         timeout: httpx2.Timeout | None = None,
         auth: httpx2.Auth | None = None,
     ) -> httpx2.AsyncClient:
-        return _client(headers or {}, token, failures)
+        return _client(url, headers or {}, token, failures)
 
     async with sse_client(url, headers=dict(headers), httpx_client_factory=client) as streams:
         yield streams

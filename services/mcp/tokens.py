@@ -22,6 +22,8 @@ import httpx2
 from services.clock import Clock
 from services.mcp.config import OAuthConfig
 from services.mcp.endpoints import OAuthSecurityError, is_loopback_url, validated_endpoint
+from services.net.mcp_clients import open_mcp_client
+from services.net.terms import Terms
 from services.node_errors import node_error_message
 from services.wire import JsonObject, js_json_pretty
 
@@ -32,6 +34,7 @@ logger = logging.getLogger(__name__)
 _EARLY_MS: Final = 5 * 60 * 1000
 """A token that runs out within five minutes has run out."""
 _TIMEOUT_S: Final = 30.0
+_ANSWER_BYTES: Final = 1024 * 1024
 
 Feedback = Callable[[str, str], None]
 """Told of troubles: severity and text."""
@@ -74,7 +77,13 @@ class TokenStore:
             return None
         try:
             fresh = await self._refreshed(stored, oauth, str(client_id))
-        except (TokenError, OAuthSecurityError, httpx2.HTTPError, OSError) as error:
+        except (
+            TokenError,
+            OAuthSecurityError,
+            httpx2.HTTPError,
+            httpx2.StreamError,
+            OSError,
+        ) as error:
             logger.warning("refreshing the token of %s failed: %s", server, error)
             self._feedback("error", "Failed to refresh auth token.")
             self._delete(server)
@@ -109,9 +118,8 @@ class TokenStore:
             url = await validated_endpoint(
                 token_url, allow_loopback=is_loopback_url(resource or token_url)
             )
-            async with httpx2.AsyncClient(
-                trust_env=False, follow_redirects=False, timeout=_TIMEOUT_S
-            ) as client:
+            terms = Terms(answer_bytes=_ANSWER_BYTES, private=True)
+            async with open_mcp_client(terms, timeout=_TIMEOUT_S) as client:
                 response = await client.post(
                     url,
                     data=form,

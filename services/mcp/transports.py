@@ -19,6 +19,8 @@ from services.mcp.errors import McpConnectionError, UnauthorizedError, is_authen
 from services.mcp.events import ConnectionEvents
 from services.mcp.http import HttpFailures, TokenSource, http_transport, legacy_sse_transport
 from services.mcp.stdio import stdio_transport
+from services.net.addresses import require_encrypted_or_local
+from services.net.errors import AddressRefused
 
 __all__ = ["connect_to_server"]
 
@@ -88,6 +90,11 @@ class _Opener:
                 f"MCP server '{self._name}' requires authentication using: /mcp auth {self._name}"
             )
         token = self._token if stored else None
+        if config.headers or stored:
+            try:
+                require_encrypted_or_local(config.endpoint or "")
+            except AddressRefused as error:
+                raise McpConnectionError(f"MCP server '{self._name}': {error}") from error
         try:
             return await self._first(token)
         except Exception as error:  # noqa: BLE001 - whatever it is, the older transport may do

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from urllib.parse import urlsplit
 
+from services.net.addresses import require_encrypted_or_local
+from services.net.errors import AddressRefused
+
 __all__ = [
     "AuthConfig",
     "AuthError",
@@ -148,6 +151,10 @@ def _base_url(variables: Mapping[str, str], name: str) -> str | None:
         parts = None
     if parts is None or not parts.scheme or not parts.netloc:
         raise AuthError(f"Invalid custom base URL: {url}")
+    try:
+        require_encrypted_or_local(url)
+    except AddressRefused as error:
+        raise AuthError(f"{name}: {error}") from error
     return url
 
 

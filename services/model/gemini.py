@@ -24,10 +24,13 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from services.abort import AbortSignal, until_aborted
 from services.clock import Clock
+from services.confinement import Refused
 from services.model.auth import AuthConfig, AuthType
 from services.model.errors import ApiError, ModelError, NetworkError
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.sdk_stream import SdkStream
+from services.net.errors import NetError
+from services.net.terms import Terms
 from services.wire import JsonObject
 
 if TYPE_CHECKING:
@@ -40,6 +43,9 @@ _NOT_THE_APIS = {"sdk_http_response", "automatic_function_calling_history", "par
 CONNECT_DEADLINE_S = 10.0
 SILENCE_DEADLINE_S = 300.0
 """How long the API may say nothing, before and between chunks: undici's deadline."""
+ANSWER_BYTES = 64 * 1024 * 1024
+"""The most that one answer may hold, all its chunks together and decoded. Upstream has no limit;
+the largest answers are images in base64, some ten MiB."""
 
 T = TypeVar("T")
 
@@ -78,15 +84,18 @@ class GeminiContentGenerator:
         http_client: httpx.AsyncClient | None = None,
         http_options: Mapping[str, Any] | None = None,
     ) -> None:
-        import httpx
         from google import genai
+
+        from services.net.clients import open_client
 
         # An enum's value that is newer than the SDK is no reason to write to the terminal.
         warnings.filterwarnings("ignore", message=".* is not a valid ", module="google.genai")
         self._clock = clock
         self._owned = http_client is None
         if http_client is None:
-            http_client = httpx.AsyncClient(follow_redirects=True)
+            # The SDK's own client would take the key and the prompt wherever a redirect leads.
+            terms = Terms(answer_bytes=ANSWER_BYTES, private=True, follows=True)
+            http_client = open_client(terms, timeout=None, from_environment=True)
         self._http = http_client
         hooks = http_client.event_hooks
         http_client.event_hooks = {
@@ -105,6 +114,7 @@ class GeminiContentGenerator:
             api_key=auth.api_key or (None if auth.vertexai else "none"),
             project=auth.project,
             location=auth.location,
+            credentials=_credentials(auth),
             http_options=genai.types.HttpOptions.model_validate(options),
         )
         self._models = self._client.aio.models
@@ -228,6 +238,15 @@ async def _set_deadlines(request: httpx.Request) -> None:
     }
 
 
+def _credentials(auth: AuthConfig) -> Any:
+    """Vertex AI's without a key; the SDK's own search would open connections of its own."""
+    if not auth.vertexai or auth.api_key:
+        return None
+    from services.net.google import AmbientCredentials
+
+    return AmbientCredentials()
+
+
 def _headers(auth: AuthConfig, options: Mapping[str, Any]) -> dict[str, str]:
     headers = {**(options.get("headers") or {}), **auth.headers}
     if auth.type is AuthType.GATEWAY and not auth.api_key:
@@ -281,6 +300,8 @@ def _translated(exchange: _Exchange) -> Iterator[None]:
         raise api_error(error.code, grpc, body, answering=exchange.answering) from error
     except httpx.HTTPError as error:
         raise network_error(error, answering=exchange.answering) from error
+    except (NetError, Refused) as error:
+        raise NetworkError(f"The model cannot be asked: {error}") from error
     except GoogleAuthError as error:
         raise ApiError.from_parts(401, str(error), "UNAUTHENTICATED") from error
     except errors.UnknownApiResponseError as error:

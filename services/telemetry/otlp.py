@@ -39,10 +39,16 @@ def checked_exporters(endpoint: str) -> tuple[SpanExporter, MetricExporter]:
             "telemetry.otlpEndpoint: sending to a collector needs the extra `otlp`; install "
             "parity[otlp], or name a file with telemetry.outfile or --telemetry-outfile"
         ) from error
+    from services.net.collector import collector_session  # needs what the extra brings
+
     base = endpoint.rstrip("/")
     return (
-        traces.OTLPSpanExporter(endpoint=f"{base}/v1/traces", timeout=_TIMEOUT_S),
-        metrics.OTLPMetricExporter(endpoint=f"{base}/v1/metrics", timeout=_TIMEOUT_S),
+        traces.OTLPSpanExporter(
+            endpoint=f"{base}/v1/traces", timeout=_TIMEOUT_S, session=collector_session()
+        ),
+        metrics.OTLPMetricExporter(
+            endpoint=f"{base}/v1/metrics", timeout=_TIMEOUT_S, session=collector_session()
+        ),
     )
 
 

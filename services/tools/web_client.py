@@ -7,7 +7,6 @@ mean one thing when it is checked and another when it is used. Source: core `uti
 from __future__ import annotations
 
 import asyncio
-import socket
 from collections.abc import Mapping
 from typing import Final
 from urllib.parse import urljoin
@@ -19,6 +18,10 @@ from services.clock import Clock
 from services.ids import RandomSource
 from services.model.classification import retry_error_type
 from services.model.errors import ModelError, NetworkError
+from services.net.addresses import resolved
+from services.net.clients import open_client
+from services.net.errors import AnswerTooLarge, NetError
+from services.net.terms import RECEIVED_HEADERS, Terms
 from services.settings import Settings
 from services.state import CoreEvents, RetryAttempt
 from services.tools.web_access import Page, PageSource, ToolModel, WebAccess
@@ -41,7 +44,7 @@ class HttpPages:
         """Prepare.
 
         Args:
-            transport: what requests go through; httpx's own unless given.
+            transport: what carries requests; the network unless given.
         """
         self._transport = transport
 
@@ -51,9 +54,7 @@ class HttpPages:
         Raises:
             OSError: it does not.
         """
-        loop = asyncio.get_running_loop()
-        found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
-        return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+        return await resolved(host)
 
     async def get(self, url: str, headers: Mapping[str, str], signal: AbortSignal) -> Page:
         """Fetch `url`, redirects followed, nothing on the way private.
@@ -66,8 +67,8 @@ class HttpPages:
         return await until_aborted(self._follow(url, dict(headers)), signal)
 
     async def _follow(self, url: str, headers: dict[str, str]) -> Page:
-        async with httpx.AsyncClient(
-            transport=self._transport, trust_env=False, timeout=_BODY_TIMEOUT_S
+        async with open_client(
+            Terms(answer_bytes=_MAX_BODY), timeout=_BODY_TIMEOUT_S, transport=self._transport
         ) as client:
             for _ in range(_MAX_REDIRECTS + 1):
                 page, target = await self._once(client, url, headers)
@@ -101,8 +102,10 @@ class HttpPages:
             raise NetworkError(
                 f"Request timed out after {limit}ms", name="FetchError", code="ETIMEDOUT"
             ) from error
-        except httpx.HTTPError as error:
+        except (httpx.HTTPError, OSError) as error:
             raise NetworkError("fetch failed", name="FetchError") from error
+        except NetError as error:
+            raise ModelError(f"{url.host}: {error}") from error
         try:
             if response.status_code in _REDIRECTS and "location" in response.headers:
                 return None, response.headers["location"]
@@ -141,14 +144,16 @@ async def _page(response: httpx.Response) -> Page:
     try:
         async for piece in response.aiter_bytes():
             body += piece
-            if len(body) > _MAX_BODY:
-                raise too_large
+    except AnswerTooLarge:
+        raise too_large from None
+    except NetError as error:
+        raise ModelError(f"The page cannot be read: {error}") from error
     except httpx.HTTPError as error:
         raise NetworkError("terminated", name="TypeError") from error
     return Page(
         status=response.status_code,
         reason=response.reason_phrase,
-        headers=dict(sorted(response.headers.items())),
+        headers=dict(sorted(response.extensions[RECEIVED_HEADERS].items())),
         body=bytes(body),
     )
 

@@ -16,11 +16,22 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from services.mcp.json_text import parse_json
+from services.net.addresses import is_encrypted_or_local, origin
+from services.net.errors import AddressRefused
 from services.subagents.definition import RemoteAgentDefinition
 from services.subagents.remote.errors import RemoteAgentError
 from services.wire import Json, JsonObject
 
-__all__ = ["CardInterface", "checked_card", "checked_url", "inline_card", "interface", "target_url"]
+__all__ = [
+    "CardInterface",
+    "checked_card",
+    "checked_url",
+    "credentials_origin",
+    "inline_card",
+    "interface",
+    "require_home",
+    "target_url",
+]
 
 _LEGACY: Final = "0.3"
 _CURRENT: Final = "1.0"
@@ -51,6 +62,56 @@ def target_url(definition: RemoteAgentDefinition) -> str | None:
         return None
     url = card.get("url") if isinstance(card, dict) else None
     return url if isinstance(url, str) and url else None
+
+
+def credentials_origin(definition: RemoteAgentDefinition) -> str | None:
+    """The one origin that the definition's credentials may go to; `None` where it names none.
+
+    That of `target_url`; of an inline card in the spelling of protocol 1.0, which has no `url` of
+    its own, that of the interface in use.
+
+    Raises:
+        RemoteAgentError: the origin is reached without encryption.
+    """
+    url = target_url(definition)
+    if url is None and definition.card_json:
+        try:
+            url = interface(checked_card(inline_card(definition.name, definition.card_json))).url
+        except RemoteAgentError:
+            return None
+    try:
+        home = None if url is None else origin(url)
+    except AddressRefused:
+        return None
+    if home is not None and home.startswith("http://") and not is_encrypted_or_local(home):
+        raise RemoteAgentError(
+            f"Remote agent '{definition.name}' has credentials, and {home} is not encrypted: "
+            "give an https address, or take the auth block away"
+        )
+    return home
+
+
+def require_home(name: str, way: CardInterface, home: str | None) -> None:
+    """Return if the agent called `name` is where its credentials may go.
+
+    Args:
+        name: of the agent.
+        way: how its card says that it is reached.
+        home: the result of `credentials_origin`.
+
+    Raises:
+        RemoteAgentError: it is on another origin.
+    """
+    try:
+        there = origin(way.url)
+    except AddressRefused as error:
+        raise RemoteAgentError(str(error)) from error
+    if there != home:
+        raise RemoteAgentError(
+            f"The card of remote agent '{name}' sends requests to {there}, and its credentials "
+            f"are for {home or 'no address'} only; if {there} is right, name it in the "
+            "definition: as the host of agent_card_url, or as url in agent_card_json"
+        )
 
 
 def inline_card(name: str, text: str) -> Json:

@@ -28,7 +28,7 @@ from services.mcp.json_text import parse_json
 from services.subagents.remote.cards import CardInterface
 from services.subagents.remote.chunks import chunk_of
 from services.subagents.remote.errors import RemoteAgentError
-from services.subagents.remote.http import failure_text
+from services.subagents.remote.http import FAILURES, failure_text
 from services.subagents.remote.refusals import (
     Refusal,
     refused_over_rest,
@@ -113,8 +113,8 @@ class A2AClient:
         cause = error.__cause__
         if isinstance(cause, httpx.HTTPStatusError):
             return _status_text(self._method, cause.response, streaming=self._streaming)
-        transport = error if isinstance(error, httpx.TransportError) else cause
-        if isinstance(transport, httpx.TransportError):
+        transport = error if isinstance(error, FAILURES) else cause
+        if isinstance(transport, FAILURES) and not isinstance(transport, TimeoutError):
             return failure_text(transport)
         if isinstance(error, Refusal):
             return refused_over_rpc(error.error, streaming=self._streaming)

@@ -13,9 +13,10 @@ from typing import Final
 import httpx
 
 from services.mcp.json_text import parse_json
+from services.net.addresses import origin
 from services.subagents.remote.cards import checked_url
 from services.subagents.remote.errors import RemoteAgentError
-from services.subagents.remote.http import failure_text
+from services.subagents.remote.http import FAILURES, failure_text
 from services.subagents.remote.limits import Limits
 from services.subagents.remote.providers import DENIED
 from services.wire import Json
@@ -44,7 +45,7 @@ async def fetch_card(url: str, http: httpx.AsyncClient, limits: Limits) -> Json:
         raise RemoteAgentError(
             f"Fetching the agent card from {url} took longer than {limits.card_s:g} seconds"
         ) from None
-    except httpx.TransportError as error:
+    except FAILURES as error:
         raise RemoteAgentError(failure_text(error)) from error
     try:
         return parse_json(body.decode("utf-8", "replace").removeprefix("\ufeff"))
@@ -57,7 +58,7 @@ class _Fetch:
         self._http = http
         self._limits = limits
         self._asked = url
-        self._origin = _origin(httpx.URL(url))
+        self._origin = origin(url)
 
     async def body(self) -> bytes:
         """The card's bytes, wherever redirects lead."""
@@ -89,7 +90,11 @@ class _Fetch:
             target = url.join(response.headers.get("location", ""))
         except (httpx.InvalidURL, ValueError):
             target = None
-        if target is None or "location" not in response.headers or _origin(target) != self._origin:
+        if (
+            target is None
+            or "location" not in response.headers
+            or origin(str(target)) != self._origin
+        ):
             # Elsewhere somebody else answers, who may want our credentials and send any card.
             raise RemoteAgentError(
                 f"The agent card at {self._asked} is redirected to another origin; "
@@ -111,8 +116,3 @@ class _Fetch:
                     f"{self._limits.card_bytes} bytes"
                 )
         return bytes(body)
-
-
-def _origin(url: httpx.URL) -> tuple[str, str, int | None]:
-    default = {"http": 80, "https": 443}.get(url.scheme)
-    return url.scheme, url.host, url.port or default

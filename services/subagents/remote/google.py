@@ -18,6 +18,7 @@ from typing import Any, Final, Protocol
 from urllib.parse import urlsplit
 
 from services.clock import Clock
+from services.confinement import may_connect
 from services.environment import Environment
 from services.subagents.remote.errors import RemoteAgentError
 from services.subagents.remote.providers import AuthProvider
@@ -158,6 +159,7 @@ class GoogleAccount:
         # The library has blocking calls only.
         with self._clock.real_work():
             try:
+                may_connect("the servers that issue Google's tokens")
                 return await asyncio.to_thread(fetch)
             except (_library("exceptions").GoogleAuthError, OSError, ValueError) as error:
                 # The library's own message can hold the token server's whole answer.
@@ -166,7 +168,7 @@ class GoogleAccount:
                 ) from None
 
     def _fetch_identity(self, audience: str) -> str:
-        request = _library("transport.requests").Request()
+        request = _request()
         file = self._file()
         credentials: Any
         if file is None:
@@ -188,7 +190,7 @@ class GoogleAccount:
             credentials = _library("compute_engine").Credentials(scopes=list(scopes))
         else:
             credentials, _ = _library().load_credentials_from_file(str(file), scopes=list(scopes))
-        credentials.refresh(_library("transport.requests").Request())
+        credentials.refresh(_request())
         expiry = credentials.expiry
         # The library keeps it as UTC without saying so.
         ends = None if expiry is None else int((expiry - _EPOCH).total_seconds() * 1000)
@@ -202,6 +204,12 @@ class GoogleAccount:
         folder = Path(gcloud) if gcloud else self._home / ".config" / "gcloud"
         own = folder / "application_default_credentials.json"
         return own if own.is_file() else None
+
+
+def _request() -> Any:
+    from services.net.google import GoogleRequest  # with the Google library, which takes long
+
+    return GoogleRequest()
 
 
 def _library(module: str | None = None, *, of: str = "google.auth") -> Any:

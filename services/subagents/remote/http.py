@@ -7,18 +7,21 @@ Source: core `agents/a2a-client-manager.ts`; the JavaScript SDK's
 from __future__ import annotations
 
 import re
-import ssl
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from functools import cache
+from collections.abc import AsyncGenerator, Mapping
+from dataclasses import replace
 from typing import Final
 
 import httpx
 
+from services.confinement import Refused
+from services.net.clients import open_client
+from services.net.errors import NetError
+from services.net.terms import Terms
 from services.subagents.remote.errors import RemoteAgentError
 from services.subagents.remote.limits import Limits
 from services.subagents.remote.providers import AuthProvider
 
-__all__ = ["AnswerTooLarge", "ProviderAuth", "failure_text", "open_http"]
+__all__ = ["FAILURES", "ProviderAuth", "failure_text", "open_http"]
 
 _ESTABLISHING: Final = (
     httpx.ConnectError,
@@ -27,11 +30,10 @@ _ESTABLISHING: Final = (
     httpx.UnsupportedProtocol,
     httpx.LocalProtocolError,
 )
+FAILURES: Final = (httpx.TransportError, NetError, OSError)
+"""What a request of `open_http`'s client raises; `failure_text` has words for each."""
+_NOWHERE: Final = "no configured address"
 _HEADER_NAME: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-
-
-class AnswerTooLarge(RemoteAgentError):
-    """A server sent more than anybody wants to keep."""
 
 
 class ProviderAuth(httpx.Auth):
@@ -52,16 +54,23 @@ class ProviderAuth(httpx.Auth):
             yield request
 
 
-def open_http(limits: Limits, provider: AuthProvider | None) -> httpx.AsyncClient:
-    """A client for one agent; whoever opens it closes it."""
-    return httpx.AsyncClient(
-        transport=_Bounded(limits.answer_bytes),
+def open_http(limits: Limits, provider: AuthProvider | None, home: str | None) -> httpx.AsyncClient:
+    """A client for one agent; the caller closes it.
+
+    Args:
+        limits: how long answers may take, and how large they may be.
+        provider: the credentials, if there are any.
+        home: the origin that the credentials are for; the client goes nowhere else with them.
+    """
+    terms = Terms(answer_bytes=limits.answer_bytes)
+    if provider is not None:
+        terms = replace(terms, private=True, only_origin=home or _NOWHERE)
+    return open_client(
+        terms,
         auth=None if provider is None else ProviderAuth(provider),
         timeout=httpx.Timeout(
             connect=limits.connect_s, read=limits.silence_s, write=limits.silence_s, pool=None
         ),
-        follow_redirects=False,
-        trust_env=False,
     )
 
 
@@ -77,46 +86,11 @@ def _sendable(headers: Mapping[str, str]) -> Mapping[str, str]:
     return headers
 
 
-@cache
-def _trusted() -> ssl.SSLContext:
-    """Whom we trust; reading that takes longer than a short answer."""
-    return httpx.create_ssl_context(trust_env=False)
-
-
-def failure_text(error: httpx.TransportError) -> str:
-    """What `fetch` would say: nothing came, or it broke off."""
+def failure_text(error: BaseException) -> str:
+    """What `fetch` would say: nothing came, or it broke off. Of our own limits: which one."""
+    if isinstance(error, (NetError, Refused)):
+        return str(error)
     if isinstance(error, _ESTABLISHING):
         return "fetch failed"
     began = isinstance(error, (httpx.ReadError, httpx.RemoteProtocolError, httpx.ReadTimeout))
     return "terminated" if began else "fetch failed"
-
-
-class _Bounded(httpx.AsyncHTTPTransport):
-    """Breaks answers off that go on for ever."""
-
-    def __init__(self, most: int) -> None:
-        super().__init__(verify=_trusted())
-        self._most = most
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        response = await super().handle_async_request(request)
-        assert isinstance(response.stream, httpx.AsyncByteStream)
-        response.stream = _Counted(response.stream, self._most)
-        return response
-
-
-class _Counted(httpx.AsyncByteStream):
-    def __init__(self, inner: httpx.AsyncByteStream, most: int) -> None:
-        self._inner = inner
-        self._most = most
-
-    async def __aiter__(self) -> AsyncIterator[bytes]:
-        left = self._most
-        async for piece in self._inner:
-            left -= len(piece)
-            if left < 0:
-                raise AnswerTooLarge(f"the answer is larger than {self._most} bytes")
-            yield piece
-
-    async def aclose(self) -> None:
-        await self._inner.aclose()

@@ -18,7 +18,14 @@ from services.abort import AbortError, AbortSignal, until_aborted
 from services.clock import Clock
 from services.subagents.definition import RemoteAgentDefinition
 from services.subagents.remote.auth import AuthSeams, make_provider
-from services.subagents.remote.cards import checked_card, inline_card, interface, target_url
+from services.subagents.remote.cards import (
+    checked_card,
+    credentials_origin,
+    inline_card,
+    interface,
+    require_home,
+    target_url,
+)
 from services.subagents.remote.client import A2AClient
 from services.subagents.remote.errors import RemoteAgentError, TaskCancelled, classified
 from services.subagents.remote.fetching import fetch_card
@@ -62,8 +69,10 @@ class A2AClientManager:
         name = definition.name
         if name in self._agents:
             raise RemoteAgentError(f"Agent with name '{name}' is already loaded.")
-        provider = None
+        provider, home = None, None
         if definition.auth is not None:
+            # Before a key is read or a token is fetched, which can run the user's commands.
+            home = credentials_origin(definition)
             provider = await make_provider(
                 definition.auth,
                 agent=name,
@@ -71,13 +80,15 @@ class A2AClientManager:
                 seams=self._seams,
             )
         async with AsyncExitStack() as unless_loaded:
-            http = open_http(self._limits, provider)
+            http = open_http(self._limits, provider, home)
             unless_loaded.push_async_callback(http.aclose)
             card = checked_card(await self._card(definition, http))
             try:
                 way = interface(card)
             except RemoteAgentError as error:
                 raise classified(name, definition.card_url or "inline JSON", error) from error
+            if provider is not None:
+                require_home(name, way, home)
             streaming = bool(_capabilities(card).get("streaming"))
             self._agents[name] = _Loaded(A2AClient(way, http, streaming=streaming), card)
             unless_loaded.pop_all()

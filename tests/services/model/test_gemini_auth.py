@@ -35,11 +35,28 @@ def test_the_way_is_chosen_in_upstreams_order(variables, kind):
         ({"CLOUD_SHELL": "true"}, "Unsupported authType: compute-default-credentials"),
         ({"GOOGLE_GENAI_USE_VERTEXAI": "true", "GOOGLE_CLOUD_PROJECT": "p"}, "CLOUD_LOCATION"),
         ({"GOOGLE_GEMINI_BASE_URL": "nowhere"}, "Invalid custom base URL: nowhere"),
+        (
+            {"GOOGLE_GEMINI_BASE_URL": "http://g.example:80/v"},
+            r"GOOGLE_GEMINI_BASE_URL: http://g\.example is not encrypted.*use its https://",
+        ),
+        (
+            {
+                "GOOGLE_GENAI_USE_VERTEXAI": "true",
+                "GOOGLE_API_KEY": "k",
+                "GOOGLE_VERTEX_BASE_URL": "http://localhost.g.example",
+            },
+            r"GOOGLE_VERTEX_BASE_URL: http://localhost\.g\.example is not encrypted",
+        ),
     ],
 )
 def test_what_cannot_be_used_names_what_can(variables, text):
     with pytest.raises(AuthError, match=text):
         auth_from_environment(variables)
+
+
+@pytest.mark.parametrize("url", ["http://localhost:1", "http://127.0.0.1:2", "http://[::1]:3"])
+def test_a_gateway_on_this_machine_needs_no_encryption(url):
+    assert auth_from_environment({"GOOGLE_GEMINI_BASE_URL": url}).base_url == url
 
 
 def test_a_key_goes_to_the_api_itself():
@@ -66,7 +83,7 @@ def test_vertex_takes_a_project_or_a_key_and_prefers_the_key():
 def test_a_bearer_key_is_a_header_except_for_a_gateway():
     bearer = {"GEMINI_API_KEY": "k", "GEMINI_API_KEY_AUTH_MECHANISM": "bearer"}
     assert auth_from_environment(bearer).headers == {"Authorization": "Bearer k"}
-    gateway = auth_from_environment({**bearer, "GOOGLE_GEMINI_BASE_URL": "http://g"})
+    gateway = auth_from_environment({**bearer, "GOOGLE_GEMINI_BASE_URL": "https://g"})
     assert gateway.headers == {}
 
 

@@ -1,0 +1,133 @@
+"""The clients that the model, remote agents and the web tools use: httpx, under `Terms`."""
+
+from __future__ import annotations
+
+import ssl
+from collections.abc import AsyncIterator
+from functools import cache
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+import httpx
+
+from services.net.decoding import ACCEPTED, AnswerDecoder
+from services.net.errors import AddressRefused, NetError
+from services.net.terms import RECEIVED_HEADERS, Terms
+
+__all__ = ["open_client"]
+
+
+def open_client(
+    terms: Terms,
+    *,
+    timeout: httpx.Timeout | float | None,
+    auth: httpx.Auth | None = None,
+    from_environment: bool = False,
+    transport: httpx.AsyncBaseTransport | None = None,
+) -> httpx.AsyncClient:
+    """A client whose requests and answers keep to `terms`; the caller closes it.
+
+    It raises `NetError` where a request or an answer breaks the terms, and
+    `services.confinement.Refused` where the session is confined. Like upstream's `fetch` it keeps
+    no cookies, and it reads no `.netrc`.
+
+    Args:
+        terms: The limits.
+        timeout: For each request that names none of its own, in seconds.
+        auth: Adds credentials to requests.
+        from_environment: Whether the process's environment may name proxies and certificates.
+        transport: Carries the requests in the place of the network; for tests.
+    """
+    if transport is None:
+        transport = _FromEnvironment() if from_environment else _direct()
+    return httpx.AsyncClient(
+        transport=_Guarded(transport, terms),
+        auth=auth,
+        timeout=timeout,
+        follow_redirects=terms.follows,
+        headers={"accept-encoding": ACCEPTED},
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=())),
+        trust_env=False,
+    )
+
+
+def _direct() -> httpx.AsyncHTTPTransport:
+    return httpx.AsyncHTTPTransport(verify=_certificates(), trust_env=False)
+
+
+@cache
+def _certificates() -> ssl.SSLContext:
+    """The authorities that certificates are checked against; reading them takes milliseconds."""
+    return httpx.create_ssl_context(trust_env=False)
+
+
+class _FromEnvironment(httpx.AsyncBaseTransport):
+    """A transport through the proxies that the environment names; only a client reads them."""
+
+    def __init__(self) -> None:
+        self._client = httpx.AsyncClient(trust_env=True)
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        return await self._client.send(request, stream=True, follow_redirects=False)
+
+    async def aclose(self) -> None:
+        await self._client.aclose()
+
+
+class _Guarded(httpx.AsyncBaseTransport):
+    def __init__(self, inner: httpx.AsyncBaseTransport, terms: Terms) -> None:
+        self._inner = inner
+        self._terms = terms
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        self._terms.check_request(str(request.url))
+        response = await self._inner.handle_async_request(request)
+        try:
+            return self._bounded(request, response)
+        except NetError:
+            await response.aclose()
+            raise
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+    def _bounded(self, request: httpx.Request, response: httpx.Response) -> httpx.Response:
+        if response.has_redirect_location:
+            self._terms.check_redirect(str(request.url), _target(request, response))
+        headers = response.headers.copy()
+        codings = headers.get_list("content-encoding", split_commas=True)
+        most = self._terms.bytes_of(
+            request.method, response.status_code, headers.get("content-type", "")
+        )
+        decoder = AnswerDecoder(codings, most)
+        if decoder.encoded:
+            # Else the client would decode once more.
+            del headers["content-encoding"]
+            headers.pop("content-length", None)
+        assert isinstance(response.stream, httpx.AsyncByteStream)
+        return httpx.Response(
+            response.status_code,
+            headers=headers,
+            stream=_Decoded(response.stream, decoder),
+            extensions={**response.extensions, RECEIVED_HEADERS: response.headers},
+        )
+
+
+class _Decoded(httpx.AsyncByteStream):
+    def __init__(self, inner: httpx.AsyncByteStream, decoder: AnswerDecoder) -> None:
+        self._inner = inner
+        self._decoder = decoder
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        async for data in self._inner:
+            for piece in self._decoder.pieces(data):
+                yield piece
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+def _target(request: httpx.Request, response: httpx.Response) -> str:
+    try:
+        return str(request.url.join(response.headers["location"]))
+    except (httpx.InvalidURL, ValueError) as error:
+        raise AddressRefused("the answer redirects to something that is no address") from error
