@@ -155,17 +155,17 @@ def standing(record: Record, chain: Chain, signing: Signing) -> Standing:
         )
     if counted and said.signer not in counted:
         problems.append(f"{record.name}: calls its signer {said.signer!r}, who did not sign it")
-    if (told := taken_back(record, chain, signing)) is not None:
-        problems.append(told)
+    if (revoked := taken_back(record, chain, signing)) is not None:
+        problems.append(revoked)
     return Standing(signers=tuple(counted), problems=tuple(problems), remarks=tuple(remarks))
 
 
 def taken_back(record: Record, chain: Chain, signing: Signing) -> str | None:
     """That a sign-off was revoked, by whom and why; `None` where it was not.
 
-    A revocation in the folder counts, whoever signed it. One that only git has (on another branch,
-    from before a reset) counts if somebody signed it who may: it revokes the same bytes, or the
-    record of that name in this folder. A revocation itself is never revoked.
+    A revocation in the folder counts even if no trusted signer signed it. One that only git has (on
+    another branch, from before a reset) counts if a trusted signer signed it, and if it revokes the
+    same bytes or the record of that name in this folder. A revocation itself is never revoked.
     """
     if not isinstance(record.statement, SignOff):
         return None

@@ -34,7 +34,10 @@ _TREE: Final = "tree"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class History:
-    """What git says. Without `problems` and `unknown`, all of it is known and nothing is amiss."""
+    """What git says. Nothing may be believed unless `problems` and `unknown` are empty.
+
+    A `History` without arguments is that of a folder in which nothing was ever committed.
+    """
 
     place: PurePosixPath = field(default_factory=PurePosixPath)
     """The folder of records, from the top folder of the repository."""
@@ -44,7 +47,7 @@ class History:
     """All revocations that a branch, tag or reflog of this repository has, in any folder; each
     with its path from the top folder. Their signatures were not looked at."""
     problems: tuple[str, ...] = ()
-    """Why no record of the folder may be believed, a phrase each."""
+    """What is wrong with the place of the folder or with the gates, a phrase each."""
     unknown: tuple[str, ...] = ()
     """What git could not say, a phrase each."""
 
@@ -59,11 +62,11 @@ class Anchor:
     """SHA-256 of the gates that are judged by, which must be those of the last commit; `None` where
     they come from elsewhere."""
     revision: str | None = None
-    """A revision more whose records must be in the folder."""
+    """A revision whose records must be in the folder, beside those of the last commit."""
 
 
 class _Refused(Exception):
-    """The place is none that records may be believed in. The message is a phrase."""
+    """Records in this place must not be believed. The message is a phrase."""
 
 
 def history_of(folder: Path, anchor: Anchor | None = None) -> History:
@@ -96,6 +99,9 @@ def _top(start: Path) -> Path:
     """The top folder of the innermost repository around a folder, without links.
 
     Git is not asked: it would read what the folder holds, such as a `HEAD` that is a pipe.
+
+    Raises:
+        UsageError: the folder lies in no repository.
     """
     real = Path(os.path.realpath(start))
     for folder in (real, *real.parents):
@@ -112,7 +118,7 @@ def _refuse_other_repository(checkout: Checkout) -> None:
     """
     entry = checkout.root / ".git"
     if entry.is_symlink():
-        raise _Refused(f"{entry} is a symbolic link: records are believed in a clone of their own")
+        raise _Refused(f"{entry} is a symbolic link; clone the project instead")
     if entry.is_dir():
         return
     kept = Path(checkout.git("rev-parse", "--absolute-git-dir"))
@@ -138,7 +144,7 @@ def _place(path: Path, top: Path) -> PurePosixPath:
     for each in (absolute, *absolute.parents):
         inside = Path(os.path.realpath(each.parent)).is_relative_to(top)
         if inside and os.path.islink(each):  # noqa: PTH114 - a folder that is closed is no error
-            raise _Refused(f"{each} is a symbolic link: put there what it leads to")
+            raise _Refused(f"{each} is a symbolic link; restore the file or folder itself")
     real = Path(os.path.realpath(absolute))
     if not real.is_relative_to(top):
         problem = f"{path} is not in the repository {top}, which has the gates"
@@ -147,7 +153,9 @@ def _place(path: Path, top: Path) -> PurePosixPath:
         if each == top:
             break
         if os.path.lexists(each / ".git"):
-            raise _Refused(f"{each} is a repository of its own; its history is not the gates'")
+            raise _Refused(
+                f"{each} is a repository of its own, and its history is not that of the gates"
+            )
     return PurePosixPath(real.relative_to(top).as_posix())
 
 
@@ -155,16 +163,16 @@ def _refuse_inner(top: Path, places: Sequence[PurePosixPath]) -> None:
     """Make sure that no repository around this one has had these files.
 
     Raises:
-        _Refused: one has: a repository was made inside of the one that knows the history.
+        _Refused: one has had them. Then this repository was made inside of the one that knows the
+            history.
     """
     for folder in top.parents:
         if not os.path.lexists(folder / ".git"):
             continue
         inner = PurePosixPath(top.relative_to(folder).as_posix())
         names = [f":(top,literal){inner / place}" for place in places]
-        if Checkout(folder).git(
-            "rev-list", "--max-count=1", "--all", "--full-history", "--", *names
-        ):
+        words = ("rev-list", "--max-count=1", "--all", "--full-history", "--", *names)
+        if Checkout(folder).git(*words):
             problem = f"the repository {top} lies within the repository {folder}"
             raise _Refused(f"{problem}, which has the history of the gates and records")
 
@@ -181,7 +189,7 @@ def _refuse_uncommitted(checkout: Checkout, gates: PurePosixPath, digest: str | 
     commit = _head(checkout)
     listed = checkout.git("ls-tree", "--full-tree", "--name-only", "-z", commit, "--", str(gates))
     if not listed:
-        raise _Refused(f"{gates} is not committed: whose signatures count is not settled")
+        raise _Refused(f"{gates} is not committed, and it says who may sign; commit it")
     committed = checkout.blob(f"{commit}:{gates}").decode("utf-8", "replace")
     if sha256_hex(committed) != digest:
         look = f"see `git diff HEAD -- {gates}`, then commit it or put it back"
@@ -220,7 +228,9 @@ def _asked(checkout: Checkout, place: PurePosixPath, revision: str | None) -> Hi
 
 
 def _revocations(checkout: Checkout) -> Iterator[Record]:
-    """All revocations that any branch, tag or reflog has; what cannot be read as one is none."""
+    """All revocations that any branch, tag or reflog has. A file that cannot be read as one is
+    left out: it revokes nothing, and anybody who may push a branch can make it.
+    """
     for each in dict.fromkeys(_entries(checkout, _EVERYWHERE, _REVOCATIONS)):
         if not each.is_file or int(checkout.git("cat-file", "-s", each.hash)) > MAX_BYTES:
             continue

@@ -153,8 +153,8 @@ def _revoked_phases(
         if not records or records[-1] is record:
             continue
         asked = whole or any(each.name == named for each in records)
-        if asked and (told := taken_back(records[-1], chain, signing)):
-            yield f"phase {phase} has no record that stands: {told}"
+        if asked and (revoked := taken_back(records[-1], chain, signing)):
+            yield f"phase {phase} has no record that stands: {revoked}"
 
 
 def _changes(

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
 
 from harness.signoff.records import HEAD_FILE
-from tests.security.signing_checkout import REVOCATION, SIGNED, Attacked, git
+from tests.security.signing_checkout import REVOCATION, SIGNED, Attack, Attacked, git
 
 __all__ = ["ATTACKS", "NO", "NOTHING_KNOWN", "UNKNOWN"]
 
 NO, UNKNOWN = 1, 3
 NOTHING_KNOWN = "git cannot say whether records were taken away"
-
-Attack = Callable[[Attacked], None]
 
 
 def git_init_signoffs(it: Attacked) -> None:
@@ -161,6 +158,27 @@ def grafted(it: Attacked) -> None:
     (it.root / ".git" / "info" / "grafts").write_text(f"{ours} {before}\n")
 
 
+def a_cache_lies_about_parents(it: Attacked) -> None:
+    """The commit graph, which git takes for the commits, names another parent of the last one."""
+    deleted_by_a_commit(it)
+    git(it.root, "commit-graph", "write", "--reachable")
+    file = it.root / ".git" / "objects" / "info" / "commit-graph"
+    raw = bytearray(file.read_bytes())
+    chunks = {bytes(raw[at : at + 4]): int.from_bytes(raw[at + 4 : at + 12]) for at in _table(raw)}
+    order = sorted(it.said("rev-list", "HEAD").split())
+    last, first = (order.index(it.said("rev-parse", name)) for name in ("HEAD", "HEAD~2"))
+    entry = chunks[b"CDAT"] + 36 * last + 20  # after the hash of the tree
+    raw[entry : entry + 4] = first.to_bytes(4)
+    file.chmod(0o644)
+    file.write_bytes(raw)
+    assert it.said("rev-list", "--count", "HEAD") == "3"
+
+
+def _table(raw: bytearray) -> range:
+    """Where the entries of a commit graph's table of chunks begin."""
+    return range(8, 8 + 12 * raw[6], 12)
+
+
 def shallow(it: Attacked) -> None:
     deleted_by_a_commit(it)
     url, clone = it.root.as_uri(), it.root.parent / "clone"
@@ -277,6 +295,7 @@ ATTACKS: dict[str, tuple[Attack, int, str]] = {
         (merged_away, NO, f"{REVOCATION} was committed once and is gone"),
         (replaced_in_history, NO, f"{REVOCATION} was committed once and is gone"),
         (grafted, NO, f"{REVOCATION} was committed once and is gone"),
+        (a_cache_lies_about_parents, NO, f"{REVOCATION} was committed once and is gone"),
         (shallow, UNKNOWN, "shallow"),
         (reset_without_a_reflog, NO, f"{SIGNED}: revoked by alice"),
         (moved_to_another_folder, NO, f"{SIGNED}: revoked by alice"),

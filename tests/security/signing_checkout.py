@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -14,18 +15,18 @@ from harness.gate.answer import GateAnswer
 from harness.gate.here import here
 from harness.inventory import environment
 from harness.signoff.keys import SigningKey
-from harness.signoff.records import HEAD_FILE, Record
+from harness.signoff.records import HEAD_FILE, Record, read_record
 from tests.harness.gate.checkout import git, made_checkout
 from tests.harness.gate.green import DAY, GATES
 from tests.harness.signoff.signed import ALICE, add, revoke
 
-__all__ = ["FLAG", "REVOCATION", "SIGNED", "Attacked", "git", "signer_block"]
+__all__ = ["FLAG", "REVOCATION", "SIGNED", "Attack", "Attacked", "git"]
 
 FLAG = "experimental.adk.agentSessionNoninteractiveEnabled"
 SIGNED, REVOCATION = "0001-A-release.json", "0002-revocation.json"
 
 
-def signer_block(key: SigningKey) -> str:
+def _signer_block(key: SigningKey) -> str:
     """The `[signing]` table of gates that trust `key` under the name alice."""
     return f"""threshold = 1
 [[signing.signer]]
@@ -55,7 +56,7 @@ class Attacked:
 
     def trust(self, key: SigningKey) -> None:
         """Write gates that trust this key and no other."""
-        self.gates.write_text(GATES.replace("threshold = 1\n", signer_block(key), 1), "utf-8")
+        self.gates.write_text(GATES.replace("threshold = 1\n", _signer_block(key), 1), "utf-8")
 
     def sign(self, key: SigningKey = ALICE, phase: str = "A", folder: Path | None = None) -> Record:
         """Append a release record over what is here."""
@@ -73,8 +74,6 @@ class Attacked:
 
     def revoke(self, record: Path | None = None) -> None:
         """Append a revocation of the record and commit it."""
-        from harness.signoff.records import read_record
-
         revoke(self.signoffs, read_record(record or self.signoffs / SIGNED))
         self.commit("revoked")
 
@@ -110,3 +109,7 @@ class Attacked:
         assert "Traceback" not in result.output
         assert result.exception is None or isinstance(result.exception, SystemExit)
         return result
+
+
+Attack = Callable[[Attacked], None]
+"""Something that is done to the repository."""
