@@ -87,7 +87,8 @@ def can_flip(
     parity can-flip runtimeEnabled --settings .gemini/settings.json
     parity can-flip runtimeEnabled --policy-from origin/main
 
-    Exit codes: 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3 unknown.
+    Exit codes: 0 yes; 1 no, also where the gates are not the committed ones; 2 wrong usage, or a
+    file that cannot be read; 3 unknown: there is no record of what is here, or git cannot answer.
     """  # noqa: D301 - click's mark for lines that stay as they are
     from harness.flip.judge import judged_flip
     from harness.flip.show import show_flips

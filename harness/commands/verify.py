@@ -127,13 +127,14 @@ def verify(
     cassette, waiver, source file and rule that is no longer the same is named.
 
     The gates must be those of the last commit, unless --gates or --policy-from names others, and
-    git must be able to say that no record was taken away. Where the newest record of a phase was
-    revoked, nothing holds: of the phase of RECORD, or without RECORD of any phase.
+    git must be able to say that no record was taken away. RECORD does not hold where the newest
+    record of its phase was revoked. Without RECORD, the newest records of all phases count.
 
     \b
     parity verify
     parity verify 0003-A-release.json --replay 20
     parity verify --expect-head 1f3a9c0e --json verified.json
+    parity verify --policy-from origin/main
     parity verify --also-trust ci=ci.key.pub
 
     Exit codes: 0 it holds; 1 it does not, or it was revoked; 2 wrong usage, or a file that cannot

@@ -1,4 +1,4 @@
-"""Gates that are not the committed ones let no record count; `--policy-from` names reviewed ones."""
+"""Gates that are not the committed ones let no record count."""
 
 from __future__ import annotations
 
