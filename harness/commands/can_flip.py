@@ -13,6 +13,7 @@ from harness.commands.here import check_digest, signoffs_folder
 from harness.commands.verdict_options import (
     as_of_option,
     gates_option,
+    policy_from_option,
 )
 from harness.errors import UsageError
 
@@ -55,6 +56,7 @@ _Folder = click.Path(path_type=Path)
 )
 @gates_option
 @as_of_option
+@policy_from_option
 @click.pass_context
 def can_flip(
     ctx: click.Context,
@@ -66,6 +68,7 @@ def can_flip(
     expect_head: str | None,
     gates_file: Path | None,
     as_of: datetime | None,
+    policy_from: str | None,
 ) -> None:
     """Say whether FLAG may be turned on, by the newest signed record of each phase that it moves.
 
@@ -74,19 +77,27 @@ def can_flip(
     counts if trusted signers signed it, its profile is `release`, and all that it rests on is
     what is here now.
 
+    The gates must be those of the last commit, or with --policy-from those of REV; the records must
+    lie in the same repository, in no repository of their own and behind no link. Git must be able
+    to say that none was taken away: where it cannot, the answer is unknown.
+
     \b
     parity can-flip experimental.adk.agentSessionNoninteractiveEnabled
     parity can-flip runtimeEnabled --surface noninteractive
     parity can-flip runtimeEnabled --settings .gemini/settings.json
+    parity can-flip runtimeEnabled --policy-from origin/main
 
-    Exit codes: 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3 unknown.
+    Exit codes: 0 yes; 1 no, also where the gates are not the committed ones; 2 wrong usage, or a
+    file that cannot be read; 3 unknown: there is no record of what is here, or git cannot answer.
     """  # noqa: D301 - click's mark for lines that stay as they are
     from harness.flip.judge import judged_flip
     from harness.flip.show import show_flips
     from harness.gate.answer import Answer
+    from harness.gate.here import gates_file as found_gates
     from harness.gate.here import here
-    from harness.gate.show import EXITS
+    from harness.gate.show import EXITS, show_changes
     from harness.inventory import environment
+    from harness.signoff.history import Anchor, history_of
     from runtimes.flags import PHASES
 
     check_digest(expect_head)
@@ -96,8 +107,13 @@ def can_flip(
     if not moved:
         click.echo(f"yes: {found.name} moves nothing while every surface's own flag is off")
         ctx.exit(EXITS[Answer.YES])
-    place = here(gates_file, None, day)
+    place = here(gates_file, None, day, policy_from)
+    if policy_from is not None:
+        show_changes(place.policy.source, place.changes, sys.stdout)
     folder = signoffs_folder(signoffs)
+    digest = place.policy.gates.digest if policy_from is None else None
+    anchor = Anchor(gates=found_gates(gates_file), digest=digest, revision=policy_from)
+    history = history_of(folder, anchor)
     flips = [
         judged_flip(
             PHASES[surface],
@@ -106,7 +122,8 @@ def can_flip(
             place.current,
             environment(),
             day,
-            expect_head,
+            history=history,
+            expect_head=expect_head,
         )
         for surface in moved
     ]

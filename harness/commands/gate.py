@@ -13,6 +13,7 @@ from harness.commands.verdict_options import (
     as_of_option,
     evidence_option,
     gates_option,
+    policy_from_option,
     profile_option,
 )
 from harness.errors import UsageError
@@ -36,11 +37,7 @@ _File = click.Path(path_type=Path, dir_okay=False)
     help="Accepted differences; parity_tests/waivers.toml if there is one.",
 )
 @as_of_option
-@click.option(
-    "--policy-from",
-    metavar="REV",
-    help="Judge by the gates and waivers of this revision, and say first what was changed since.",
-)
+@policy_from_option
 @click.option("--json", "json_file", type=_File, help="Write the answer as JSON.")
 @click.pass_context
 def gate(

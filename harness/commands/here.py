@@ -25,7 +25,9 @@ __all__ = [
 ]
 
 
-def found_here(gates: Path | None, waivers: Path | None, as_of: date) -> Here:
+def found_here(
+    gates: Path | None, waivers: Path | None, as_of: date, policy_from: str | None = None
+) -> Here:
     """What is judged by, as it is at this moment and not as it was read before.
 
     Raises:
@@ -36,7 +38,7 @@ def found_here(gates: Path | None, waivers: Path | None, as_of: date) -> Here:
 
     for read_once in (code_components, installed_distributions):
         read_once.cache_clear()
-    return here(gates, waivers, as_of)
+    return here(gates, waivers, as_of, policy_from)
 
 
 def signoffs_folder(asked: Path | None) -> Path:

@@ -12,6 +12,7 @@ __all__ = [
     "as_of_option",
     "evidence_option",
     "gates_option",
+    "policy_from_option",
     "profile_option",
     "signoffs_option",
 ]
@@ -48,6 +49,12 @@ gates_option = click.option(
     "gates_file",
     type=click.Path(path_type=Path, dir_okay=False),
     help="What must hold, and whose signatures count; parity_tests/gates.toml if there is one.",
+)
+
+policy_from_option = click.option(
+    "--policy-from",
+    metavar="REV",
+    help="Judge by the gates and waivers of this revision, and say first what was changed since.",
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import secrets
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -28,6 +29,7 @@ from harness.commands.options import (
 )
 from harness.commands.signing import say
 from harness.commands.verdict_options import (
+    policy_from_option,
     signoffs_option,
 )
 from harness.errors import UsageError
@@ -36,6 +38,7 @@ if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.experiment.backend import Backend
     from harness.gate.here import Here
     from harness.signoff.chain import Chain
+    from harness.signoff.history import Anchor
     from harness.signoff.records import Record
     from harness.signoff.trust import Signing
     from harness.signoff.verification import Verification
@@ -57,6 +60,17 @@ class _Replay:
     trust: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Asked:
+    """What is to be verified."""
+
+    record: Record
+    chain: Chain
+    signing: Signing
+    whole: bool
+    """No record was named: the newest ones of all phases count."""
+
+
 @click.command()
 @click.argument("record", required=False, type=click.Path(path_type=Path))
 @signoffs_option("the record's, or ./signoffs")
@@ -66,6 +80,7 @@ class _Replay:
     type=_File,
     help="Whose signatures count: trust this gates.toml instead of the one here.",
 )
+@policy_from_option
 @click.option(
     "--also-trust",
     multiple=True,
@@ -95,6 +110,7 @@ def verify(
     record: Path | None,
     signoffs: Path | None,
     gates_file: Path | None,
+    policy_from: str | None,
     also_trust: Sequence[str],
     expect_head: str | None,
     replay: int,
@@ -110,23 +126,34 @@ def verify(
     exactly of its type, stand in an unbroken chain, and be over the files that are here: each
     cassette, waiver, source file and rule that is no longer the same is named.
 
+    The gates must be those of the last commit, unless --gates or --policy-from names others, and
+    git must be able to say that no record was taken away. RECORD does not hold where the newest
+    record of its phase was revoked. Without RECORD, the newest records of all phases count.
+
     \b
     parity verify
     parity verify 0003-A-release.json --replay 20
     parity verify --expect-head 1f3a9c0e --json verified.json
+    parity verify --policy-from origin/main
     parity verify --also-trust ci=ci.key.pub
 
-    Exit codes: 0 it holds; 1 it does not; 2 wrong usage, or a file that cannot be read; 3 there is
-    no record, or a case could not be run again; 130 interrupted.
+    Exit codes: 0 it holds; 1 it does not, or it was revoked; 2 wrong usage, or a file that cannot
+    be read; 3 there is no record, git cannot say whether records are missing, or a case could not
+    be run again; 130 interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
+    from harness.gate.show import show_changes
     from harness.signoff.chain import read_chain
+    from harness.signoff.history import history_of
 
     check_writable_file(json_file, "--json")
     check_digest(expect_head)
     folder = _folder(record, signoffs)
-    place = found_here(gates_file, None, datetime.now(UTC).date())
+    place = found_here(gates_file, None, datetime.now(UTC).date(), policy_from)
+    if policy_from is not None:
+        show_changes(place.policy.source, place.changes, sys.stdout)
     signing = _trusted(place, also_trust)
-    chain = read_chain(folder, signing, expect_head=expect_head)
+    history = history_of(folder, _anchor(gates_file, policy_from, place))
+    chain = read_chain(folder, signing, expect_head=expect_head, history=history)
     wanted = _wanted(record, chain)
     if wanted is None:
         ctx.exit(_nothing(record, chain, json_file))
@@ -136,13 +163,30 @@ def verify(
         jobs=worker_count(jobs),
         trust=trust,
     )
-    ctx.exit(_verify(wanted, chain, signing, place, again, backend_of(ctx), json_file))
+    checked = _Asked(record=wanted, chain=chain, signing=signing, whole=record is None)
+    ctx.exit(_verify(checked, place, again, backend_of(ctx), json_file))
+
+
+def _anchor(gates: Path | None, policy_from: str | None, place: Here) -> Anchor | None:
+    """The gates whose repository must be that of the records.
+
+    Gates that are named with `--gates` are trusted because they are named, committed or not.
+    """
+    from harness.config import default_gates
+    from harness.signoff.history import Anchor
+
+    own = default_gates()
+    if gates is not None and policy_from is None:
+        say([f"trusted because --gates names it: {gates}"])
+    if own is None:
+        return None
+    named = gates is not None or policy_from is not None
+    digest = None if named else place.policy.gates.digest
+    return Anchor(gates=own, digest=digest, revision=policy_from)
 
 
 def _verify(
-    record: Record,
-    chain: Chain,
-    signing: Signing,
+    asked: _Asked,
     place: Here,
     again: _Replay,
     backend: Backend,
@@ -153,7 +197,15 @@ def _verify(
     from harness.signoff.verification import verified
 
     files = {each.name: each.path.as_posix() for each in place.cassettes}
-    result = verified(record, chain, signing, place.current, environment(), files)
+    result = verified(
+        asked.record,
+        asked.chain,
+        asked.signing,
+        place.current,
+        environment(),
+        files,
+        whole=asked.whole,
+    )
     if again.count:
         result = _replayed(result, place, again, backend)
     if json_file is not None:
@@ -225,6 +277,7 @@ def _nothing(record: Path | None, chain: Chain, json_file: Path | None) -> int:
         say([f"does not hold: {problem}" for problem in problems])
         say([f"{name} does not hold: {len(problems)} reason{'' if len(problems) == 1 else 's'}"])
         return _FAILS
+    say([f"not known: {doubt}" for doubt in chain.history.unknown])
     say([f"{chain.folder} holds no record: make one with `parity sign`"])
     return _UNKNOWN
 

@@ -17,7 +17,8 @@ from harness.gate.gates import Gates
 from harness.gate.scope import FOLDER, counted, listed
 from harness.inventory import Inventory
 from harness.signoff.chain import verified_head
-from harness.signoff.problems import RecordRefused
+from harness.signoff.history import History
+from harness.signoff.problems import RecordRefused, RecordUnknown
 from harness.signoff.statement import SignOff
 
 __all__ = ["Flip", "judge_record", "judged_flip"]
@@ -50,20 +51,27 @@ def judged_flip(
     current: Inventory,
     environment: Mapping[str, str],
     as_of: date,
+    history: History,
     expect_head: str | None = None,
 ) -> Flip:
     """Judge a phase by the newest record of it in `folder`.
 
-    There is no falling back to an older one, whatever the newest is.
+    There is no falling back to an older one, whatever the newest is. Where git cannot say whether
+    records were taken away, which is in `history`, the answer is never yes.
     """
     try:
-        record = verified_head(folder, gates.signing, phase=phase, expect_head=expect_head)
+        record = verified_head(
+            folder, gates.signing, phase=phase, expect_head=expect_head, history=history
+        )
     except RecordRefused as error:
+        unknown = isinstance(error, RecordUnknown)
         reason = Reason(
-            kind=ReasonKind.RECORD_REFUSED,
+            kind=ReasonKind.RECORD_UNKNOWN if unknown else ReasonKind.RECORD_REFUSED,
             about=phase,
             says=str(error),
-            change="restore the records, or sign anew",
+            change="ask in a whole clone of the project, where git answers"
+            if unknown
+            else "restore the records, or sign anew",
         )
         return Flip(phase=phase, record=None, reasons=(reason,))
     if record is None:

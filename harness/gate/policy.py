@@ -63,7 +63,7 @@ def policy_of_revision(revision: str, gates: Path, waivers: Path | None, as_of: 
         raise UsageError(problem, "name a revision that has gates")
     kept = None if waivers is None else _content(checkout, commit, waivers)
     return Policy(
-        gates=parse_gates(content.encode(), where),
+        gates=parse_gates(content, where),
         waivers=_waivers(kept, f"{revision}:{waivers}", as_of),
         source=f"revision {revision} ({commit[:12]})",
     )
@@ -118,21 +118,19 @@ def _inside(checkout: Checkout, file: Path) -> str:
         raise UsageError(problem, "--policy-from takes files of one checkout") from error
 
 
-def _content(checkout: Checkout, commit: str, file: Path) -> str | None:
-    """What the file has in that commit, with a final newline; `None` where it is not there."""
+def _content(checkout: Checkout, commit: str, file: Path) -> bytes | None:
+    """What the file has in that commit; `None` where it is not there."""
     name = _inside(checkout, file)
     listed = checkout.git("ls-tree", "--full-tree", "--name-only", "-z", commit, "--", name)
-    if not listed:
-        return None
-    return checkout.git("cat-file", "blob", f"{commit}:{name}") + "\n"
+    return checkout.blob(f"{commit}:{name}") if listed else None
 
 
-def _waivers(content: str | None, where: str, as_of: date) -> Waivers:
+def _waivers(content: bytes | None, where: str, as_of: date) -> Waivers:
     if content is None:
         return load_waivers(None, as_of=as_of)
     with tempfile.TemporaryDirectory(prefix="parity-policy-") as folder:
         file = Path(folder, "waivers.toml")
-        file.write_bytes(content.encode("utf-8", "surrogateescape"))
+        file.write_bytes(content)
         try:
             return load_waivers(file, as_of=as_of)
         except WaiverFileError as error:

@@ -60,6 +60,8 @@ class ReasonKind(StrEnum):
     RECORD_OLD = "record too old"
     RECORD_OTHER_PROFILE = "record of another profile"
     RECORD_REFUSED = "record refused"
+    RECORD_UNKNOWN = "records not known"
+    """Git cannot say whether records were taken away."""
     RECORD_SAYS_OTHERWISE = "record says otherwise"
 
     @property

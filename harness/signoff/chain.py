@@ -2,21 +2,22 @@
 
 Whoever can write to the folder can take records away, bring old ones back, or keep two stories. The
 links show what was changed in the middle; `HEAD` shows that the end is gone unless it was put back
-too; what git remembers, or a digest that the reader remembers, shows that as well.
+too; the history of the repository, or a digest that the reader remembers, shows that as well.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
 from typing import Final
 
 from harness.errors import UsageError
 from harness.gate.gates import Signing as SigningRules
 from harness.signoff.envelope import Signatures
-from harness.signoff.problems import RecordRefused
+from harness.signoff.history import History, history_of
+from harness.signoff.problems import RecordRefused, RecordUnknown
 from harness.signoff.records import (
     HEAD_FILE,
     Record,
@@ -27,10 +28,9 @@ from harness.signoff.records import (
     read_record,
 )
 from harness.signoff.statement import Revocation, SignOff
-from harness.signoff.tree import was_committed
 from harness.signoff.trust import Signing, TrustedSigner
 
-__all__ = ["Chain", "Standing", "read_chain", "standing", "verified_head"]
+__all__ = ["Chain", "Standing", "read_chain", "standing", "taken_back", "verified_head"]
 
 _SHOWN: Final = 16
 
@@ -44,7 +44,9 @@ class Chain:
     problems: tuple[str, ...] = ()
     """What is wrong with the chain, a line each."""
     remarks: tuple[str, ...] = ()
-    """What could not be seen, or is worth knowing."""
+    """What is worth knowing."""
+    history: History = field(default_factory=History)
+    """What git says of the folder. Its problems are among those of the chain."""
 
     @property
     def newest(self) -> Record | None:
@@ -55,13 +57,17 @@ class Chain:
         """The first record that revokes that one."""
         return next((each for each in self.records if _revokes(each, record)), None)
 
+    def of_phase(self, phase: str | None) -> list[Record]:
+        """The sign-offs, of that phase if one is named, oldest first."""
+        return [
+            each
+            for each in self.records
+            if isinstance(each.statement, SignOff) and phase in (None, each.statement.phase)
+        ]
+
     def head_of(self, phase: str | None) -> Record | None:
         """The newest sign-off, of that phase if one is named."""
-        for record in reversed(self.records):
-            said = record.statement
-            if isinstance(said, SignOff) and phase in (None, said.phase):
-                return record
-        return None
+        return next(reversed(self.of_phase(phase)), None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +81,11 @@ class Standing:
 
 
 def read_chain(
-    folder: Path, signing: Signing, *, expect_head: str | None = None, history: bool = True
+    folder: Path,
+    signing: Signing,
+    *,
+    expect_head: str | None = None,
+    history: History | None = None,
 ) -> Chain:
     """Read all records of a folder and hold them against each other.
 
@@ -83,11 +93,12 @@ def read_chain(
         folder: Where the records are; one that is not there holds none.
         signing: Whose word counts, for `HEAD`.
         expect_head: Digest of the newest record's file, or its beginning, that the reader knows.
-        history: Whether git is asked for records that were there once.
+        history: What git says of the folder; `None` asks the repository that it lies in.
 
     Raises:
         UsageError: the folder is there and cannot be read.
     """
+    known = history_of(folder) if history is None else history
     records, unread, problems = _read_all(folder)
     problems += _links(records, unread)
     remarks: list[str] = []
@@ -97,17 +108,18 @@ def read_chain(
         if newest is None or not newest.sha256.startswith(expect_head.lower()):
             there = "there is none" if newest is None else f"it is {newest.sha256[:_SHOWN]}"
             problems.append(f"the newest record is not {expect_head[:_SHOWN]} as expected: {there}")
-    if history:
-        committed, told = was_committed(folder)
-        remarks += told
-        here = {record.name for record in records}
-        problems += [
-            f"{name} was committed once and is gone: records are never taken away"
-            for name in sorted(committed)
-            if is_record_name(name) and name not in here and not (folder / name).exists()
-        ]
+    here = {record.name for record in records}
+    problems += [
+        f"{name} was committed once and is gone: records are never taken away"
+        for name in sorted(known.records)
+        if name not in here and not (folder / name).exists()
+    ]
     return Chain(
-        folder=folder, records=tuple(records), problems=tuple(problems), remarks=tuple(remarks)
+        folder=folder,
+        records=tuple(records),
+        problems=(*known.problems, *problems),
+        remarks=tuple(remarks),
+        history=known,
     )
 
 
@@ -143,14 +155,41 @@ def standing(record: Record, chain: Chain, signing: Signing) -> Standing:
         )
     if counted and said.signer not in counted:
         problems.append(f"{record.name}: calls its signer {said.signer!r}, who did not sign it")
-    revoked = chain.revocation_of(record)
-    if revoked is not None and isinstance(revoked.statement, Revocation):
-        word = revoked.statement
-        trusted = not standing(revoked, chain, signing).problems
-        by = word.signer if trusted else "somebody who is not trusted"
-        told = f"{record.name}: revoked by {by} on {word.time[:10]} ({revoked.name}): {word.reason}"
-        problems.append(told)
+    if (revoked := taken_back(record, chain, signing)) is not None:
+        problems.append(revoked)
     return Standing(signers=tuple(counted), problems=tuple(problems), remarks=tuple(remarks))
+
+
+def taken_back(record: Record, chain: Chain, signing: Signing) -> str | None:
+    """That a sign-off was revoked, by whom and why; `None` where it was not.
+
+    A revocation in the folder counts even if no trusted signer signed it. One that only git has (on
+    another branch, from before a reset) counts if a trusted signer signed it, and if it revokes the
+    same bytes or the record of that name in this folder. A revocation itself is never revoked.
+    """
+    if not isinstance(record.statement, SignOff):
+        return None
+    revoked = chain.revocation_of(record)
+    if revoked is not None:
+        where, known = revoked.name, not standing(revoked, chain, signing).problems
+    else:
+        place = chain.history.place
+        revoked = next(
+            (
+                each
+                for each in chain.history.revocations
+                if (_revokes(each, record) or _revokes_the_name(each, record, place))
+                and not standing(each, chain, signing).problems
+            ),
+            None,
+        )
+        if revoked is None:
+            return None
+        where, known = f"{revoked.file.as_posix()}, which git has and the folder has not", True
+    said = revoked.statement
+    assert isinstance(said, Revocation)
+    by = said.signer if known else "somebody who is not trusted"
+    return f"{record.name}: revoked by {by} on {said.time[:10]} ({where}): {said.reason}"
 
 
 def verified_head(
@@ -159,6 +198,7 @@ def verified_head(
     *,
     phase: str | None = None,
     expect_head: str | None = None,
+    history: History | None = None,
 ) -> SignOff | None:
     """The newest sign-off of a folder (of a phase, if one is named), which can be believed.
 
@@ -170,9 +210,10 @@ def verified_head(
 
     Raises:
         RecordRefused: the chain or its newest record does not hold; the message says all of why.
+        RecordUnknown: nothing is wrong with them, and git could not say whether it is all.
     """
     trusted = Signing.of(signing)
-    chain = read_chain(folder, trusted, expect_head=expect_head)
+    chain = read_chain(folder, trusted, expect_head=expect_head, history=history)
     record = chain.head_of(phase)
     problems: Sequence[str] = chain.problems
     if record is not None:
@@ -183,6 +224,8 @@ def verified_head(
             problems = [*problems, *standing(newest, chain, trusted).problems]
     if problems:
         raise RecordRefused(folder, "; ".join(problems), "see `parity verify`")
+    if chain.history.unknown:
+        raise RecordUnknown(folder, "; ".join(chain.history.unknown))
     if record is None:
         return None
     assert isinstance(record.statement, SignOff)
@@ -296,6 +339,14 @@ def _revokes(record: Record, revoked: Record) -> bool:
     if not isinstance(said, Revocation):
         return False
     return said.revokes.file == revoked.name and said.revokes.sha256 == revoked.sha256
+
+
+def _revokes_the_name(record: Record, revoked: Record, place: PurePosixPath) -> bool:
+    """Whether a revocation of this folder names that record, by whatever signatures it had then."""
+    said = record.statement
+    if not isinstance(said, Revocation) or said.revokes.file != revoked.name:
+        return False
+    return PurePosixPath(record.file.as_posix()).parent == place
 
 
 def _name(signing: Signing, key: object) -> str:

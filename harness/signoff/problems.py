@@ -3,6 +3,7 @@
 SignoffError
 ├── KeyProblem      2: a key or passphrase cannot be used
 ├── RecordRefused   1: a record is not what it must be; .file, .problem
+│   └── RecordUnknown   3: git could not say whether records are missing
 └── SigningRefused  1: there is nothing that may be signed now
 
 None of them, nor what led to it, ever holds private material: causes are cut off where they could.
@@ -15,7 +16,7 @@ from pathlib import Path
 from harness.canonical import printable
 from harness.errors import HarnessError
 
-__all__ = ["KeyProblem", "RecordRefused", "SigningRefused", "SignoffError"]
+__all__ = ["KeyProblem", "RecordRefused", "RecordUnknown", "SigningRefused", "SignoffError"]
 
 
 class SignoffError(HarnessError):
@@ -38,6 +39,12 @@ class RecordRefused(SignoffError):
         super().__init__(_told(f"{file}: {problem}", mend))
         self.file = Path(file)
         self.problem = problem
+
+
+class RecordUnknown(RecordRefused):
+    """Nothing is wrong with what is there, and whether it is all is not known."""
+
+    exit_code = 3
 
 
 class SigningRefused(SignoffError):

@@ -26,6 +26,7 @@ __all__ = [
     "number_of",
     "read_head",
     "read_record",
+    "record_of",
 ]
 
 HEAD_FILE: Final = "HEAD"
@@ -85,7 +86,15 @@ def read_record(file: Path) -> Record:
     Raises:
         RecordRefused: it cannot be read, is no file of its own, or is not exactly a record.
     """
-    raw = _read(file)
+    return record_of(_read(file), file)
+
+
+def record_of(raw: bytes, file: Path) -> Record:
+    """The record that a file's bytes are; `file` is its name.
+
+    Raises:
+        RecordRefused: they are not exactly a record.
+    """
     envelope, statement = _opened(raw, file)
     if isinstance(statement, Head):
         raise RecordRefused(file, "says which record is the newest, and is none itself")

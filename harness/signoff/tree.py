@@ -1,15 +1,14 @@
-"""What git says of the signer's checkout: whether it is as committed, and which records it held."""
+"""What git says of the signer's checkout: whether it is as it was committed."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import Final
 
-from harness.errors import UsageError
 from harness.triage.checkout import Checkout
 
-__all__ = ["dirt", "untracked", "was_committed"]
+__all__ = ["dirt", "untracked"]
 
 _UNWATCHED: Final = frozenset("hsSmrck")
 """Marks of `git ls-files -v` on files whose changes git was told not to look for."""
@@ -43,27 +42,6 @@ def untracked(checkout: Checkout, names: Collection[str]) -> list[str]:
     """
     known = frozenset(checkout.git("ls-files", "-z").split("\0"))
     return sorted(name for name in names if name not in known)
-
-
-def was_committed(folder: Path) -> tuple[frozenset[str], list[str]]:
-    """Names of the files that were in that folder in any commit so far, and what cannot be seen."""
-    if not folder.is_dir():
-        return frozenset(), []
-    try:
-        here = Checkout.at(folder)
-    except UsageError:
-        return frozenset(), []  # no checkout, so nothing that remembers
-    inside = _inside(here, folder)
-    listing = ("log", "--format=", "--name-only", "--no-renames", "-z", "-m", "HEAD", "--")
-    try:
-        names = here.git(*listing, f":(literal){inside}" if inside else ".").split("\0")
-        shallow = here.git("rev-parse", "--is-shallow-repository") == "true"
-    except UsageError:
-        return frozenset(), ["git has no history here to look for records in"]
-    place = PurePosixPath(inside or ".")
-    found = {PurePosixPath(name).name for name in names if PurePosixPath(name).parent == place}
-    told = "the history is cut off (a shallow clone): records taken away before it cannot be seen"
-    return frozenset(found), [told] if shallow else []
 
 
 def _inside(checkout: Checkout, place: Path) -> str:

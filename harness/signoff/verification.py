@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from harness.inventory import CODE, Component, Inventory, changes
-from harness.signoff.chain import Chain, standing
+from harness.signoff.chain import Chain, standing, taken_back
 from harness.signoff.records import Record
 from harness.signoff.statement import Revocation, SignOff
 from harness.signoff.trust import Signing
@@ -19,6 +19,7 @@ from services.wire import JsonObject
 
 __all__ = ["Verification", "changed_since", "verified"]
 
+_PHASES: Final = ("A", "B", "C")
 _CASSETTES: Final = "corpus"
 _BASELINES: Final = "baselines"
 _MACHINE: Final = "distributions"
@@ -84,8 +85,13 @@ def verified(
     now: Inventory,
     environment: Mapping[str, str],
     cassettes: Mapping[str, str],
+    *,
+    whole: bool = False,
 ) -> Verification:
     """Check a record against its chain, against who is trusted, and against what is here now.
+
+    A record that holds by a key of `--also-trust` says nothing beyond this call, so for it what git
+    could not say is a remark. For all others it leaves the record undecided.
 
     Args:
         record: The record.
@@ -94,6 +100,7 @@ def verified(
         now: What is here now.
         environment: The machine, in words.
         cassettes: Cassette to its file, for messages.
+        whole: Whether the newest records of all phases are asked about, not only of the record's.
     """
     own = standing(record, chain, signing)
     problems = [*own.problems, *chain.problems]
@@ -102,6 +109,12 @@ def verified(
     if newest is not None and newest.name != record.name:
         # The end of the chain vouches for the rest: it must be somebody's who may.
         problems += standing(newest, chain, signing).problems
+    problems += _revoked_phases(record, chain, signing, whole=whole)
+    unknown = chain.history.unknown
+    guests = {each.name for each in signing.signers if each.only_now}
+    if guests.intersection(own.signers):
+        remarks += unknown
+        unknown = ()
     said = record.statement
     if isinstance(said, SignOff):
         problems += changed_since(said, now, cassettes)
@@ -111,6 +124,7 @@ def verified(
         record=record,
         signers=own.signers,
         problems=tuple(dict.fromkeys(problems)),
+        undecided=unknown,
         remarks=tuple(dict.fromkeys(remarks)),
     )
 
@@ -126,6 +140,21 @@ def changed_since(
         if name != _MACHINE and was.digest != is_now.digest:
             told += _changes(name, was, is_now, cassettes or {})
     return told
+
+
+def _revoked_phases(
+    record: Record, chain: Chain, signing: Signing, *, whole: bool
+) -> Iterator[str]:
+    """Of each phase that is asked about, that its newest sign-off was revoked."""
+    said = record.statement
+    named = record.name if isinstance(said, SignOff) else said.revokes.file
+    for phase in _PHASES:
+        records = chain.of_phase(phase)
+        if not records or records[-1] is record:
+            continue
+        asked = whole or any(each.name == named for each in records)
+        if asked and (revoked := taken_back(records[-1], chain, signing)):
+            yield f"phase {phase} has no record that stands: {revoked}"
 
 
 def _changes(

@@ -28,21 +28,41 @@ _QUIET: Final = (
     ("core.hooksPath", os.devnull),
     ("core.fsmonitor", "false"),
     ("core.pager", "cat"),
+    ("core.commitGraph", "false"),
+    ("log.showSignature", "false"),
     ("advice.detachedHead", "false"),
     ("submodule.recurse", "false"),
 )
-_KEPT: Final = frozenset({"GIT_CONFIG_GLOBAL", "GIT_CONFIG_SYSTEM", "GIT_CONFIG_NOSYSTEM"})
+"""Settings of every call: no program of the repository's runs, and no cache stands for commits."""
+_ASKED_PLAINLY: Final = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    # Commits count as they were made: no replacement, no graft.
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_GRAFT_FILE": os.devnull,
+    # A partial clone would fetch what it lacks, with programs that its configuration names.
+    "GIT_ALLOW_PROTOCOL": "none",
+    "LC_ALL": "C",
+}
 _TIMEOUT_S: Final = 120
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without what would point git, or Python, somewhere else."""
+    """This process's environment without what would point git, or Python, somewhere else.
+
+    No variable of git is kept. Of `PATH` the relative entries are left out: they would name folders
+    of the checkout that a command is started in.
+    """
     strange = ("PYTHONPATH", "PYTHONHOME", "PYTHONSTARTUP")
-    return {
+    kept = {
         name: value
         for name, value in os.environ.items()
-        if (not name.startswith("GIT_") or name in _KEPT) and name not in strange
+        if not name.startswith("GIT_") and name not in strange
     }
+    if "PATH" in kept:
+        places = [each for each in kept["PATH"].split(os.pathsep) if os.path.isabs(each)]  # noqa: PTH117
+        kept["PATH"] = os.pathsep.join(places)
+    return kept
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,33 +84,56 @@ class Checkout:
         top = cls(folder).git("rev-parse", "--show-toplevel", mend="run this in a checkout")
         return cls(Path(top))
 
-    def git(self, *words: str, mend: str = "", options: Sequence[tuple[str, str]] = _QUIET) -> str:
+    def git(
+        self,
+        *words: str,
+        mend: str = "",
+        options: Sequence[tuple[str, str]] = _QUIET,
+        stdin: str = "",
+    ) -> str:
         """What git says, without its final newline.
 
         Raises:
             UsageError: git is missing, does not answer, or refuses; with its own words.
         """
+        said = self._asked(words, mend, options, stdin)
+        return said.decode("utf-8", "surrogateescape").rstrip("\n")
+
+    def blob(self, named: str) -> bytes:
+        """The content of a file that git keeps, named by its hash or as `REV:path`.
+
+        Raises:
+            UsageError: as for `git`.
+        """
+        return self._asked(("cat-file", "blob", named), "", _QUIET, "")
+
+    def _asked(
+        self, words: Sequence[str], mend: str, options: Sequence[tuple[str, str]], stdin: str
+    ) -> bytes:
         configured = [word for key, value in options for word in ("-c", f"{key}={value}")]
-        environment = {**clean_environment(), "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"}
         try:
             done = subprocess.run(
                 ["git", "--no-pager", *configured, *words],
                 cwd=self.root,
-                env={**environment, "LC_ALL": "C"},
-                stdin=subprocess.DEVNULL,
+                env={**clean_environment(), **_ASKED_PLAINLY},
+                input=stdin.encode("utf-8", "surrogateescape"),
                 capture_output=True,
                 timeout=_TIMEOUT_S,
                 check=False,
             )
         except FileNotFoundError as error:
             raise UsageError("there is no git on PATH", "install it") from error
+        except OSError as error:
+            raise UsageError(f"git cannot be started: {error.strerror}", "install it") from error
         except subprocess.TimeoutExpired as error:
             raise UsageError(f"git {words[0]} did not answer in {_TIMEOUT_S} s") from error
         if done.returncode != 0:
             said = done.stderr.decode(errors="replace").strip().removeprefix("fatal: ")
             first = printable((said.splitlines() or ["no reason given"])[0])
-            raise UsageError(f"git {words[0]} refuses: {first}", mend)
-        return done.stdout.decode("utf-8", "surrogateescape").rstrip("\n")
+            owned = f"if it is yours: git config --global --add safe.directory {self.root}"
+            advice = owned if "dubious ownership" in first else mend
+            raise UsageError(f"git {words[0]} refuses: {first}", advice)
+        return done.stdout
 
     def commit(self, revision: str, option: str) -> str:
         """The full hash of the commit that `revision` names.

@@ -10,7 +10,7 @@ from harness.cli import parity
 from harness.gate.answer import GateAnswer
 from harness.gate.here import here
 from harness.inventory import environment
-from tests.harness.gate.checkout import made_checkout
+from tests.harness.gate.checkout import git, made_checkout
 from tests.harness.gate.green import DAY, GATES
 from tests.harness.signoff.signed import ALICE, add
 
@@ -35,6 +35,9 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = made_checkout(tmp_path / "checkout", monkeypatch)
     gates = folder / "parity_tests" / "gates.toml"
     gates.write_text(GATES.replace("threshold = 1\n", SIGNER, 1), "utf-8")
+    git(folder, "init", "-q")
+    git(folder, "add", "-A")
+    git(folder, "commit", "-qm", "the gates")
     return folder
 
 

@@ -34,13 +34,18 @@ def test_a_revoked_record_holds_no_longer(checkout: Signable) -> None:
     assert "(0002-revocation.json): the corpus left out hooks" in verified.output
 
 
-def test_the_revocation_itself_holds(checkout: Signable) -> None:
+def test_nothing_holds_where_the_newest_record_is_a_revocation(checkout: Signable) -> None:
     revoke(checkout)
 
-    result = checkout.invoke("verify")
+    for words in ((), ("0002-revocation.json",)):
+        result = checkout.invoke("verify", *words)
 
-    assert result.exit_code == 0, result.output
-    assert f"revokes {RECORD}: the corpus left out hooks" in result.output
+        assert result.exit_code == 1, result.output
+        assert f"revokes {RECORD}: the corpus left out hooks" in result.output
+        assert (
+            f"does not hold: phase A has no record that stands: {RECORD}: revoked by bob on "
+            in result.output
+        )
 
 
 def test_what_takes_the_revocation_away_is_seen(checkout: Signable) -> None:

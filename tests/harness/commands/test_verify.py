@@ -53,13 +53,18 @@ def test_each_thing_that_changed_is_named(checkout: Signable) -> None:
     result = checkout.invoke("verify")
 
     assert result.exit_code == 1
+    not_committed = (
+        "parity_tests/gates.toml is not as it was committed, and it says who may sign; "
+        "see `git diff HEAD -- parity_tests/gates.toml`, then commit it or put it back"
+    )
     assert sorted(problems(result)) == [
         "cassettes/a/1.yaml changed",
         "gates.toml changed",
+        not_committed,
         "services/clock.py changed",
         "waiver W1 changed",
     ]
-    assert result.output.splitlines()[-1] == f"{RECORD} does not hold: 4 reasons"
+    assert result.output.splitlines()[-1] == f"{RECORD} does not hold: 5 reasons"
 
 
 @pytest.mark.parametrize("place", [30, 400, 2000, -200, -40, -5])
@@ -186,10 +191,11 @@ def test_what_was_found_is_written_as_json(checkout: Signable) -> None:
     assert document["notSaid"]
 
 
-def test_a_guest_key_makes_a_pull_request_valid_and_says_so(checkout: Signable) -> None:
+@pytest.mark.parametrize("place", ["parity-report/signoffs", "../thrown-away/signoffs"])
+def test_a_guest_key_makes_a_pull_request_valid_and_says_so(checkout: Signable, place: str) -> None:
     checkout.keygen("ci")
     checkout.commit()
-    folder = checkout.root / "parity-report" / "signoffs"
+    folder = Path(place)
     words = ["--signer", "ci", "--signoffs", folder]
     made = checkout.sign(*words, key="ci", profile="pull_request")
     assert made.exit_code == 0, made.output
@@ -202,6 +208,8 @@ def test_a_guest_key_makes_a_pull_request_valid_and_says_so(checkout: Signable) 
     assert result.exit_code == 0, result.output
     assert "trusted for this call, and for pull_request records only: ci" in result.output
     assert "ci is trusted by --also-trust, for this call and pull requests only" in result.output
+    outside = "remark: git cannot say whether records were taken away" in result.output
+    assert outside is place.startswith("..")
 
 
 def test_a_guest_key_never_makes_a_release_valid(checkout: Signable) -> None:

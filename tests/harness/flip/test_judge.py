@@ -11,6 +11,7 @@ from harness.flip.judge import Flip, judged_flip
 from harness.gate.answer import Answer, GateAnswer, ReasonKind, WaiverAnswer
 from harness.gate.gates import Gates, parse_gates
 from harness.inventory import Component, Inventory
+from harness.signoff.history import History
 from harness.signoff.records import Record
 from tests.harness.gate.green import GATES
 from tests.harness.signoff.signed import ALICE, BOB, MALLORY, add, components, revoke
@@ -38,6 +39,7 @@ def asked(folder: Path, **changes: Any) -> Flip:
         "current": HERE,
         "environment": MACHINE,
         "as_of": DAY,
+        "history": History(),
     }
     return judged_flip(**(values | changes))
 
@@ -118,6 +120,17 @@ def test_a_chain_that_was_rolled_back_is_refused(tmp_path: Path) -> None:
     (tmp_path / newest.name).unlink()
 
     assert kinds(asked(tmp_path)) == [ReasonKind.RECORD_REFUSED]
+
+
+def test_a_record_is_no_yes_where_git_cannot_say_whether_it_is_the_newest(tmp_path: Path) -> None:
+    add(tmp_path)
+
+    flip = asked(tmp_path, history=History(unknown=("there is no git",)))
+
+    assert (flip.answer, kinds(flip)) == (Answer.UNKNOWN, [ReasonKind.RECORD_UNKNOWN])
+    assert "there is no git" in flip.reasons[0].says
+    wrong = History(problems=("it is a link",), unknown=("there is no git",))
+    assert asked(tmp_path, history=wrong).answer is Answer.NO
 
 
 def test_another_head_than_the_reader_knows_is_refused(tmp_path: Path) -> None:

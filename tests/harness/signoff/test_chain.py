@@ -9,7 +9,8 @@ import pytest
 from harness.errors import UsageError
 from harness.gate.gates import Signing as SigningRules
 from harness.signoff.chain import read_chain, standing, verified_head
-from harness.signoff.problems import RecordRefused, SigningRefused
+from harness.signoff.history import History
+from harness.signoff.problems import RecordRefused, RecordUnknown, SigningRefused
 from harness.signoff.records import HEAD_FILE
 from harness.signoff.statement import SignOff
 from harness.signoff.trust import Signing
@@ -24,6 +25,9 @@ from tests.harness.signoff.signed import (
     sign_off,
     signing,
 )
+
+KNOWN = History()
+"""What git says of a folder in which nothing was ever committed."""
 
 
 def rules(threshold: int = 1) -> SigningRules:
@@ -66,13 +70,13 @@ def test_each_record_names_the_one_before_and_head_the_last(tmp_path: Path) -> N
     assert second.statement.predecessor is not None
     assert second.statement.predecessor.sha256 == first.sha256
     assert problems(tmp_path) == ""
-    assert verified_head(tmp_path, rules(), phase="B") == second.statement
-    assert verified_head(tmp_path, rules(), phase="A") == first.statement
+    assert verified_head(tmp_path, rules(), phase="B", history=KNOWN) == second.statement
+    assert verified_head(tmp_path, rules(), phase="A", history=KNOWN) == first.statement
 
 
 def test_an_empty_or_missing_folder_has_no_head(tmp_path: Path) -> None:
-    assert verified_head(tmp_path, rules()) is None
-    assert verified_head(tmp_path / "gone", rules()) is None
+    assert verified_head(tmp_path, rules(), history=KNOWN) is None
+    assert verified_head(tmp_path / "gone", rules(), history=KNOWN) is None
 
 
 def test_a_rolled_back_head_is_seen(tmp_path: Path) -> None:
@@ -159,6 +163,13 @@ def test_a_folder_that_was_deleted_whole_is_seen_where_git_remembers(tmp_path: P
 
     with pytest.raises(RecordRefused, match="was committed once and is gone"):
         verified_head(folder, rules())
+
+
+def test_outside_of_a_repository_nothing_vouches_for_a_record(tmp_path: Path) -> None:
+    add(tmp_path)
+
+    with pytest.raises(RecordUnknown, match="git cannot say whether records were taken away"):
+        verified_head(tmp_path, rules())
 
 
 def test_a_missing_head_is_seen(tmp_path: Path) -> None:
@@ -280,7 +291,7 @@ def test_a_record_counts_only_with_as_many_signers_as_the_gates_ask(tmp_path: Pa
     again = add_signature(record.file, BOB, signing(2))
 
     assert again.envelope.payload == record.envelope.payload
-    assert verified_head(tmp_path, rules(2)) == record.statement
+    assert verified_head(tmp_path, rules(2), history=KNOWN) == record.statement
 
 
 def test_one_signer_cannot_sign_twice(tmp_path: Path) -> None:
@@ -403,7 +414,7 @@ def test_a_sign_off_after_a_revocation_holds(tmp_path: Path) -> None:
     revoke(tmp_path, add(tmp_path))
     record = add(tmp_path)
 
-    head = verified_head(tmp_path, rules())
+    head = verified_head(tmp_path, rules(), history=KNOWN)
     assert isinstance(head, SignOff)
     assert head == record.statement
 

@@ -6,6 +6,7 @@ import pytest
 
 from harness.inventory import Component, Inventory
 from harness.signoff.chain import read_chain
+from harness.signoff.history import History
 from harness.signoff.records import Record, read_record
 from harness.signoff.verification import Verification, verified
 from tests.harness.signoff.signed import add, components, revoke, signing
@@ -19,11 +20,16 @@ def now(**changed: Component) -> Inventory:
 
 
 def check(
-    record: Record, here: Inventory | None = None, environment: Mapping[str, str] = PYTHON
+    record: Record,
+    here: Inventory | None = None,
+    environment: Mapping[str, str] = PYTHON,
+    *,
+    whole: bool = False,
+    history: History | None = None,
 ) -> Verification:
-    chain = read_chain(record.file.parent, signing())
+    chain = read_chain(record.file.parent, signing(), history=history or History())
     cassettes = {"text/one": "cassettes/text/one.yaml"}
-    return verified(record, chain, signing(), here or now(), environment, cassettes)
+    return verified(record, chain, signing(), here or now(), environment, cassettes, whole=whole)
 
 
 def test_a_record_holds_where_nothing_changed(tmp_path: Path) -> None:
@@ -106,12 +112,50 @@ def test_a_byte_of_the_record_is_named_as_its_signature(tmp_path: Path) -> None:
     assert told == ("0001-A-release.json: the record's signature does not fit its bytes (alice)",)
 
 
-def test_a_revoked_record_does_not_hold(tmp_path: Path) -> None:
+def test_a_revoked_record_does_not_hold_and_neither_does_its_phase(tmp_path: Path) -> None:
     record = add(tmp_path)
     revocation = revoke(tmp_path, record)
 
     assert "revoked by alice" in check(record).problems[0]
-    assert check(revocation).holds
+    (problem,) = check(revocation).problems
+    assert problem.startswith(f"phase A has no record that stands: {record.name}: revoked by alice")
+
+
+def test_a_revoked_phase_is_no_reason_against_a_record_of_another_that_is_named(
+    tmp_path: Path,
+) -> None:
+    revoke(tmp_path, add(tmp_path))
+    other = add(tmp_path, phase="B")
+
+    assert check(other).holds
+    (problem,) = check(other, whole=True).problems
+    assert problem.startswith("phase A has no record that stands")
+
+
+def test_the_revocation_of_an_older_record_leaves_the_newest_of_its_phase(tmp_path: Path) -> None:
+    first, second = add(tmp_path), add(tmp_path)
+    revocation = revoke(tmp_path, first)
+
+    assert check(revocation, whole=True).holds
+    assert check(second).holds
+    assert not check(first).holds
+
+
+def test_an_older_record_does_not_hold_where_the_newest_of_its_phase_was_revoked(
+    tmp_path: Path,
+) -> None:
+    first = add(tmp_path)
+    revoke(tmp_path, add(tmp_path))
+
+    assert "phase A has no record that stands: 0002-A-release.json" in check(first).problems[0]
+
+
+def test_a_record_is_undecided_where_git_cannot_say_whether_others_are_missing(
+    tmp_path: Path,
+) -> None:
+    result = check(add(tmp_path), history=History(unknown=("there is no git",)))
+
+    assert (result.problems, result.undecided, result.holds) == ((), ("there is no git",), False)
 
 
 def test_an_older_record_is_judged_with_the_whole_chain(tmp_path: Path) -> None:
