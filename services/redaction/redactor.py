@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from copy import copy
 from typing import Final, TypeVar
 
@@ -30,8 +29,7 @@ class Redactor:
 
     def __init__(self, known: Collection[str] = (), *, homes: bool = True) -> None:
         self._homes = homes
-        longest_first = sorted(set(known), key=len, reverse=True)
-        self._known = re.compile("|".join(map(re.escape, longest_first))) if known else None
+        self._known = tuple(sorted(filter(None, set(known)), key=len, reverse=True))
         self._tokens: Sequence[Token] = TOKENS
         self._clean: set[str] | None = None
         """Texts that were looked at without finding anything, where texts come again."""
@@ -51,14 +49,21 @@ class Redactor:
         if not self.suspects(text):
             return []
         found = find(text, self._tokens, homes=self._homes)
-        if self._known is not None:
+        if self._known:
             found += (
                 Found(start, end, SecretKind.KNOWN)
                 for view in views(text)
-                for match in self._known.finditer(view.text)
-                for start, end in view.original(*match.span())
+                for place in self._known_in(view.text)
+                for start, end in view.original(*place)
             )
         return _apart(found)
+
+    def _known_in(self, text: str) -> Iterator[tuple[int, int]]:
+        for secret in self._known:
+            start = text.find(secret)
+            while start >= 0:
+                yield start, start + len(secret)
+                start = text.find(secret, start + 1)
 
     def narrowed(self, text: str) -> Redactor:
         """One that finds the same in pieces of `text`, sooner: it looks for less."""
@@ -70,8 +75,7 @@ class Redactor:
         """Whether it is worth looking: quick, and never wrong in saying no."""
         if suspicious(text, self._tokens):
             return True
-        known = self._known
-        return known is not None and any(known.search(view.text) for view in views(text))
+        return any(secret in view.text for view in views(text) for secret in self._known)
 
     def text(self, text: str) -> str:
         """`text` with masks for secrets, as long as before; itself where there is none."""
