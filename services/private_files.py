@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import IO, Any, Final
+from typing import IO, Any, BinaryIO, Final, Literal, TextIO, overload
 
 __all__ = ["PRIVATE_FILE", "PRIVATE_FOLDER", "make_private_folder", "open_private", "write_private"]
 
@@ -16,6 +16,10 @@ PRIVATE_FILE: Final = 0o600
 PRIVATE_FOLDER: Final = 0o700
 
 
+@overload
+def open_private(file: Path, mode: Literal["w", "a", "x"], **options: Any) -> TextIO: ...
+@overload
+def open_private(file: Path, mode: Literal["wb", "ab", "xb"], **options: Any) -> BinaryIO: ...
 def open_private(file: Path, mode: str, **options: Any) -> IO[Any]:
     """`file.open(mode)`; a file that this creates has mode 0600, one that is there keeps its own.
 
@@ -34,15 +38,21 @@ def open_private(file: Path, mode: str, **options: Any) -> IO[Any]:
     return open(file, mode, opener=opener, **options)
 
 
-def write_private(file: Path, content: bytes) -> None:
-    """Write a whole file, so that nobody else can read it also where it was there already.
+def write_private(file: Path, content: bytes, *, draft: bool = False) -> None:
+    """Write a whole file; see `open_private`.
+
+    Args:
+        file: The file.
+        content: All that is in it afterwards.
+        draft: It is going to take another file's place. One that somebody else has put there is
+            deleted first, because its mode would stay.
 
     Raises:
         OSError: as `open` does.
     """
-    with open_private(file, "wb") as stream:
-        if hasattr(os, "fchmod"):
-            os.fchmod(stream.fileno(), PRIVATE_FILE)
+    if draft:
+        file.unlink(missing_ok=True)
+    with open_private(file, "xb" if draft else "wb") as stream:
         stream.write(content)
 
 

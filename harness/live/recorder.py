@@ -273,7 +273,7 @@ def _write(texts: Mapping[Path, str]) -> None:
     file = next(iter(texts))
     try:
         for file, draft in drafts.items():
-            write_private(draft, texts[file].encode("utf-8", "replace"))
+            write_private(draft, texts[file].encode("utf-8", "replace"), draft=True)
         for file, draft in drafts.items():
             draft.replace(file)
     except OSError as error:
