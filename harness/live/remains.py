@@ -100,7 +100,7 @@ def _first(joined: str, secret: str, spellings: Collection[str]) -> int | None:
         start = joined.find(block)
         while start >= 0:
             low, high = _run(joined, secret, start, offset, size)
-            if high - low >= least and _telling(joined[low:high]):
+            if high - low >= least and _gives_away(joined[low:high]):
                 return low
             start = joined.find(block, start + 1)
     return None
@@ -128,7 +128,7 @@ def _run(joined: str, secret: str, start: int, offset: int, size: int) -> tuple[
     return start - low, start + high
 
 
-def _telling(run: str) -> bool:
+def _gives_away(run: str) -> bool:
     """Words and paths of a value occur elsewhere as well; letters and digits together do not."""
     return any(
         len(piece) >= _SHORTEST and any(map(str.isdigit, piece)) and any(map(str.isalpha, piece))

@@ -116,11 +116,11 @@ def test_a_token_spread_over_a_stream_in_colours_is_masked_in_each_piece(name: s
 
     clean = redacted_value(stream)
 
-    told = [step["candidates"][0]["content"]["parts"][0]["text"] for step in clean]
-    assert [len(text) for text in told] == [len(text) for text in texts]
-    assert told[0].startswith(f"see {RED}")
-    assert told[1].endswith(f"{RESET} there")
-    assert [piece for piece in pieces(secret) if piece in "".join(told)] == []
+    shown = [step["candidates"][0]["content"]["parts"][0]["text"] for step in clean]
+    assert [len(text) for text in shown] == [len(text) for text in texts]
+    assert shown[0].startswith(f"see {RED}")
+    assert shown[1].endswith(f"{RESET} there")
+    assert [piece for piece in pieces(secret) if piece in "".join(shown)] == []
 
 
 @pytest.mark.parametrize("name", [*PLACED, *PROVIDERS])
