@@ -182,11 +182,17 @@ class _Cookies:
 
     def find(self, text: str, small: str) -> Iterator[Found]:
         """Where in `text`."""
-        for match in _COOKIE.finditer(small):
-            for pair in _PAIR.finditer(match["pairs"]):
-                start, end = (match.start("pairs") + at for at in pair.span("v"))
-                if pair["name"] not in _ATTRIBUTES and values.cookie(text[start:end]):
-                    yield Found(start, end, SecretKind.COOKIE)
+        match = _COOKIE.search(small)
+        while match is not None:
+            start, end = match.span("pairs")
+            # Another header on the same line has pairs of its own.
+            following = small.find("cookie:", start, end)
+            end = end if following < 0 else following
+            for pair in _PAIR.finditer(small[start:end]):
+                low, high = (start + at for at in pair.span("v"))
+                if pair["name"] not in _ATTRIBUTES and values.cookie(text[low:high]):
+                    yield Found(low, high, SecretKind.COOKIE)
+            match = _COOKIE.search(small, max(end, match.start() + 1))
 
 
 _PLACES: Final[tuple[_Place | _Cookies, ...]] = (

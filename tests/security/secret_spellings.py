@@ -202,6 +202,7 @@ PLACED: Final = {
     "cookie": ("Cookie: theme=dark; sid={}; lang=en", made(32)),
     "cookie in curl": ("curl -H 'Cookie: session={}' https://x", made(32)),
     "cookie in python": ("{{'Cookie': 'session={}'}}", made(32)),
+    "two headers in a line": ("Cookie: lang=en; Set-Cookie: sid={}; Path=/", made(32)),
     "set-cookie": ("Set-Cookie: sid={}; Path=/; HttpOnly; SameSite=Lax", made(32)),
     "password, environment": ("PASSWORD={}", _PLAIN_PASSWORD),
     "password that is a word": ("export DB_PASSWORD={}", "swordfish"),
