@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Final
 
 from services.node_errors import node_error_message
+from services.private_files import make_private_folder, write_private
 from services.wire import js_length, js_locale_number, js_slice
 
 __all__ = [
@@ -63,11 +64,11 @@ def write_output(file: Path, content: str) -> None:
         OutputFileError: the folder or the file could not be written.
     """
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(file.parent)
     except OSError as error:
         raise OutputFileError(node_error_message(error, "mkdir", file.parent)) from error
     try:
-        file.write_bytes(node_utf8(content))
+        write_private(file, node_utf8(content))
     except OSError as error:
         raise OutputFileError(node_error_message(error, "open", file)) from error
 

@@ -23,6 +23,7 @@ from harness.commands.options import (
     worker_count,
 )
 from harness.errors import UsageError
+from services.private_files import write_private
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.experiment.backend import Backend
@@ -313,7 +314,7 @@ def _say_begin(asked: _Asked, plan: GenerationPlan, resumed: bool, blocks: int) 
 
 def _write_json(file: Path, text: str) -> None:
     try:
-        file.write_text(text, "utf-8")
+        write_private(file, text.encode())
     except OSError as error:
         problem = f"{file} cannot be written: {error.strerror}"
         raise UsageError(problem, "choose another file with --json") from error

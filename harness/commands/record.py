@@ -51,11 +51,12 @@ def record(
 
     Keys and tokens are masked, those of the environment and whatever looks like one, also where the
     answer's pieces cut them; the paths of the folder and the home are replaced; HTTP headers and
-    files such as .env are left out. Read a cassette before you share it.
+    files such as .env are left out. Where a secret of the environment is spread so that no mask can
+    cover it, nothing is written. Read a cassette before you share it.
 
     Ctrl-C ends the run; what was recorded so far is written.
 
-    Exit codes: those of `parity agent`; 2 where the cassette cannot be written.
+    Exit codes: those of `parity agent`; 2 where the cassette cannot be, or is not, written.
     """  # noqa: D301 - click's mark for lines that stay as they are
     from harness.live.recorder import Recorder
     from harness.live.requests import requests_file

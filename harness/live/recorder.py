@@ -27,6 +27,7 @@ from harness.replay.observation import RunPaths
 from services.clock import Clock, iso_timestamp
 from services.model.errors import FatalInputError
 from services.model.generator import ContentGenerator
+from services.private_files import write_private
 from services.state import ApprovalMode
 from services.wire import Json, JsonObject, js_json
 from surfaces.headless.witness import RunFacts
@@ -139,13 +140,14 @@ class Recorder:
             interrupted: Whether somebody ended the run before its own end.
 
         Raises:
-            UsageError: a file cannot be written, or what was recorded is no cassette.
+            UsageError: a file cannot be written, what was recorded is no cassette, or a secret is
+                left in it that no mask can cover. Then nothing is written.
         """
         seen = self._seen
         if seen is None or not seen.tape.steps:
             return None
         stopped = interrupted or seen.aborted
-        document = self._document(seen, stopped)
+        document: JsonObject = seen.scrubber.value(self._document(seen, stopped))
         name = document["name"]
         try:
             cassette = build_cassette(json.loads(js_json(document)), self._file)
@@ -154,10 +156,15 @@ class Recorder:
                 f"what was recorded is no cassette: {problem}", "record without what it names"
             ) from problem
         requests = requests_file(self._file)
-        written = request_lines(seen.tape.requests)
-        lines = "".join(f"{js_json(line)}\n" for line in map(seen.scrubber.value, written))
-        _write(requests, lines)
-        _write(self._file, f"# Recorded by `parity record`: {name}\n{dump_yaml(document)}")
+        asked: list[Json] = seen.scrubber.value(list(request_lines(seen.tape.requests)))
+        seen.scrubber.refuse_remains(document, self._file.name)
+        seen.scrubber.refuse_remains(asked, requests.name)
+        _write(
+            {
+                requests: "".join(f"{js_json(line)}\n" for line in asked),
+                self._file: f"# Recorded by `parity record`: {name}\n{dump_yaml(document)}",
+            }
+        )
         return Recorded(
             file=self._file,
             requests=requests,
@@ -259,13 +266,19 @@ def _resumed(file: Path | None) -> JsonObject | None:
     return {"records": records, "file": file.name}
 
 
-def _write(file: Path, text: str) -> None:
-    draft = file.with_name(f"{file.name}.part")
+def _write(texts: Mapping[Path, str]) -> None:
+    """Write all of the files, or none."""
+    drafts = {file: file.with_name(f"{file.name}.part") for file in texts}
+    new = [file for file in texts if not file.exists()]
+    file = next(iter(texts))
     try:
-        draft.write_text(text, "utf-8", "replace")
-        draft.replace(file)
+        for file, draft in drafts.items():
+            write_private(draft, texts[file].encode("utf-8", "replace"), draft=True)
+        for file, draft in drafts.items():
+            draft.replace(file)
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
+        for left in (*drafts.values(), *new):
+            with suppress(OSError):
+                left.unlink(missing_ok=True)
         problem = f"{file}: cannot be written: {error.strerror}"
         raise UsageError(problem, "choose another file with --out") from error

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import base64
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import PurePosixPath
 from typing import Final
+from urllib.parse import quote
 
+from harness.errors import UsageError
+from harness.live.remains import remains
 from services.model.auth import parse_custom_headers
 from services.redaction import Redactor, masked
 from services.wire import Json, JsonObject
@@ -14,9 +19,13 @@ from services.workspace import Workspace
 
 __all__ = ["Scrubber", "is_secret_file"]
 
-_SECRET_WORDS: Final = ("API_KEY", "APIKEY", "TOKEN", "SECRET", "PASSWORD", "CREDENTIAL")
+_SECRET_NAME: Final = re.compile(
+    r"API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|COOKIE|_KEY\Z|_PASS\Z|_PWD\Z"
+)
+_IN_ADDRESS: Final = re.compile(r"://[^\s/@:]{0,100}:([^\s/@]{1,200})@")
 _SHORTEST: Final = 8
 """A shorter value is no secret, and its text is found everywhere."""
+_HEADERS: Final = "GEMINI_CLI_CUSTOM_HEADERS"
 _SECRET_KEY: Final = re.compile(
     r"(?i)api[-_]?key|token$|secret|password|authorization|credential|^headers$|^oauth$"
 )
@@ -42,7 +51,10 @@ class Scrubber:
     """
 
     def __init__(self, variables: Mapping[str, str], workspace: Workspace) -> None:
-        self._redactor = Redactor(set(_secrets(variables)))
+        self._variables = {text: name for name, text in _secrets(variables)}
+        self._redactor = Redactor(
+            {*self._variables, *(each for text in self._variables for each in _spellings(text))}
+        )
         places = {str(workspace.root): "<WS>", str(workspace.home): "<HOME>"}
         self._places = [
             # A folder's name that goes on is another folder's.
@@ -73,18 +85,54 @@ class Scrubber:
 
     def holds_secret(self, data: str | bytes) -> bool:
         """Whether a secret is in there."""
-        text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
-        return bool(self._redactor.secrets_in(text))
+        if isinstance(data, str):
+            return bool(self._redactor.secrets_in(data))
+        text = data.decode("utf-8", "replace")
+        # Text of two bytes a character reads like this, too.
+        return any(map(self.holds_secret, (text, text.replace("\0", ""))))
+
+    def refuse_remains(self, value: Json, name: str) -> None:
+        """Refuse to keep `value`, called `name`, if a secret is left that no mask can cover.
+
+        Such are pieces of one that are spread over answers, and one in a field that must stay as
+        it is, such as a signature.
+
+        Raises:
+            UsageError: with the variable whose value it is, and where it begins.
+        """
+        for secret, variable in self._variables.items():
+            place = remains(value, secret, _spellings(secret))
+            if place is not None:
+                raise UsageError(
+                    f"nothing was written: {name} holds pieces of the value of {variable}, from "
+                    f"{place} on, and no mask can cover them",
+                    "record without the answer that shows it, or unset the variable if its value "
+                    "is no secret",
+                )
 
 
-def _secrets(variables: Mapping[str, str]) -> Iterator[str]:
+def _secrets(variables: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """Names and values; a value may occur more than once."""
     for name, value in variables.items():
-        if any(word in name.upper() for word in _SECRET_WORDS):
-            yield from (text for text in (value, value.strip()) if len(text) >= _SHORTEST)
-    for value in parse_custom_headers(variables.get("GEMINI_CLI_CUSTOM_HEADERS")).values():
-        if len(value) >= _SHORTEST:
-            yield value
-            yield from (word for word in value.split() if len(word) >= _SHORTEST)
+        found = [value, value.strip()] if _SECRET_NAME.search(name.upper()) else []
+        found += _IN_ADDRESS.findall(value)
+        yield from ((name, text) for text in found if len(text) >= _SHORTEST)
+    for value in parse_custom_headers(variables.get(_HEADERS)).values():
+        for text in (value, *value.split()):
+            if len(text) >= _SHORTEST:
+                yield _HEADERS, text
+
+
+def _spellings(secret: str) -> set[str]:
+    """How else programs write `secret`: base64 from each offset, hexadecimal, escaped."""
+    data = secret.encode("utf-8", "surrogateescape")
+    written = {quote(secret, safe=""), json.dumps(secret)[1:-1], data.hex(), repr(secret)[1:-1]}
+    for before in range(3):
+        coded = base64.b64encode(b"\0" * before + data).decode()
+        # Characters at the edges also hold bits of what stands beside the secret.
+        inner = coded[-(-before * 8 // 6) : (before + len(data)) * 8 // 6]
+        written |= {inner, inner.replace("+", "-").replace("/", "_")}
+    return written - {secret}
 
 
 def _without_secret_keys(value: Json) -> Json:

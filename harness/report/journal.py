@@ -21,6 +21,7 @@ from harness.journal_header import JournalHeader
 from harness.json_lines import JsonLines
 from harness.parity.verdict import CaseResult
 from harness.report.journal_reading import JournalRecord, read_header, read_journal, shard_of
+from services.private_files import open_private
 
 __all__ = [
     "Journal",
@@ -75,7 +76,9 @@ class Journal(JsonLines):
                 file.replace(self.set_aside)
             if self.before is not None:
                 os.truncate(file, self.before.whole_bytes)
-            super().__init__(file.open("w" if self.before is None else "a", encoding="utf-8"))
+            super().__init__(
+                open_private(file, "w" if self.before is None else "a", encoding="utf-8")
+            )
         except OSError as error:
             problem = f"the journal {file} cannot be written: {error.strerror}"
             raise UsageError(problem, "choose another place with --journal") from error

@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from services.private_files import PRIVATE_FILE
+
 __all__ = ["JOURNALS", "MOST", "keep_copy", "kept_journals", "kept_place", "prune"]
 
 JOURNALS: Final = Path(".parity") / "journals"
@@ -32,7 +34,7 @@ def kept_place(started_at: datetime, folder: Path = JOURNALS) -> Path | None:
         for number in range(1, _TRIES):
             file = folder / f"{stamp}-{number}.jsonl"
             with suppress(FileExistsError):
-                file.touch(exist_ok=False)
+                file.touch(PRIVATE_FILE, exist_ok=False)
                 return file
     except OSError:
         return None

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from harness.errors import UsageError
+from services.private_files import write_private
 
 if TYPE_CHECKING:  # importing it costs what `parity --help` must not
     from harness.report.model import RunReport
@@ -61,7 +62,7 @@ class Writer:
             mend = f"delete it, or choose another place with {self.option}"
             raise UsageError(f"{file} leads out of the folder", mend)
         try:
-            file.write_text(text, "utf-8")
+            write_private(file, text.encode())
         except OSError as error:
             problem = f"{file} cannot be written: {error.strerror}"
             raise UsageError(problem, f"choose another place with {self.option}") from error

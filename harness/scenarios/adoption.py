@@ -39,6 +39,9 @@ def cleaned(document: JsonObject, name: str, scrubber: Scrubber, note: str | Non
     Secrets and this machine's paths are struck out, files in which people keep keys left out. Of
     its provenance stays what says where it comes from; not the seed, which draws another scenario
     once the grammar has changed.
+
+    Raises:
+        UsageError: a secret is left that no mask can cover.
     """
     scrubbed: JsonObject = scrubber.value(document)
     remarks = ["struck out: secrets or paths of this machine"] if scrubbed != document else []
@@ -57,6 +60,7 @@ def cleaned(document: JsonObject, name: str, scrubber: Scrubber, note: str | Non
         if left_out:
             found[key] = kept
     ordered: JsonObject = {key: found[key] for key in CASSETTE_KEYS if key in found}
+    scrubber.refuse_remains(ordered, name)
     return Cleaned(ordered, tuple(remarks))
 
 

@@ -18,6 +18,7 @@ from typing import Final, Literal
 from harness.canonical import printable
 from harness.cassette.dump import dump_yaml
 from harness.errors import UsageError
+from services.private_files import write_private
 from services.redaction import redacted
 from services.wire import JsonObject
 
@@ -124,7 +125,7 @@ def write_found(folder: Path, found: FoundCassette, name: str | None = None) -> 
     part = file.with_name(f".{file.name}.part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, "utf-8")
+        write_private(part, text.encode(), draft=True)
         part.replace(file)
     except OSError as error:
         problem = f"the finding {file} cannot be written: {error.strerror}"

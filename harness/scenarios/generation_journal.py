@@ -17,6 +17,7 @@ from harness.json_lines import JsonLines, changed
 from harness.parity.verdict import CaseResult
 from harness.scenarios.block import BlockDone
 from harness.scenarios.generation import Again, Generation, GenerationPlan, Outcome, Shrinking
+from services.private_files import open_private
 from services.wire import JsonObject
 
 __all__ = ["JOURNALS", "GenerationJournal", "last_seed"]
@@ -61,7 +62,9 @@ class GenerationJournal(JsonLines):
             folder.mkdir(parents=True, exist_ok=True)
             if self.resumed:
                 os.truncate(self.file, self._read_back(header))
-            super().__init__(self.file.open("a" if self.resumed else "w", encoding="utf-8"))
+            super().__init__(
+                open_private(self.file, "a" if self.resumed else "w", encoding="utf-8")
+            )
         except OSError as error:
             problem = f"the journal {self.file} cannot be written: {error.strerror}"
             raise UsageError(problem, "run in a folder that can be written to") from error

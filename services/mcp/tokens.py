@@ -25,6 +25,7 @@ from services.mcp.endpoints import OAuthSecurityError, is_loopback_url, validate
 from services.net.mcp_clients import open_mcp_client
 from services.net.terms import Terms
 from services.node_errors import node_error_message
+from services.private_files import make_private_folder
 from services.wire import JsonObject, js_json_pretty
 
 __all__ = ["TokenError", "TokenStore", "tokens_path"]
@@ -178,7 +179,7 @@ class TokenStore:
             self._feedback("error", f"Failed to remove MCP OAuth token: {error.strerror}")
 
     def _write(self, tokens: list[JsonObject]) -> None:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self._path.parent)
         text = js_json_pretty(tokens).encode("utf-8", "replace")
         scratch = self._path.with_name(f".{self._path.name}.new")
         scratch.unlink(missing_ok=True)

@@ -21,6 +21,7 @@ from services.model.generator import (
     EmbedRequest,
     ModelRequest,
 )
+from services.private_files import open_private
 from services.wire import Json, JsonObject, js_json
 
 __all__ = ["RecordingContentGenerator"]
@@ -73,7 +74,7 @@ class RecordingContentGenerator:
 
     def _append(self, method: str, response: Json) -> None:
         line = js_json({"method": method, "response": response})
-        with self._path.open("a", encoding="utf-8", newline="\n") as file:
+        with open_private(self._path, "a", encoding="utf-8", newline="\n") as file:
             file.write(f"{line}\n")
 
 

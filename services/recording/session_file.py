@@ -1,5 +1,7 @@
 """A recording's file: JSON lines appended one at a time, by a writer that a full disk stops.
 
+Only its owner can read it; the core leaves that to the umask.
+
 Source: core `services/chatRecordingService.ts` (`appendRecord`, `rewriteConversationFile`).
 """
 
@@ -12,6 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
+from services.private_files import make_private_folder, open_private, write_private
 from services.wire import JsonObject, js_json
 
 __all__ = ["SessionFile", "is_disk_full", "json_line"]
@@ -81,15 +84,15 @@ class SessionFile:
 
     def _append(self, portions: Iterable[bytes]) -> None:
         try:
-            file = self.path.open("ab")
+            file = open_private(self.path, "ab")
         except (FileNotFoundError, NotADirectoryError):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            file = self.path.open("ab")
+            make_private_folder(self.path.parent)
+            file = open_private(self.path, "ab")
         with file:
             file.writelines(portions)
 
     def _replace(self, content: bytes, now_ms: int) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
+        make_private_folder(self.path.parent)
         if self.path.exists():
             backup = self.path.with_name(f"{self.path.name}.unreadable-{now_ms}")
             try:
@@ -99,7 +102,7 @@ class SessionFile:
                 logger.exception("the unreadable session file %s could not be kept", self.path)
         written = self.path.with_name(f"{self.path.name}.tmp-{os.getpid()}")
         try:
-            written.write_bytes(content)
+            write_private(written, content, draft=True)
             written.rename(self.path)
         except OSError:
             written.unlink(missing_ok=True)

@@ -23,6 +23,8 @@ class SecretKind(StrEnum):
     BEARER = "bearer token"
     BASIC = "basic credentials"
     NAMED = "named key or token"
+    PASSWORD = "password"  # noqa: S105 - what messages call one
+    COOKIE = "cookie"
     HOME = "home path of a person"
     KNOWN = "secret of the environment"
 

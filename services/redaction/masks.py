@@ -14,7 +14,7 @@ MASK: Final = "REDACTED"
 """How the mask of anything that is long enough begins; the rest is filled with `x`."""
 _FILLERS: Final = ("x", "\u00d7", "\u203b", "\U0001d5eb")
 """Of one, two, three and four bytes in UTF-8."""
-_MASKED: Final = re.compile(rf"(?:{MASK})?[{''.join(_FILLERS)}]*\Z")
+_MASKED: Final = re.compile(rf"(?:{MASK})?[{''.join(_FILLERS)}\r\n]*\Z")
 _STANDS_FOR: Final = re.compile(
     r"(?i)(?:your|my|the|some|an?|insert|put|change|test|fake|dummy|sample|example)[-_ ]"
     r"|[<$\{%]|\.\.\.|…|placeholder|changeme|(?:none|null|undefined|true|false)\Z"

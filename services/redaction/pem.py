@@ -1,4 +1,4 @@
-"""PEM blocks: whole, or as far as they go where the end was cut off."""
+"""PEM blocks: whole, or as far as they go where the end was cut off. PuTTY's private lines, too."""
 
 from __future__ import annotations
 
@@ -16,10 +16,18 @@ _CUT_BODY: Final = re.compile(
     r"(?:(?:\\[nr]|[\s\"'|>,\\]){0,16}(?:(?:Proc-Type|DEK-Info)[^\n\\]{0,100}"
     r"|[A-Za-z0-9+/=]{16,1024}+))+(?:(?:\\[nr]|\s){1,4}[A-Za-z0-9+/=]{1,15}+(?=[\r\n\\\"']|\Z))?"
 )
+_LINE_END: Final = r"(?:\\[nr]|[\r\n]){1,4}"
+_PUTTY: Final = re.compile(
+    rf"Private-Lines: \d{{1,4}}{_LINE_END}"
+    rf"([A-Za-z0-9+/=]{{4,1024}}+(?:{_LINE_END}[A-Za-z0-9+/=]{{4,1024}}+(?![:\-]))*+)"
+)
 
 
 def pem_blocks(text: str) -> Iterator[Found]:
     """Blocks with something between their borders; prose that names a border is none."""
+    if "Private-Lines: " in text:
+        for match in _PUTTY.finditer(text):
+            yield Found(*match.span(1), SecretKind.PEM)
     if "-----BEGIN " not in text:
         return
     borders = list(_BORDER.finditer(text))

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, Protocol, Self, TypeAlias
 
+from services.redaction.assigned import secret_under, telling_key
 from services.redaction.kinds import Found, SecretKind
 from services.redaction.lanes import Path, lanes
 from services.redaction.masks import with_masks
-from services.redaction.patterns import telling_key
 
 __all__ = ["Located", "Reader", "redacted_value", "secrets_in_value"]
 
@@ -24,6 +24,10 @@ Lane: TypeAlias = list[tuple[Path, str]]
 
 class Reader(Protocol):
     """What a walk asks of a `Redactor`."""
+
+    def narrowed(self, text: str) -> Self:
+        """One that looks only for what pieces of `text` can hold."""
+        ...
 
     def suspects(self, text: str) -> bool:
         """Whether it is worth looking."""
@@ -66,9 +70,10 @@ def redacted_value(value: Any, reader: Reader) -> Any:
     """See `Redactor.value`."""
     if isinstance(value, str):
         return reader.text(value)
-    if not isinstance(value, (dict, list, tuple)) or not _suspicious(value, reader):
+    narrow = _narrowed(value, reader)
+    if narrow is None:
         return value
-    return _rebuilt(value, reader, _spread(value, reader), (), "")
+    return _rebuilt(value, narrow, _spread(value, narrow), (), "")
 
 
 def secrets_in_value(value: Any, reader: Reader) -> Iterator[Located]:
@@ -76,8 +81,12 @@ def secrets_in_value(value: Any, reader: Reader) -> Iterator[Located]:
     if isinstance(value, str):
         yield from (Located((), one.kind) for one in reader.secrets_in(value))
         return
-    if not isinstance(value, (dict, list, tuple)) or not _suspicious(value, reader):
-        return
+    narrow = _narrowed(value, reader)
+    if narrow is not None:
+        yield from _located(value, narrow)
+
+
+def _located(value: Any, reader: Reader) -> Iterator[Located]:
     spread: set[Path] = set()
     for lane in _all_lanes(value, (), spread):
         for one in reader.secrets_in_chunks([text for _, text in lane]):
@@ -89,10 +98,17 @@ def secrets_in_value(value: Any, reader: Reader) -> Iterator[Located]:
             yield from (Located(path, one.kind) for one in _found(text, context, reader))
 
 
-def _suspicious(value: Any, reader: Reader) -> bool:
-    """One look over all texts at once: what is asked of every value that is written."""
+def _narrowed(value: Any, reader: Reader) -> Reader | None:
+    """What reads the texts of `value`, after one look over all of them; `None`: nothing is there.
+
+    Every value that is written is looked at like this.
+    """
+    if not isinstance(value, (dict, list, tuple)):
+        return None
     texts: set[str] = set()
-    return _gather(value, texts, set()) or reader.suspects("\n".join(texts))
+    telling = _gather(value, texts, set())
+    joined = "\n".join(texts)
+    return reader.narrowed(joined) if telling or reader.suspects(joined) else None
 
 
 def _gather(value: Any, texts: set[str], seen: set[int]) -> bool:
@@ -113,6 +129,7 @@ def _gather(value: Any, texts: set[str], seen: set[int]) -> bool:
                     texts.add(item)
                     telling = telling or (len(item) > _SHORT and telling_key(key))
             elif isinstance(item, (dict, list, tuple)):
+                telling = telling or (not isinstance(item, dict) and telling_key(key))
                 telling = _gather(item, texts, seen) or telling
         telling = telling or value.keys() == _NAMED
     else:
@@ -196,6 +213,9 @@ def _found(text: str, context: str, reader: Reader) -> list[Found]:
     found = reader.secrets_in(text)
     if found or not context:
         return found
+    kind = secret_under(context, text)
+    if kind is not None:
+        return [Found(0, len(text), kind)]
     if context.lower() == "key":
         context = "?key="
     head = context if context.endswith("=") else f"{context}: "

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from io import FileIO
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol
 
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricReader
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
 from services.clock import Clock
+from services.private_files import open_private
 from services.telemetry.contract import TelemetryError
 from services.telemetry.otlp_json import metrics_object, span_object
 from services.wire import JsonObject
@@ -59,7 +59,7 @@ class Outfile(SpanProcessor):
         self._began_ms = clock.now_ms()
         try:
             # Unbuffered: a run that is killed leaves what had ended by then, in whole lines.
-            self._stream: FileIO | None = file.open("ab", buffering=0)
+            self._stream: IO[bytes] | None = open_private(file, "ab", buffering=0)
         except OSError as error:
             raise TelemetryError(
                 f"{file}: cannot be written: {error.strerror}; name another file with "

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Final
 
 from agent_protocol.events import TextDisplay, ToolDisplay
 from services.confinement import may_start
+from services.private_files import open_private
 from services.shell.syntax import (
     command_roots,
     detect_substitution,
@@ -314,7 +315,7 @@ class _Shell(Invocation):
 
         def write(piece: str | int) -> None:
             if isinstance(piece, str) and log is not None:
-                with log.open("a", encoding="utf-8") as stream:
+                with open_private(log, "a", encoding="utf-8") as stream:
                     stream.write(strip_ansi(piece))
 
         process.divert(write)
@@ -347,7 +348,7 @@ class _Shell(Invocation):
         log = background_log(self.host.workspace.home, shown_pid)
         try:
             log.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with log.open("x", encoding="utf-8") as stream:
+            with open_private(log, "x", encoding="utf-8") as stream:
                 stream.write(text)
         except OSError as error:
             logger.warning("no log for background process %d: %s", shown_pid, error)

@@ -25,6 +25,7 @@ from services.model.replay.responses import (
     ResponsesFormatError,
     read_responses,
 )
+from services.private_files import open_private
 
 __all__ = ["ModelSource", "auth_type_of", "choose_model", "open_model"]
 
@@ -134,7 +135,7 @@ def _check_record(file: Path) -> None:
         raise FatalInputError(f"{file}: is a folder; name a file with --record-responses")
     known = file.exists()
     try:
-        file.open("ab").close()
+        open_private(file, "ab").close()
         if not known:
             file.unlink()
     except OSError as error:

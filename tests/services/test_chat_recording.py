@@ -8,7 +8,7 @@ from agent_protocol.events import ToolDisplay
 from services.chat_recording import DISK_FULL, ChatRecording
 from services.clock import VirtualClock
 from services.ids import CountingIds
-from services.recording import rewriting
+from services.recording import rewriting, session_file
 from services.recording.loading import load_conversation_record
 from services.recording.records import ResumedSession
 from services.scheduler.calls import (
@@ -156,7 +156,7 @@ def test_a_full_disk_ends_the_recording_with_a_notice(
     def full(*args: object, **kwargs: object) -> None:
         raise OSError(errno.ENOSPC, "full")
 
-    monkeypatch.setattr(Path, "open", full)
+    monkeypatch.setattr(session_file, "open_private", full)
     recorder.recording.record_message(type="user", content=[])
     monkeypatch.undo()
     recorder.recording.record_message(type="user", content=[])

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from harness.cassette.document import MAX_BYTES
 from harness.errors import UsageError
+from services.private_files import open_private
 from services.wire import JsonObject
 
 __all__ = ["SHRINKS", "ShrinkHeader", "ShrinkJournal"]
@@ -66,7 +67,7 @@ class ShrinkJournal:
         first = json.dumps({"format": _FORMAT, **asdict(header)})
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._stream = self.file.open("w", encoding="utf-8")
+            self._stream = open_private(self.file, "w", encoding="utf-8")
         except OSError as error:
             problem = f"{self.file} cannot be written: {error.strerror}"
             raise UsageError(problem, "work in a folder that you may write to") from error

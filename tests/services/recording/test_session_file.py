@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from services.recording import session_file
 from services.recording.session_file import SessionFile, json_line
 
 
@@ -45,7 +46,7 @@ def test_a_full_disk_closes_the_file_and_is_told_once(
     def full(*args: object, **kwargs: object) -> None:
         raise OSError(number, "full")
 
-    monkeypatch.setattr(Path, "open", full)
+    monkeypatch.setattr(session_file, "open_private", full)
     file.append({"a": 1})
     file.append({"a": 2})
     file.replace([], 0)
@@ -65,13 +66,13 @@ def test_a_replacement_that_fails_leaves_no_half_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "s.jsonl"
-    write = Path.write_bytes
+    write = session_file.write_private
 
-    def half(self: Path, data: bytes) -> int:
-        write(self, data[:3])
+    def half(file: Path, data: bytes, **how: bool) -> None:
+        write(file, data[:3], **how)
         raise OSError(errno.EIO, "broken")
 
-    monkeypatch.setattr(Path, "write_bytes", half)
+    monkeypatch.setattr(session_file, "write_private", half)
 
     with pytest.raises(OSError, match="broken"):
         SessionFile(path, lambda: None).replace([{"a": 1}], 0)
