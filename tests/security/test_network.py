@@ -139,10 +139,10 @@ async def test_an_encoding_that_is_not_read_is_named(coding: str, said: str) -> 
 
 @pytest.mark.parametrize("headers", [{"x-long": "y" * MIB}, {f"x-{n}": "y" for n in range(99999)}])
 async def test_headers_without_an_end_break_the_answer(headers: dict[str, str]) -> None:
-    async with serving(lambda _: Answer(b"{}", headers=headers)) as server:
-        async with model(server.url) as generator:
-            with memory(32 * MIB), pytest.raises(NetworkError, match="fetch failed"):
-                await whole(generator)
+    answer = Answer(b"{}", headers=headers)
+    async with serving(lambda _: answer) as server, model(server.url) as generator:
+        with memory(32 * MIB), pytest.raises(NetworkError, match="fetch failed"):
+            await whole(generator)
 
 
 # --- MCP ---
@@ -258,9 +258,10 @@ def test_the_stream_of_an_mcp_servers_notices_holds_no_event_without_an_end(
 
     @mcp.on_virtual_time
     async def run() -> None:
-        with memory(12 * MESSAGE_BYTES):
-            async with serving(answer) as server:
-                async with mcp_session({"web": {"httpUrl": f"{server.url}/mcp"}}) as opened:
+        async with serving(answer) as server:
+            config = {"httpUrl": f"{server.url}/mcp"}
+            with memory(12 * MESSAGE_BYTES):
+                async with mcp_session({"web": config}) as opened:
                     with opened.clock.real_work():
                         await ended.wait()
                     result = await opened.call("mcp_web_only")
