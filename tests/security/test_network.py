@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import ast
 import asyncio
+import dataclasses
 import json
+import sys
 import threading
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
@@ -135,6 +137,14 @@ async def test_an_encoding_that_is_not_read_is_named(coding: str, said: str) -> 
     assert server.asked[0].headers["accept-encoding"] == "gzip, deflate"
 
 
+@pytest.mark.parametrize("headers", [{"x-long": "y" * MIB}, {f"x-{n}": "y" for n in range(99999)}])
+async def test_headers_without_an_end_break_the_answer(headers: dict[str, str]) -> None:
+    answer = Answer(b"{}", headers=headers)
+    async with serving(lambda _: answer) as server, model(server.url) as generator:
+        with memory(32 * MIB), pytest.raises(NetworkError, match="fetch failed"):
+            await whole(generator)
+
+
 # --- MCP ---
 
 
@@ -221,6 +231,56 @@ def test_an_event_stream_of_an_mcp_server_without_an_end_fails_the_call(
                     result = await opened.call("mcp_web_only")
                 assert result.error is not None
                 assert said in result.error.message
+
+    run()
+
+
+@pytest.mark.parametrize("piece", [b"data: " + b"x" * MIB, b"data: " + b"x" * MIB + b"\n"])
+def test_the_stream_of_an_mcp_servers_notices_holds_no_event_without_an_end(
+    mcp_session: mcp.OpenSession, piece: bytes
+) -> None:
+    ended = asyncio.Event()
+    content = [{"type": "text", "text": "still there"}]
+
+    def pieces() -> Iterator[bytes]:
+        try:
+            yield from endless(piece)()
+        finally:
+            ended.set()
+
+    def answer(asked: Asked) -> Answer:
+        if asked.method == "GET":
+            return Answer(headers=EVENTS, pieces=pieces)
+        reply = mcp_server(
+            lambda call: Answer(_result(call.json()["id"], {"content": content}), headers=JSON)
+        )(asked)
+        return dataclasses.replace(reply, headers={**reply.headers, "mcp-session-id": "s"})
+
+    @mcp.on_virtual_time
+    async def run() -> None:
+        async with serving(answer) as server:
+            config = {"httpUrl": f"{server.url}/mcp"}
+            with memory(12 * MESSAGE_BYTES):
+                async with mcp_session({"web": config}) as opened:
+                    with opened.clock.real_work():
+                        await ended.wait()
+                    result = await opened.call("mcp_web_only")
+                    assert mcp.said_to_model(result) == "still there"
+
+    run()
+
+
+def test_a_line_of_an_mcp_server_without_an_end_ends_the_connection(
+    mcp_session: mcp.OpenSession,
+) -> None:
+    flood = "import sys\nwhile True: sys.stdout.write('x' * 65536)"
+    config = {"command": sys.executable, "args": ["-c", flood]}
+
+    @mcp.on_virtual_time
+    async def run() -> None:
+        with memory(2 * MESSAGE_BYTES):
+            async with mcp_session({"local": config}) as opened:
+                assert opened.manager.status("local") is McpServerStatus.DISCONNECTED
 
     run()
 
