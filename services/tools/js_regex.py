@@ -71,7 +71,8 @@ def js_source(pattern: str) -> str:
             place += 1
         elif in_class:
             in_class = character != "]"
-            translated.append("\\[" if character == "[" else character)
+            # Doubled, the three others are set operations to come, and `re` warns of them.
+            translated.append(f"\\{character}" if character in "[&|~" else character)
         elif character == "[":
             in_class = True
             negated = pattern.startswith("^", place + 1)
