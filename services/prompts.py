@@ -13,6 +13,7 @@ from typing import Final
 from services.clock import Clock
 from services.environment import Environment
 from services.ids import stable_id
+from services.outside_patterns import PatternLimit
 from services.skills.manager import SkillManager
 from services.state import ApprovalMode, SessionState
 from services.tools.folder_tree import FolderTree, folder_tree
@@ -197,7 +198,7 @@ class Prompts:
     def _tree(self, root: Path) -> FolderTree:
         try:
             return folder_tree(root, hides=FileDiscovery(root).hides)
-        except OSError:
+        except (OSError, PatternLimit):
             # A conversation can be had without: the tools will say what is wrong with the folder.
             return FolderTree(lines=(), cut=False)
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import logging
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from services.hook_definitions import CommandHook, HookDefinition
+from services.outside_patterns import PatternBudget, PatternLimit
 from services.tools.js_regex import JsRegexError, compile_js
 from services.wire import js_trim
 
 __all__ = ["HookPlan", "Subject", "make_plan"]
+
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,7 +35,7 @@ class HookPlan:
 
 
 _NO_SUBJECT: Final = Subject()
-_ATOMS: Final = re.compile(r"\\.|\[(?:\\.|[^\]])*\]", re.DOTALL)
+_ATOMS: Final = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]", re.DOTALL)
 _PYTHON_ONLY: Final = re.compile(r"(?:[*+?]|\{\d+(?:,\d*)?\})\+|\(\?(?![:=!<])")
 """Possessive repeats and groups that JavaScript's engine refuses."""
 
@@ -48,8 +52,9 @@ def make_plan(
     """
     hooks: dict[str, CommandHook] = {}
     sequential = False
+    budget = PatternBudget()
     for definition in definitions:
-        if not _matches(definition.matcher, subject):
+        if not _matches(definition.matcher, subject, budget):
             continue
         for hook in definition.hooks:
             if hook.shown_name in disabled or hook.key in hooks:
@@ -59,20 +64,27 @@ def make_plan(
     return HookPlan(hooks=tuple(hooks.values()), sequential=sequential)
 
 
-def _matches(matcher: str | None, subject: Subject) -> bool:
+def _matches(matcher: str | None, subject: Subject, budget: PatternBudget) -> bool:
     pattern = js_trim(matcher or "")
     if pattern in ("", "*"):
         return True
     if subject.tool:
-        return _found(pattern, subject.tool)
+        return _found(pattern, subject.tool, budget)
     return not subject.trigger or pattern == subject.trigger
 
 
-def _found(pattern: str, tool: str) -> bool:
-    """Whether `pattern` is found anywhere in `tool`; what is no pattern must be equal."""
+def _found(pattern: str, tool: str, budget: PatternBudget) -> bool:
+    """Whether `pattern` is found anywhere in `tool`; what is no pattern must be equal.
+
+    A search that ends at its time limit counts as found, since hooks guard calls.
+    """
     try:
+        compiled = compile_js(pattern)
         if _PYTHON_ONLY.search(_ATOMS.sub("x", pattern)) is None:
-            return compile_js(pattern).search(tool) is not None
+            return compiled.search(tool, budget) is not None
     except JsRegexError:
         pass
+    except PatternLimit as problem:
+        logger.warning("Hook matcher: %s", problem)
+        return True
     return pattern == tool

@@ -53,12 +53,17 @@ class Discovery:
         """
         listed = await self._list("tools", LIST_TOOLS, {}, timeout_s)
         found: list[JsonObject] = listed.get("tools", [])
-        self._outputs = {
-            tool["name"]: ParameterSchema(tool["outputSchema"])
-            for tool in found
-            if tool.get("outputSchema") is not None
-        }
+        self._outputs = {}
+        for tool in found:
+            if tool.get("outputSchema") is not None:
+                self._take_output(tool["name"], tool["outputSchema"])
         return found
+
+    def _take_output(self, tool: str, schema: JsonObject) -> None:
+        try:
+            self._outputs[tool] = ParameterSchema(schema)
+        except Exception as error:  # noqa: BLE001 - a server's schema may be anything
+            logger.warning("The output schema of tool %s is not usable: %s", tool, error)
 
     async def prompts(self, timeout_s: float) -> list[McpPrompt]:
         """The prompts; none where the server has no such thing.

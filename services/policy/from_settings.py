@@ -5,10 +5,10 @@ Source of the keys: core `policy/types.ts` (`PolicyRule`); a pattern is text her
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, TypeVar
 
+from services.outside_patterns import OutsidePattern
 from services.policy.patterns import compile_pattern
 from services.policy.rules import Decision, PolicyRule
 from services.state import ApprovalMode
@@ -87,7 +87,7 @@ def _member(place: str, kind: type[M], value: Any) -> M:
         raise ValueError(f"{place}: {value!r} is not one of {known}") from None
 
 
-def _pattern(place: str, pattern: str | None) -> re.Pattern[str] | None:
+def _pattern(place: str, pattern: str | None) -> OutsidePattern | None:
     if pattern is None:
         return None
     try:

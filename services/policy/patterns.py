@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from services.argument_patterns import escape_pattern
+from services.outside_patterns import OutsidePattern, PatternLimit, compile_outside
 from services.tools.js_regex import compile_js
 from services.wire import js_json, js_length
 
@@ -20,13 +21,13 @@ __all__ = [
 ]
 
 _LONGEST_PATTERN: Final = 2048
-_NESTED_QUANTIFIER = re.compile(r"\([^)]*[*+?{].*\)[*+?{]")
+_NESTED_QUANTIFIER: Final = compile_outside(r"\([^)]*[*+?{].*\)[*+?{]")
 _SPACES: Final = r"\s\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
 _LINE_ENDS: Final = r"\n\r\u2028\u2029"
 _PIECE: Final = re.compile(r"\\.|[\[\].]", re.DOTALL)
 
 
-def compile_pattern(pattern: str) -> re.Pattern[str]:
+def compile_pattern(pattern: str) -> OutsidePattern:
     r"""Compile a rule's pattern, which is written the JavaScript way.
 
     `\w` and `\d` are ASCII, `\s` is not, and `.` stops at any line end.
@@ -34,7 +35,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     Raises:
         ValueError: not a regular expression; the message is JavaScript's.
     """
-    source = compile_js(pattern).pattern
+    source = compile_js(pattern).source
     in_class = False
 
     def translated(match: re.Match[str]) -> str:
@@ -50,7 +51,7 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
             return f"[^{_LINE_ENDS}]"
         return piece
 
-    return re.compile(_PIECE.sub(translated, source), re.ASCII)
+    return compile_outside(_PIECE.sub(translated, source), int(re.ASCII))
 
 
 def is_safe_pattern(pattern: str) -> bool:
@@ -59,7 +60,12 @@ def is_safe_pattern(pattern: str) -> bool:
         compile_pattern(pattern)
     except ValueError:
         return False
-    return js_length(pattern) <= _LONGEST_PATTERN and _NESTED_QUANTIFIER.search(pattern) is None
+    if js_length(pattern) > _LONGEST_PATTERN:
+        return False
+    try:
+        return _NESTED_QUANTIFIER.search(pattern) is None
+    except PatternLimit:
+        return False
 
 
 def command_prefix_patterns(prefixes: str | Sequence[str]) -> list[str]:

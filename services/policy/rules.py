@@ -5,13 +5,15 @@ Source: core `policy/types.ts`, `policy/policy-engine.ts` (`ruleMatches`), `poli
 
 from __future__ import annotations
 
+import logging
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntEnum, StrEnum
 from typing import Any, Final
 
+from services.outside_patterns import OutsidePattern, PatternBudget, PatternLimit
 from services.state import ApprovalMode
 from services.wire import JsonObject
 
@@ -30,6 +32,8 @@ __all__ = [
     "rule_matches",
     "tool_aliases",
 ]
+
+logger = logging.getLogger(__name__)
 
 MCP_PREFIX: Final = "mcp_"
 ALWAYS_ALLOW_FRACTION: Final = 950
@@ -80,7 +84,7 @@ class PolicyRule:
     """A name, `*`, `mcp_*` or `mcp_<server>_*`; any other `*` is a literal character."""
     decision: Decision
     priority: float = 0.0
-    args_pattern: re.Pattern[str] | None = None
+    args_pattern: OutsidePattern | None = None
     modes: tuple[ApprovalMode, ...] = ()
     subagent: str | None = None
     mcp_name: str | None = None
@@ -132,7 +136,7 @@ class CheckerRule:
     tool_name: str
     checker: CheckerSpec
     priority: float = 0.0
-    args_pattern: re.Pattern[str] | None = None
+    args_pattern: OutsidePattern | None = None
     modes: tuple[ApprovalMode, ...] = ()
     mcp_name: str | None = None
     annotations: Mapping[str, Any] | None = None
@@ -165,6 +169,8 @@ class PolicyCall:
     server_name: str | None = None
     annotations: Mapping[str, Any] | None = None
     subagent: str | None = None
+    budget: PatternBudget = field(default_factory=PatternBudget)
+    """What remains for the patterns of all rules together."""
 
 
 def rule_matches(
@@ -190,7 +196,22 @@ def rule_matches(
         return False
     if rule.args_pattern is None or ignore_pattern:
         return True
-    return call.args is not None and rule.args_pattern.search(call.canonical) is not None
+    return call.args is not None and _arguments_match(rule, rule.args_pattern, call)
+
+
+def _arguments_match(
+    rule: PolicyRule | CheckerRule, pattern: OutsidePattern, call: PolicyCall
+) -> bool:
+    """Whether `pattern` is found in the arguments of `call`.
+
+    A search that ends at its time limit counts against the call: a rule that allows does not match,
+    one that asks or refuses does, and a checker runs.
+    """
+    try:
+        return pattern.search(call.canonical, call.budget) is not None
+    except PatternLimit as problem:
+        logger.warning("%s: %s", rule.source or rule.tool_name, problem)
+        return isinstance(rule, CheckerRule) or rule.decision is not Decision.ALLOW
 
 
 def _caller_matches(rule: PolicyRule, call: PolicyCall) -> bool:

@@ -10,7 +10,6 @@ Source: core `policy/toml-loader.ts`.
 from __future__ import annotations
 
 import os
-import re
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from services.node_errors import node_error_message
+from services.outside_patterns import OutsidePattern
 from services.policy.file_errors import FileErrors, PolicyFileError, TomlProblem, syntax_problem
 from services.policy.patterns import command_prefix_patterns, compile_pattern, is_safe_pattern
 from services.policy.rules import (
@@ -203,7 +203,7 @@ def _patterns(raw: Mapping[str, Any]) -> list[str | None]:
 
 def _compiled(
     raw: Mapping[str, Any], table: str, index: int, errors: FileErrors
-) -> Iterator[tuple[str, re.Pattern[str] | None]]:
+) -> Iterator[tuple[str, OutsidePattern | None]]:
     """Every tool name with every usable pattern; what cannot be used is reported."""
     for pattern in _patterns(raw):
         for name in _names(raw):

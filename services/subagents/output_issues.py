@@ -9,7 +9,6 @@ Source: core `tools/complete-task.ts`; npm `zod` 3 (`ZodError.flatten`, `locales
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -17,6 +16,9 @@ from urllib.parse import unquote
 
 from jsonschema import Draft7Validator
 
+from services.outside_patterns import PatternBudget, PatternLimit
+from services.tools.bounded_validators import SchemaLimit, bounded_work, schema_step
+from services.tools.js_regex import JsRegexError, compile_js
 from services.wire import Json, JsonObject, js_json, js_number
 
 __all__ = ["flattened_issues", "referenced"]
@@ -33,14 +35,23 @@ class _Issue:
 
 
 def flattened_issues(schema: JsonObject, value: Json) -> JsonObject | None:
-    """`{formErrors, fieldErrors}` of `value` against JSON schema `schema`; `None`: all is well."""
+    """`{formErrors, fieldErrors}` of `value` against JSON schema `schema`; `None`: all is well.
+
+    A check that ends at its limit is an error of the form.
+    """
     form: list[str] = []
     fields: dict[str, list[str]] = {}
-    for issue in _Reader(schema).issues(schema, value, ()):
-        if issue.path:
-            fields.setdefault(str(issue.path[0]), []).append(issue.message)
-        else:
-            form.append(issue.message)
+    try:
+        with bounded_work() as budget:
+            for issue in _Reader(schema, budget).issues(schema, value, ()):
+                if issue.path:
+                    fields.setdefault(str(issue.path[0]), []).append(issue.message)
+                else:
+                    form.append(issue.message)
+    except (PatternLimit, SchemaLimit) as problem:
+        form.append(str(problem))
+    except RecursionError:
+        form.append("Schema or value are nested too deeply")
     return {"formErrors": form, "fieldErrors": fields} if form or fields else None
 
 
@@ -63,11 +74,13 @@ def referenced(root: JsonObject, reference: str) -> Json | None:
 @dataclass(frozen=True, slots=True)
 class _Reader:
     root: JsonObject
+    budget: PatternBudget
 
     def issues(self, schema: Json, value: Json, path: _Path) -> Iterator[_Issue]:
         """What `schema` has against `value`, which lies at `path`, in order of reading."""
         if not isinstance(schema, dict):
             return
+        schema_step(value)
         if isinstance(schema.get("$ref"), str):
             yield from self.issues(referenced(self.root, schema["$ref"]), value, path)
         elif "anyOf" in schema or "oneOf" in schema:
@@ -116,7 +129,9 @@ class _Reader:
         elif found == "object":
             yield from self._fields(schema, value, path)
         else:
-            yield from (_Issue(path, said, limit=True) for said in _beyond(schema, value))
+            yield from (
+                _Issue(path, said, limit=True) for said in _beyond(schema, value, self.budget)
+            )
             if found == "array":
                 for index, item in enumerate(value):
                     yield from self.issues(schema.get("items"), item, (*path, index))
@@ -138,6 +153,7 @@ class _Reader:
     def _missing(self, schema: Json) -> str:
         """What is said of a value that is not there: not the same for every kind."""
         while isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
+            schema_step(None)
             schema = referenced(self.root, schema["$ref"])
         if not isinstance(schema, dict):
             return "Required"
@@ -159,14 +175,22 @@ def _one_of(values: list[Json], value: Json, path: _Path) -> Iterator[_Issue]:
         yield _Issue(path, f"Expected {listed}, received {_kind_of(value)}")
 
 
-def _beyond(schema: JsonObject, value: Json) -> Iterator[str]:
+def _beyond(schema: JsonObject, value: Json, budget: PatternBudget) -> Iterator[str]:
     """Limits that a text, a number or a list does not keep, in the schema's order."""
     for keyword, limit in schema.items():
         rule = _LIMITS.get((keyword, _kind_of(value)))
         if rule is not None and not Draft7Validator({keyword: limit}).is_valid(value):
             yield rule.format(limit if isinstance(limit, str) else js_number(limit))
-        elif keyword == "pattern" and isinstance(value, str) and not re.search(limit, value):
+        elif keyword == "pattern" and isinstance(value, str) and not _found(limit, value, budget):
             yield "Invalid"
+
+
+def _found(pattern: str, text: str, budget: PatternBudget) -> bool:
+    """Whether `pattern` is found in `text`; never where it is no pattern."""
+    try:
+        return compile_js(pattern).search(text, budget) is not None
+    except JsRegexError:
+        return False
 
 
 _LIMITS: Final = {

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar
 
+from services.outside_patterns import PatternLimit
 from services.tools.contract import (
     ConfirmationDetails,
     ConfirmationOutcome,
@@ -123,12 +124,13 @@ class SchemaTool(ABC):
         Raises:
             InvalidToolParams: the message is what the model is told.
         """
-        fault = self._schema.fault(params)
-        if fault is None:
-            fault = self.check_values(params)
-        if fault is not None:
-            raise InvalidToolParams(fault)
-        return self.invocation(params)
+        try:
+            fault = self._schema.fault(params) or self.check_values(params)
+            if fault is None:
+                return self.invocation(params)
+        except PatternLimit as problem:
+            fault = str(problem)
+        raise InvalidToolParams(fault)
 
     def check_values(self, params: JsonObject) -> str | None:
         """What the schema cannot say: the fault in words for the model, or `None`."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from services.argument_patterns import parameter_pattern
+from services.outside_patterns import PatternLimit
 from services.paths import InvalidPath, real_path
 from services.tools.base import DeclarativeTool, Invocation, failed
 from services.tools.collation import collation_key
@@ -22,7 +23,7 @@ from services.tools.contract import (
     ToolKind,
     ToolResult,
 )
-from services.tools.globbing import find_files
+from services.tools.globbing import GlobBudget, find_files
 from services.tools.ignore import FileDiscovery
 from services.tools.paths import absolute, access_error, exists, make_relative, relative_path
 from services.tools.short_paths import shorten_path
@@ -124,7 +125,7 @@ class _Glob(Invocation):
             folders = (folder,)
         try:
             return self._search(folders)
-        except (OSError, ValueError) as error:
+        except (OSError, ValueError, PatternLimit) as error:
             return failed(
                 f"Error during glob search operation: {error}",
                 ToolErrorType.GLOB_EXECUTION_ERROR,
@@ -137,11 +138,12 @@ class _Glob(Invocation):
         inside = tuple(
             f"{folder}/".replace("//", "/") for folder in (*folders, *self.host.workspace.folders)
         )
+        budget = GlobBudget()
         # Patterns with `..`, or from `/`, lead out; upstream lists what is there.
         found = [
             path
             for folder in folders
-            for path in self._in_folder(folder)
+            for path in self._in_folder(folder, budget)
             if path.startswith(inside)
         ]
         visible, ignored = FileDiscovery(root).visible(
@@ -169,13 +171,14 @@ class _Glob(Invocation):
             return_display=f"Found {len(paths)} matching file(s)",
         )
 
-    def _in_folder(self, folder: Path) -> list[str]:
+    def _in_folder(self, folder: Path, budget: GlobBudget) -> list[str]:
         pattern: str = self.params["pattern"]
         return find_files(
             folder,
             pattern,
             case_sensitive=bool(self.params.get("case_sensitive")),
             literal=os.path.lexists(os.path.normpath(f"{folder}/{pattern}")),
+            budget=budget,
         )
 
     def _newest_first(self, paths: Sequence[str]) -> list[str]:

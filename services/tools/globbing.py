@@ -10,18 +10,42 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Final
 
+from services.outside_patterns import OutsidePattern, PatternBudget, compile_outside
 from services.paths import is_text
 from services.tools.collation import collation_key
 
-__all__ = ["EXCLUDED_FOLDERS", "expand_braces", "find_files", "path_pattern", "walk_files"]
+__all__ = [
+    "EXCLUDED_FOLDERS",
+    "GlobBudget",
+    "GlobTooLarge",
+    "expand_braces",
+    "find_files",
+    "path_pattern",
+    "walk_files",
+]
 
 EXCLUDED_FOLDERS: Final = frozenset({"node_modules", ".git", "bower_components", ".svn", ".hg"})
 """Folders that no search enters, wherever they are. Source: core `utils/ignorePatterns.ts`."""
 
-_RANGE: Final = re.compile(r"(-?\d+)\.\.(-?\d+)(?:\.\.(-?\d+))?")
+LONGEST_GLOB: Final = 4096
+"""The most characters of a glob."""
+MOST_ALTERNATIVES: Final = 1000
+"""The most globs that the braces of one glob may stand for."""
+DEEPEST_BRACES: Final = 50
+"""The most braces of a glob that lie in, or follow, each other."""
+MOST_GROUPS: Final = 10
+"""The most extended groups, such as `!(a)`, in a glob. Each one can double the time of reading."""
+MOST_ENTRIES: Final = 1_000_000
+"""The most entries of folders that the globs of one call may look at."""
+
+_RANGE: Final = re.compile(r"(-?\d{1,15})\.\.(-?\d{1,15})(?:\.\.(-?\d{1,15}))?")
+_GROUP: Final = re.compile(r"[?*+@!]\(")
+_POSIX_NAME: Final = re.compile(r"\[:(\w{1,10}):\]")
 _POSIX: Final = {
     "alnum": "0-9A-Za-z",
     "alpha": "A-Za-z",
@@ -36,27 +60,48 @@ _POSIX: Final = {
 }
 
 
+class GlobTooLarge(ValueError):
+    """A glob beyond one of the limits above; the message names the limit."""
+
+
+@dataclass(slots=True)
+class GlobBudget(PatternBudget):
+    """What remains for the globs of one call."""
+
+    entries_left: int = MOST_ENTRIES
+
+
 def find_files(
-    root: Path, pattern: str, *, case_sensitive: bool = False, literal: bool = False
+    root: Path,
+    pattern: str,
+    *,
+    case_sensitive: bool = False,
+    literal: bool = False,
+    budget: GlobBudget | None = None,
 ) -> list[str]:
     """Absolute paths of the files below `root` that match, each once, folders in name order.
 
     Symbolic links are not followed. With `literal` the pattern is a path and nothing in it special.
+
+    Raises:
+        GlobTooLarge: the pattern is too long or stands for too much, or the searches with this
+            budget have looked at more than `MOST_ENTRIES` entries.
+        PatternLimit: matching the names took longer than `budget`.
     """
-    flags = 0 if case_sensitive else re.IGNORECASE
-    patterns = [pattern] if literal else expand_braces(pattern)
+    flags = int(re.DOTALL) if case_sensitive else int(re.IGNORECASE | re.DOTALL)
+    search = _Search(budget or GlobBudget())
     found: dict[str, None] = {}
-    for each in patterns:
+    for each in [pattern] if literal else expand_braces(pattern):
         start = Path("/") if each.startswith("/") else root
-        steps: list[re.Pattern[str] | str] = [
+        steps: list[OutsidePattern | str] = [
             part
             if part in ("..", "**")
-            else re.compile(re.escape(part) if literal else _segment(part), flags | re.DOTALL)
+            else compile_outside(re.escape(part) if literal else _segment(part), flags)
             for part in each.split("/")
             if part not in ("", ".")
         ]
         if steps and not each.endswith("/"):
-            found.update(dict.fromkeys(_matches(str(start), steps, 0)))
+            found.update(dict.fromkeys(search.matches(str(start), steps)))
     return list(found)
 
 
@@ -80,42 +125,67 @@ def walk_files(root: Path) -> Iterator[str]:
             yield entry.path
 
 
-def _matches(folder: str, steps: list[re.Pattern[str] | str], index: int) -> Iterator[str]:
-    step, last = steps[index], index == len(steps) - 1
-    if step == "..":
-        if not last:
-            yield from _matches(os.path.dirname(folder), steps, index + 1)  # noqa: PTH120 - paths are text here
-        return
-    entries = _entries(folder)
-    if isinstance(step, str):
-        yield from _below(folder, entries, steps, index, last=last)
-        return
-    for entry in entries:
-        if step.fullmatch(entry.name) is None:
-            continue
+class _Search:
+    """The walk for one glob. It counts what it looks at and takes no way twice."""
+
+    def __init__(self, budget: GlobBudget) -> None:
+        self._budget = budget
+        self._steps: list[OutsidePattern | str] = []
+        self._seen: set[tuple[str, int]] = set()
+
+    def matches(self, start: str, steps: list[OutsidePattern | str]) -> list[str]:
+        """The files below `start` that `steps` lead to, in order; one can be there twice."""
+        self._steps = steps
+        self._seen = set()
+        try:
+            return list(self._from(start, 0))
+        except RecursionError:
+            raise GlobTooLarge("The glob pattern leads through too many folders.") from None
+
+    def _from(self, folder: str, index: int) -> Iterator[str]:
+        if (folder, index) in self._seen:
+            # The first visit has found all that follows from here.
+            return
+        self._seen.add((folder, index))
+        step, last = self._steps[index], index == len(self._steps) - 1
+        if step == "..":
+            if not last:
+                yield from self._from(os.path.dirname(folder), index + 1)  # noqa: PTH120 - paths are text here
+            return
+        entries = self._entries(folder)
+        if isinstance(step, str):
+            yield from self._below(folder, entries, index, last=last)
+            return
+        for entry in entries:
+            if step.fullmatch(entry.name, self._budget) is None:
+                continue
+            if last:
+                if entry.is_file(follow_symlinks=False):
+                    yield entry.path
+            elif _enterable(entry):
+                yield from self._from(entry.path, index + 1)
+
+    def _below(
+        self, folder: str, entries: list[os.DirEntry[str]], index: int, *, last: bool
+    ) -> Iterator[str]:
+        """`**`: this folder and every one below it."""
         if last:
-            if entry.is_file(follow_symlinks=False):
-                yield entry.path
-        elif _enterable(entry):
-            yield from _matches(entry.path, steps, index + 1)
+            yield from (entry.path for entry in entries if entry.is_file(follow_symlinks=False))
+        else:
+            yield from self._from(folder, index + 1)
+        for entry in entries:
+            if _enterable(entry):
+                yield from self._from(entry.path, index)
 
-
-def _below(
-    folder: str,
-    entries: list[os.DirEntry[str]],
-    steps: list[re.Pattern[str] | str],
-    index: int,
-    *,
-    last: bool,
-) -> Iterator[str]:
-    """`**`: this folder and every one below it."""
-    if last:
-        yield from (entry.path for entry in entries if entry.is_file(follow_symlinks=False))
-    else:
-        yield from _matches(folder, steps, index + 1)
-    for entry in entries:
-        if _enterable(entry):
-            yield from _matches(entry.path, steps, index)
+    def _entries(self, folder: str) -> list[os.DirEntry[str]]:
+        entries = _entries(folder)
+        self._budget.entries_left -= len(entries) + 1
+        if self._budget.entries_left < 0:
+            raise GlobTooLarge(
+                f"The search looks at more than {MOST_ENTRIES} entries of folders; "
+                "name a narrower pattern."
+            )
+        return entries
 
 
 def _enterable(entry: os.DirEntry[str]) -> bool:
@@ -131,8 +201,13 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         return []
 
 
-def path_pattern(pattern: str) -> re.Pattern[str]:
-    """`pattern` for whole relative paths; one without a slash is for the last name alone."""
+def path_pattern(pattern: str, *, ignore_case: bool = False) -> OutsidePattern:
+    """`pattern` for whole relative paths; one without a slash is for the last name alone.
+
+    Raises:
+        GlobTooLarge: it is too long or stands for too much.
+        PatternTooLarge: its regular expression is too large.
+    """
     if "/" not in pattern:
         pattern = f"**/{pattern}"
     alternatives: list[str] = []
@@ -141,46 +216,84 @@ def path_pattern(pattern: str) -> re.Pattern[str]:
         expression = ""
         for index, part in enumerate(parts):
             last = index == len(parts) - 1
-            if part == "**":
-                expression += ".*" if last else "(?:[^/]+/)*"
-            else:
+            if part != "**":
                 expression += _segment(part) + ("" if last else "/")
+            elif last:
+                expression += ".*"
+            elif parts[index + 1] != "**":
+                # Several in a row mean what one means.
+                expression += "(?:[^/]+/)*"
         alternatives.append(expression)
-    return re.compile("|".join(f"(?:{each})" for each in alternatives), re.DOTALL)
+    flags = re.DOTALL | re.IGNORECASE if ignore_case else re.DOTALL
+    return compile_outside("|".join(f"(?:{each})" for each in alternatives), int(flags))
 
 
 def expand_braces(pattern: str) -> list[str]:
-    """`a{b,c}` as `ab` and `ac`, `{1..3}` as numbers; a brace that opens nothing stays."""
+    """`a{b,c}` as `ab` and `ac`, `{1..3}` as numbers; a brace that opens nothing stays.
+
+    Raises:
+        GlobTooLarge: the pattern is longer than `LONGEST_GLOB`, has more groups than
+            `MOST_GROUPS`, or stands for more than `MOST_ALTERNATIVES` patterns.
+    """
+    if len(pattern) > LONGEST_GLOB:
+        raise GlobTooLarge(f"The glob pattern is longer than {LONGEST_GLOB} characters.")
+    if sum(1 for _ in _GROUP.finditer(pattern)) > MOST_GROUPS:
+        raise GlobTooLarge(f"The glob pattern has more than {MOST_GROUPS} extended groups.")
+    return _expanded(pattern, 0)
+
+
+def _expanded(pattern: str, depth: int) -> list[str]:
+    closing = _closing_braces(pattern)
     start = pattern.find("{")
     while start >= 0:
-        end, parts = _brace(pattern, start)
-        if end >= 0:
-            before, after = pattern[:start], expand_braces(pattern[end + 1 :])
-            inner = [option for part in parts for option in expand_braces(part)]
-            return [before + option + rest for option in inner for rest in after]
+        parts = _offered(pattern, start, closing.get(start, -1))
+        if parts:
+            if depth == DEEPEST_BRACES:
+                raise GlobTooLarge(f"The glob pattern has more than {DEEPEST_BRACES} braces.")
+            before = pattern[:start]
+            after = _expanded(pattern[closing[start] + 1 :], depth + 1)
+            inner: list[str] = []
+            for part in parts:
+                inner += _expanded(part, depth + 1)
+                _check_count(len(inner) * len(after))
+            return [before + option + rest for option, rest in product(inner, after)]
         start = pattern.find("{", start + 1)
     return [pattern]
 
 
-def _brace(pattern: str, start: int) -> tuple[int, list[str]]:
-    """Where the brace at `start` closes, and what it offers; -1 when it is just a brace."""
-    depth, parts, part = 0, [], start + 1
-    for place in range(start, len(pattern)):
-        character = pattern[place]
+def _check_count(count: int) -> None:
+    if count > MOST_ALTERNATIVES:
+        raise GlobTooLarge(
+            f"The braces of the glob pattern stand for more than {MOST_ALTERNATIVES} patterns."
+        )
+
+
+def _closing_braces(pattern: str) -> dict[int, int]:
+    """Place of an opening brace → place of the one that closes it."""
+    opened: list[int] = []
+    closing: dict[int, int] = {}
+    for place, character in enumerate(pattern):
         if character == "{":
-            depth += 1
+            opened.append(place)
+        elif character == "}" and opened:
+            closing[opened.pop()] = place
+    return closing
+
+
+def _offered(pattern: str, start: int, end: int) -> list[str]:
+    """What the brace from `start` to `end` offers; nothing when it is just a brace."""
+    if end < 0:
+        return []
+    depth, parts, part = 0, [], start + 1
+    for place in range(start, end):
+        character = pattern[place]
+        if character in "{}":
+            depth += 1 if character == "{" else -1
         elif character == "," and depth == 1:
             parts.append(pattern[part:place])
             part = place + 1
-        elif character == "}":
-            depth -= 1
-            if depth == 0:
-                parts.append(pattern[part:place])
-                if len(parts) > 1:
-                    return place, parts
-                counted = _range(parts[0])
-                return (place, counted) if counted else (-1, [])
-    return -1, []
+    parts.append(pattern[part:end])
+    return parts if len(parts) > 1 else _range(parts[0])
 
 
 def _range(text: str) -> list[str]:
@@ -190,6 +303,7 @@ def _range(text: str) -> list[str]:
     first, last = int(match[1]), int(match[2])
     step = abs(int(match[3] or 1)) or 1
     values = range(first, last + 1, step) if first <= last else range(first, last - 1, -step)
+    _check_count(min(len(values), MOST_ALTERNATIVES + 1))
     return [str(value) for value in values]
 
 
@@ -255,7 +369,7 @@ def _class(part: str, place: int, before: str) -> tuple[str, int]:
     body = ""
     first = True
     while here < len(part):
-        posix = re.compile(r"\[:(\w+):\]").match(part, here)
+        posix = _POSIX_NAME.match(part, here)
         if posix is not None and posix[1] in _POSIX:
             body += _POSIX[posix[1]]
             here = posix.end()

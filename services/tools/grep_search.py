@@ -19,6 +19,7 @@ from agent_protocol.events import TextDisplay, ToolDisplay
 from services.abort import AbortSignal
 from services.argument_patterns import parameter_pattern
 from services.node_errors import node_error_message
+from services.outside_patterns import OutsidePattern, PatternBudget, PatternLimit
 from services.paths import InvalidPath, real_path
 from services.tools.base import DeclarativeTool, Invocation, failed
 from services.tools.contract import (
@@ -31,6 +32,7 @@ from services.tools.contract import (
 )
 from services.tools.globbing import path_pattern, walk_files
 from services.tools.grep_report import Match, report
+from services.tools.host import ToolHost
 from services.tools.ignore import FileDiscovery, is_git_repository
 from services.tools.js_regex import JsRegexError, compile_js
 from services.tools.paths import absolute, access_error, make_relative, relative_path
@@ -134,6 +136,10 @@ class _SearchTimeout(Exception):
 class _Grep(Invocation):
     shown_name = GrepTool.display_name
 
+    def __init__(self, host: ToolHost, params: JsonObject) -> None:
+        super().__init__(host, params)
+        self._budget = PatternBudget()
+
     def description(self) -> str:
         text = f"'{self.params['pattern']}'"
         if self.params.get("include_pattern"):
@@ -164,7 +170,7 @@ class _Grep(Invocation):
         try:
             with self.host.clock.real_work():
                 matches = await self._search_all(folders, limit, execution.signal)
-        except _SearchTimeout as error:
+        except (_SearchTimeout, PatternLimit) as error:
             return failed(
                 str(error),
                 ToolErrorType.GREP_EXECUTION_ERROR,
@@ -253,7 +259,9 @@ class _Grep(Invocation):
         pattern = path_pattern(include) if include else None
         discovery = FileDiscovery(self.host.workspace.root) if is_git_repository(folder) else None
         for path in walk_files(folder):
-            if pattern is not None and not pattern.fullmatch(relative_path(folder, path)):
+            if pattern is not None and not pattern.fullmatch(
+                relative_path(folder, path), self._budget
+            ):
                 continue
             if discovery is not None and discovery.hides(path, respect_gemini=False):
                 continue
@@ -263,8 +271,8 @@ class _Grep(Invocation):
         self,
         folder: Path,
         path: str,
-        wanted: re.Pattern[str],
-        skipped: re.Pattern[str] | None,
+        wanted: OutsidePattern,
+        skipped: OutsidePattern | None,
     ) -> Iterator[Match]:
         try:
             data = Path(path).read_bytes()
@@ -279,10 +287,10 @@ class _Grep(Invocation):
         if not lines[-1]:
             del lines[-1]
         for number, line in enumerate(lines, 1):
-            if wanted.search(line) is None:
+            if wanted.search(line, self._budget, where=shown) is None:
                 continue
             count += 1
-            if skipped is None or skipped.search(line) is None:
+            if skipped is None or skipped.search(line, self._budget, where=shown) is None:
                 yield Match(shown, path, number, line)
             if most is not None and count >= most:
                 return

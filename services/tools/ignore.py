@@ -10,16 +10,26 @@ import posixpath
 import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from pathspec import GitIgnoreSpec
+from pathspec.pattern import RegexMatchResult
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+from services.outside_patterns import OutsidePattern, PatternBudget, compile_outside
 from services.paths import InvalidPath, real_path
 from services.tools.paths import absolute, relative_path
 
 __all__ = ["FileDiscovery", "is_git_repository"]
 
 GEMINI_IGNORE: Final = ".geminiignore"
+LONGEST_IGNORE_FILE: Final = 256 * 1024
+"""The most bytes of an ignore file that are read."""
+MOST_IGNORE_LINES: Final = 10_000
+"""The most lines of an ignore file that are read."""
+LONGEST_IGNORE_LINE: Final = 4096
+"""The most characters of a line that is read: a longer one is longer than any path."""
+_FEW_STARS: Final = 2
 
 
 def is_git_repository(folder: Path) -> bool:
@@ -31,16 +41,18 @@ class FileDiscovery:
     """Answers, for the project at `root`, whether a path is hidden.
 
     `.geminiignore` is read once, when this is made; `.gitignore` files as folders are first asked
-    about. `.gitignore` counts only inside a Git repository.
+    about. `.gitignore` counts only inside a Git repository. All answers together share one budget
+    for the patterns of the files.
     """
 
     def __init__(self, root: Path) -> None:
         self._root = root
-        self._gemini = _Layers(root, _plain_patterns(root / GEMINI_IGNORE))
-        self._git = _GitLayers(root, ()) if is_git_repository(root) else None
+        budget = PatternBudget()
+        self._gemini = _Layers(root, _plain_patterns(root / GEMINI_IGNORE), budget)
+        self._git = _GitLayers(root, (), budget) if is_git_repository(root) else None
         self._both: _Layers = self._gemini
         if self._git is not None:
-            self._both = _GitLayers(root, self._gemini.patterns)
+            self._both = _GitLayers(root, self._gemini.patterns, budget)
 
     def hides(
         self,
@@ -53,6 +65,9 @@ class FileDiscovery:
         """Whether `path` (absolute, or relative to the root) is to be left out.
 
         A symbolic link is hidden also when its target is, or lies outside the project.
+
+        Raises:
+            PatternLimit: the patterns of the ignore files have used up their time.
         """
         layers: list[_Layers] = []
         if respect_git and respect_gemini:
@@ -87,21 +102,64 @@ class FileDiscovery:
 
 
 def _plain_patterns(file: Path) -> list[str]:
+    lines = (line.strip() for line in _lines(file))
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _lines(file: Path) -> list[str]:
+    """The lines of an ignore file within the limits above; none where it cannot be read."""
     try:
-        text = file.read_text(encoding="utf-8", errors="replace")
+        with file.open("rb") as opened:
+            data = opened.read(LONGEST_IGNORE_FILE)
     except OSError:
         return []
-    lines = (line.strip() for line in re.split(r"\r\n|\n|\r", text))
-    return [line for line in lines if line and not line.startswith("#")]
+    lines = re.split(r"\r\n|\n|\r", data.decode("utf-8", "replace"), maxsplit=MOST_IGNORE_LINES)
+    return [line for line in lines[:MOST_IGNORE_LINES] if len(line) <= LONGEST_IGNORE_LINE]
+
+
+class _IgnorePattern(GitIgnoreSpecPattern):
+    """One line of an ignore file, matched within a budget where it can take long.
+
+    With few stars the time grows at most with the cube of a path's length: such a line, the rule,
+    keeps the engine of `pathspec`.
+    """
+
+    def __init__(self, line: str, budget: PatternBudget) -> None:
+        super().__init__(line)
+        self._budget = budget
+        self._outside: OutsidePattern | None = None
+        if self.regex is not None and line.count("*") > _FEW_STARS:
+            flags = self.regex.flags & int(re.IGNORECASE | re.DOTALL)
+            self._outside = compile_outside(self.regex.pattern, flags)
+
+    def match_file(self, file: Any) -> RegexMatchResult | None:
+        if self._outside is None:
+            found: RegexMatchResult | None = super().match_file(file)
+            return found
+        match: Any = self._outside.search(file, self._budget, where=file)
+        return None if match is None else RegexMatchResult(match)
+
+
+def _spec(lines: Iterable[str], budget: PatternBudget) -> GitIgnoreSpec:
+    """The patterns of `lines`; one that is no pattern is left out, as git does."""
+
+    def pattern(line: str) -> _IgnorePattern:
+        try:
+            return _IgnorePattern(line, budget)
+        except (ValueError, re.error):
+            return _IgnorePattern("", budget)
+
+    return GitIgnoreSpec.from_lines(lines, pattern, backend="simple")
 
 
 class _Layers:
     """The patterns of one file at the project's root."""
 
-    def __init__(self, root: Path, patterns: Iterable[str]) -> None:
+    def __init__(self, root: Path, patterns: Iterable[str], budget: PatternBudget) -> None:
         self._root = root
         self.patterns = tuple(patterns)
-        self._spec = GitIgnoreSpec.from_lines(self.patterns)
+        self._budget = budget
+        self._spec = _spec(self.patterns, budget)
 
     def ignores(self, path: str, *, is_directory: bool) -> bool:
         relative = self._relative(path, is_directory=is_directory)
@@ -126,8 +184,8 @@ def _ignored(spec: GitIgnoreSpec, relative: str) -> bool:
 class _GitLayers(_Layers):
     """`.gitignore` files from the root down, `.git/info/exclude` before, extra patterns after."""
 
-    def __init__(self, root: Path, extra: Iterable[str]) -> None:
-        super().__init__(root, extra)
+    def __init__(self, root: Path, extra: Iterable[str], budget: PatternBudget) -> None:
+        super().__init__(root, extra, budget)
         self._extra = _anchored(self.patterns, ".")
         self._files: dict[Path, list[str]] = {}
         self._specs: dict[Path, GitIgnoreSpec] = {}
@@ -149,22 +207,22 @@ class _GitLayers(_Layers):
         """The patterns in force inside `folder`."""
         found = self._specs.get(folder)
         if found is None:
+            if folder != self._root and not self._read(
+                folder / ".gitignore", relative_path(self._root, folder)
+            ):
+                return self._specs.setdefault(folder, self._spec_at(folder.parent))
             lines = [".git", *self._read(self._root / ".git" / "info" / "exclude", ".")]
             chain = [folder, *folder.parents]
             for step in reversed(chain[: chain.index(self._root) + 1]):
                 base = relative_path(self._root, step) or "."
                 lines.extend(self._read(step / ".gitignore", base))
-            found = GitIgnoreSpec.from_lines([*lines, *self._extra])
+            found = _spec([*lines, *self._extra], self._budget)
             self._specs[folder] = found
         return found
 
     def _read(self, file: Path, base: str) -> list[str]:
         if file not in self._files:
-            try:
-                text = file.read_text(encoding="utf-8", errors="replace")
-            except OSError:
-                text = ""
-            self._files[file] = _anchored(re.split(r"\r\n|\n|\r", text), base)
+            self._files[file] = _anchored(_lines(file), base)
         return self._files[file]
 
 

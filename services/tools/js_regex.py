@@ -1,11 +1,13 @@
-"""JavaScript's regular expressions, as far as searches use them, run by Python's engine."""
+"""JavaScript's regular expressions, as far as searches use them, with a time limit."""
 
 from __future__ import annotations
 
 import re
 from typing import Final
 
-__all__ = ["JsRegexError", "compile_js"]
+from services.outside_patterns import OutsidePattern, PatternTooLarge, compile_outside
+
+__all__ = ["JsRegexError", "compile_js", "js_source"]
 
 _REASONS: Final = (
     ("unterminated subpattern", "Unterminated group"),
@@ -25,68 +27,81 @@ _REASONS: Final = (
 )
 _SAME_ESCAPES: Final = frozenset("dDwWsSbBfnrtv0123456789")
 _SYNTAX: Final = frozenset("^$\\.*+?()[]{}|/-")
+_SHOWN: Final = 1000
+_REPEAT: Final = re.compile(r"\{\d+(,\d*)?\}")
+_TWO_DIGITS: Final = re.compile(r"[0-9A-Fa-f]{2}")
+_FOUR_DIGITS: Final = re.compile(r"[0-9A-Fa-f]{4}")
 
 
 class JsRegexError(ValueError):
     """A pattern that JavaScript would refuse; the message is its engine's."""
 
 
-def compile_js(pattern: str, *, ignore_case: bool = False) -> re.Pattern[str]:
+def compile_js(pattern: str, *, ignore_case: bool = False) -> OutsidePattern:
     """Compile `pattern`.
 
     Raises:
         JsRegexError: `Invalid regular expression: /(/: Unterminated group`, for example.
     """
     try:
-        return re.compile(_translate(pattern), re.IGNORECASE if ignore_case else 0)
+        return compile_outside(js_source(pattern), int(re.IGNORECASE) if ignore_case else 0)
     except re.error as error:
         reason = next(
             (theirs for ours, theirs in _REASONS if ours in error.msg), error.msg.capitalize()
         )
-        raise JsRegexError(f"Invalid regular expression: /{pattern}/: {reason}") from error
+        raise _invalid(pattern, reason) from error
+    except PatternTooLarge as error:
+        raise _invalid(pattern, str(error)) from error
 
 
-def _translate(pattern: str) -> str:
-    translated = ""
+def _invalid(pattern: str, reason: str) -> JsRegexError:
+    shown = pattern if len(pattern) <= _SHOWN else f"{pattern[:_SHOWN]}..."
+    return JsRegexError(f"Invalid regular expression: /{shown}/: {reason}")
+
+
+def js_source(pattern: str) -> str:
+    """`pattern` in the syntax of Python's `re`."""
+    translated: list[str] = []
     in_class = False
     place = 0
     while place < len(pattern):
         character = pattern[place]
         if character == "\\" and place + 1 < len(pattern):
-            translated += _escape(pattern, place)
+            translated.append(_escape(pattern, place))
             place += 1
         elif in_class:
             in_class = character != "]"
-            translated += "\\[" if character == "[" else character
+            # Doubled, the three others are set operations to come, and `re` warns of them.
+            translated.append(f"\\{character}" if character in "[&|~" else character)
         elif character == "[":
             in_class = True
             negated = pattern.startswith("^", place + 1)
             if pattern.startswith("]", place + 1 + negated):
                 # An empty class never matches; an empty negated one always does.
-                translated += "[\\s\\S]" if negated else "(?!)"
+                translated.append("[\\s\\S]" if negated else "(?!)")
                 place += 1 + negated
                 in_class = False
             else:
-                translated += character
+                translated.append(character)
         elif pattern.startswith("(?<", place) and pattern[place + 3 : place + 4] not in ("=", "!"):
-            translated += "(?P<"
+            translated.append("(?P<")
             place += 2
         elif character == "$":
-            translated += "\\Z"
-        elif character == "{" and re.match(r"\{\d+(,\d*)?\}", pattern[place:]) is None:
-            translated += "\\{"
+            translated.append("\\Z")
+        elif character == "{" and _REPEAT.match(pattern, place) is None:
+            translated.append("\\{")
         else:
-            translated += character
+            translated.append(character)
         place += 1
-    return translated
+    return "".join(translated)
 
 
 def _escape(pattern: str, place: int) -> str:
     following = pattern[place + 1]
     if following in _SAME_ESCAPES or following in _SYNTAX:
         return pattern[place : place + 2]
-    if following == "x" and re.match(r"[0-9A-Fa-f]{2}", pattern[place + 2 :]):
+    if following == "x" and _TWO_DIGITS.match(pattern, place + 2):
         return "\\x"
-    if following == "u" and re.match(r"[0-9A-Fa-f]{4}", pattern[place + 2 :]):
+    if following == "u" and _FOUR_DIGITS.match(pattern, place + 2):
         return "\\u"
     return re.escape(following)

@@ -10,12 +10,14 @@ import re
 import stat
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
 
 from agent_protocol.events import ToolDisplay
 from services.argument_patterns import parameter_pattern
 from services.node_errors import node_error_message
+from services.outside_patterns import OutsidePattern, PatternBudget, compile_outside
 from services.paths import InvalidPath, is_text
 from services.tools.base import DeclarativeTool, Invocation, failed
 from services.tools.collation import collation_key
@@ -27,6 +29,7 @@ from services.tools.contract import (
     ToolKind,
     ToolResult,
 )
+from services.tools.host import ToolHost
 from services.tools.ignore import FileDiscovery
 from services.tools.paths import absolute, access_error, make_relative, relative_path
 from services.tools.project_memory import with_memory
@@ -98,6 +101,14 @@ class LSTool(DeclarativeTool):
 class _ListDirectory(Invocation):
     shown_name = LSTool.display_name
 
+    def __init__(self, host: ToolHost, params: JsonObject) -> None:
+        super().__init__(host, params)
+        self._budget = PatternBudget()
+
+    @cached_property
+    def _ignored(self) -> list[OutsidePattern]:
+        return [_name_pattern(glob) for glob in self.params.get("ignore") or ()]
+
     def description(self) -> str:
         return shorten_path(make_relative(self.params["dir_path"], self.host.workspace.root))
 
@@ -167,7 +178,7 @@ class _ListDirectory(Invocation):
         path = Path(absolute(workspace.root, relative))
         try:
             hidden = access_error(workspace, path, reading=True) is not None or any(
-                _matches(path.name, pattern) for pattern in self.params.get("ignore") or ()
+                pattern.fullmatch(path.name, self._budget) for pattern in self._ignored
             )
             if hidden:
                 return None
@@ -178,10 +189,12 @@ class _ListDirectory(Invocation):
         return _Entry(path.name, is_folder, 0 if is_folder else status.st_size)
 
 
-def _matches(name: str, pattern: str) -> bool:
-    expression = "".join(
-        {"*": "[^\n\r\u2028\u2029]*", "?": "[^\n\r\u2028\u2029]"}.get(character)
-        or re.escape(character)
-        for character in pattern
+def _name_pattern(glob: str) -> OutsidePattern:
+    """`glob` for whole names: `*` is any text, `?` any character, the rest itself."""
+    return compile_outside(
+        "".join(
+            {"*": "[^\n\r\u2028\u2029]*", "?": "[^\n\r\u2028\u2029]"}.get(character)
+            or re.escape(character)
+            for character in re.sub(r"\*+", "*", glob)
+        )
     )
-    return re.fullmatch(expression, name) is not None

@@ -6,7 +6,10 @@ Source: core `utils/memoryImportProcessor.ts`, its tree format.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
@@ -14,10 +17,20 @@ from services.node_errors import node_error_message
 from services.paths import InvalidPath, real_path
 from services.tools.paths import absolute
 
-__all__ = ["project_root", "with_imports"]
+__all__ = [
+    "MOST_IMPORTED_BYTES",
+    "MOST_IMPORTS",
+    "ImportBudget",
+    "project_root",
+    "with_imports",
+]
 
 _MAX_DEPTH: Final = 5
-_CODE: Final = re.compile(r"(`+)[\s\S]*?\1")
+MOST_IMPORTS: Final = 1000
+"""The most mentions of paths in a session's memory files that are looked up."""
+MOST_IMPORTED_BYTES: Final = 4 * 1024 * 1024
+"""The most bytes that the imports of a session read together."""
+_TICKS: Final = re.compile(r"`+")
 _MENTION: Final = re.compile(r"(?<![^ \t\n\r])@([^ \t\n\r]*)")
 _BEGINS_A_PATH: Final = re.compile(r"[./A-Za-z]")
 _ADDRESS: Final = re.compile(r"(?:file|https?)://")
@@ -31,53 +44,113 @@ def project_root(folder: Path) -> Path | None:
     return None
 
 
-def with_imports(content: str, folder: Path) -> str:
+@dataclass(slots=True)
+class ImportBudget:
+    """What remains for the imports of one session's memory files."""
+
+    mentions: int = MOST_IMPORTS
+    size: int = MOST_IMPORTED_BYTES
+    exhausted: bool = False
+    """An import has been refused; later mentions stay as they are written."""
+
+
+def with_imports(content: str, folder: Path, budget: ImportBudget | None = None) -> str:
     """`content` of a file in `folder`, its imports carried out, five levels deep.
 
-    What cannot be imported leaves a comment that says why. Only files of the project are read: of
+    What cannot be imported leaves a comment that says why. So does the first import beyond
+    `budget`; the mentions after it stay as they are written. Only files of the project are read: of
     the repository that `folder` is in, or else of `folder` itself.
     """
-    return _expanded(content, folder, project_root(folder) or folder, frozenset())
+    root = project_root(folder) or folder
+    return _Importer(root, budget or ImportBudget()).expanded(content, folder, frozenset())
 
 
-def _expanded(content: str, folder: Path, root: Path, chain: frozenset[str]) -> str:
-    if len(chain) >= _MAX_DEPTH:
-        return content
-    code = [match.span() for match in _CODE.finditer(content)]
-    result: list[str] = []
-    done = 0
-    for start, end, path in _mentions(content):
-        result.append(content[done:start])
-        done = end
-        if any(first <= start < last for first, last in code):
-            result.append(f"@{path}")
-        else:
-            result.append(_imported(path, folder, root, chain))
-    return "".join(result) + content[done:]
+@dataclass(frozen=True, slots=True)
+class _Importer:
+    root: Path
+    budget: ImportBudget
+
+    def expanded(self, content: str, folder: Path, chain: frozenset[str]) -> str:
+        """`content` of the last file of `chain`, which lies in `folder`."""
+        if len(chain) >= _MAX_DEPTH:
+            return content
+        code = _code(content)
+        result: list[str] = []
+        done = 0
+        for start, end, path in _mentions(content):
+            if self.budget.exhausted:
+                break
+            before = bisect_right(code, start, key=itemgetter(0)) - 1
+            if before >= 0 and start < code[before][1]:
+                continue
+            result += (content[done:start], self._imported(path, folder, chain))
+            done = end
+        return "".join(result) + content[done:]
+
+    def _imported(self, path: str, folder: Path, chain: frozenset[str]) -> str:
+        if self.budget.mentions <= 0:
+            return self._refused(path, f"More than {MOST_IMPORTS} imports")
+        self.budget.mentions -= 1
+        if not _is_inside(path, folder, self.root):
+            return f"<!-- Import failed: {path} - Path traversal attempt -->"
+        full = absolute(folder, path)
+        if full in chain:
+            return f"<!-- File already processed: {path} -->"
+        syscall, named = "access", True
+        try:
+            size = Path(full).stat().st_size
+            syscall, named = ("read", False) if Path(full).is_dir() else ("open", True)
+            if named and size > self.budget.size:
+                return self._refused(path, f"Imports of more than {MOST_IMPORTED_BYTES} bytes")
+            data = Path(full).read_bytes()
+        except OSError as error:
+            why = node_error_message(error, syscall, full if named else None)
+            return f"<!-- Import failed: {path} - {why} -->"
+        self.budget.size -= len(data)
+        content = data.decode("utf-8", "replace")
+        inner = self.expanded(content, Path(full).parent, chain | {full})
+        return f"<!-- Imported from: {path} -->\n{inner}\n<!-- End of import from: {path} -->"
+
+    def _refused(self, path: str, why: str) -> str:
+        self.budget.exhausted = True
+        return f"<!-- Import failed: {path} - {why} -->"
+
+
+def _code(content: str) -> list[tuple[int, int]]:
+    r"""The spans of code between backticks, in order.
+
+    The spans are those of ``(`+)[\s\S]*?\1``. The engine needs quadratic time for them.
+    """
+    runs = [run.span() for run in _TICKS.finditer(content)]
+    longest_after = [0] * len(runs)
+    for index in range(len(runs) - 2, -1, -1):
+        start, end = runs[index + 1]
+        longest_after[index] = max(longest_after[index + 1], end - start)
+    spans: list[tuple[int, int]] = []
+    index = begin = 0
+    while index < len(runs):
+        begin = max(begin, runs[index][0])
+        length = runs[index][1] - begin
+        # As many as close again later, or within the run itself.
+        size = max(min(length, longest_after[index]), length // 2)
+        if size == 0:
+            index += 1
+            continue
+        end = begin + 2 * size
+        if 2 * size > length:
+            index += 1
+            while runs[index][1] - runs[index][0] < size:
+                index += 1
+            end = runs[index][0] + size
+        spans.append((begin, end))
+        begin = end
+    return spans
 
 
 def _mentions(content: str) -> Iterator[tuple[int, int, str]]:
     for match in _MENTION.finditer(content):
         if _BEGINS_A_PATH.match(match[1]):
             yield match.start(), match.end(), match[1]
-
-
-def _imported(path: str, folder: Path, root: Path, chain: frozenset[str]) -> str:
-    if not _is_inside(path, folder, root):
-        return f"<!-- Import failed: {path} - Path traversal attempt -->"
-    full = absolute(folder, path)
-    if full in chain:
-        return f"<!-- File already processed: {path} -->"
-    syscall, named = "access", True
-    try:
-        Path(full).stat()
-        syscall, named = ("read", False) if Path(full).is_dir() else ("open", True)
-        content = Path(full).read_bytes().decode("utf-8", "replace")
-    except OSError as error:
-        why = node_error_message(error, syscall, full if named else None)
-        return f"<!-- Import failed: {path} - {why} -->"
-    inner = _expanded(content, Path(full).parent, root, chain | {full})
-    return f"<!-- Imported from: {path} -->\n{inner}\n<!-- End of import from: {path} -->"
 
 
 def _is_inside(path: str, folder: Path, root: Path) -> bool:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from services.tools.contract import LlmContent
-from services.tools.memory_imports import project_root, with_imports
+from services.tools.memory_imports import ImportBudget, project_root, with_imports
 from services.wire import js_trim
 from services.workspace import Workspace
 
@@ -37,6 +37,7 @@ class ProjectMemory:
         self._workspace = workspace
         self._trusted = trusted
         self._told: set[tuple[int, int]] = set()
+        self._imports = ImportBudget()
         own = workspace.home / ".gemini" / _NAME
         private = workspace.project_temp / "memory"
         self._user = self._tell([own])
@@ -99,7 +100,7 @@ class ProjectMemory:
             except OSError:
                 continue
             self._told.add((status.st_dev, status.st_ino))
-            text = js_trim(with_imports(content, path.parent))
+            text = js_trim(with_imports(content, path.parent, self._imports))
             if text:
                 blocks.append(
                     f"--- Context from: {path} ---\n{text}\n--- End of Context from: {path} ---"

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Final
 
 from services.argument_patterns import parameter_pattern
 from services.node_errors import node_error_message
+from services.outside_patterns import PatternLimit
 from services.paths import extension
 from services.tools.base import DeclarativeTool, Invocation, failed
 from services.tools.contract import (
@@ -28,7 +29,7 @@ from services.tools.contract import (
     ToolResult,
 )
 from services.tools.file_kinds import audio_type, decode, file_kind, media_type
-from services.tools.globbing import find_files, path_pattern
+from services.tools.globbing import GlobBudget, find_files, path_pattern
 from services.tools.ignore import FileDiscovery
 from services.tools.paths import absolute, access_error, relative_path
 from services.tools.texts import js_fixed
@@ -165,7 +166,7 @@ class _ReadMany(Invocation):
         reading = _Reading()
         try:
             files = self._files(reading)
-        except (OSError, ValueError, re.error) as error:
+        except (OSError, ValueError, re.error, PatternLimit) as error:
             message = f"Error during file search: {error}"
             return failed(
                 message,
@@ -195,18 +196,16 @@ class _ReadMany(Invocation):
     def _files(self, reading: _Reading) -> list[str]:
         """Absolute paths of the files to read, in order."""
         workspace = self.host.workspace
-        unwanted = [
-            re.compile(path_pattern(f"./{pattern}").pattern, re.DOTALL | re.IGNORECASE)
-            for pattern in self._excludes
-        ]
+        unwanted = [path_pattern(f"./{pattern}", ignore_case=True) for pattern in self._excludes]
+        budget = GlobBudget()
         found: dict[str, None] = {}
         for folder in workspace.folders:
             for pattern in self._include:
                 slashed = pattern.replace("\\", "/")
                 literal = os.path.isfile(os.path.normpath(f"{folder}/{slashed}"))  # noqa: PTH113
-                for path in find_files(folder, slashed, literal=literal):
+                for path in find_files(folder, slashed, literal=literal, budget=budget):
                     relative = relative_path(folder, path)
-                    if not any(each.fullmatch(relative) for each in unwanted):
+                    if not any(each.fullmatch(relative, budget) for each in unwanted):
                         found[relative_path(workspace.root, path)] = None
         options: JsonObject = self.params.get("file_filtering_options") or {}
         visible, ignored = FileDiscovery(workspace.root).visible(

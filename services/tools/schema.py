@@ -11,9 +11,10 @@ from collections.abc import Iterator, Mapping
 from itertools import groupby, islice
 from typing import Any, Final
 
-from jsonschema import Draft7Validator, ValidationError
-from jsonschema.validators import validator_for
+from jsonschema import ValidationError
 
+from services.outside_patterns import PatternLimit
+from services.tools.bounded_validators import SchemaLimit, bounded_validator, bounded_work
 from services.wire import Json, JsonObject
 
 __all__ = ["ParameterSchema"]
@@ -87,14 +88,30 @@ class ParameterSchema:
     """A tool's parameter schema, ready to judge arguments."""
 
     def __init__(self, schema: JsonObject) -> None:
-        ordered = _ordered(schema)
-        self._validator = validator_for(ordered, default=Draft7Validator)(ordered)
+        """Take `schema`, which may come from a server or a file.
+
+        Raises:
+            ValueError: it cannot be used, or is nested too deeply.
+        """
+        try:
+            self._validator = bounded_validator(_ordered(schema))
+        except RecursionError:
+            raise ValueError("the schema is nested too deeply") from None
 
     def fault(self, arguments: Json) -> str | None:
-        """What is wrong with `arguments`; `None` when nothing is."""
+        """What is wrong with `arguments`; `None` when nothing is.
+
+        A check that ends at its limit is a fault, too: the text says which limit.
+        """
         if not isinstance(arguments, (dict, list)):
             return "Value of params must be an object"
-        error = next(iter(self._validator.iter_errors(arguments)), None)
+        try:
+            with bounded_work():
+                error = next(iter(self._validator.iter_errors(arguments)), None)
+        except (PatternLimit, SchemaLimit) as problem:
+            return f"params cannot be checked: {problem}"
+        except RecursionError:
+            return "params cannot be checked: schema or arguments are nested too deeply"
         return None if error is None else ", ".join(_messages(error))
 
 

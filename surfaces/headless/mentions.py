@@ -19,6 +19,7 @@ from typing import Final
 from agent_protocol.content import ContentPart, TextPart
 from services.abort import AbortController
 from services.bundle import Services
+from services.outside_patterns import PatternLimit
 from services.presentation.content import parts_to_content
 from services.tools.base import DeclarativeTool
 from services.tools.contract import InvalidToolParams, Tool, ToolExecution
@@ -72,7 +73,10 @@ async def with_mentioned_files(prompt: str, services: Services) -> tuple[Content
 
 async def _resolved(name: str, services: Services) -> _Mentioned | None:
     workspace = services.workspace
-    if FileDiscovery(workspace.root).hides(name, respect_git=True, respect_gemini=True):
+    try:
+        if FileDiscovery(workspace.root).hides(name, respect_git=True, respect_gemini=True):
+            return None
+    except PatternLimit:
         return None
     for folder in workspace.folders:
         # Joined as text: a path of its own is what it is, and links are not followed yet.

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import pytest
 
+from services.policy.patterns import compile_pattern
 from services.scheduler.calls import CallStatus
 from tests.services.scheduler.conftest import ScriptedTool
 from tests.services.scheduler.delegating import DelegatingTool
@@ -34,7 +34,7 @@ async def test_a_person_is_asked_where_the_other_call_needs_it(
 async def test_the_policy_is_told_the_other_calls_arguments(
     rig: Any, tool: ScriptedTool, prompt: str, ran: int
 ) -> None:
-    rig.rule("inner", "deny", args_pattern=re.compile('"query":"go"'))
+    rig.rule("inner", "deny", args_pattern=compile_pattern('"query":"go"'))
     await rig.run(rig.request("outer", prompt=prompt))
     assert len(tool.ran) == ran
 

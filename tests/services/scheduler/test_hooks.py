@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from services.policy.patterns import compile_pattern
 from services.scheduler.calls import CallStatus, CompletedToolCall
 from services.settings import settings_from_parameters
 from services.tools.contract import (
@@ -126,7 +126,7 @@ async def test_a_hooks_arguments_are_run_and_the_model_is_told(hooked: OpenRig) 
 async def test_policy_judges_a_hooks_arguments(hooked: OpenRig) -> None:
     rig = hooked(BeforeTool=specific(tool_input={"path": "secret"}))
     tool = rig.tool("t")
-    rig.rule("t", "deny", args_pattern=re.compile("secret"))
+    rig.rule("t", "deny", args_pattern=compile_pattern("secret"))
 
     [call] = await rig.run(rig.request("t", path="open"))
 
