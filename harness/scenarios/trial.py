@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.canonical import sha256_hex
 from harness.cassette.load import build_cassette
+from harness.experiment.announcing import case_begins
 from harness.explain import first_cause
 from harness.faults.fault import Fault, in_force
 from harness.parity.compare import compare
@@ -94,6 +95,7 @@ def try_document(
     Raises:
         FormatProblem: the document is no cassette.
     """
+    case_begins()
     cassette = build_cassette(document, root / f"{document['name']}.yaml", root)
     begun = time.process_time()
     runs = []
