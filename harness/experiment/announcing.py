@@ -10,13 +10,23 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Final, Literal, TypeVar
+from typing import Final, Literal, TypeVar, get_args
 
-__all__ = ["Announcement", "announce_to", "announced", "at_work", "case_begins"]
+from services.leftovers import Kind
+
+__all__ = [
+    "Announcement",
+    "announce_leftover",
+    "announce_to",
+    "announced",
+    "at_work",
+    "case_begins",
+]
 
 Result = TypeVar("Result")
 
-What = Literal["begins", "ends"]
+What = Literal["begins", "started", "ends"]
+"""A case begins, it has started a process, it has ended."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +38,19 @@ class Announcement:
     """The worker's."""
     guard: int
     """The process id of the worker's guard, which has to outlive the worker; 0 for none."""
-    task: int
-    """The number of the task in its pool."""
+    number: int
+    """The task's in its pool; where a process was started, that one's id."""
 
     def __bytes__(self) -> bytes:
         """The form that travels."""
-        return f"{self.what} {self.pid} {self.guard} {self.task}".encode()
+        return f"{self.what} {self.pid} {self.guard} {self.number}".encode()
 
     @classmethod
     def parse(cls, message: bytes) -> Announcement:
         """The inverse of `bytes`."""
-        what, pid, guard, task = message.decode().split()
-        return cls("begins" if what == "begins" else "ends", int(pid), int(guard), int(task))
+        word, pid, guard, number = message.decode().split()
+        (what,) = (each for each in get_args(What) if each == word)
+        return cls(what, int(pid), int(guard), int(number))
 
 
 @dataclass(slots=True)
@@ -51,9 +62,10 @@ class _Worker:
     task: int = 0
     at_work: bool = False
 
-    def say(self, what: What) -> None:
+    def say(self, what: What, number: int | None = None) -> None:
         if self.pipe is not None:
-            message = Announcement(what, os.getpid(), self.guard, self.task)
+            number = self.task if number is None else number
+            message = Announcement(what, os.getpid(), self.guard, number)
             self.pipe.send_bytes(bytes(message))
 
 
@@ -68,6 +80,12 @@ def announce_to(pipe: Connection, guard: int) -> None:
         guard: The process id of its guard.
     """
     _worker.pipe, _worker.guard = pipe, guard
+
+
+def announce_leftover(kind: Kind, what: str) -> None:
+    """Say that a process was started which leads a session: a listener of `services.leftovers`."""
+    if kind == "child":
+        _worker.say("started", int(what))
 
 
 def announced(task: int, function: Callable[..., Result], *arguments: object) -> Result:

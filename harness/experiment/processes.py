@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar
 
 from harness.debug_log import debug_is_logged, log_debug
 from harness.experiment import with_parent
-from harness.experiment.announcing import announce_to, announced, at_work
+from harness.experiment.announcing import announce_leftover, announce_to, announced, at_work
 from harness.experiment.backend import Backend
 from harness.experiment.guard import Guard
 from harness.experiment.watchdog import Watchdog
@@ -131,7 +131,9 @@ def _context(
 ) -> BaseContext:
     """Where workers come from, everything loaded."""
     if forked:
-        backend.preload(runtimes)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # this process may take a warning for an error
+            backend.preload(runtimes)
         return multiprocessing.get_context("fork")
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([with_parent.__name__, *backend.modules(runtimes), *modules])
@@ -217,6 +219,7 @@ def _prepare(
     _until_the_end.enter_context(told_of_leftovers(guard.tell))
     if pipe is not None:
         announce_to(pipe, guard.start())
+        _until_the_end.enter_context(told_of_leftovers(announce_leftover))
     threading.Thread(target=_end_with_parent, daemon=True).start()
     if debug:
         log_debug()

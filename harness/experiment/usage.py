@@ -59,6 +59,13 @@ class Tree:
         if found is not None:
             self._add(root, found)
 
+    def add_leader(self, pid: int) -> None:
+        """Count in a process that leads a session, and its session, be the process gone or not."""
+        found = _process(pid)
+        self._leaders[pid] = 0 if found is None else found.begun
+        if found is not None:
+            self._seen[pid] = found.begun
+
     @property
     def alive(self) -> bool:
         """Whether the root ran when the tree was last read."""

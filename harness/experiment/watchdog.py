@@ -96,11 +96,13 @@ class Watchdog:
                 self._stopping = True
                 return
             told = Announcement.parse(message)
-            if told.what == "ends":
-                self._cases.pop(told.pid, None)
-            else:
+            if told.what == "begins":
                 tree = Tree(told.pid, beside=[told.guard])
-                self._cases[told.pid] = _Case(told.task, tree, self._seconds(), tree.usage())
+                self._cases[told.pid] = _Case(told.number, tree, self._seconds(), tree.usage())
+            elif told.what == "ends":
+                self._cases.pop(told.pid, None)
+            elif told.pid in self._cases:
+                self._cases[told.pid].tree.add_leader(told.number)
             if not self._read.poll(0):
                 return
 
