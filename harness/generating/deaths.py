@@ -25,7 +25,7 @@ def narrowed(task: BlockTask, run: Callable[[BlockTask], BlockDone], workers: Wo
                 stopped[index] = str(outcome)
     if not parts:
         reason = "its worker dies whichever of its examples is run: drawing them kills it"
-        return BlockDone(number=task.number, lost=reason)
+        return BlockDone(number=task.number, lost=stopped.get(0, reason))
     whole = _together(task, list(parts.values()))
     killers = [index for index in range(whole.examples) if index not in parts]
     if not killers:

@@ -47,6 +47,17 @@ class Trial:
     misses: int = 0
     """Requests of the control that no step answered."""
 
+    @classmethod
+    def undecided(cls, document: JsonObject, reason: str) -> Trial:
+        """A scenario of which nothing can be said, and why."""
+        return cls(
+            document=document,
+            result=CaseResult.undecided(str(document["name"]), reason),
+            reached=frozenset(),
+            run_s=0.0,
+            compare_s=0.0,
+        )
+
     @property
     def fingerprint(self) -> str | None:
         """What is wrong, so that the same thing found again is known; `None` for parity."""
