@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import logging
 import multiprocessing
 import os
@@ -13,8 +14,9 @@ import weakref
 from collections.abc import Callable, Collection, Iterator
 from concurrent.futures import Executor, Future, ProcessPoolExecutor
 from contextlib import ExitStack, contextmanager
+from functools import cache
 from itertools import count
-from multiprocessing import connection, forkserver, resource_tracker
+from multiprocessing import connection, forkserver, resource_tracker, util
 from multiprocessing.connection import Connection
 from multiprocessing.context import BaseContext, ForkServerContext
 from pathlib import Path
@@ -154,6 +156,7 @@ def _start_server(context: ForkServerContext) -> None:
     if threading.current_thread() is threading.main_thread():
         # It would end with any other thread, were it that one which started it.
         os.environ[with_parent.PARENT] = str(os.getpid())
+    _guard_sockets()
     try:
         with _silent():
             resource_tracker.ensure_running()
@@ -165,6 +168,15 @@ def _start_server(context: ForkServerContext) -> None:
     first = context.Process(target=_nothing)
     first.start()
     first.join()
+
+
+@cache
+def _guard_sockets() -> None:
+    """Have the folder of the server's socket removed, even if this process is killed."""
+    guard = Guard()
+    guard.start()
+    guard.tell("folder", util.get_temp_dir())
+    atexit.register(guard.__exit__, None, None, None)
 
 
 @contextmanager

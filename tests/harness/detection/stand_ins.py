@@ -95,7 +95,8 @@ def _interrupting(translate: Any) -> Any:
         else:  # Ctrl-C is the parent's to handle, which ends its workers
             os.kill(terminal.pid or 0, signal.SIGINT)
             signal.pause()
-        return translate(self, event)
+        events: Iterator[Any] = translate(self, event)
+        return events
 
     return broken
 
