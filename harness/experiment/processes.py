@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import atexit
 import logging
 import multiprocessing
 import os
@@ -39,6 +38,8 @@ TERMINATED: Final = 128 + signal.SIGTERM
 _GRACE_S: Final = 5.0
 """How long a worker may take to end its own children before it is killed."""
 _HELD_BACK: Final = (signal.SIGINT, signal.SIGTERM)
+_LAST: Final = -1000
+"""The priority of what is done when everything else of the interpreter's end is."""
 _until_the_end: Final = ExitStack()
 
 Result = TypeVar("Result")
@@ -176,7 +177,8 @@ def _guard_sockets() -> None:
     guard = Guard()
     guard.start()
     guard.tell("folder", util.get_temp_dir())
-    atexit.register(guard.__exit__, None, None, None)
+    # After Python itself has removed it: it complains of a folder that is gone.
+    util.Finalize(None, guard.__exit__, args=(None, None, None), exitpriority=_LAST)
 
 
 @contextmanager

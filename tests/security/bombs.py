@@ -17,6 +17,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from harness.experiment.announcing import case_begins
 from harness.experiment.backend import Backend, LoadedCassette
 from harness.experiment.limits import Limits
 from harness.replay.observation import Observation
@@ -156,3 +157,24 @@ WATCHED: Backend = replace(
     samples.BACKEND, load=load, run=run, starts_processes=_no_reason, limits=Limits()
 )
 """A backend that watches its cases, with the usual limits."""
+
+
+def several_cases(count: int) -> int:
+    """So many cases in one task, each of which uses 0.3 s of CPU time."""
+    for _ in range(count):
+        case_begins()
+        _spend()
+    return count
+
+
+def one_long_case(count: int) -> int:
+    """The same, and all of it is one case."""
+    for _ in range(count):
+        _spend()
+    return count
+
+
+def _spend() -> None:
+    end = time.process_time() + 0.3
+    while time.process_time() < end:
+        pass

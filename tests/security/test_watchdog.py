@@ -1,7 +1,7 @@
 """No case stops a run: not with the processor, nor with memory, nor by waiting for ever."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,12 +11,12 @@ from click.testing import CliRunner, Result
 from harness.cli import parity
 from harness.experiment.case import CaseTask, judge
 from harness.experiment.limits import Limits
-from harness.experiment.pool import WorkerDied, completed
+from harness.experiment.pool import WorkerDied, completed, on_demand, process_workers
 from harness.experiment.usage import MEASURABLE
 from harness.parity.verdict import CaseResult
 from tests.harness.samples import write_corpus
 from tests.processes import ends
-from tests.security.bombs import WATCHED
+from tests.security.bombs import WATCHED, one_long_case, several_cases
 
 pytestmark = pytest.mark.skipif(not MEASURABLE, reason="needs /proc to see what processes use")
 
@@ -114,6 +114,19 @@ def test_each_case_has_the_limits_for_itself(tmp_path: Path) -> None:
 
     assert outcomes["b/1"] == "parity"
     assert [why[:8] for why in outcomes.values()].count("stopped:") == 3
+
+
+@pytest.mark.parametrize(
+    ("task", "outcome"),
+    [(several_cases, "4"), (one_long_case, "stopped: it used more than 0.8 s of CPU time")],
+)
+def test_each_case_of_a_long_task_has_the_limits_for_itself(
+    task: Callable[[int], int], outcome: str
+) -> None:
+    backend = replace(WATCHED, limits=Limits(cpu_s=0.8))
+
+    with on_demand(task, process_workers(backend, [], forked=True)) as ask:
+        assert str(ask(4)).startswith(outcome)
 
 
 def invoke(*words: object) -> Result:
