@@ -1,10 +1,11 @@
 """Runs killed at random points: what is in the journal, what `--resume` does, what is left.
 
-`python -m benchmarks.kills --runs 100`. Each run replays a few cassettes, is killed with SIGKILL at
-a moment that a seeded generator chose, and is gone on with until it ends. Three things must hold: a
-case whose `finished` line was whole is not run again, the results of the resumed journal are those
-of a run that nobody killed, and no process is left. This process adopts what a killed one leaves
-behind (`PR_SET_CHILD_SUBREAPER`, Linux), so that it can wait for every last one.
+`python -m benchmarks.kills --runs 100`. Each run replays a few cassettes, is killed with SIGKILL
+(or SIGTERM, with `--signal TERM`) at a moment that a seeded generator chose, and is gone on with
+until it ends. What must hold: a case whose `finished` line was whole is not run again, the results
+of the resumed journal are those of a run that nobody killed, no process is left, no folder is left
+after the next start, and nothing is printed that looks like a traceback. This process adopts what a
+killed one leaves behind (`PR_SET_CHILD_SUBREAPER`, Linux), so that it can wait for every last one.
 """
 
 from __future__ import annotations
@@ -30,6 +31,9 @@ __all__ = ["Kill", "Setting", "adopt_orphans", "killed_run", "main", "measured",
 
 _SET_CHILD_SUBREAPER: Final = 36
 _ALL_GONE_S: Final = 20.0
+_TEMPORARY: Final = "temporary"
+"""The folder that runs take for the machine's temporary folder."""
+_STRAY: Final = ("Traceback", "Exception ignored", "resource_tracker", "Error")
 _REPOSITORY: Final = Path(__file__).resolve().parents[1]
 _USUAL: Final = (
     "abort/during_shell",
@@ -51,6 +55,8 @@ class Setting:
     """Where journals go, and where it is run."""
     expected: dict[str, str]
     """Cassette to its `finished` line, of a run that nobody killed."""
+    number: signal.Signals = signal.SIGKILL
+    """The signal that ends it."""
 
 
 @dataclass(slots=True, kw_only=True)
@@ -62,6 +68,8 @@ class Kill:
     """Cases that were finished when it was killed."""
     ended: bool = False
     """It had come to its end before."""
+    folders: int = 0
+    """Folders that it left behind until the next start."""
     adopted: int = 0
     """Processes that it left behind for a moment."""
     problems: list[str] = field(default_factory=list)
@@ -92,13 +100,19 @@ def killed_run(setting: Setting, number: int, after_s: float) -> Kill:
     journal = setting.folder / f"{number}.jsonl"
     command = [*setting.command, "--journal", str(journal)]
     kill = Kill(after_s=after_s)
-    process = _started(command, setting.folder)
-    try:
-        kill.ended = process.wait(after_s) in (0, 1, 3)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
-    kill.adopted, left = _wait_for_orphans()
+    with tempfile.TemporaryFile() as errors:
+        process = _started(command, setting.folder, errors.fileno())
+        try:
+            kill.ended = process.wait(after_s) in (0, 1, 3)
+        except subprocess.TimeoutExpired:
+            process.send_signal(setting.number)
+            process.wait()
+        kill.adopted, left = _wait_for_orphans()
+        errors.seek(0)
+        said = errors.read().decode(errors="replace")
+    if any(word in said for word in _STRAY):
+        kill.problems.append(f"printed {said[-2000:]}")
+    kill.folders = len(_folders(setting))
     kill.problems += [f"left running: {name}" for name in left]
     before = results_in(journal)
     kill.kept = len(before)
@@ -115,6 +129,7 @@ def killed_run(setting: Setting, number: int, after_s: float) -> Kill:
         kill.problems.append("the resumed journal is not that of a run that nobody killed")
     _, left = _wait_for_orphans()
     kill.problems += [f"left running after --resume: {name}" for name in left]
+    kill.problems += [f"left after --resume: {name}" for name in _folders(setting)]
     return kill
 
 
@@ -127,8 +142,17 @@ def _started(
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,
         stderr=errors,
-        env={**os.environ, "PYTHONPATH": str(_REPOSITORY), "PARITY_KEEP": "0"},
+        env={
+            **os.environ,
+            "PYTHONPATH": str(_REPOSITORY),
+            "PARITY_KEEP": "0",
+            "TMPDIR": str(folder / _TEMPORARY),
+        },
     )
+
+
+def _folders(setting: Setting) -> list[str]:
+    return sorted(entry.name for entry in (setting.folder / _TEMPORARY).iterdir())
 
 
 def _twice(journal: Path) -> list[str]:
@@ -171,7 +195,13 @@ def _children() -> Iterator[tuple[int, str]]:
 
 
 def measured(
-    base: Sequence[str], folder: Path, *, runs: int, seed: int, jobs: Sequence[int]
+    base: Sequence[str],
+    folder: Path,
+    *,
+    runs: int,
+    seed: int,
+    jobs: Sequence[int],
+    number: signal.Signals = signal.SIGKILL,
 ) -> int:
     """Kill so many runs, tell what came of it, and return with how many something was wrong.
 
@@ -181,11 +211,13 @@ def measured(
         runs: How many are killed.
         seed: Of the moments.
         jobs: What `-n` says, by turns.
+        number: The signal that ends a run.
 
     Raises:
         MeasurementError: there is nothing to kill.
     """
     rng = random.Random(seed)
+    (folder / _TEMPORARY).mkdir()
     settings = {}
     for count in jobs:
         whole = folder / f"whole-{count}.jsonl"
@@ -196,23 +228,25 @@ def measured(
         expected = results_in(whole)
         if not expected:
             raise MeasurementError(f"a run that nobody killed found nothing: {command}")
-        settings[count] = Setting(command=command, folder=folder, expected=expected), took
+        setting = Setting(command=command, folder=folder, expected=expected, number=number)
+        settings[count] = setting, took
         print(f"-n {count}: {len(expected)} cases in {took:.1f} s, undisturbed", flush=True)
     kills: list[Kill] = []
-    for number in range(runs):
-        count = jobs[number % len(jobs)]
+    for index in range(runs):
+        count = jobs[index % len(jobs)]
         setting, took = settings[count]
-        kill = killed_run(setting, number, rng.uniform(0, took))
+        kill = killed_run(setting, index, rng.uniform(0, took))
         kills.append(kill)
         if kill.ended:  # the machine has less to do by now
             settings[count] = setting, kill.after_s
         for problem in kill.problems:
-            print(f"run {number}, killed after {kill.after_s:.2f} s: {problem}", flush=True)
+            print(f"run {index}, killed after {kill.after_s:.2f} s: {problem}", flush=True)
     cut = [kill for kill in kills if not kill.ended]
     bad = sum(bool(kill.problems) for kill in kills)
     print(f"{len(kills)} runs, {len(cut)} killed before their end")
     print(f"cases in the journal at the kill: {sum(kill.kept for kill in cut)}")
     print(f"processes that were there for a moment longer: {sum(kill.adopted for kill in cut)}")
+    print(f"folders that were there until the next start: {sum(kill.folders for kill in cut)}")
     print(f"runs with which something was wrong: {bad}")
     return bad
 
@@ -223,6 +257,7 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("-n", "--jobs", type=int, nargs="*", default=[1, 2])
+    parser.add_argument("--signal", choices=["KILL", "TERM", "INT"], default="KILL")
     parser.add_argument("--control", default="legacy")
     parser.add_argument("--candidate", default="adk")
     parser.add_argument("cassettes", nargs="*", type=Path)
@@ -232,7 +267,14 @@ def main() -> int:
     base = [sys.executable, "-m", "harness.cli", "run", *map(str, cassettes)]
     base += ["--trust", "--control", asked.control, "--candidate", asked.candidate]
     with tempfile.TemporaryDirectory(prefix="kills-") as place:
-        bad = measured(base, Path(place), runs=asked.runs, seed=asked.seed, jobs=asked.jobs)
+        bad = measured(
+            base,
+            Path(place),
+            runs=asked.runs,
+            seed=asked.seed,
+            jobs=asked.jobs,
+            number=signal.Signals[f"SIG{asked.signal}"],
+        )
     return 1 if bad else 0
 
 

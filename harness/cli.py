@@ -94,11 +94,9 @@ def parity(debug: bool) -> None:
     parity show tools/batch         one cassette, macros expanded
     """  # noqa: D301 - click's mark for lines that stay as they are
     if debug:
-        from services.redaction.logs import SecretsMasked
+        from harness.debug_log import log_debug
 
-        handler = logging.StreamHandler(sys.stderr)
-        handler.setFormatter(SecretsMasked(logging.BASIC_FORMAT))
-        logging.basicConfig(level=logging.DEBUG, handlers=[handler])
+        log_debug()
     else:
         # Without a handler Python prints warnings by itself; the report says what matters.
         logging.getLogger().addHandler(logging.NullHandler())

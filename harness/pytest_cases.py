@@ -8,7 +8,8 @@ end whose problem it is. An inconclusive case fails: it must not be green, and a
 from __future__ import annotations
 
 import re
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,6 +21,7 @@ from harness.errors import HarnessError, LoadProblem
 
 if TYPE_CHECKING:  # imported when the first cassette runs
     from harness.cassette.find import CassetteFile
+    from harness.experiment.case import CaseOutcome
     from harness.parity.verdict import CaseResult
     from harness.report.model import RunReport
 
@@ -43,13 +45,21 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
     Raises:
         pytest.UsageError: one of them cannot be what was meant.
     """
-    from harness.commands.options import check_sides, check_writable_file
+    from harness.commands.options import check_sides, check_writable_file, usual_limits
     from harness.experiment.backend import real_backend
+    from harness.experiment.limits import Limits
     from harness.parity.waivers import load_waivers
 
     now = datetime.now(UTC)
     control, candidate = texts["control"] or "legacy", texts["candidate"] or "adk"
     phase, repeat = texts["phase"] or None, texts["repeat"] or "1"
+    try:
+        limits = Limits.parse(texts["limits"]) if texts["limits"] else usual_limits()
+    except ValueError as error:
+        problem = f"--parity-limits: {error}; write it as {Limits()}"
+        raise pytest.UsageError(problem) from error
+    except HarnessError as error:
+        raise pytest.UsageError(f"parity: {error}") from error
     if phase not in (None, "A", "B", "C"):
         raise pytest.UsageError(f"--parity-phase {phase}: write A, B or C")
     if not re.fullmatch(r"[1-9]|1[0-9]|20", repeat):
@@ -75,6 +85,7 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
         # Of `tests/x.yaml::name` only the file is a path.
         paths=tuple(Path(path.partition("::")[0]) for path in paths),
         jobs=1,
+        limits=limits,
         trust=trust,
         repeat=int(repeat),
         shard="",
@@ -93,6 +104,7 @@ class CassetteFileNode(pytest.File):
     """A cassette's file."""
 
     asked: RunPlan
+    judge: Callable[[CassetteFile], CaseOutcome]
 
     def collect(self) -> Iterator[pytest.Item]:
         """Its one case, unless another phase was asked for."""
@@ -100,7 +112,7 @@ class CassetteFileNode(pytest.File):
 
         for found in find_cassettes([self.path], None, self.asked.phase, variants=True):
             item = CassetteItem.from_parent(self, name=found.name)
-            item.file, item.asked = found, self.asked
+            item.file, item.asked, item.judge = found, self.asked, self.judge
             yield item
 
 
@@ -109,6 +121,7 @@ class CassetteItem(pytest.Item):
 
     file: CassetteFile
     asked: RunPlan
+    judge: Callable[[CassetteFile], CaseOutcome]
     result: CaseResult | None = None
     """Before waivers, as journals keep it."""
     problem: str | None = None
@@ -122,10 +135,10 @@ class CassetteItem(pytest.Item):
         """
         from harness.experiment.case import Skipped
         from harness.parity.verdict import CaseVerdict
-        from harness.pytest_judging import judged, settled_alone, told
+        from harness.pytest_judging import settled_alone, told
         from services.redaction import redacted
 
-        outcome = judged(self.asked, self.file)
+        outcome = self.judge(self.file)
         if isinstance(outcome, Skipped):
             pytest.skip(f"not of phase {self.asked.phase}")
         if isinstance(outcome, LoadProblem):
@@ -161,6 +174,16 @@ class CassetteHooks:
         self._problems: dict[str, LoadProblem] = {}
         self._files: dict[str, CassetteFile] = {}
         self._report: RunReport | None = None
+        self._worker = ExitStack()
+        self._ask: Callable[[CassetteFile], CaseOutcome] | None = None
+
+    def _judge(self, file: CassetteFile) -> CaseOutcome:
+        """Judge one cassette in the session's worker, which the first one starts."""
+        if self._ask is None:
+            from harness.pytest_judging import judging
+
+            self._ask = self._worker.enter_context(judging(self._asked))
+        return self._ask(file)
 
     def pytest_collect_file(
         self, file_path: Path, parent: pytest.Collector
@@ -171,7 +194,7 @@ class CassetteHooks:
         if not (_is_cassette(file_path) or parent.session.isinitpath(file_path)):
             return None
         node: CassetteFileNode = CassetteFileNode.from_parent(parent, path=file_path)
-        node.asked = self._asked
+        node.asked, node.judge = self._asked, self._judge
         return node
 
     @pytest.hookimpl(wrapper=True)
@@ -202,6 +225,7 @@ class CassetteHooks:
 
     def pytest_sessionfinish(self, session: pytest.Session, exitstatus: int) -> None:
         """Settle the waivers over all cases, as they count; keep the journal."""
+        self._worker.close()
         if not self._shows or not self._files:
             return
         from harness.parity.verdict import CaseVerdict

@@ -6,7 +6,9 @@ Imported with the first cassette that runs, as this costs what a run costs.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
 
 from harness.canonical import printable
 from harness.cassette.find import CassetteFile
@@ -15,7 +17,8 @@ from harness.commands.run_plan import RunPlan, header_of, inventory_of
 from harness.config import default_waivers
 from harness.errors import LoadProblem
 from harness.experiment.backend import real_backend
-from harness.experiment.case import Skipped, judge
+from harness.experiment.case import CaseOutcome, CaseTask, judge
+from harness.experiment.pool import WorkerDied, on_demand, process_workers
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import load_waivers, settle
 from harness.report.journal import Journal
@@ -23,21 +26,42 @@ from harness.report.model import RunReport
 from harness.report.settled import reproducing_options, settled_report
 from harness.report.since import with_changes
 from harness.report.words import reasons
+from harness.sides import baseline_folder
 
-__all__ = ["judged", "session_report", "settled_alone", "told"]
+__all__ = ["judging", "session_report", "settled_alone", "told"]
 
 
-def judged(plan: RunPlan, file: CassetteFile) -> CaseResult | LoadProblem | Skipped:
-    """What one cassette comes to, before waivers."""
-    (task,) = case_tasks(
-        [file],
-        real_backend(),
-        control=plan.control,
-        candidate=plan.candidate,
-        trust=plan.trust,
-        repeat=plan.repeat,
-        phase=plan.phase,
-    )
+@contextmanager
+def judging(plan: RunPlan) -> Iterator[Callable[[CassetteFile], CaseOutcome]]:
+    """What one cassette comes to, before waivers: a function of its file.
+
+    All cases run in one worker process, which a watchdog watches. It is forked when this is
+    entered, so it has what the session's conftest files have set up by then.
+    """
+    backend = replace(real_backend(), limits=plan.limits).repeated(plan.repeat)
+    sides = [side for side in (plan.control, plan.candidate) if baseline_folder(side) is None]
+    workers = process_workers(backend, sides, forked=True)
+    with on_demand(_judged, workers) as ask:
+
+        def judge_file(file: CassetteFile) -> CaseOutcome:
+            (task,) = case_tasks(
+                [file],
+                backend,
+                control=plan.control,
+                candidate=plan.candidate,
+                trust=plan.trust,
+                repeat=plan.repeat,
+                phase=plan.phase,
+            )
+            outcome = ask(task)
+            if isinstance(outcome, WorkerDied):
+                return CaseResult.undecided(task.name, str(outcome))
+            return outcome
+
+        yield judge_file
+
+
+def _judged(task: CaseTask) -> CaseOutcome:
     with warnings.catch_warnings():
         # The verdict is of how the runtimes behave, and never of this session's `-W error`.
         warnings.resetwarnings()

@@ -22,6 +22,7 @@ _OPTIONS: Final = (
         "N",
         "Runs of each side; from 2 on, what differs from run to run is told apart (1).",
     ),
+    ("limits", "LIMITS", "End a case that uses more, as cpu=30,wall=180,memory=1536."),
     ("waivers", "FILE", "Accepted differences; parity_tests/waivers.toml if there is one."),
     ("as_of", "DATE", "Judge the waivers by this day, as 2026-01-31, instead of today (UTC)."),
     ("journal", "FILE", "Write a journal of the cassettes' results when the session ends."),

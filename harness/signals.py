@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
 
-__all__ = ["leave", "terminated_like_interrupted"]
+if TYPE_CHECKING:
+    from sys import UnraisableHookArgs
+
+__all__ = ["leave", "leaving_for_certain", "terminated_like_interrupted"]
+
+_AGAIN_S: Final = 0.01
+
+
+class _Terminated(SystemExit):
+    """What `leave` raises: nobody else's exit."""
 
 
 @contextmanager
@@ -18,7 +30,8 @@ def terminated_like_interrupted() -> Iterator[None]:
         return
     before = signal.signal(signal.SIGTERM, leave)
     try:
-        yield
+        with leaving_for_certain():
+            yield
     finally:
         signal.signal(signal.SIGTERM, before)
 
@@ -26,4 +39,31 @@ def terminated_like_interrupted() -> Iterator[None]:
 def leave(number: int, frame: object) -> None:
     """A handler of signals that unwinds the process; once is enough."""
     signal.signal(signal.SIGTERM, signal.SIG_IGN)
-    raise SystemExit(128 + number)
+    raise _Terminated(128 + number)
+
+
+@contextmanager
+def leaving_for_certain() -> Iterator[None]:
+    """Leave also where the signal comes while Python runs a finalizer or a callback of its own.
+
+    Python prints what is raised there, and goes on as if nothing had been raised. The process
+    would then be deaf to SIGTERM and never leave. So the signal is sent once more, a moment later,
+    and nothing is printed.
+    """
+    before = sys.unraisablehook
+
+    def hook(unraisable: UnraisableHookArgs) -> None:
+        if not isinstance(unraisable.exc_value, _Terminated):
+            before(unraisable)
+            return
+        signal.signal(signal.SIGTERM, leave)
+        # Sent from here the signal would be raised in this hook, which Python runs as well.
+        again = threading.Timer(_AGAIN_S, os.kill, (os.getpid(), signal.SIGTERM))
+        again.daemon = True
+        again.start()
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before

@@ -18,12 +18,14 @@ from harness.commands.options import (
     check_writable_folder,
     chosen_cassettes,
     jobs_option,
+    limits_option,
     paths_argument,
     select_option,
     trust_option,
     worker_count,
 )
 from harness.errors import UsageError
+from harness.experiment.limits import Limits
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -101,6 +103,7 @@ class _Tally:
 )
 @select_option
 @jobs_option
+@limits_option
 @trust_option
 @click.option("--check", is_flag=True, help="Write nothing: observe anew, and name what is stale.")
 @click.option(
@@ -126,6 +129,7 @@ def baseline(
     out: Path,
     expr: str | None,
     jobs: int,
+    limits: Limits,
     trust: bool,
     check: bool,
     prune: bool,
@@ -151,7 +155,7 @@ def baseline(
     usage, or a file that cannot be loaded; 3 a run was not observed; 130 interrupted. Of several,
     2 wins over 1 over 3.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    backend = backend_of(ctx)
+    backend = backend_of(ctx, limits)
     check_runtimes(backend, runtime)
     plan = _Plan(
         paths=paths,
@@ -261,7 +265,7 @@ def _observe_all(
             if isinstance(outcome, LoadProblem):
                 tally.problems.append(outcome.message)
             elif isinstance(outcome, WorkerDied):
-                tally.doubts.append(f"{task.name}: its worker process died")
+                tally.doubts.append(f"{task.name}: {outcome}")
             else:
                 tally.add(outcome)
             # Nothing is compared with another runtime here, so no case can fail to be parity.

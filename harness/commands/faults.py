@@ -18,12 +18,14 @@ from harness.commands.options import (
     check_writable_file,
     chosen_cassettes,
     jobs_option,
+    limits_option,
     paths_argument,
     select_option,
     trust_option,
     worker_count,
 )
 from harness.errors import UsageError
+from harness.experiment.limits import Limits
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -76,6 +78,7 @@ class _Plan:
     profile: str
     seed: int
     jobs: int
+    limits: Limits
     trust: bool
     json_file: Path | None
     waivers_file: Path | None
@@ -132,6 +135,7 @@ class _Plan:
 )
 @select_option
 @jobs_option
+@limits_option
 @trust_option
 @click.option("--json", "json_file", type=_File, help="Write the kill matrix as JSON.")
 @click.option(
@@ -270,7 +274,7 @@ def _measurement(
     from harness.detection.measurement import Measurement
     from harness.experiment.backend import real_backend
 
-    backend = real_backend()
+    backend = real_backend(plan.limits)
     roots = trusted_roots()
     core = setup.core if setup.core is not None else backend.check("upstream") is None
     return Measurement(

@@ -20,10 +20,12 @@ from harness.commands.options import (
     check_writable_file,
     check_writable_folder,
     jobs_option,
+    limits_option,
     worker_count,
 )
 from harness.errors import UsageError
 from services.private_files import write_private
+from harness.experiment.limits import Limits
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.experiment.backend import Backend
@@ -111,6 +113,7 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
 @click.option("--control", default="legacy", show_default=True, help="The runtime that is right.")
 @click.option("--candidate", default="adk", show_default=True, help="The runtime that is judged.")
 @jobs_option
+@limits_option
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
 @click.option("--fault", metavar="NAME", help="Put this seeded fault in: it should be found.")
 @click.option(
@@ -140,7 +143,7 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
     help="Let the workers of a Dask scheduler do it: tls://HOST:PORT. Needs the extra `dask`.",
 )
 @click.pass_context
-def generate(ctx: click.Context, /, jobs: int, **given: Any) -> None:
+def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> None:
     """Draw scenarios, run each in two runtimes, and keep those that differ.
 
     Scenarios come in blocks of 25; which they are follows from way, profile, seed and number of
@@ -165,7 +168,7 @@ def generate(ctx: click.Context, /, jobs: int, **given: Any) -> None:
     cases of which nothing can be said; 130 interrupted (what was found is kept).
     """  # noqa: D301 - click's mark for lines that stay as they are
     asked = _Asked(jobs=worker_count(jobs), **given)
-    backend = backend_of(ctx)
+    backend = backend_of(ctx, limits)
     _check(asked, backend)
     if isinstance(ctx.obj, GenerateSeams):
         ctx.exit(_generate(asked, ctx.obj, asked.jobs))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from harness.errors import UsageError
+from harness.experiment.limits import LIMITS_VARIABLE, Limits
 from harness.report.written import GITHUB, STEP_SUMMARY, WRITERS
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
@@ -28,11 +30,13 @@ __all__ = [
     "check_writable_folder",
     "chosen_cassettes",
     "jobs_option",
+    "limits_option",
     "paths_argument",
     "report_options",
     "report_places",
     "select_option",
     "trust_option",
+    "usual_limits",
     "worker_count",
 ]
 
@@ -55,6 +59,33 @@ def jobs_option(command: Command) -> Command:
     words = "Worker processes; 0 for one per core. The results are the same."
     option = click.option(
         "-n", "--jobs", type=click.IntRange(min=0), default=1, show_default=True, help=words
+    )
+    return option(command)
+
+
+class _LimitsType(click.ParamType["Limits"]):
+    """`cpu=30,wall=180,memory=1536`, or a part of it."""
+
+    name = "limits"
+
+    def convert(
+        self, value: str | Limits, param: click.Parameter | None, ctx: click.Context | None
+    ) -> Limits:
+        """The limits that are given, and the defaults of the others."""
+        try:
+            return value if isinstance(value, Limits) else Limits.parse(value)
+        except ValueError as error:
+            self.fail(f"{error}; write it as {Limits()}", param, ctx)
+
+
+def limits_option(command: Command) -> Command:
+    """`--limits LIMITS`."""
+    words = (
+        "End a case that uses more: seconds of CPU time and of wall time, MiB of memory that it "
+        f"grows by. Default: ${LIMITS_VARIABLE}, else {Limits()}."
+    )
+    option = click.option(
+        "--limits", type=_LimitsType(), envvar=LIMITS_VARIABLE, default=Limits(), help=words
     )
     return option(command)
 
@@ -104,11 +135,33 @@ def report_places(asked: dict[str, Any]) -> dict[str, Path]:
     return places
 
 
-def backend_of(ctx: click.Context) -> Backend:
-    """The backend that a test handed in, or the real one."""
+def backend_of(ctx: click.Context, limits: Limits | None = None) -> Backend:
+    """The backend that a test handed in, or the real one, with `limits` in place of its own.
+
+    Without `limits` those of the environment count. A backend that watches nothing stays so.
+
+    Raises:
+        UsageError: the environment's limits cannot be read.
+    """
     from harness.experiment.backend import Backend, real_backend
 
-    return ctx.obj if isinstance(ctx.obj, Backend) else real_backend()
+    backend = ctx.obj if isinstance(ctx.obj, Backend) else real_backend()
+    if backend.limits is None:
+        return backend
+    return replace(backend, limits=usual_limits() if limits is None else limits)
+
+
+def usual_limits() -> Limits:
+    """The limits that the environment sets, or else the defaults.
+
+    Raises:
+        UsageError: the environment's cannot be read.
+    """
+    text = os.environ.get(LIMITS_VARIABLE, "")
+    try:
+        return Limits.parse(text) if text else Limits()
+    except ValueError as error:
+        raise UsageError(f"{LIMITS_VARIABLE}: {error}", f"write it as {Limits()}") from error
 
 
 def chosen_cassettes(

@@ -18,6 +18,7 @@ from harness.commands.options import (
     check_writable_file,
     chosen_cassettes,
     jobs_option,
+    limits_option,
     paths_argument,
     select_option,
     trust_option,
@@ -25,6 +26,7 @@ from harness.commands.options import (
 )
 from harness.errors import LoadProblem, UsageError
 from services.private_files import write_private
+from harness.experiment.limits import Limits
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -81,6 +83,7 @@ class _Wanted:
     help="Try this one: places with commas between them, as a report names them.",
 )
 @jobs_option
+@limits_option
 @trust_option
 @click.option("--json", "json_file", type=_File, help="Write every case and order as JSON.")
 @click.option(
@@ -101,6 +104,7 @@ def orders(
     only: str | None,
     json_file: Path | None,
     jobs: int,
+    limits: Limits,
     **given: Any,
 ) -> None:
     """Let parallel calls and subagents complete in every order, and compare under each.
@@ -120,7 +124,7 @@ def orders(
     """  # noqa: D301 - click's mark for lines that stay as they are
     from harness.orders.show import Asked, exit_code, orders_json, show_orders
 
-    seams = _seams(ctx)
+    seams = _seams(ctx, limits)
     backend = seams.backend
     wanted = _Wanted(control=control, candidate=candidate, only=only, **given)
     _check(backend, control, candidate)
@@ -177,12 +181,12 @@ def _places(only: str | None, count: int) -> tuple[Place, ...]:
         raise UsageError(f"--order: {error}", "take it from a report") from error
 
 
-def _seams(ctx: click.Context) -> OrdersSeams:
+def _seams(ctx: click.Context, limits: Limits) -> OrdersSeams:
     if isinstance(ctx.obj, OrdersSeams):
         return ctx.obj
     from harness.orders.case import run_under
 
-    return OrdersSeams(backend=backend_of(ctx), run=run_under)
+    return OrdersSeams(backend=backend_of(ctx, limits), run=run_under)
 
 
 def _tasks(files: Sequence[CassetteFile], seams: OrdersSeams, wanted: _Wanted) -> list[OrdersTask]:
@@ -233,7 +237,7 @@ def _explored(
     with progress(len(tasks), sys.stderr) as bar, closing(outcomes):
         for task, outcome in outcomes:
             if isinstance(outcome, WorkerDied):
-                outcome = OrdersResult.undecided(task.name, "its worker process died")
+                outcome = OrdersResult.undecided(task.name, str(outcome))
             if isinstance(outcome, OrdersResult):
                 bar.done(task.name, outcome.verdict)
             yield outcome

@@ -18,6 +18,7 @@ from harness.commands.options import (
     check_writable_file,
     chosen_cassettes,
     jobs_option,
+    limits_option,
     paths_argument,
     report_options,
     report_places,
@@ -65,6 +66,7 @@ _File = click.Path(path_type=Path, dir_okay=False)
     help="Only this part of the cassettes, as 2/3; `parity merge` puts the journals together.",
 )
 @jobs_option
+@limits_option
 @trust_option
 @click.option(
     "--repeat",
@@ -120,7 +122,7 @@ def run(ctx: click.Context, /, as_of: datetime | None, jobs: int, **asked: Any) 
     day = as_of.date() if as_of is not None else now.date()
     places = report_places(asked)
     plan = RunPlan(jobs=worker_count(jobs), as_of=day, started_at=now, places=places, **asked)
-    backend = backend_of(ctx)
+    backend = backend_of(ctx, plan.limits)
     check_sides(backend, plan.control, plan.candidate)
     _check_asked(plan)
     ctx.exit(_last_failed(plan, backend) if plan.last_failed else _chosen(plan, backend))

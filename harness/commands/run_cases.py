@@ -83,14 +83,14 @@ def judge_all(
         timed,
         _tasks(plan, backend, files),
         jobs=plan.jobs,
-        backend=backend,
+        backend=backend.repeated(plan.repeat),
         runtimes=[s for s in (plan.control, plan.candidate) if baseline_folder(s) is None],
         started=started,
     )
     with closing(outcomes):
         for task, done in outcomes:
             if isinstance(done, WorkerDied):
-                take(task.name, CaseResult.undecided(task.name, "its worker process died"), None)
+                take(task.name, CaseResult.undecided(task.name, str(done)), None)
             else:
                 assert isinstance(done, Timed)
                 take(task.name, done.outcome, done.took_ms)

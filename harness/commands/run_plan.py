@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from harness.errors import UsageError
+from harness.experiment.limits import Limits
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -37,6 +38,8 @@ class RunPlan:
     paths: tuple[Path, ...]
     """As named on the command line."""
     jobs: int
+    limits: Limits
+    """What one case may use, over one run of each side."""
     trust: bool
     repeat: int
     shard: str | None

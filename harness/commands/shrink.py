@@ -20,8 +20,9 @@ from harness.commands.options import (
     check_runtimes,
     check_writable_folder,
     trust_option,
+    usual_limits,
 )
-from harness.commands.shrinkable import check_finding, head_of, judge_of, load_shrinkable
+from harness.commands.shrinkable import check_finding, head_of, judging, load_shrinkable
 from harness.errors import UsageError
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
@@ -182,24 +183,26 @@ def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
 def _shrink_here(plan: _Plan, seams: ShrinkSeams) -> int:
     from harness.config import default_waivers
     from harness.parity.waivers import load_waivers
+    from harness.scenarios.judging import Judging
     from harness.scenarios.shrinking import size_of
     from harness.scenarios.shrinking.sizes import content_digest
 
     loaded, document = load_shrinkable(plan.cassette, trust=plan.trust, out=plan.root)
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=datetime.now(UTC).date())
-    judge = judge_of(loaded, plan.control, plan.candidate, waivers, plan.fault)
-    trial = judge(document)
-    assert trial is not None, "it was loaded"
-    check_finding(trial.result, plan.control, plan.candidate)
-    click.echo(f"{loaded.name}: {size_of(trial.document)}", err=True)
-    with _journal(plan, document, trial, waivers) as journal:
-        if journal.remark is not None:
-            click.echo(f"remark: {journal.remark}", err=True)
-        made = _made_small(plan, seams, journal, judge, trial)
-        smaller = content_digest(made.best.document) != content_digest(trial.document)
-        file = _written(plan, loaded, made) if smaller or plan.out is not None else None
-        if made.shrunk is not None and made.shrunk.finished:
-            journal.ended()
+    how = Judging(control=plan.control, candidate=plan.candidate, waivers=waivers, fault=plan.fault)
+    with judging(loaded, how, usual_limits()) as judge:
+        trial = judge(document)
+        assert trial is not None, "it was loaded"
+        check_finding(trial.result, plan.control, plan.candidate)
+        click.echo(f"{loaded.name}: {size_of(trial.document)}", err=True)
+        with _journal(plan, document, trial, waivers) as journal:
+            if journal.remark is not None:
+                click.echo(f"remark: {journal.remark}", err=True)
+            made = _made_small(plan, seams, journal, judge, trial)
+            smaller = content_digest(made.best.document) != content_digest(trial.document)
+            file = _written(plan, loaded, made) if smaller or plan.out is not None else None
+            if made.shrunk is not None and made.shrunk.finished:
+                journal.ended()
     _tell(plan, trial, made, file)
     return 130 if made.shrunk is None else 0
 

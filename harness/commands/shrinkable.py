@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,13 +12,14 @@ from harness.errors import HarnessError, UsageError
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.format import Cassette
+    from harness.experiment.limits import Limits
     from harness.parity.verdict import CaseResult
-    from harness.parity.waivers import Waivers
     from harness.scenarios.found import KnownFinding
+    from harness.scenarios.judging import Judging
     from harness.scenarios.trial import Trial
     from services.wire import JsonObject
 
-__all__ = ["NothingToShrink", "check_finding", "head_of", "judge_of", "load_shrinkable"]
+__all__ = ["NothingToShrink", "check_finding", "head_of", "judging", "load_shrinkable"]
 
 _BESIDE: Final = "<CASSETTES>"
 
@@ -80,25 +82,31 @@ def load_shrinkable(file: Path, *, trust: bool, out: Path) -> tuple[Cassette, Js
     return loaded, document
 
 
-def judge_of(
-    loaded: Cassette, control: str, candidate: str, waivers: Waivers, fault: str | None
-) -> Callable[[JsonObject], Trial | None]:
-    """Runs what is made of a cassette in both runtimes, under its root; a `Judge`."""
-    from harness.cassette.problems import FormatProblem
-    from harness.scenarios.judging import fault_named
-    from harness.scenarios.trial import try_document
+@contextmanager
+def judging(
+    loaded: Cassette, how: Judging, limits: Limits
+) -> Iterator[Callable[[JsonObject], Trial | None]]:
+    """Runs what is made of a cassette in both runtimes, under its root; a `Judge`.
 
-    put_in = fault_named(fault)
+    Each try runs in a worker process. One that goes over `limits` comes to nothing that is known.
+    """
+    from functools import partial
 
-    def judge(document: JsonObject) -> Trial | None:
-        try:
-            return try_document(
-                document, control, candidate, waivers, fault=put_in, root=loaded.root
-            )
-        except FormatProblem:
-            return None
+    from harness.experiment.backend import real_backend
+    from harness.experiment.pool import WorkerDied, on_demand, process_workers
+    from harness.scenarios.trial import Trial
 
-    return judge
+    sides = (how.control, how.candidate)
+    workers = process_workers(real_backend(limits), sides, forked=True)
+    with on_demand(partial(how.judge_under, loaded.root), workers) as ask:
+
+        def judge(document: JsonObject) -> Trial | None:
+            outcome = ask(document)
+            if isinstance(outcome, WorkerDied):
+                return Trial.undecided(document, str(outcome))
+            return outcome
+
+        yield judge
 
 
 def check_finding(result: CaseResult, control: str, candidate: str) -> None:

@@ -15,12 +15,14 @@ from harness.commands.options import (
     check_writable_folder,
     chosen_cassettes,
     jobs_option,
+    limits_option,
     paths_argument,
     select_option,
     trust_option,
     worker_count,
 )
-from harness.errors import UsageError
+from harness.errors import LoadProblem, UsageError
+from harness.experiment.limits import Limits
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.experiment.backend import Backend
@@ -39,6 +41,7 @@ __all__ = ["trace"]
 )
 @select_option
 @jobs_option
+@limits_option
 @trust_option
 @click.pass_context
 def trace(
@@ -48,6 +51,7 @@ def trace(
     out: Path | None,
     expr: str | None,
     jobs: int,
+    limits: Limits,
     trust: bool,
 ) -> None:
     """Write one trace document per cassette: all that a runtime asked, did, remembered, emitted.
@@ -65,7 +69,7 @@ def trace(
     from harness.config import trusted_roots
     from harness.experiment.case import TraceTask
 
-    backend = backend_of(ctx)
+    backend = backend_of(ctx, limits)
     check_runtimes(backend, runtime)
     check_writable_folder(out, "--out")
     files = chosen_cassettes(paths, expr, on_stderr=True)
@@ -93,9 +97,8 @@ def trace(
 
 
 def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:
-    from harness.experiment.case import Observed
     from harness.experiment.case import trace as trace_one
-    from harness.experiment.pool import completed
+    from harness.experiment.pool import WorkerDied, completed
     from services.redaction import told
 
     problems: list[str] = []
@@ -110,9 +113,11 @@ def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:
     )
     with closing(outcomes):
         for task, outcome in outcomes:
-            if not isinstance(outcome, Observed):
-                words = getattr(outcome, "message", f"{task.name}: its worker process died")
-                (problems if hasattr(outcome, "message") else doubts).append(words)
+            if isinstance(outcome, WorkerDied):
+                doubts.append(f"{task.name}: {outcome}")
+                continue
+            if isinstance(outcome, LoadProblem):
+                problems.append(outcome.message)
                 continue
             if outcome.doubt is not None:
                 doubts.append(f"{outcome.name}: {outcome.doubt}")

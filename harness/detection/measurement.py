@@ -21,7 +21,6 @@ from harness.parity.waivers import Waivers
 __all__ = ["Measurement", "Told", "look_in_corpus", "look_in_sample"]
 
 _RUNTIMES: Final = ("legacy", "adk")
-_DIED: Final = "its worker process died"
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -76,7 +75,7 @@ def look_in_corpus(plan: Measurement, matrix: Matrix, told: Told) -> None:
     ]
     with closing(_worked(plan, measure, tasks)) as outcomes:
         for task, outcome in outcomes:
-            done = _died(task.fault) if isinstance(outcome, WorkerDied) else outcome
+            done = _died(task.fault, outcome) if isinstance(outcome, WorkerDied) else outcome
             rows[task.fault].corpus = done
             told.fault(task.fault, done.found)
 
@@ -105,7 +104,7 @@ def look_in_sample(
     )
     with closing(_worked(plan, sample_block, sample_tasks(first, sought))) as outcomes:
         for task, outcome in outcomes:
-            done = _block_died(task) if isinstance(outcome, WorkerDied) else outcome
+            done = _block_died(task, outcome) if isinstance(outcome, WorkerDied) else outcome
             matrix.conditions.examples += done.examples
             for name, part in done.faults.items():
                 whole = rows[name].generated = _joined(rows[name].generated, part)
@@ -118,8 +117,8 @@ def look_in_sample(
 def _worked(
     plan: Measurement, function: Callable[[Task], Result], tasks: Iterable[Task]
 ) -> Generator[tuple[Task, Result | WorkerDied], None, None]:
-    if plan.jobs > 1:
-        workers = process_workers(plan.backend, _RUNTIMES)
+    if plan.jobs > 1 or plan.backend.limits is not None:
+        workers = process_workers(plan.backend, _RUNTIMES, forked=plan.jobs == 1)
         # One ahead for each worker: what is handed out is run to its end, whatever the time says.
         yield from worked(function, tasks, plan.jobs, workers, ahead=1)
     else:
@@ -143,14 +142,15 @@ def _joined(whole: Measured | None, part: Measured) -> Measured:
     return whole
 
 
-def _died(fault: str) -> Measured:
-    found = Found(cassette="", by=FoundBy.CRASH, channel="", place=_DIED, says=_DIED, met=0)
+def _died(fault: str, died: WorkerDied) -> Measured:
+    why = str(died)
+    found = Found(cassette="", by=FoundBy.CRASH, channel="", place=why, says=why, met=0)
     return Measured(fault=fault, found=found)
 
 
-def _block_died(task: SampleTask) -> SampleDone:
+def _block_died(task: SampleTask, died: WorkerDied) -> SampleDone:
     """Which of its faults did that nobody can tell: the block shows nothing of any."""
     done = SampleDone(number=task.number)
     for name in task.faults:
-        done.faults[name] = Measured(fault=name, left_out={task.name: _DIED})
+        done.faults[name] = Measured(fault=name, left_out={task.name: str(died)})
     return done

@@ -13,6 +13,7 @@ from harness.detection.finding import CaseOutcome, Found, look
 from harness.detection.good import CorpusCase, leg_of
 from harness.detection.reach import Wrapped, all_targets, wrapped_by
 from harness.errors import HarnessError
+from harness.experiment.announcing import case_begins
 from harness.experiment.backend import LoadedCassette, real_backend
 from harness.faults.fault import Fault
 from harness.http.case import load_case
@@ -89,6 +90,7 @@ def measure(task: CorpusTask) -> Measured:
 def _case(
     task: CorpusTask, fault: Fault, wrapped: Wrapped, file: CassetteFile, met: int
 ) -> CaseOutcome:
+    case_begins()
     try:
         cassette = _loaded(file)
         reason = None if file.name in task.trusted else real_backend().starts_processes(cassette)

@@ -20,6 +20,7 @@ from harness.detection.good import DrawnCase, leg_of
 from harness.detection.measuring import Measured
 from harness.detection.reach import all_targets, wrapped_by
 from harness.errors import HarnessError
+from harness.experiment.announcing import case_begins
 from harness.parity.waivers import Waivers
 from harness.scenarios.drawing import block_seed, draw_block
 from harness.scenarios.profiles import PROFILES
@@ -117,6 +118,7 @@ def _sought(task: SampleTask, name: str, cases: dict[str, DrawnCase | str]) -> M
         if isinstance(case, str):
             done.left_out[label] = case
             continue
+        case_begins()
         done.note(label, look(fault, leg_of(fault), case, number, wrapped))
         if done.found is not None:
             break

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
+
+from harness.experiment.limits import Limits
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.replay.observation import Observation
 
 __all__ = ["Backend", "LoadedCassette", "real_backend"]
+
+_USUAL: Final = Limits()
 
 
 class LoadedCassette(Protocol):
@@ -80,10 +84,20 @@ class Backend:
     """Whether a session could be begun in one runtime and gone on with in another."""
     modules: Callable[[Collection[str]], list[str]] = _none
     """The names of the modules that `preload` imports, for the server that workers fork from."""
+    limits: Limits | None = None
+    """What one case may use, over one run of each side.
+
+    With limits every case runs in a worker process, and a watchdog ends it if it uses more. Without
+    limits no case is watched, and cases that run one by one run in this process.
+    """
+
+    def repeated(self, runs: int) -> Backend:
+        """The same for cases that run each side so many times."""
+        return self if self.limits is None else replace(self, limits=self.limits.times(runs))
 
 
-def real_backend() -> Backend:
-    """The harness itself."""
+def real_backend(limits: Limits | None = _USUAL) -> Backend:
+    """The harness itself, with the usual limits or others."""
     return Backend(
         load=_load,
         run=_run,
@@ -94,6 +108,7 @@ def real_backend() -> Backend:
         can_hand_over=_can_hand_over,
         preload=_preload,
         modules=_modules,
+        limits=limits,
     )
 
 

@@ -35,10 +35,15 @@ class Guard:
         """Take note. The first folder comes before the first process, so no process is missed."""
         if os.getpid() != self._pid:
             return
-        if self._process is None:
-            self._process = _start()
+        self.start()
         with contextlib.suppress(BrokenPipeError):  # somebody ended it: runs go on without
             self._input.write(f"{kind} {what}\n".encode("utf-8", "surrogateescape"))
+
+    def start(self) -> int:
+        """Have the guard's process started by now, and return its id."""
+        if self._process is None:
+            self._process = _start()
+        return self._process.pid
 
     def __enter__(self) -> Self:
         return self

@@ -5,23 +5,33 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sized
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from functools import partial
 from typing import Generic, TypeVar
 
 from harness.experiment.backend import Backend
 from harness.experiment.guard import guarded
-from harness.experiment.processes import TERMINATED, worker_processes
+from harness.experiment.processes import TERMINATED, WatchedExecutor, worker_processes
 
-__all__ = ["WorkerDied", "Workers", "completed", "process_workers", "worked"]
+__all__ = ["WorkerDied", "Workers", "completed", "on_demand", "process_workers", "worked"]
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
 class WorkerDied(Exception):
-    """The process that worked on a task is gone: killed, or out of memory."""
+    """The process that worked on a task is gone: killed, or out of memory.
+
+    As text it is the reason why nothing came of the task.
+
+    Attributes:
+        stopped: The watchdog ended it, since the task went over a limit.
+    """
+
+    def __init__(self, why: str = "its worker process died", *, stopped: bool = False) -> None:
+        super().__init__(why)
+        self.stopped = stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,11 +45,21 @@ class Workers:
 
 
 def process_workers(
-    backend: Backend, runtimes: Collection[str], modules: Collection[str] = ()
+    backend: Backend,
+    runtimes: Collection[str],
+    modules: Collection[str] = (),
+    *,
+    forked: bool = False,
 ) -> Workers:
-    """Worker processes of this machine, with these runtimes and modules loaded."""
+    """Worker processes of this machine: the arguments are those of `worker_processes`."""
     return Workers(
-        partial(worker_processes, backend=backend, runtimes=tuple(runtimes), modules=tuple(modules))
+        partial(
+            worker_processes,
+            backend=backend,
+            runtimes=tuple(runtimes),
+            modules=tuple(modules),
+            forked=forked,
+        )
     )
 
 
@@ -56,9 +76,10 @@ def completed(
 
     Args:
         function: Module-level, so that workers find it by name.
-        tasks: What to do. With one job, or one task, they are done in order, in this process.
+        tasks: What to do. With one job, or one task, they are done in order; in this process if the
+            backend has no limits to watch.
         jobs: Worker processes.
-        backend: What workers preload with.
+        backend: What workers preload with, and the limits of each task.
         runtimes: The runtimes that they preload.
         started: Told of each task when it is handed out; at most two per job are out at a time.
 
@@ -66,6 +87,11 @@ def completed(
     """
     count = len(tasks) if isinstance(tasks, Sized) else jobs
     if jobs <= 1 or count <= 1:
+        if backend.limits is not None:
+            alone = process_workers(backend, runtimes, forked=True)
+            # What is handed out ahead would be begun, as the journal has it, before its turn.
+            yield from worked(function, tasks, 1, alone, ahead=1, started=started)
+            return
         with guarded():
             for task in tasks:
                 started(task)
@@ -87,7 +113,8 @@ def worked(
     """Yield each task with its result as soon as it is there, all of them done by `workers`.
 
     A task whose worker died is done once more, alone in a fresh worker: whether it was the cause
-    shows then, and the tasks that died with it are not lost.
+    shows then, and the tasks that died with it are not lost. One that the watchdog stopped is not:
+    it was the cause.
 
     Args:
         function: Module-level, so that workers find it by name.
@@ -100,19 +127,37 @@ def worked(
     source = iter(tasks)
     more = True
     while more:
-        orphans: list[Task] = []
         with workers.open(jobs) as executor:
             feed = _Feed(executor, workers.deaths, function, source, jobs * ahead, started)
-            for task, result in feed.results():
-                if isinstance(result, WorkerDied):
-                    orphans.append(task)
-                else:
-                    yield task, result
+            yield from feed.results()
             more = feed.broken
-        for task in orphans:
+        for task, died in feed.lost():
+            if died.stopped:
+                yield task, died
+                continue
             with workers.open(1) as executor:
                 alone = _Feed(executor, workers.deaths, function, iter([task]), 1, lambda _: None)
                 yield from alone.results()
+            yield from alone.lost()
+
+
+@contextmanager
+def on_demand(
+    function: Callable[[Task], Result], workers: Workers
+) -> Iterator[Callable[[Task], Result | WorkerDied]]:
+    """A function that does what `function` does, in a worker that waits for the next task.
+
+    A worker that died is replaced.
+    """
+    asked: list[Task] = []
+    outcomes = worked(function, iter(asked.pop, object()), 1, workers, ahead=1)
+
+    def ask(task: Task) -> Result | WorkerDied:
+        asked.append(task)
+        return next(outcomes)[1]
+
+    with closing(outcomes):
+        yield ask
 
 
 class _Feed(Generic[Task, Result]):
@@ -135,9 +180,11 @@ class _Feed(Generic[Task, Result]):
         self._at_once = at_once
         self._started = started
         self._running: dict[Future[Result], Task] = {}
+        self._lost: list[tuple[Task, Future[Result] | None]] = []
 
-    def results(self) -> Iterator[tuple[Task, Result | WorkerDied]]:
-        yield from self._hand_out()
+    def results(self) -> Iterator[tuple[Task, Result]]:
+        """Yield what workers hand back, until there is no more to do or to do it with."""
+        self._hand_out()
         while self._running:
             done, _ = wait(self._running, return_when=FIRST_COMPLETED)
             for future in done:
@@ -146,10 +193,23 @@ class _Feed(Generic[Task, Result]):
                     yield task, future.result()
                 except self._deaths as error:
                     self.broken = self.broken or isinstance(error, BrokenExecutor)
-                    yield task, WorkerDied(str(error))
-            yield from self._hand_out()
+                    self._lost.append((task, future))
+            self._hand_out()
 
-    def _hand_out(self) -> Iterator[tuple[Task, WorkerDied]]:
+    def lost(self) -> Iterator[tuple[Task, WorkerDied]]:
+        """Yield the tasks whose workers died. Why is known once the executor is closed.
+
+        Until then the watchdog may end another worker of a broken pool, which does not leave by
+        itself.
+        """
+        executor = self._executor
+        for task, future in self._lost:
+            why = None
+            if isinstance(executor, WatchedExecutor) and future is not None:
+                why = executor.stopped(future)
+            yield task, WorkerDied() if why is None else WorkerDied(why, stopped=True)
+
+    def _hand_out(self) -> None:
         while not self.broken and len(self._running) < self._at_once:
             try:
                 task = next(self._source)
@@ -158,9 +218,9 @@ class _Feed(Generic[Task, Result]):
             self._started(task)
             try:
                 future = self._executor.submit(_leaving, self._function, task)
-            except BrokenExecutor as error:
+            except BrokenExecutor:
                 self.broken = True
-                yield task, WorkerDied(str(error))
+                self._lost.append((task, None))
             else:
                 self._running[future] = task
 

@@ -12,7 +12,7 @@ import signal
 import sys
 from typing import Final
 
-__all__ = ["PARENT"]
+__all__ = ["PARENT", "end_with_parent"]
 
 PARENT: Final = "PARITY_SERVER_OF"
 """The variable in which a server finds the process id of its parent. It is for nobody else."""
@@ -20,10 +20,15 @@ PARENT: Final = "PARITY_SERVER_OF"
 _SET_PARENT_DEATH_SIGNAL: Final = 1
 
 
-def _end_with(parent: int) -> None:
-    """Have this process killed when its parent is gone, and leave if it is gone already."""
+def end_with_parent() -> None:
+    """Have Linux kill this process when its parent is gone, whatever it is doing then."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_SET_PARENT_DEATH_SIGNAL, signal.SIGKILL, 0, 0, 0)
+
+
+def _end_with(parent: int) -> None:
+    """Have this process killed when its parent is gone, and leave if it is gone already."""
+    end_with_parent()
     if os.getppid() != parent:
         os._exit(0)
 

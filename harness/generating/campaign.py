@@ -166,8 +166,9 @@ class Campaign:
             for task, seen in outcomes:
                 outcome = seen
                 if isinstance(outcome, WorkerDied):
-                    result = CaseResult.undecided(task.result.cassette, "its worker process died")
-                    outcome = Outcome(again=Again.GONE, result=result, remark="its worker died")
+                    why = str(outcome)
+                    result = CaseResult.undecided(task.result.cassette, why)
+                    outcome = Outcome(again=Again.GONE, result=result, remark=why)
                 self.generation.outcomes[task.fingerprint] = outcome
                 self._write(self.generation.findings[task.fingerprint])
                 self._journal.outcome(task.fingerprint, outcome)
@@ -195,7 +196,7 @@ class Campaign:
             for task, seen in outcomes:
                 smaller = seen
                 if isinstance(smaller, WorkerDied):
-                    smaller = Smaller(words="not shrunk: its worker process died")
+                    smaller = Smaller(words=f"not shrunk: {smaller}")
                 if smaller.document is not None:
                     finding = generation.findings[task.fingerprint]
                     self._write(finding, smaller.document, smaller.result)

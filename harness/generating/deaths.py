@@ -16,13 +16,16 @@ __all__ = ["narrowed"]
 def narrowed(task: BlockTask, run: Callable[[BlockTask], BlockDone], workers: Workers) -> BlockDone:
     """Run each scenario of a block by itself, in a fresh worker; one that kills it is a finding."""
     parts: dict[int, BlockDone] = {}
+    stopped: dict[int, str] = {}
     for index in range(task.examples):
         for _, outcome in worked(run, [replace(task, only=index)], 1, workers):
             if not isinstance(outcome, WorkerDied):
                 parts[index] = outcome
+            elif outcome.stopped:
+                stopped[index] = str(outcome)
     if not parts:
         reason = "its worker dies whichever of its examples is run: drawing them kills it"
-        return BlockDone(number=task.number, lost=reason)
+        return BlockDone(number=task.number, lost=stopped.get(0, reason))
     whole = _together(task, list(parts.values()))
     killers = [index for index in range(whole.examples) if index not in parts]
     if not killers:
@@ -33,13 +36,14 @@ def narrowed(task: BlockTask, run: Callable[[BlockTask], BlockDone], workers: Wo
     if WORKER_DIED not in task.muted:
         first = drawn[killers[0]]
         name = str(first.document["name"])
+        why = stopped.get(killers[0], "its worker process died, each time it was run")
         whole.findings.append(
             Finding(
                 fingerprint=WORKER_DIED,
                 block=task.number,
                 document=first.document,
                 choices=first.choices,
-                result=CaseResult.undecided(name, "its worker process died, each time it was run"),
+                result=CaseResult.undecided(name, why),
             )
         )
     return whole

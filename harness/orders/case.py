@@ -10,6 +10,7 @@ from pathlib import Path
 
 from harness.cassette.format import Cassette
 from harness.errors import LoadProblem
+from harness.experiment.announcing import case_begins
 from harness.experiment.backend import Backend, LoadedCassette
 from harness.experiment.case import guarded
 from harness.experiment.shareable import compared_without_secrets
@@ -136,6 +137,7 @@ class _Exploration:
 
     def _try(self, order: Order, preemptions: int) -> Sequence[Choice] | None:
         """Both engines in one order; returns what the control could have done otherwise."""
+        case_begins()
         control = self._run(self._task.control, order, 0)
         went = control.schedule.went
         candidate = self._run(self._task.candidate, replace(order, places=went), 1)

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import base64
 import os
-import shutil
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -20,11 +18,11 @@ from pathlib import Path
 from typing import Final
 
 from harness.replay.observation import RunPaths
+from harness.replay.run_folders import run_folder
 from services.clock import VirtualClock
 from services.compose import ServicesSetup
 from services.environment import Environment
 from services.ids import CountingIds, CountingProcessIds, FixedRandom
-from services.leftovers import folder_made
 from services.model.generator import ContentGenerator
 from services.workspace import Workspace
 
@@ -91,13 +89,8 @@ def _installed() -> Mapping[str, str]:
 
 @contextmanager
 def open_envelope() -> Iterator[Envelope]:
-    """Make a run's folders (`ws` and `home`, side by side) and remove them afterwards.
-
-    The folder's name has the same length every time: lengths of texts that carry paths are seen.
-    """
-    base = Path(tempfile.mkdtemp(prefix="parity-"))
-    folder_made(str(base))
-    try:
+    """Make a run's folders (`ws` and `home`, side by side) and remove them afterwards."""
+    with run_folder() as base:
         workspace = Workspace.at(base / "ws", base / "home")
         workspace.root.mkdir()
         workspace.home.mkdir()
@@ -108,8 +101,6 @@ def open_envelope() -> Iterator[Envelope]:
             rng=FixedRandom(),
             process_ids=CountingProcessIds(),
         )
-    finally:
-        shutil.rmtree(base, ignore_errors=True)
 
 
 def write_files(folder: Path, files: Mapping[str, str | bytes], *, followed_by: int = 0) -> None:

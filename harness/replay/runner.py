@@ -52,6 +52,8 @@ __all__ = ["observe_cassette", "run_cassette"]
 logger = logging.getLogger(__name__)
 
 SESSION_SCOPE: Final = "session"
+_NOT_ITS_DOING: Final = (RuntimeBroken, RuntimeUnavailable, MemoryError)
+"""What says nothing of how a runtime behaves, though it comes out of both sides alike."""
 _UNMEASURED: Final = TelemetrySettings()
 
 
@@ -146,7 +148,7 @@ async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
         run.error = run.cell.refusal or stalled
     except Exception as error:  # noqa: BLE001 - whatever a runtime lets out is an observation
         leaves = list(_leaves(error))
-        run.broken = any(isinstance(leaf, RuntimeBroken | RuntimeUnavailable) for leaf in leaves)
+        run.broken = any(isinstance(leaf, _NOT_ITS_DOING) for leaf in leaves)
         run.error = "; ".join(dict.fromkeys(map(_in_words, leaves)))
     finally:
         clock.unwatch()

@@ -21,6 +21,7 @@ from typing import Final
 from harness.cassette.format import Cassette
 from harness.cassette.load import build_cassette
 from harness.coverage.probes import shared_probes
+from harness.experiment.announcing import case_begins
 from harness.http.reading import read_source
 from harness.http.standin import stream_body
 from harness.parity.compare import compare
@@ -95,6 +96,7 @@ def byte_trial(
     Raises:
         CassetteFormatError: the document is no cassette.
     """
+    case_begins()
     cassette = _built(document)
     sides = [
         side

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from pathlib import Path
 
 from harness.cassette.problems import FormatProblem
 from harness.errors import HarnessError, in_short
 from harness.faults.fault import Fault
-from harness.parity.verdict import CaseResult
 from harness.parity.waivers import Waivers
 from harness.scenarios.byte_level import byte_trial, fits_bytes
 from harness.scenarios.trial import Trial, try_document
@@ -55,13 +55,7 @@ class Judging:
         except Exception as error:
             logger.debug("the harness failed on %s", document["name"], exc_info=error)
             reason = in_short(error)
-        return Trial(
-            document=document,
-            result=CaseResult.undecided(str(document["name"]), reason),
-            reached=frozenset(),
-            run_s=0.0,
-            compare_s=0.0,
-        )
+        return Trial.undecided(document, reason)
 
     def judge_if_fit(self, document: JsonObject) -> Trial | None:
         """The same for shrinking: `None` where the document is no cassette, or none for bytes."""
@@ -69,6 +63,16 @@ class Judging:
             if self.cuts is not None and not fits_bytes(document):
                 return None
             return self.judge(document)
+        except FormatProblem:
+            return None
+
+    def judge_under(self, root: Path, document: JsonObject) -> Trial | None:
+        """The same for a cassette that lies under `root`, which it can name files of."""
+        fault = fault_named(self.fault)
+        try:
+            return try_document(
+                document, self.control, self.candidate, self.waivers, fault=fault, root=root
+            )
         except FormatProblem:
             return None
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from harness.canonical import sha256_hex
 from harness.cassette.load import build_cassette
+from harness.experiment.announcing import case_begins
 from harness.explain import first_cause
 from harness.faults.fault import Fault, in_force
 from harness.parity.compare import compare
@@ -45,6 +46,17 @@ class Trial:
     """Rules of the API that the control's run broke so that it would have been refused."""
     misses: int = 0
     """Requests of the control that no step answered."""
+
+    @classmethod
+    def undecided(cls, document: JsonObject, reason: str) -> Trial:
+        """A scenario of which nothing can be said, and why."""
+        return cls(
+            document=document,
+            result=CaseResult.undecided(str(document["name"]), reason),
+            reached=frozenset(),
+            run_s=0.0,
+            compare_s=0.0,
+        )
 
     @property
     def fingerprint(self) -> str | None:
@@ -94,6 +106,7 @@ def try_document(
     Raises:
         FormatProblem: the document is no cassette.
     """
+    case_begins()
     cassette = build_cassette(document, root / f"{document['name']}.yaml", root)
     begun = time.process_time()
     runs = []

@@ -70,7 +70,7 @@ def run_cases_again(
         judge,
         tasks,
         jobs=jobs,
-        backend=tasks[0].backend,
+        backend=tasks[0].backend.repeated(tasks[0].repeat),
         runtimes=[side for side in sides if baseline_folder(side) is None],
         started=lambda task: told(task.name),
     )
@@ -91,7 +91,7 @@ def _compared(
         case Skipped() if was is None:
             return Again(task.name)
         case WorkerDied():
-            return Again(task.name, "its worker process died", undecided=True)
+            return Again(task.name, str(outcome), undecided=True)
         case LoadProblem():
             return Again(task.name, outcome.message)
         case Skipped():
@@ -162,7 +162,7 @@ def run_blocks_again(
         for task, done in outcomes:
             name = f"{task.name} of seed {task.seed}"
             if isinstance(done, WorkerDied):
-                yield Again(name, "its worker process died", undecided=True), None
+                yield Again(name, str(done), undecided=True), None
                 continue
             before = digests[task.profile, task.seed, task.number]
             if before and done.digest != before:

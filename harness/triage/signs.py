@@ -62,6 +62,16 @@ SIGNS: Final[Sequence[Sign]] = (
         "died with the worker process: killed, or out of memory",
     ),
     _sign(
+        Whose.CASSETTE,
+        r"^stopped: (it used more than|its memory grew by)",
+        "used more CPU time or memory than one case may (--limits)",
+    ),
+    _sign(
+        Whose.MACHINE,
+        r"^stopped: it took longer than",
+        "took longer than one case may (--limits): the machine is slow, or something real hangs",
+    ),
+    _sign(
         Whose.MACHINE,
         r"could not go on by itself: the run passed its deadline",
         "passed the deadline of a run: the machine is slow, or something real hangs",

@@ -5,6 +5,7 @@ Its functions are module-level: worker processes find them by name.
 
 from __future__ import annotations
 
+import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterator, Mapping
@@ -88,8 +89,14 @@ def _fatal(translate: Any) -> Any:
 
 def _interrupting(translate: Any) -> Any:
     def broken(self: Any, event: Any) -> Iterator[Any]:
-        signal.raise_signal(signal.SIGINT)
-        return translate(self, event)
+        terminal = multiprocessing.parent_process()
+        if terminal is None:
+            signal.raise_signal(signal.SIGINT)
+        else:  # Ctrl-C is the parent's to handle, which ends its workers
+            os.kill(terminal.pid or 0, signal.SIGINT)
+            signal.pause()
+        events: Iterator[Any] = translate(self, event)
+        return events
 
     return broken
 

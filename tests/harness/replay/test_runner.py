@@ -146,6 +146,19 @@ def test_what_a_runtime_lets_out_is_an_observation(monkeypatch: pytest.MonkeyPat
     assert run().error == "ValueError: no engine"
 
 
+def test_a_run_that_memory_did_not_suffice_for_decides_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    @asynccontextmanager
+    async def too_big(name: str, services: Services) -> AsyncIterator[None]:
+        raise ExceptionGroup("of tasks", [MemoryError()])
+        yield
+
+    monkeypatch.setattr(runner, "open_runtime", too_big)
+
+    assert (run().blocker or "").startswith("broke: MemoryError")
+
+
 def test_a_request_without_a_step_is_noted_and_left_over_steps_are_listed() -> None:
     short = run(model=[])
     long = run(model=[{"text": "a"}, {"text": "b"}])

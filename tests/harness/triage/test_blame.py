@@ -153,6 +153,24 @@ def undecided(reason: str) -> CaseResult:
             undecided("its worker process died"), Whose.MACHINE, "out of memory", id="worker"
         ),
         pytest.param(
+            undecided("stopped: it used more than 30 s of CPU time"),
+            Whose.CASSETTE,
+            "(--limits)",
+            id="stopped-cpu",
+        ),
+        pytest.param(
+            undecided("stopped: its memory grew by more than 1536 MiB"),
+            Whose.CASSETTE,
+            "(--limits)",
+            id="stopped-memory",
+        ),
+        pytest.param(
+            undecided("stopped: it took longer than 180 s"),
+            Whose.MACHINE,
+            "(--limits)",
+            id="stopped-wall",
+        ),
+        pytest.param(
             undecided("the harness failed (OSError: [Errno 28] No space left on device)"),
             Whose.MACHINE,
             "full disk",

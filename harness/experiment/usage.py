@@ -1,0 +1,196 @@
+"""What a process and its descendants use, as Linux shows it in `/proc`.
+
+A process belongs to a tree from the moment it is seen below the root. It stays in the tree when its
+parent ends and another process adopts it, and so does every process of a session that it leads.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+__all__ = ["MEASURABLE", "Tree", "Usage"]
+
+MEASURABLE: Final = Path("/proc/self/stat").exists()
+"""Whether this system shows what processes use. macOS does not."""
+
+_TICKS: Final = os.sysconf("SC_CLK_TCK")
+_PAGE: Final = os.sysconf("SC_PAGE_SIZE")
+_MIB: Final = 1 << 20
+_ROUNDS: Final = 100
+"""How often a tree is read again that grows while it is stopped."""
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the processes of a tree use, all together."""
+
+    cpu_s: float
+    """Seconds of CPU time since each of them started, with that of the children it waited for."""
+    memory_mib: float
+    """MiB of resident memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Process:
+    parent: int
+    session: int
+    begun: int
+    """When it started, in ticks since the machine did. With its id it names a process for good."""
+    ticks: int
+    pages: int
+    ended: bool
+
+
+class Tree:
+    """A process and everything below it, except for the processes `beside`."""
+
+    def __init__(self, root: int, beside: Iterable[int] = ()) -> None:
+        self._root = root
+        self._beside = frozenset(beside)
+        self._seen: dict[int, int] = {}
+        self._leaders: dict[int, int] = {}
+        found = _process(root)
+        if found is not None:
+            self._add(root, found)
+
+    def add_leader(self, pid: int) -> None:
+        """Count in a process that leads a session, and its session, be the process gone or not."""
+        found = _process(pid)
+        self._leaders[pid] = 0 if found is None else found.begun
+        if found is not None:
+            self._seen[pid] = found.begun
+
+    @property
+    def alive(self) -> bool:
+        """Whether the root ran when the tree was last read."""
+        return self._root in self._seen
+
+    def usage(self, *, thorough: bool = False) -> Usage:
+        """What all of them use now.
+
+        Args:
+            thorough: Read the whole table of processes, for those that another process adopted
+                before they were seen. This takes milliseconds on a machine with many processes.
+        """
+        living = self._processes(thorough=thorough)
+        ticks = sum(each.ticks for each in living.values())
+        pages = sum(each.pages for each in living.values())
+        return Usage(cpu_s=ticks / _TICKS, memory_mib=pages * _PAGE / _MIB)
+
+    def kill(self) -> None:
+        """End all of them.
+
+        Each is stopped first, until none is left that could start another.
+        """
+        stopped: dict[int, int] = {}
+        for _ in range(_ROUNDS):
+            fresh = {
+                pid: each.begun
+                for pid, each in self._processes(thorough=True).items()
+                if stopped.get(pid) != each.begun
+            }
+            if not fresh:
+                break
+            for pid in fresh:
+                _send(pid, signal.SIGSTOP)
+            stopped.update(fresh)
+        for pid in self._living():
+            _send(pid, signal.SIGKILL)
+
+    def _add(self, pid: int, process: _Process) -> None:
+        self._seen[pid] = process.begun
+        if process.session == pid:
+            self._leaders[pid] = process.begun
+
+    def _living(self) -> dict[int, _Process]:
+        """Those seen so far that still run. An id that another process has by now is forgotten."""
+        living: dict[int, _Process] = {}
+        for pid, begun in list(self._seen.items()):
+            found = _process(pid)
+            if found is None or found.begun != begun or found.ended:
+                del self._seen[pid]
+            else:
+                living[pid] = found
+        return living
+
+    def _processes(self, *, thorough: bool) -> dict[int, _Process]:
+        living = self._living()
+        if thorough or not _LISTS_CHILDREN:
+            self._add_from(_table(), living)
+            return living
+        waiting = list(living)
+        while waiting:
+            for pid in _children(waiting.pop()):
+                if pid not in living and pid not in self._beside:
+                    found = _process(pid)
+                    if found is not None and not found.ended:
+                        self._add(pid, found)
+                        living[pid] = found
+                        waiting.append(pid)
+        return living
+
+    def _add_from(self, table: dict[int, _Process], living: dict[int, _Process]) -> None:
+        """Add to `living` what `table` shows to be below one of them, or in a session of one.
+
+        A session outlives its leader. Its id is no other process's as long as it has members.
+        """
+        before = -1
+        while len(living) != before:
+            before = len(living)
+            sessions = {
+                pid
+                for pid, begun in self._leaders.items()
+                if pid not in table or table[pid].begun == begun
+            }
+            for pid, each in table.items():
+                if pid in living or pid in self._beside or each.ended:
+                    continue
+                if each.parent in living or each.session in sessions:
+                    self._add(pid, each)
+                    living[pid] = each
+
+
+def _process(pid: int) -> _Process | None:
+    try:
+        # The name in parentheses may hold anything.
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return _Process(
+            parent=int(fields[1]),
+            session=int(fields[3]),
+            begun=int(fields[19]),
+            ticks=sum(map(int, fields[11:15])),
+            pages=int(fields[21]),
+            ended=fields[0] in b"ZX",
+        )
+    except (OSError, IndexError, ValueError):
+        return None
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    with suppress(OSError):
+        for thread in os.scandir(f"/proc/{pid}/task"):
+            found += map(int, Path(thread.path, "children").read_bytes().split())
+    return found
+
+
+_LISTS_CHILDREN: Final = Path(f"/proc/self/task/{os.getpid()}/children").exists()
+"""Whether the kernel was built to list a process's children."""
+
+
+def _table() -> dict[int, _Process]:
+    with suppress(OSError):
+        pids = [int(entry.name) for entry in os.scandir("/proc") if entry.name.isdecimal()]
+        return {pid: found for pid in pids if (found := _process(pid)) is not None}
+    return {}
+
+
+def _send(pid: int, number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)

@@ -1,0 +1,89 @@
+"""The folder of a run: made locked, so that a later start can tell one that nobody uses any more.
+
+A process that is killed cannot remove the folder of its run, and its guard may not know of it yet.
+The lock goes with the process, however that ends. What is found without a lock is therefore left
+over, and the next start removes it.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import re
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Final
+
+from services.leftovers import folder_made
+
+__all__ = ["remove_left_folders", "run_folder"]
+
+_MAKING: Final = "parity~"
+"""What a folder's name begins with until it is locked."""
+_MADE: Final = "parity_"
+"""And from then on. Builds that do not lock use another one, of the same length: the length of a
+run's paths shows in its trace."""
+_LEFT: Final = re.compile(f"(?:{_MADE}|{_MAKING})[a-z0-9_]{{8}}")
+
+
+@contextmanager
+def run_folder() -> Iterator[Path]:
+    """Make a folder in the machine's temporary folder, and remove it afterwards.
+
+    Its name has the same length every time: lengths of texts that carry paths are seen.
+
+    Raises:
+        OSError: it cannot be made.
+    """
+    folder, lock = _made()
+    try:
+        folder_made(str(folder))
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+    finally:
+        os.close(lock)
+
+
+def _made() -> tuple[Path, int]:
+    """Make a folder and lock it; the lock ends when its descriptor is closed."""
+    while True:
+        making = Path(tempfile.mkdtemp(prefix=_MAKING))
+        folder = making.with_name(making.name.replace(_MAKING, _MADE))
+        # A start that finds it before it is locked takes it for one that was left, and removes it.
+        with suppress(FileNotFoundError):
+            lock = os.open(making, os.O_RDONLY | os.O_DIRECTORY)
+            with suppress(OSError):  # a file system without locks: a folder left there stays
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try:
+                return making.rename(folder), lock
+            except BaseException:
+                os.close(lock)
+                raise
+
+
+def remove_left_folders() -> None:
+    """Remove the folders of runs whose process is gone. What cannot be removed stays."""
+    with suppress(OSError), os.scandir(tempfile.gettempdir()) as entries:
+        for entry in entries:
+            if _LEFT.fullmatch(entry.name):
+                _remove_unlocked(entry.path)
+
+
+def _remove_unlocked(path: str) -> None:
+    try:
+        lock = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    except OSError:  # another user's, or gone by now
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(lock).st_uid == os.geteuid():
+            shutil.rmtree(path, ignore_errors=True)
+    except OSError:  # in use
+        return
+    finally:
+        os.close(lock)
