@@ -25,8 +25,8 @@ from harness.commands.options import (
     worker_count,
 )
 from harness.errors import LoadProblem, UsageError
-from services.private_files import write_private
 from harness.experiment.limits import Limits
+from services.private_files import write_private
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
