@@ -1,0 +1,208 @@
+"""A machine that fails around the command line: broken output, no folder, a harness that breaks.
+
+The verdict of a run must not depend on it, and exit code 1 keeps its one meaning: divergent.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from harness.cli import parity
+
+_ROOT = Path(__file__).resolve().parents[2]
+_CASSETTES = _ROOT / "cassettes" / "text"
+_FULL = Path("/dev/full")
+_PARITY = shlex.join([sys.executable, "-c", "from harness.cli import main; main()"])
+_LIST = f"list {shlex.quote(str(_CASSETTES))}"
+_FEW = f"run {shlex.quote(str(_CASSETTES))} -k usage -n 0 --no-keep"
+
+needs_full = pytest.mark.skipif(not _FULL.exists(), reason="this system has no /dev/full")
+
+
+def shell(
+    line: str,
+    folder: Path,
+    variables: Mapping[str, str] | None = None,
+    output: IO[bytes] | int = subprocess.PIPE,
+) -> subprocess.CompletedProcess[str]:
+    """Run a line of bash in `folder`, where `$PARITY` is the command under test."""
+    known = {**os.environ, "PYTHONPATH": str(_ROOT), "PARITY_KEEP": "0", **(variables or {})}
+    return subprocess.run(
+        ["bash", "-c", f'set -o pipefail; parity() {{ {_PARITY} "$@"; }}; {line}'],
+        cwd=folder,
+        env=known,
+        stdout=output,
+        stderr=subprocess.PIPE,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+
+
+def one_sentence(text: str) -> bool:
+    """Whether `text` is one line of the command's own, and no traceback."""
+    lines = text.strip().splitlines()
+    return len(lines) == 1 and lines[0].startswith("parity: ")
+
+
+def ended(journal: Path) -> bool:
+    """Whether a journal says that its run came to its end."""
+    return json.loads(journal.read_text("utf-8").splitlines()[-1]) == {"ended": True}
+
+
+@needs_full
+@pytest.mark.parametrize("words", [_LIST, "check", "--help", "--version", "run --help"])
+def test_full_output_is_one_sentence_and_not_a_divergence(words, tmp_path):
+    done = shell(f"parity {words} > /dev/full", tmp_path)
+    assert (done.returncode, one_sentence(done.stderr)) == (2, True), done.stderr
+    assert "standard output cannot be written: No space left on device" in done.stderr
+
+
+@needs_full
+def test_a_run_whose_output_is_full_still_completes_its_journal(tmp_path):
+    done = shell(f"parity {_FEW} --journal run.jsonl --json run.json > /dev/full", tmp_path)
+    assert (done.returncode, one_sentence(done.stderr)) == (2, True), done.stderr
+    assert ended(tmp_path / "run.jsonl")
+    assert json.loads((tmp_path / "run.json").read_text("utf-8"))["verdict"] == "parity"
+
+
+def test_a_run_whose_reader_leaves_ends_like_other_tools_and_completes_its_journal(tmp_path):
+    done = shell(f"parity {_FEW} --journal run.jsonl | head -c 1", tmp_path)
+    assert done.stdout
+    # Whether the reader is gone before the last line is written is up to the machine.
+    assert done.returncode in {0, 141}, done.stderr
+    assert done.stderr == ""
+    assert ended(tmp_path / "run.jsonl")
+
+
+@pytest.mark.parametrize("words", [_LIST, _FEW])
+def test_a_reader_that_is_gone_from_the_start_ends_the_command_quietly(words, tmp_path):
+    reading, writing = os.pipe()
+    os.close(reading)
+    with os.fdopen(writing, "wb") as nobody:
+        done = shell(f"parity {words}", tmp_path, output=nobody)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+@pytest.mark.parametrize("words", [_LIST, _FEW])
+def test_closed_output_is_one_sentence(words, tmp_path):
+    done = shell(f"parity {words} >&-", tmp_path)
+    assert (done.returncode, one_sentence(done.stderr)) == (2, True), done.stderr
+    assert "standard output cannot be written" in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["2>&-", "0<&-", "0<&- 2>&-"])
+def test_the_verdict_does_not_need_the_other_streams(closed, tmp_path):
+    done = shell(f"parity {_FEW} --journal run.jsonl {closed}", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "parity: legacy and adk over" in done.stdout
+    assert ended(tmp_path / "run.jsonl")
+
+
+def test_no_stream_at_all_leaves_files_alone(tmp_path):
+    """A file that is opened where a closed stream was must not receive what is printed."""
+    done = shell(f"parity {_FEW} --journal run.jsonl 0<&- 1>&- 2>&-", tmp_path)
+    assert done.returncode == 2
+    lines = (tmp_path / "run.jsonl").read_text("utf-8").splitlines()
+    assert all(isinstance(json.loads(line), dict) for line in lines)
+    assert ended(tmp_path / "run.jsonl")
+
+
+@needs_full
+def test_errors_that_cannot_be_written_change_no_verdict(tmp_path):
+    done = shell(f"parity {_FEW} 2> /dev/full", tmp_path)
+    assert done.returncode == 0
+    assert "parity: legacy and adk over" in done.stdout
+
+
+@needs_full
+def test_an_agent_whose_output_is_full_stops(tmp_path):
+    """An agent costs money; it does not go on for a reader that it does not have."""
+    done = shell("parity agent -p hello > /dev/full", tmp_path, {"HOME": str(tmp_path)})
+    assert "Traceback" not in done.stderr
+    assert done.returncode not in {0, 1}
+
+
+@pytest.mark.parametrize("words", ["--help", _LIST, _FEW])
+def test_a_removed_working_folder_is_one_sentence(words, tmp_path):
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    done = shell(f"rmdir {shlex.quote(str(gone))}; parity {words}", gone)
+    assert (done.returncode, one_sentence(done.stderr)) == (2, True), done.stderr
+    assert "the current folder cannot be used" in done.stderr
+
+
+@pytest.fixture
+def broken(monkeypatch):
+    """`parity list`, which raises what it is given."""
+
+    def raises(error: BaseException) -> None:
+        @click.command()
+        def list_() -> None:
+            raise error
+
+        monkeypatch.setattr("harness.commands.corpus.list_", list_)
+
+    return raises
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        OSError(28, "No space left on device"),
+        RuntimeError("two\nlines"),
+        MemoryError(),
+        RecursionError("too deep"),
+        ExceptionGroup("several", [ValueError("one")]),
+    ],
+)
+def test_an_unexpected_error_decides_nothing(broken, error):
+    broken(error)
+    done = CliRunner().invoke(parity, ["list"])
+    assert (done.exit_code, one_sentence(done.stderr)) == (3, True), done.stderr
+    assert "--debug" in done.stderr
+
+
+def test_debug_shows_where_an_unexpected_error_came_from(tmp_path):
+    """Only a real process logs to its standard error."""
+    code = (
+        "import harness.commands.corpus as c, click\n"
+        "c.list_ = click.Command('list', callback=lambda: 1 / 0)\n"
+        "from harness.cli import main; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, "--debug", "list"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(_ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert "Traceback" in done.stderr
+    assert "ZeroDivisionError" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("error", "code"),
+    [
+        (KeyboardInterrupt(), 130),
+        (click.Abort(), 130),
+        (click.FileError("x", "cannot"), 2),
+        (click.ClickException("no"), 2),
+    ],
+)
+def test_no_error_of_the_command_line_reads_as_divergent(broken, error, code):
+    broken(error)
+    assert CliRunner().invoke(parity, ["list"]).exit_code == code
