@@ -24,6 +24,7 @@ from harness.commands.options import (
     worker_count,
 )
 from harness.errors import UsageError
+from harness.whole_file import write_asked_for
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -255,7 +256,7 @@ def _run(
     show(matrix, sys.stdout)
     if plan.json_file is not None:
         document = redacted_value(matrix.to_json())
-        plan.json_file.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+        write_asked_for(plan.json_file, json.dumps(document, indent=1) + "\n", "--json")
         click.echo(f"written: {plan.json_file}")
     if matrix.interrupted:
         return 130

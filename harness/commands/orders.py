@@ -24,6 +24,7 @@ from harness.commands.options import (
     worker_count,
 )
 from harness.errors import LoadProblem, UsageError
+from harness.whole_file import write_asked_for
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -148,7 +149,7 @@ def orders(
     )
     show_orders(results, problems, asked, sys.stdout)
     if json_file is not None:
-        json_file.write_text(orders_json(results, problems, asked), "utf-8")
+        write_asked_for(json_file, orders_json(results, problems, asked), "--json")
         click.echo(f"written: {json_file}")
     ctx.exit(int(exit_code(results, problems, asked)))
 

@@ -35,6 +35,7 @@ from harness.parity.verdict import CaseResult
 from harness.replay.observation import Observation
 from harness.replay.trace import trace_json
 from harness.sides import baseline_folder, hands_over
+from harness.whole_file import write_whole
 
 __all__ = [
     "BaselineTask",
@@ -262,7 +263,7 @@ def trace(task: TraceTask) -> Observed | LoadProblem:
             return Observed(name=task.name, text=text, doubt=doubt)
         file = task.out / f"{task.name}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, "utf-8")
+        write_whole(file, text)
         return Observed(name=task.name, doubt=doubt)
 
     def not_observed(reason: str) -> Observed:

@@ -24,6 +24,7 @@ from harness.live.seed import Seed, read_home, read_seed
 from harness.live.settings import session_settings
 from harness.live.tape import Tape, TapingContentGenerator
 from harness.replay.observation import RunPaths
+from harness.whole_file import write_whole
 from services.clock import Clock, iso_timestamp
 from services.model.errors import FatalInputError
 from services.model.generator import ContentGenerator
@@ -260,12 +261,8 @@ def _resumed(file: Path | None) -> JsonObject | None:
 
 
 def _write(file: Path, text: str) -> None:
-    draft = file.with_name(f"{file.name}.part")
     try:
-        draft.write_text(text, "utf-8", "replace")
-        draft.replace(file)
+        write_whole(file, text.encode("utf-8", "replace"))
     except OSError as error:
-        with suppress(OSError):
-            draft.unlink(missing_ok=True)
         problem = f"{file}: cannot be written: {error.strerror}"
         raise UsageError(problem, "choose another file with --out") from error

@@ -206,3 +206,20 @@ def test_debug_shows_where_an_unexpected_error_came_from(tmp_path):
 def test_no_error_of_the_command_line_reads_as_divergent(broken, error, code):
     broken(error)
     assert CliRunner().invoke(parity, ["list"]).exit_code == code
+
+
+@pytest.mark.parametrize("option", ["--json", "--junit", "--summary", "--html"])
+def test_a_report_that_does_not_fit_leaves_the_old_one_whole(option, tmp_path):
+    """A limit on the size of files stands in for a full disk: both fail in the middle."""
+    place = tmp_path / "report"
+    report = place / "index.html" if option == "--html" else place
+    report.parent.mkdir(exist_ok=True)
+    report.write_text("the old report")
+    shell(f"parity {_FEW} --journal run.jsonl", tmp_path)
+    again = f"parity report --journal run.jsonl {option} {place}"
+    done = shell(f"ulimit -f 0; {again}", tmp_path)
+    assert (done.returncode, one_sentence(done.stderr)) == (2, True), done.stderr
+    assert report.read_text() == "the old report"
+    assert not list(tmp_path.rglob("*.part"))
+    assert shell(again, tmp_path).returncode == 0
+    assert report.read_text() != "the old report"
