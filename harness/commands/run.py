@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -242,7 +242,10 @@ def _journal(
     if file is not None:
         return Journal(file, header, inventory, resume=plan.resume)
     place = kept_place(plan.started_at) if plan.keep else None
-    return nullcontext() if place is None else Journal(place, header, inventory, asked_for=False)
+    if place is not None:
+        with suppress(UsageError):  # keeping one is a convenience: the run goes on without
+            return Journal(place, header, inventory, asked_for=False)
+    return nullcontext()
 
 
 def _leave_behind(plan: RunPlan, journal_file: Path | None) -> None:

@@ -12,6 +12,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from harness.journal_lock import lock_file
+
 __all__ = ["JOURNALS", "MOST", "keep_copy", "kept_journals", "kept_place", "prune"]
 
 JOURNALS: Final = Path(".parity") / "journals"
@@ -91,5 +93,6 @@ def _head(file: Path) -> bytes:
 
 
 def _forget(file: Path) -> None:
-    with suppress(OSError):
-        file.unlink()
+    for each in (file, lock_file(file)):
+        with suppress(OSError):
+            each.unlink()

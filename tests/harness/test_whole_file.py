@@ -41,7 +41,7 @@ def test_a_write_that_fails_half_way_leaves_the_old_content_and_nothing_else(tmp
     )
     assert int(done.stdout) == errno.EFBIG
     assert file.read_text() == "old"
-    assert os.listdir(tmp_path) == ["report.json"]
+    assert [each.name for each in tmp_path.iterdir()] == ["report.json"]
 
 
 def test_a_file_keeps_its_permissions_and_a_new_one_has_the_usual_ones(tmp_path):
@@ -83,7 +83,7 @@ def test_a_pipe_receives_the_whole_text(tmp_path):
     os.set_blocking(reading, True)
 
     def read() -> None:
-        with open(reading) as stream:
+        with os.fdopen(reading) as stream:
             received.append(stream.read())
 
     reader = threading.Thread(target=read)
@@ -97,5 +97,5 @@ def test_a_pipe_receives_the_whole_text(tmp_path):
 
 def test_a_pipe_without_a_reader_is_an_error(tmp_path):
     os.mkfifo(tmp_path / "pipe")
-    with pytest.raises(UsageError, match="No such device or address; choose .* with --json"):
+    with pytest.raises(UsageError, match=r"No such device or address; choose .* with --json"):
         write_asked_for(tmp_path / "pipe", "x", "--json")

@@ -19,6 +19,7 @@ import pytest
 from click.testing import CliRunner
 
 from harness.cli import parity
+from harness.journal_lock import JournalLock
 
 _ROOT = Path(__file__).resolve().parents[2]
 _CASSETTES = _ROOT / "cassettes" / "text"
@@ -223,3 +224,82 @@ def test_a_report_that_does_not_fit_leaves_the_old_one_whole(option, tmp_path):
     assert not list(tmp_path.rglob("*.part"))
     assert shell(again, tmp_path).returncode == 0
     assert report.read_text() != "the old report"
+
+
+def _something(place: Path, kind: str) -> None:
+    match kind:
+        case "text":
+            place.write_text("my notes\n")
+        case "binary":
+            place.write_bytes(b"\x7fELF\0\xff" * 100)
+        case "json":
+            place.write_text('{"format": 1}\n')
+        case "folder":
+            place.mkdir()
+        case "pipe":
+            os.mkfifo(place)
+        case "link":
+            place.symlink_to(place.with_name("target"))
+            place.with_name("target").write_text("my notes\n")
+        case "dangling":
+            place.symlink_to(place.with_name("target"))
+
+
+def _content(folder: Path) -> list[tuple[str, bytes | str | None]]:
+    def of(path: Path) -> bytes | str | None:
+        if path.is_symlink():
+            return str(path.readlink())
+        return path.read_bytes() if path.is_file() else None
+
+    return [(path.name, of(path)) for path in sorted(folder.iterdir())]
+
+
+@pytest.mark.parametrize("words", [_FEW, f"{_FEW} --resume"])
+@pytest.mark.parametrize("kind", ["text", "binary", "json", "folder", "pipe", "link", "dangling"])
+def test_no_run_is_journalled_over_something_else(kind, words, tmp_path):
+    _something(tmp_path / "notes.txt", kind)
+    before = _content(tmp_path)
+    done = shell(f"parity {words} --journal notes.txt", tmp_path)
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+    assert "notes.txt" in done.stderr.splitlines()[-1]
+    assert _content(tmp_path) == before
+
+
+def test_no_journals_are_merged_over_something_else(tmp_path):
+    shell(f"parity {_FEW} --journal there.jsonl", tmp_path)
+    (tmp_path / "notes.txt").write_text("my notes\n")
+    before = _content(tmp_path)
+    done = shell("parity merge there.jsonl --journal notes.txt", tmp_path)
+    assert (done.returncode, one_sentence(done.stderr)) == (2, True), done.stderr
+    assert _content(tmp_path) == before
+
+
+@pytest.mark.parametrize("words", [_FEW, f"{_FEW} --resume", "merge other.jsonl"])
+def test_a_journal_has_one_writer(words, tmp_path):
+    """Two that went on with one journal at once left lines of both in it, cut and mixed."""
+    for name in ("run.jsonl", "other.jsonl"):
+        shell(f"parity {_FEW} --journal {name}", tmp_path)
+    lines = (tmp_path / "run.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "run.jsonl").write_bytes(b"".join(lines[:-3]))
+    before = (tmp_path / "run.jsonl").read_bytes()
+    holder = JournalLock(tmp_path / "run.jsonl")
+    done = shell(f"parity {words} --journal run.jsonl", tmp_path)
+    reading = shell("parity report --journal run.jsonl", tmp_path)
+    holder.release()
+    assert (done.returncode, one_sentence(done.stderr)) == (2, True), done.stderr
+    assert f"is being written by process {os.getpid()} since 20" in done.stderr
+    assert (tmp_path / "run.jsonl").read_bytes() == before
+    assert "legacy and adk over" in reading.stdout, reading.stderr
+
+
+def test_of_several_that_go_on_at_once_one_does(tmp_path):
+    shell(f"parity {_FEW} --journal run.jsonl", tmp_path)
+    whole = (tmp_path / "run.jsonl").read_bytes().splitlines(keepends=True)
+    (tmp_path / "run.jsonl").write_bytes(b"".join(whole[:2]))
+    again = f"parity {_FEW} --journal run.jsonl --resume"
+    done = shell(f"for n in 1 2 3 4; do {again} & done; wait", tmp_path)
+    lines = [json.loads(line) for line in (tmp_path / "run.jsonl").read_bytes().splitlines()]
+    names = [line["finished"] for line in lines if "finished" in line]
+    expected = [json.loads(line) for line in whole if line.startswith(b'{"finished"')]
+    assert sorted(names) == sorted(line["finished"] for line in expected), done.stderr
+    assert ended(tmp_path / "run.jsonl")
