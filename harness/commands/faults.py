@@ -15,6 +15,7 @@ import click
 
 from harness.commands.durations import Duration
 from harness.commands.options import (
+    check_temporary_folder,
     check_writable_file,
     chosen_cassettes,
     jobs_option,
@@ -271,6 +272,7 @@ def _measurement(
     from harness.detection.measurement import Measurement
     from harness.experiment.backend import real_backend
 
+    check_temporary_folder()
     backend = real_backend()
     roots = trusted_roots()
     core = setup.core if setup.core is not None else backend.check("upstream") is None

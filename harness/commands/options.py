@@ -105,10 +105,27 @@ def report_places(asked: dict[str, Any]) -> dict[str, Path]:
 
 
 def backend_of(ctx: click.Context) -> Backend:
-    """The backend that a test handed in, or the real one."""
+    """The backend that a test handed in, or the real one.
+
+    Raises:
+        UsageError: its runs would have no place.
+    """
+    check_temporary_folder()
     from harness.experiment.backend import Backend, real_backend
 
     return ctx.obj if isinstance(ctx.obj, Backend) else real_backend()
+
+
+def check_temporary_folder() -> None:
+    """Refuse a TMPDIR in which no run can have its folders.
+
+    Raises:
+        UsageError: naming it.
+    """
+    asked = os.environ.get("TMPDIR")
+    if asked and not (Path(asked).is_dir() and os.access(asked, os.W_OK | os.X_OK)):
+        problem = f"TMPDIR is {asked!r}, which is no folder that can be written to"
+        raise UsageError(problem, "set it to one, or unset it")
 
 
 def chosen_cassettes(

@@ -19,6 +19,7 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from harness.errors import ReplayFailure
 from harness.replay.observation import RunPaths
 from services.clock import VirtualClock
 from services.compose import ServicesSetup
@@ -44,6 +45,11 @@ class Envelope:
     ids: CountingIds
     rng: FixedRandom
     process_ids: CountingProcessIds
+
+    @property
+    def folder(self) -> Path:
+        """The folder that holds all that the run writes."""
+        return self.workspace.root.parent
 
     def setup(
         self, model: str, generator: ContentGenerator, *, session_id: str | None = None
@@ -71,7 +77,7 @@ class Envelope:
             workspace=str(self.workspace.root),
             home=str(self.workspace.home),
             cassettes=str(cassettes.resolve()),
-            around=str(self.workspace.root.parent),
+            around=str(self.folder),
             others={**_installed(), **(others or {})},
         )
 
@@ -94,8 +100,18 @@ def open_envelope() -> Iterator[Envelope]:
     """Make a run's folders (`ws` and `home`, side by side) and remove them afterwards.
 
     The folder's name has the same length every time: lengths of texts that carry paths are seen.
+
+    Raises:
+        ReplayFailure: the folder cannot be made where TMPDIR says, or where the system says.
     """
-    base = Path(tempfile.mkdtemp(prefix="parity-"))
+    # Python itself would silently go elsewhere where TMPDIR is full, and leave nothing to see.
+    asked = os.environ.get("TMPDIR") or None
+    try:
+        base = Path(tempfile.mkdtemp(prefix="parity-", dir=asked))
+    except OSError as error:
+        problem = f"cannot be made in {asked or 'a temporary folder'}: {error.strerror}"
+        mend = "make room, or set TMPDIR to a folder that can be written to"
+        raise ReplayFailure("the folder of a run", problem, mend) from error
     folder_made(str(base))
     try:
         workspace = Workspace.at(base / "ws", base / "home")

@@ -18,6 +18,7 @@ from harness.replay.answers import ScriptedUser
 from harness.replay.driver import Driver
 from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
 from harness.replay.handover import joint_traits, script_halves
+from harness.replay.machine import machine_suffices
 from harness.replay.models import Interposed, ModelSource, scripted_model
 from harness.replay.observation import Observation
 from harness.replay.recordings import latest_recording, recording_name, recordings
@@ -36,6 +37,7 @@ from runtimes.contract import (
 from runtimes.registry import open_runtime, runtime_factory
 from services.clock import VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
+from services.exhaustion import notice
 from services.ids import CountingProcessIds
 from services.model.generator import ModelRequest
 from services.model.replay.generator import (
@@ -75,6 +77,7 @@ def run_cassette(
 
     Raises:
         TelemetryError: `telemetry` asks for what cannot be had.
+        ReplayFailure: the machine lacks something, so that nothing can be said of the run.
         UnknownRuntime: there is no runtime of that name.
         KeyboardInterrupt: the user's; children have ended and the run's folder is gone.
     """
@@ -106,13 +109,15 @@ async def observe_cassette(
     traits = joint_traits(engines_of(runtime))
     missing = missing_features(cassette, traits.features)
     with open_envelope() as envelope:
-        run = _Run(cassette, runtime, envelope, model, traits, between)
-        if missing:
-            run.error = f"not supported by this build: {', '.join(missing)}"
-        else:
-            with open_telemetry(telemetry, run.telemetry_seams()) as run.telemetry:
-                await _play(run, envelope.clock, deadline_s)
-        return run.observation()
+        paths = envelope.paths(cassette.root, traits.folders)
+        with machine_suffices(runtime, envelope.folder, paths.mask_text):
+            run = _Run(cassette, runtime, envelope, model, traits, between)
+            if missing:
+                run.error = f"not supported by this build: {', '.join(missing)}"
+            else:
+                with open_telemetry(telemetry, run.telemetry_seams()) as run.telemetry:
+                    await _play(run, envelope.clock, deadline_s)
+            return run.observation()
 
 
 async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
@@ -137,6 +142,7 @@ async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
             raise
         run.error = "the run stalled: the stream had not ended, and nothing was left to happen"
     except Exception as error:  # noqa: BLE001 - whatever a runtime lets out is an observation
+        notice(error)
         leaves = list(_leaves(error))
         run.broken = any(isinstance(leaf, RuntimeBroken | RuntimeUnavailable) for leaf in leaves)
         run.error = "; ".join(dict.fromkeys(map(_in_words, leaves)))

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
+from services.exhaustion import notice
 from services.wire import JsonObject, js_json
 
 __all__ = ["SessionFile", "is_disk_full", "json_line"]
@@ -74,6 +75,7 @@ class SessionFile:
         try:
             write()
         except OSError as error:
+            notice(error, self.path)
             if not is_disk_full(error):
                 raise
             self.closed = True
@@ -95,7 +97,8 @@ class SessionFile:
             try:
                 self.path.rename(backup)
                 logger.warning("the unreadable session file was kept as %s", backup)
-            except OSError:
+            except OSError as error:
+                notice(error, self.path)
                 logger.exception("the unreadable session file %s could not be kept", self.path)
         written = self.path.with_name(f"{self.path.name}.tmp-{os.getpid()}")
         try:

@@ -14,6 +14,7 @@ from typing import Final
 
 from pathspec import GitIgnoreSpec
 
+from services.exhaustion import notice
 from services.paths import InvalidPath, real_path
 from services.tools.paths import absolute, relative_path
 
@@ -89,7 +90,8 @@ class FileDiscovery:
 def _plain_patterns(file: Path) -> list[str]:
     try:
         text = file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
+    except OSError as error:
+        notice(error)
         return []
     lines = (line.strip() for line in re.split(r"\r\n|\n|\r", text))
     return [line for line in lines if line and not line.startswith("#")]
@@ -162,7 +164,8 @@ class _GitLayers(_Layers):
         if file not in self._files:
             try:
                 text = file.read_text(encoding="utf-8", errors="replace")
-            except OSError:
+            except OSError as error:
+                notice(error)
                 text = ""
             self._files[file] = _anchored(re.split(r"\r\n|\n|\r", text), base)
         return self._files[file]

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any, ClassVar, Final
 
 from agent_protocol.events import TextDisplay, ToolDisplay
+from services.exhaustion import notice
 from services.shell.syntax import (
     command_roots,
     detect_substitution,
@@ -348,6 +349,7 @@ class _Shell(Invocation):
             with log.open("x", encoding="utf-8") as stream:
                 stream.write(text)
         except OSError as error:
+            notice(error, log)
             logger.warning("no log for background process %d: %s", shown_pid, error)
             return None
         return log
@@ -356,7 +358,8 @@ class _Shell(Invocation):
         """The ids, as shown, of the jobs that the command left behind."""
         try:
             lines = jobs_file.read_text(encoding="utf-8").split()
-        except OSError:
+        except OSError as error:
+            notice(error)
             return ()
         return tuple(
             self.host.process_ids.shown(int(line))

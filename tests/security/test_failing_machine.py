@@ -303,3 +303,103 @@ def test_of_several_that_go_on_at_once_one_does(tmp_path):
     expected = [json.loads(line) for line in whole if line.startswith(b'{"finished"')]
     assert sorted(names) == sorted(line["finished"] for line in expected), done.stderr
     assert ended(tmp_path / "run.jsonl")
+
+
+@pytest.fixture
+def small_disk(tmp_path):
+    """A file system of 24 MB, for the folders of runs."""
+    place = tmp_path / "small"
+    place.mkdir()
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(place)],
+        capture_output=True,
+        check=False,
+    )
+    if mounted.returncode != 0:
+        pytest.skip("only root may mount a file system that can be filled")
+    yield place
+    subprocess.run(["umount", str(place)], check=True)
+
+
+def _leave(place: Path, left: int) -> None:
+    disk = os.statvfs(place)
+    with (place / "filler").open("wb") as filler:
+        filler.write(bytes(disk.f_bavail * disk.f_frsize - left))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("left", [0, 50 * 1024])
+def test_a_full_disk_decides_no_case(small_disk, left, jobs, tmp_path):
+    """With 50 KB left 21 cases were divergent, with nothing left all were parity."""
+    _leave(small_disk, left)
+    run = f"run {_CASSETTES} {_CASSETTES.parent / 'tools'} -k 'usage or write' --no-keep"
+    done = shell(
+        f"parity {run} -n {jobs} --json run.json --journal run.jsonl",
+        tmp_path,
+        {"TMPDIR": str(small_disk)},
+    )
+    assert (done.returncode, done.stderr) == (3, ""), done.stderr
+    cases = json.loads((tmp_path / "run.json").read_text("utf-8"))["cases"]
+    assert len(cases) == 20
+    assert {case["verdict"] for case in cases} == {"inconclusive"}
+    assert "the machine cannot run it: " in done.stdout
+    assert "make room and run again" in done.stdout
+    assert ended(tmp_path / "run.jsonl")
+
+
+_FILLS_THE_DISK = """
+cassette: 1
+name: mine/fills
+note: a command fills the disk
+phase: A
+session: {model: gemini-2.5-flash, approval_mode: yolo}
+script: [send: fill]
+model:
+- stream:
+  - candidates:
+    - content:
+        role: model
+        parts:
+        - functionCall:
+            name: run_shell_command
+            args: {command: 'cat /dev/zero > big; echo filled'}
+      finishReason: STOP
+      index: 0
+- stream:
+  - candidates:
+    - content:
+        role: model
+        parts: [text: done]
+      finishReason: STOP
+      index: 0
+"""
+
+
+def test_a_disk_that_a_run_fills_by_a_process_decides_nothing(small_disk, tmp_path):
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "fills.yaml").write_text(_FILLS_THE_DISK)
+    done = shell("parity run mine --trust -n 0 --no-keep", tmp_path, {"TMPDIR": str(small_disk)})
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "only 0 KiB are left" in done.stdout
+
+
+@pytest.mark.parametrize("limit", ["ulimit -f 1000", "ulimit -n 60"])
+def test_limits_that_are_too_low_decide_no_case(limit, tmp_path):
+    done = shell(f"{limit}; parity {_FEW}", tmp_path)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "the machine cannot run it" in done.stdout
+
+
+@pytest.mark.parametrize("words", [_FEW, f"trace {_CASSETTES}/text.yaml --runtime legacy"])
+@pytest.mark.parametrize("place", ["gone", "file"])
+def test_a_place_for_runs_that_is_none_is_one_sentence(place, words, tmp_path):
+    (tmp_path / "file").touch()
+    done = shell(f"parity {words}", tmp_path, {"TMPDIR": str(tmp_path / place)})
+    assert (done.returncode, one_sentence(done.stderr)) == (2, True), done.stderr
+    assert f"TMPDIR is '{tmp_path / place}'" in done.stderr
+
+
+@pytest.mark.parametrize("home", ["unset HOME", "export HOME=/nonexistent", "export HOME="])
+def test_a_run_needs_no_home_of_the_user(home, tmp_path):
+    done = shell(f"{home}; parity {_FEW}", tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
