@@ -45,7 +45,7 @@ class Shortage:
 
 
 def notice(error: BaseException, path: object = None) -> None:
-    """Report `error` if it is about the machine, or a group that holds such an error.
+    """Report `error` if it is about the machine, and what it was raised from or holds likewise.
 
     Args:
         error: what was raised.
@@ -53,15 +53,22 @@ def notice(error: BaseException, path: object = None) -> None:
     """
     if not _listeners:
         return
-    if isinstance(error, BaseExceptionGroup):
-        for inner in error.exceptions:
-            notice(inner, path)
-    elif isinstance(error, MemoryError):
-        _report(Shortage(problem=os.strerror(errno.ENOMEM)))
-    elif isinstance(error, OSError) and error.errno in _LACKING:
-        used = path if error.filename is None else error.filename
-        shown = None if used is None else str(used)
-        _report(Shortage(problem=os.strerror(error.errno), path=shown))
+    pending: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while pending:
+        current = pending.pop()
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        pending += [current.__cause__, current.__context__]
+        if isinstance(current, BaseExceptionGroup):
+            pending += current.exceptions
+        elif isinstance(current, MemoryError):
+            _report(Shortage(problem=os.strerror(errno.ENOMEM)))
+        elif isinstance(current, OSError) and current.errno in _LACKING:
+            used = path if current.filename is None else current.filename
+            shown = None if used is None else str(used)
+            _report(Shortage(problem=os.strerror(current.errno), path=shown))
 
 
 @contextmanager
