@@ -127,12 +127,32 @@ def test_errors_that_cannot_be_written_change_no_verdict(tmp_path):
     assert "parity: legacy and adk over" in done.stdout
 
 
+_ANSWER = {
+    "method": "generateContentStream",
+    "response": [
+        {
+            "candidates": [
+                {
+                    "content": {"role": "model", "parts": [{"text": "ok"}]},
+                    "finishReason": "STOP",
+                }
+            ]
+        }
+    ],
+}
+
+
 @needs_full
-def test_an_agent_whose_output_is_full_stops(tmp_path):
-    """An agent costs money; it does not go on for a reader that it does not have."""
-    done = shell("parity agent -p hello > /dev/full", tmp_path, {"HOME": str(tmp_path)})
-    assert "Traceback" not in done.stderr
-    assert done.returncode not in {0, 1}
+@pytest.mark.parametrize("form", ["text", "json", "stream-json"])
+def test_an_agent_whose_output_is_full_stops(form, tmp_path):
+    (tmp_path / "answers.jsonl").write_text(json.dumps(_ANSWER))
+    fixed = f"agent -p hi -m gemini-2.5-flash --fake-responses answers.jsonl -o {form}"
+    home = {"GEMINI_CLI_HOME": str(tmp_path / "home")}
+    assert shell(f"parity {fixed} < /dev/null", tmp_path, home).returncode == 0
+    done = shell(f"parity {fixed} < /dev/null > /dev/full", tmp_path, home)
+    # The agent may say so in its own form first.
+    assert (done.returncode, "Traceback" in done.stderr) == (2, False), done.stderr
+    assert one_sentence(done.stderr.splitlines()[-1]), done.stderr
 
 
 @pytest.mark.parametrize("words", ["--help", _LIST, _FEW])
