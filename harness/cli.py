@@ -101,8 +101,8 @@ def _say(problem: str) -> None:
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
     epilog="Exit codes: 0 parity, 1 divergent, 2 wrong usage, a file that cannot be loaded or "
-    "output that cannot be written, 3 inconclusive or the harness failed, 141 nobody reads the "
-    "output.",
+    "output that cannot be written, 3 inconclusive or the harness failed, 141 the reader "
+    "of the output has left.",
 )
 @click.version_option(package_name="parity")
 @click.option("--debug", is_flag=True, help="Log what the machinery does to standard error.")

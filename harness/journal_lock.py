@@ -56,8 +56,8 @@ class JournalLock:
                     raise _held(journal, held) from None
                 if error.errno not in _NO_LOCKS:
                     raise
-                told = f"{journal} cannot be locked here: let no other run write to it"
-                click.echo(f"parity: {told}", err=True)
+                warning = f"{journal} cannot be locked here: let no other run write to it"
+                click.echo(f"parity: {warning}", err=True)
                 return
             # The holder before may have removed the file between the two calls.
             if _is_at(descriptor, self._file):

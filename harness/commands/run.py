@@ -115,7 +115,7 @@ def run(ctx: click.Context, /, as_of: datetime | None, jobs: int, **asked: Any) 
 
     Exit codes: 0 parity; 1 divergent; 2 wrong usage, or a file that cannot be loaded (the others
     are run nevertheless), or output that cannot be written; 3 inconclusive; 130 interrupted; 141
-    nobody reads the output. Of several, 2 wins over 1 over 3.
+    the reader of the output has left. Of several, 2 wins over 1 over 3.
     """  # noqa: D301 - click's mark for lines that stay as they are
     now = datetime.now(UTC)
     day = as_of.date() if as_of is not None else now.date()

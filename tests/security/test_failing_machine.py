@@ -91,8 +91,8 @@ def test_a_run_whose_reader_leaves_ends_like_other_tools_and_completes_its_journ
 def test_a_reader_that_is_gone_from_the_start_ends_the_command_quietly(words, tmp_path):
     reading, writing = os.pipe()
     os.close(reading)
-    with os.fdopen(writing, "wb") as nobody:
-        done = shell(f"parity {words}", tmp_path, output=nobody)
+    with os.fdopen(writing, "wb") as unread:
+        done = shell(f"parity {words}", tmp_path, output=unread)
     assert (done.returncode, done.stderr) == (141, "")
 
 
