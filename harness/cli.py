@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import gc
 import importlib
-import io
 import logging
+import os
 import sys
 from collections.abc import Mapping
 from typing import Final
 
 import click
 
-from harness.errors import HarnessError
+from harness.errors import HarnessError, in_short
+from harness.output import StandardOutput
 
 __all__ = ["main", "parity"]
+
+logger = logging.getLogger(__name__)
+
+_USAGE: Final = 2
+_UNDECIDED: Final = 3
+_INTERRUPTED: Final = 130
 
 _COMMANDS: Final[Mapping[str, str]] = {
     "run": "harness.commands.run:run",
@@ -48,7 +55,10 @@ _COMMANDS: Final[Mapping[str, str]] = {
 
 
 class _Commands(click.Group):
-    """Imports a command when it is asked for, and turns the harness's errors into exit codes."""
+    """Imports a command when it is asked for, and turns errors into exit codes.
+
+    1 is left to the commands, for which it says `divergent`: no exception ends with it.
+    """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(_COMMANDS)
@@ -65,20 +75,34 @@ class _Commands(click.Group):
         try:
             return super().invoke(ctx)
         except HarnessError as error:
-            from services.redaction import told
-
-            click.echo(f"parity: {told(str(error))}", err=True)
+            _say(str(error))
             ctx.exit(error.exit_code)
-        except KeyboardInterrupt:
-            click.echo("parity: interrupted", err=True)
-            ctx.exit(130)
+        except (click.Abort, KeyboardInterrupt):
+            _say("interrupted")
+            ctx.exit(_INTERRUPTED)
+        except click.exceptions.Exit:
+            raise
+        except click.ClickException as error:
+            error.show()
+            ctx.exit(_USAGE)
+        except Exception as error:
+            logger.debug("the command failed", exc_info=error)
+            _say(in_short(error))
+            ctx.exit(_UNDECIDED)
+
+
+def _say(problem: str) -> None:
+    from services.redaction import told
+
+    click.echo(f"parity: {told(problem)}", err=True)
 
 
 @click.group(
     cls=_Commands,
     context_settings={"help_option_names": ["-h", "--help"]},
-    epilog="Exit codes: 0 parity, 1 divergent, 2 wrong usage or a file that cannot be loaded, "
-    "3 inconclusive.",
+    epilog="Exit codes: 0 parity, 1 divergent, 2 wrong usage, a file that cannot be loaded or "
+    "output that cannot be written, 3 inconclusive or the harness failed, 141 the reader "
+    "of the output has left.",
 )
 @click.version_option(package_name="parity")
 @click.option("--debug", is_flag=True, help="Log what the machinery does to standard error.")
@@ -107,10 +131,16 @@ def main() -> None:
     # Imports make half a million objects and no garbage; by default a sixth of their time goes into
     # looking for some.
     gc.set_threshold(50_000, 20, 100)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")  # a sign that a terminal lacks ends no command
-    parity()
+    output = StandardOutput()
+    try:
+        os.getcwd()  # noqa: PTH109 - imports of pathlib cost what `parity --help` must not
+    except OSError as error:
+        _say(f"the current folder cannot be used: {error.strerror}; change to one that is there")
+        sys.exit(_USAGE)
+    try:
+        parity()
+    except SystemExit as ending:
+        sys.exit(output.exit_code(ending.code if isinstance(ending.code, int) else 0))
 
 
 if __name__ == "__main__":

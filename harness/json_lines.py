@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from contextlib import suppress
 from types import TracebackType
 from typing import Any, Final, Self, TextIO
 
+from harness.errors import ReplayFailure
+from harness.journal_lock import JournalLock
 from services.redaction import redacted_value
 
 __all__ = ["JsonLines", "changed"]
@@ -22,14 +25,27 @@ class JsonLines:
     Use as a context manager.
     """
 
-    def __init__(self, stream: TextIO) -> None:
-        """Write to `stream` from where it stands; it is closed with this."""
+    def __init__(self, stream: TextIO, lock: JournalLock | None) -> None:
+        """Write to `stream` from where it stands; it is closed with this, then `lock` released."""
         self._stream = stream
+        self._lock = lock
 
     def _write(self, line: Mapping[str, Any]) -> None:
+        """Write one line.
+
+        Raises:
+            ReplayFailure: it cannot be written; the file is closed.
+        """
         kept = {key: line[key] for key in _PACKED if key in line}
-        self._stream.write(json.dumps({**redacted_value(line), **kept}) + "\n")
-        self._stream.flush()
+        try:
+            self._stream.write(json.dumps({**redacted_value(line), **kept}) + "\n")
+            self._stream.flush()
+        except OSError as error:
+            with suppress(OSError):  # it would write again what it could not
+                self._stream.close()
+            problem = f"the journal cannot be written: {error.strerror}"
+            mend = "make room, then go on with --resume"
+            raise ReplayFailure(str(self._stream.name), problem, mend) from error
 
     def __enter__(self) -> Self:
         return self
@@ -41,6 +57,8 @@ class JsonLines:
         trace: TracebackType | None,
     ) -> None:
         self._stream.close()
+        if self._lock is not None:
+            self._lock.release()
 
 
 def changed(was: Mapping[str, Any], now: Mapping[str, Any]) -> list[str]:

@@ -8,6 +8,8 @@ from __future__ import annotations
 import errno
 from typing import Final
 
+from services.exhaustion import notice
+
 __all__ = ["error_code", "node_error_message"]
 
 _MEANINGS: Final = {
@@ -39,6 +41,7 @@ _MEANINGS: Final = {
 
 def error_code(error: OSError) -> str:
     """The error's symbolic code, `ENOENT` for example; `UNKNOWN` when it has none."""
+    notice(error)
     if error.errno is None:
         return "UNKNOWN"
     return errno.errorcode.get(error.errno, "UNKNOWN")
@@ -52,6 +55,7 @@ def node_error_message(error: OSError, syscall: str, path: object = None) -> str
         syscall: the name Node would give the call: `open`, `stat`, `scandir`, `mkdir`, `read`.
         path: the path the call was about; left out for calls on an open file.
     """
+    notice(error, path)
     code = error_code(error)
     meaning = _MEANINGS.get(code, error.strerror or "unknown error")
     where = "" if path is None else f" '{path}'"

@@ -12,6 +12,7 @@ from typing import Final
 
 from services.clock import Clock
 from services.environment import Environment
+from services.exhaustion import notice
 from services.ids import stable_id
 from services.outside_patterns import PatternLimit
 from services.skills.manager import SkillManager
@@ -198,7 +199,8 @@ class Prompts:
     def _tree(self, root: Path) -> FolderTree:
         try:
             return folder_tree(root, hides=FileDiscovery(root).hides)
-        except (OSError, PatternLimit):
+        except (OSError, PatternLimit) as error:
+            notice(error, root)
             # A conversation can be had without: the tools will say what is wrong with the folder.
             return FolderTree(lines=(), cut=False)
 

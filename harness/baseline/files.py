@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import re
 import shlex
 from dataclasses import dataclass, replace
@@ -24,6 +23,7 @@ from harness.cassette.fields import Fields, text_of
 from harness.cassette.problems import FormatProblem, kind_of
 from harness.errors import HarnessError, UsageError
 from harness.replay.observation import Observation
+from harness.whole_file import write_whole
 from services.wire import Json
 
 __all__ = [
@@ -143,12 +143,7 @@ def write_baseline(folder: Path, baseline: Baseline) -> Path:
     text = baseline_text(baseline)
     parse_baseline(text, file, name)
     file.parent.mkdir(parents=True, exist_ok=True)
-    part = file.with_name(f".{file.name}.{os.getpid()}.part")
-    try:
-        part.write_text(text, "utf-8")
-        part.replace(file)
-    finally:
-        part.unlink(missing_ok=True)
+    write_whole(file, text)
     return file
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -10,10 +9,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from harness.output import stopping_at_broken_output
+
 if TYPE_CHECKING:  # importing it costs what `parity --help` must not
     from surfaces.headless.options import HeadlessOptions
 
-__all__ = ["agent", "headless_options", "let_go_of_closed_output", "run_options"]
+__all__ = ["agent", "headless_options", "run_options"]
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -132,15 +133,7 @@ def agent(ctx: click.Context, /, **given: Any) -> None:
     """  # noqa: D301 - click's mark for lines that stay as they are
     from surfaces.headless.program import run_headless
 
-    code = run_headless(headless_options(given), stdin=sys.stdin, out=sys.stdout, err=sys.stderr)
-    let_go_of_closed_output()
+    options = headless_options(given)
+    with stopping_at_broken_output():
+        code = run_headless(options, stdin=sys.stdin, out=sys.stdout, err=sys.stderr)
     ctx.exit(code)
-
-
-def let_go_of_closed_output() -> None:
-    """Python writes what is left at its end, and complains where nobody reads it any more."""
-    for stream in (sys.stdout, sys.stderr):
-        try:
-            stream.flush()
-        except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())

@@ -21,7 +21,7 @@ from harness.commands.options import (
 )
 from harness.errors import UsageError
 from harness.signals import terminated_like_interrupted
-from services.private_files import write_private
+from harness.whole_file import write_asked_for
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.replay.observation import Observation
@@ -267,7 +267,7 @@ def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
     else:
         click.echo(f"the first red revision is {found.commit} ({looked})")
     if plan.json_file is not None:
-        write_private(plan.json_file, _document(found, lines, files).encode())
+        write_asked_for(plan.json_file, _document(found, lines, files), "--json")
 
 
 def _document(found: Found, lines: Sequence[str], files: Sequence[str]) -> str:

@@ -13,7 +13,7 @@ import click
 
 from harness.commands.options import check_writable_file
 from harness.errors import HarnessError, UsageError
-from services.private_files import write_private
+from harness.whole_file import write_asked_for
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.parity.verdict import CaseResult
@@ -69,7 +69,7 @@ def diff(ctx: click.Context, control: Path, candidate: Path, json_file: Path | N
         click.echo(json_report(report), nl=False)
     else:
         if json_file is not None:
-            write_private(json_file, json_report(report).encode())
+            write_asked_for(json_file, json_report(report), "--json")
         show(report, sys.stdout)
     ctx.exit(int(exit_code(report)))
 

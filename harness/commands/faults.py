@@ -15,6 +15,7 @@ import click
 
 from harness.commands.durations import Duration
 from harness.commands.options import (
+    check_temporary_folder,
     check_writable_file,
     chosen_cassettes,
     jobs_option,
@@ -26,6 +27,7 @@ from harness.commands.options import (
 )
 from harness.errors import UsageError
 from harness.experiment.limits import Limits
+from harness.whole_file import write_asked_for
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -259,7 +261,7 @@ def _run(
     show(matrix, sys.stdout)
     if plan.json_file is not None:
         document = redacted_value(matrix.to_json())
-        plan.json_file.write_text(json.dumps(document, indent=1) + "\n", "utf-8")
+        write_asked_for(plan.json_file, json.dumps(document, indent=1) + "\n", "--json")
         click.echo(f"written: {plan.json_file}")
     if matrix.interrupted:
         return 130
@@ -274,6 +276,7 @@ def _measurement(
     from harness.detection.measurement import Measurement
     from harness.experiment.backend import real_backend
 
+    check_temporary_folder()
     backend = real_backend(plan.limits)
     roots = trusted_roots()
     core = setup.core if setup.core is not None else backend.check("upstream") is None

@@ -16,7 +16,7 @@ from harness.commands.verdict_options import (
     policy_from_option,
     profile_option,
 )
-from harness.errors import UsageError
+from harness.whole_file import write_asked_for
 
 __all__ = ["gate"]
 
@@ -90,9 +90,4 @@ def _write(file: Path, document: object) -> None:
 
     from services.redaction import redacted_value
 
-    try:
-        text = json.dumps(redacted_value(document), indent=1)
-        file.write_text(text + "\n", "utf-8")
-    except OSError as error:
-        problem = f"{file} cannot be written: {error.strerror}"
-        raise UsageError(problem, "choose another file with --json") from error
+    write_asked_for(file, json.dumps(redacted_value(document), indent=1) + "\n", "--json")

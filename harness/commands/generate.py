@@ -25,7 +25,7 @@ from harness.commands.options import (
 )
 from harness.errors import UsageError
 from harness.experiment.limits import Limits
-from services.private_files import write_private
+from harness.whole_file import write_asked_for
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.experiment.backend import Backend
@@ -235,7 +235,7 @@ def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
                 interrupted = True
     if asked.json_file is not None:
         text = generation_json(campaign, repeat=repeat, interrupted=interrupted, measured=measured)
-        _write_json(asked.json_file, text)
+        write_asked_for(asked.json_file, text, "--json")
     show_generation(campaign, sys.stdout, repeat=repeat, interrupted=interrupted)
     return int(generation_exit(campaign, interrupted=interrupted))
 
@@ -313,11 +313,3 @@ def _say_begin(asked: _Asked, plan: GenerationPlan, resumed: bool, blocks: int) 
     until = in_words(asked.time_s) if asked.time_s is not None else f"{plan.examples} examples"
     after = f", going on after {blocks} blocks" if resumed else ""
     click.echo(f"{what}: {plan.control} and {plan.candidate}, {until}{after}", err=True)
-
-
-def _write_json(file: Path, text: str) -> None:
-    try:
-        write_private(file, text.encode())
-    except OSError as error:
-        problem = f"{file} cannot be written: {error.strerror}"
-        raise UsageError(problem, "choose another file with --json") from error

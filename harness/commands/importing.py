@@ -8,6 +8,7 @@ import click
 
 from harness.commands.options import check_writable_folder
 from harness.errors import CassetteError
+from harness.whole_file import write_asked_for
 
 __all__ = ["import_"]
 
@@ -76,7 +77,7 @@ def import_(
             click.echo(f"not imported: {target} is there already; --force replaces it", err=True)
             broken += 1
             continue
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_text(imported.to_yaml(), "utf-8")
+        check_writable_folder(target.parent, "--out")
+        write_asked_for(target, imported.to_yaml(), "--out")
         click.echo(f"{file} -> {target}")
     ctx.exit(2 if broken else 0)

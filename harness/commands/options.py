@@ -141,8 +141,9 @@ def backend_of(ctx: click.Context, limits: Limits | None = None) -> Backend:
     Without `limits` those of the environment count. A backend that watches nothing stays so.
 
     Raises:
-        UsageError: the environment's limits cannot be read.
+        UsageError: the environment's limits cannot be read, or its runs would have no place.
     """
+    check_temporary_folder()
     from harness.experiment.backend import Backend, real_backend
 
     backend = ctx.obj if isinstance(ctx.obj, Backend) else real_backend()
@@ -162,6 +163,18 @@ def usual_limits() -> Limits:
         return Limits.parse(text) if text else Limits()
     except ValueError as error:
         raise UsageError(f"{LIMITS_VARIABLE}: {error}", f"write it as {Limits()}") from error
+
+
+def check_temporary_folder() -> None:
+    """Refuse a TMPDIR in which no run can have its folders.
+
+    Raises:
+        UsageError: naming it.
+    """
+    asked = os.environ.get("TMPDIR")
+    if asked and not (Path(asked).is_dir() and os.access(asked, os.W_OK | os.X_OK)):
+        problem = f"TMPDIR is {asked!r}, which is no folder that can be written to"
+        raise UsageError(problem, "set it to one, or unset it")
 
 
 def chosen_cassettes(

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from harness.commands.agent import headless_options, let_go_of_closed_output, run_options
+from harness.commands.agent import headless_options, run_options
 from harness.commands.options import check_writable_file
 from harness.errors import UsageError
+from harness.output import stopping_at_broken_output
 
 if TYPE_CHECKING:  # importing it costs what `parity --help` must not
     from harness.live.recorder import Recorded
@@ -79,11 +80,11 @@ def record(
         with_files=not no_files,
         note=note,
     )
-    code = run_headless(options, stdin=sys.stdin, out=sys.stdout, err=sys.stderr, witness=recorder)
-    try:
-        recorded = recorder.write(interrupted=code == _INTERRUPTED)
-    finally:
-        let_go_of_closed_output()
+    with stopping_at_broken_output():
+        code = run_headless(
+            options, stdin=sys.stdin, out=sys.stdout, err=sys.stderr, witness=recorder
+        )
+    recorded = recorder.write(interrupted=code == _INTERRUPTED)
     _tell(recorded)
     ctx.exit(code)
 

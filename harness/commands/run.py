@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -116,7 +116,8 @@ def run(ctx: click.Context, /, as_of: datetime | None, jobs: int, **asked: Any) 
     parity run --control baseline:baselines/legacy
 
     Exit codes: 0 parity; 1 divergent; 2 wrong usage, or a file that cannot be loaded (the others
-    are run nevertheless); 3 inconclusive; 130 interrupted. Of several, 2 wins over 1 over 3.
+    are run nevertheless), or output that cannot be written; 3 inconclusive; 130 interrupted; 141
+    the reader of the output has left. Of several, 2 wins over 1 over 3.
     """  # noqa: D301 - click's mark for lines that stay as they are
     now = datetime.now(UTC)
     day = as_of.date() if as_of is not None else now.date()
@@ -244,7 +245,10 @@ def _journal(
     if file is not None:
         return Journal(file, header, inventory, resume=plan.resume)
     place = kept_place(plan.started_at) if plan.keep else None
-    return nullcontext() if place is None else Journal(place, header, inventory, asked_for=False)
+    if place is not None:
+        with suppress(UsageError):  # keeping one is a convenience: the run goes on without
+            return Journal(place, header, inventory, asked_for=False)
+    return nullcontext()
 
 
 def _leave_behind(plan: RunPlan, journal_file: Path | None) -> None:

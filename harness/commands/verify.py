@@ -33,6 +33,7 @@ from harness.commands.verdict_options import (
     signoffs_option,
 )
 from harness.errors import UsageError
+from harness.whole_file import write_asked_for
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.experiment.backend import Backend
@@ -311,9 +312,4 @@ def _trusted(place: Here, also: Sequence[str]) -> Signing:
 def _write(file: Path, document: object) -> None:
     from services.redaction import redacted_value
 
-    try:
-        text = json.dumps(redacted_value(document), indent=1)
-        file.write_text(f"{text}\n", "utf-8")
-    except OSError as error:
-        problem = f"{file} cannot be written: {error.strerror}"
-        raise UsageError(problem, "choose another file with --json") from error
+    write_asked_for(file, json.dumps(redacted_value(document), indent=1) + "\n", "--json")

@@ -7,7 +7,6 @@ all workers share for as long as a measurement lasts; of a drawn scenario in mem
 from __future__ import annotations
 
 import hashlib
-import os
 import pickle
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -27,6 +26,7 @@ from harness.parity.provider import NOT_AT_HAND, CoreFindings
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import Waivers
 from harness.replay.observation import Observation
+from harness.whole_file import write_whole
 
 __all__ = ["CorpusCase", "DrawnCase", "GoodCase", "Leg", "leg_of"]
 
@@ -223,7 +223,5 @@ def _kept(file: Path, make: Callable[[], Seen]) -> Seen:
             return seen
     except FileNotFoundError:
         seen = make()
-    part = file.with_name(f"{file.name}.{os.getpid()}.part")
-    part.write_bytes(pickle.dumps(seen, pickle.HIGHEST_PROTOCOL))
-    part.replace(file)
+    write_whole(file, pickle.dumps(seen, pickle.HIGHEST_PROTOCOL))
     return seen

@@ -36,7 +36,7 @@ from harness.replay.confining import confining
 from harness.replay.observation import Observation
 from harness.replay.trace import trace_json
 from harness.sides import baseline_folder, hands_over
-from services.private_files import write_private
+from harness.whole_file import write_whole
 
 __all__ = [
     "BaselineTask",
@@ -264,7 +264,7 @@ def trace(task: TraceTask) -> Observed | LoadProblem:
             return Observed(name=task.name, text=text, doubt=doubt)
         file = task.out / f"{task.name}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_private(file, text.encode())
+        write_whole(file, text)
         return Observed(name=task.name, doubt=doubt)
 
     def not_observed(reason: str) -> Observed:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.http.standin import open_standin
+from harness.whole_file import write_whole
 from services.abort import AbortController
 from services.clock import SystemClock
 from services.model.auth import AuthConfig, AuthType
@@ -181,7 +182,7 @@ async def _record(scenario: HttpScenario, out_dir: Path) -> Path:
                 await _ask(generator, contents)
             await generator.aclose()
     text, ids = file.read_text("utf-8"), ", ".join(scenario.contract)
-    file.write_text(redacted(f"{_TOP}# {scenario.note}\ncontract: [{ids}]\n{text}"), "utf-8")
+    write_whole(file, redacted(f"{_TOP}# {scenario.note}\ncontract: [{ids}]\n{text}"))
     return file
 
 

@@ -43,6 +43,11 @@ class Envelope:
     rng: FixedRandom
     process_ids: CountingProcessIds
 
+    @property
+    def folder(self) -> Path:
+        """The folder that holds all that the run writes."""
+        return self.workspace.root.parent
+
     def setup(
         self, model: str, generator: ContentGenerator, *, session_id: str | None = None
     ) -> ServicesSetup:
@@ -69,7 +74,7 @@ class Envelope:
             workspace=str(self.workspace.root),
             home=str(self.workspace.home),
             cassettes=str(cassettes.resolve()),
-            around=str(self.workspace.root.parent),
+            around=str(self.folder),
             others={**_installed(), **(others or {})},
         )
 
@@ -89,7 +94,11 @@ def _installed() -> Mapping[str, str]:
 
 @contextmanager
 def open_envelope() -> Iterator[Envelope]:
-    """Make a run's folders (`ws` and `home`, side by side) and remove them afterwards."""
+    """Make a run's folders (`ws` and `home`, side by side) and remove them afterwards.
+
+    Raises:
+        ReplayFailure: the folder cannot be made where TMPDIR says, or where the system says.
+    """
     with run_folder() as base:
         workspace = Workspace.at(base / "ws", base / "home")
         workspace.root.mkdir()

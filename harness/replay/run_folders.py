@@ -17,6 +17,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
+from harness.errors import ReplayFailure
 from services.leftovers import folder_made
 
 __all__ = ["remove_left_folders", "run_folder"]
@@ -36,9 +37,16 @@ def run_folder() -> Iterator[Path]:
     Its name has the same length every time: lengths of texts that carry paths are seen.
 
     Raises:
-        OSError: it cannot be made.
+        ReplayFailure: it cannot be made where TMPDIR says, or where the system says.
     """
-    folder, lock = _made()
+    # Python itself would silently go elsewhere where TMPDIR is full, and leave nothing to see.
+    asked = os.environ.get("TMPDIR") or None
+    try:
+        folder, lock = _made(asked)
+    except OSError as error:
+        problem = f"cannot be made in {asked or 'a temporary folder'}: {error.strerror}"
+        mend = "make room, or set TMPDIR to a folder that can be written to"
+        raise ReplayFailure("the folder of a run", problem, mend) from error
     try:
         folder_made(str(folder))
         try:
@@ -49,10 +57,10 @@ def run_folder() -> Iterator[Path]:
         os.close(lock)
 
 
-def _made() -> tuple[Path, int]:
+def _made(asked: str | None) -> tuple[Path, int]:
     """Make a folder and lock it; the lock ends when its descriptor is closed."""
     while True:
-        making = Path(tempfile.mkdtemp(prefix=_MAKING))
+        making = Path(tempfile.mkdtemp(prefix=_MAKING, dir=asked))
         folder = making.with_name(making.name.replace(_MAKING, _MADE))
         # A start that finds it before it is locked takes it for one that was left, and removes it.
         with suppress(FileNotFoundError):

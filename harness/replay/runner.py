@@ -19,6 +19,7 @@ from harness.replay.confining import Cell
 from harness.replay.driver import Driver
 from harness.replay.envelope import Envelope, changes, folder_state, open_envelope, write_files
 from harness.replay.handover import joint_traits, script_halves
+from harness.replay.machine import machine_suffices
 from harness.replay.models import Interposed, ModelSource, scripted_model
 from harness.replay.observation import Observation
 from harness.replay.recordings import latest_recording, recording_name, recordings
@@ -37,6 +38,7 @@ from runtimes.contract import (
 from runtimes.registry import open_runtime, runtime_factory
 from services.clock import VirtualClock, virtual_loop
 from services.compose import ServicesSetup, open_services
+from services.exhaustion import notice
 from services.ids import CountingProcessIds
 from services.model.generator import ModelRequest
 from services.model.replay.generator import (
@@ -78,6 +80,7 @@ def run_cassette(
 
     Raises:
         TelemetryError: `telemetry` asks for what cannot be had.
+        ReplayFailure: the machine lacks something, so that nothing can be said of the run.
         UnknownRuntime: there is no runtime of that name.
         KeyboardInterrupt: the user's; children have ended and the run's folder is gone.
     """
@@ -113,14 +116,17 @@ async def observe_cassette(
     if cell.confines and not traits.confinable:
         problem = f"{runtime} cannot be confined, and the cassette is not trusted"
         raise ReplayFailure(cassette.name, problem, "give --trust if you trust the cassette")
-    with open_envelope() as envelope, cell.closed(envelope.workspace.root.parent, engines):
-        run = _Run(cassette, runtime, envelope, model, traits, cell, between)
-        if missing:
-            run.error = f"not supported by this build: {', '.join(missing)}"
-        else:
-            with open_telemetry(telemetry, run.telemetry_seams()) as run.telemetry:
-                await _play(run, envelope.clock, deadline_s)
-        return run.observation()
+    with open_envelope() as envelope:
+        paths = envelope.paths(cassette.root, traits.folders)
+        enough = machine_suffices(runtime, envelope.folder, paths.mask_text)
+        with enough, cell.closed(envelope.folder, engines):
+            run = _Run(cassette, runtime, envelope, model, traits, cell, between)
+            if missing:
+                run.error = f"not supported by this build: {', '.join(missing)}"
+            else:
+                with open_telemetry(telemetry, run.telemetry_seams()) as run.telemetry:
+                    await _play(run, envelope.clock, deadline_s)
+            return run.observation()
 
 
 async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
@@ -147,6 +153,7 @@ async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
         stalled = "the run stalled: the stream had not ended, and nothing was left to happen"
         run.error = run.cell.refusal or stalled
     except Exception as error:  # noqa: BLE001 - whatever a runtime lets out is an observation
+        notice(error)
         leaves = list(_leaves(error))
         run.broken = any(isinstance(leaf, _NOT_ITS_DOING) for leaf in leaves)
         run.error = "; ".join(dict.fromkeys(map(_in_words, leaves)))

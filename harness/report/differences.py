@@ -20,6 +20,7 @@ from harness.errors import HarnessError
 from harness.parity.divergence import ABSENT, ChannelName
 from harness.parity.waivers import Waiver, load_waivers
 from harness.report.markdown import code, prose
+from harness.whole_file import write_whole
 from services.wire import Json
 
 __all__ = ["BEGIN", "END", "PageError", "generated_part", "main", "page_with"]
@@ -144,7 +145,7 @@ def main(ctx: click.Context, /, check: bool) -> None:
     try:
         now, fresh = _pages(root)
         if now != fresh and not check:
-            (root / _PAGE).write_text(fresh, "utf-8")
+            write_whole(root / _PAGE, fresh)
     except HarnessError as error:
         click.echo(str(error), err=True)
         ctx.exit(error.exit_code)

@@ -10,14 +10,16 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Mapping
-from contextlib import suppress
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TextIO
 
 from harness.errors import LoadProblem, ReplayFailure, UsageError
 from harness.inventory import Inventory
 from harness.journal_header import JournalHeader
+from harness.journal_lock import JournalLock
 from harness.json_lines import JsonLines
 from harness.parity.verdict import CaseResult
 from harness.report.journal_reading import JournalRecord, read_header, read_journal, shard_of
@@ -27,6 +29,7 @@ __all__ = [
     "Journal",
     "JournalHeader",
     "JournalRecord",
+    "locked_place",
     "read_header",
     "read_journal",
     "refuse_other_run",
@@ -37,6 +40,8 @@ _ANEW: Final = "run without --resume, or give another --journal"
 
 
 _ENDED: Final[Mapping[str, Any]] = {"ended": True}
+_BEGINNING: Final = b'{"journal": '
+"""Of a journal's first line."""
 _END: Final = f"\n{json.dumps(_ENDED)}\n".encode()
 
 
@@ -57,34 +62,41 @@ class Journal(JsonLines):
         Where nobody `asked_for` it, the run goes on without it when the disk is full.
 
         Raises:
-            UsageError: not writable; not a journal; or one of another run.
+            UsageError: not writable; not a journal; one of another run; or another process
+                writes to it.
             ReplayFailure: the disk is full.
         """
         self._asked_for = asked_for
         self._full = False
         self.file = file
-        self.before = read_journal(file) if resume and _to_go_on_with(file) else None
+        self.before: JournalRecord | None = None
         """What was in it already."""
-        if self.before is not None:
-            refuse_other_run(self.before, header, inventory)
         self.set_aside: Path | None = None
         """Where the journal lies now that was here, of a run that did not come to its end."""
+        with ExitStack() as undone:
+            lock = locked_place(file)
+            undone.callback(lock.release)
+            if resume and _to_go_on_with(file):
+                self.before = read_journal(file)
+                refuse_other_run(self.before, header, inventory)
+            super().__init__(self._opened(), lock)
+            undone.callback(self._stream.close)
+            if self.before is None:
+                self._write(header.to_json())
+                self._write({"inventory": _inventory_json(inventory)})
+            undone.pop_all()
+
+    def _opened(self) -> TextIO:
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            if self.before is None and _unfinished(file):
-                self.set_aside = file.with_name(f"{file.name}.unfinished")
-                file.replace(self.set_aside)
             if self.before is not None:
-                os.truncate(file, self.before.whole_bytes)
-            super().__init__(
-                open_private(file, "w" if self.before is None else "a", encoding="utf-8")
-            )
+                os.truncate(self.file, self.before.whole_bytes)
+                return open_private(self.file, "a", encoding="utf-8")
+            if _unfinished(self.file):
+                self.set_aside = self.file.with_name(f"{self.file.name}.unfinished")
+                self.file.replace(self.set_aside)
+            return open_private(self.file, "w", encoding="utf-8")
         except OSError as error:
-            problem = f"the journal {file} cannot be written: {error.strerror}"
-            raise UsageError(problem, "choose another place with --journal") from error
-        if self.before is None:
-            self._write(header.to_json())
-            self._write({"inventory": _inventory_json(inventory)})
+            raise _unwritable(self.file, error) from error
 
     @property
     def finished(self) -> Mapping[str, CaseResult]:
@@ -96,14 +108,10 @@ class Journal(JsonLines):
             return
         try:
             super()._write(line)
-        except OSError as error:
+        except ReplayFailure:
             self._full = True
-            with suppress(OSError):  # it would write again what it could not
-                self._stream.close()
             if self._asked_for:
-                problem = f"the journal cannot be written: {error.strerror}"
-                mend = "make room, then go on with --resume"
-                raise ReplayFailure(str(self.file), problem, mend) from error
+                raise
 
     def started(self, cassette: str) -> None:
         """Write that a case was handed out."""
@@ -132,6 +140,44 @@ class Journal(JsonLines):
     def ended(self) -> None:
         """Write that the run came to its end."""
         self._write(_ENDED)
+
+
+def locked_place(file: Path) -> JournalLock:
+    """Lock the place of a journal that is going to be written; makes its folder.
+
+    Raises:
+        UsageError: there is something else than a journal, which stays as it is; another process
+            writes to it; or it cannot be written to.
+    """
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        what = _something_else(file)
+        if what is not None:
+            problem = f"{file} {what}, and is not written over"
+            raise UsageError(problem, "choose another place with --journal")
+        return JournalLock(file)
+    except OSError as error:
+        raise _unwritable(file, error) from error
+
+
+def _unwritable(file: Path, error: OSError) -> UsageError:
+    problem = f"the journal {file} cannot be written: {error.strerror}"
+    return UsageError(problem, "choose another place with --journal")
+
+
+def _something_else(file: Path) -> str | None:
+    """What there is in place of a journal; `None` for a journal, a part of its head, or nothing."""
+    try:
+        mode = file.lstat().st_mode
+    except FileNotFoundError:
+        return None
+    if stat.S_ISLNK(mode):
+        return "is a link"
+    if not stat.S_ISREG(mode):
+        return "is no file"
+    with file.open("rb") as stream:
+        head = stream.read(len(_BEGINNING))
+    return None if _BEGINNING.startswith(head) else "is no journal"
 
 
 def _unfinished(file: Path) -> bool:
@@ -175,8 +221,7 @@ def _to_go_on_with(file: Path) -> bool:
         return False
     except OSError as error:
         raise UsageError(f"the journal {file} cannot be read: {error.strerror}") from error
-    begun = b'{"journal": '
-    return second.endswith(b"\n") or not begun.startswith(first[: len(begun)])
+    return second.endswith(b"\n") or not _BEGINNING.startswith(first[: len(_BEGINNING)])
 
 
 def _inventory_json(inventory: Inventory) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from harness.journal_lock import lock_file
 from services.private_files import PRIVATE_FILE
 
 __all__ = ["JOURNALS", "MOST", "keep_copy", "kept_journals", "kept_place", "prune"]
@@ -93,5 +94,6 @@ def _head(file: Path) -> bytes:
 
 
 def _forget(file: Path) -> None:
-    with suppress(OSError):
-        file.unlink()
+    for each in (file, lock_file(file)):
+        with suppress(OSError):
+            each.unlink()

@@ -13,7 +13,13 @@ from typing import Final
 
 from harness.errors import UsageError
 from harness.parity.verdict import CaseResult
-from harness.report.journal import Journal, JournalRecord, read_journal, refuse_other_run
+from harness.report.journal import (
+    Journal,
+    JournalRecord,
+    locked_place,
+    read_journal,
+    refuse_other_run,
+)
 
 __all__ = ["Merged", "merge", "read_all", "write_merged"]
 
@@ -84,10 +90,11 @@ def write_merged(merged: Merged, file: Path) -> None:
     A partial one can be gone on with like any other.
 
     Raises:
-        UsageError: it cannot be written.
+        UsageError: it cannot be written, is no journal, or another process writes to it.
     """
     record = merged.record
     part = file.with_name(f".{file.name}.part")
+    lock = locked_place(file)
     try:
         _write_whole(record, part)
         part.replace(file)
@@ -96,6 +103,7 @@ def write_merged(merged: Merged, file: Path) -> None:
         raise UsageError(problem, "choose another place with --journal") from error
     finally:
         part.unlink(missing_ok=True)
+        lock.release()
 
 
 def _write_whole(record: JournalRecord, file: Path) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from harness.errors import UsageError
-from services.private_files import write_private
+from harness.whole_file import write_asked_for
 
 if TYPE_CHECKING:  # importing it costs what `parity --help` must not
     from harness.report.model import RunReport
@@ -49,7 +49,7 @@ class Writer:
         return place if self.index is None else place / self.index
 
     def write(self, report: RunReport, place: Path) -> Path:
-        """Write the report and return the file.
+        """Write the report, whole or not at all, and return the file.
 
         Raises:
             UsageError: it cannot be written after all.
@@ -61,11 +61,7 @@ class Writer:
         if self.index is not None and _leads_out(file, place):
             mend = f"delete it, or choose another place with {self.option}"
             raise UsageError(f"{file} leads out of the folder", mend)
-        try:
-            write_private(file, text.encode())
-        except OSError as error:
-            problem = f"{file} cannot be written: {error.strerror}"
-            raise UsageError(problem, f"choose another place with {self.option}") from error
+        write_asked_for(file, text, self.option)
         return file
 
 

@@ -17,6 +17,7 @@ from harness.cassette.paths import inside
 from harness.cassette.problems import FormatProblem
 from harness.errors import UsageError
 from harness.live.secrets import Scrubber, is_secret_file
+from harness.whole_file import write_whole
 from services.wire import Json, JsonObject
 
 __all__ = ["Cleaned", "Place", "cleaned", "corpus_name", "readme_count"]
@@ -109,15 +110,11 @@ class Place:
         if parse_document(text) != document:
             problem = "it holds text that no file can hold (half of a surrogate pair)"
             raise UsageError(problem, "shrink it, or mend it by hand")
-        part = self.file.with_name(f".{self.file.name}.part")
         try:
             self._make_folder()
             self._before = self.file.read_bytes() if self.file.exists() else None
-            part.write_text(text, "utf-8")
-            part.replace(self.file)
+            write_whole(self.file, text)
         except OSError as error:
-            with suppress(OSError):
-                part.unlink(missing_ok=True)
             self._leave_folders()
             problem = f"{self.file} cannot be written: {error.strerror}"
             raise UsageError(problem, "make the folder writable; nothing was changed") from error
@@ -126,7 +123,7 @@ class Place:
         """Bring back what was there before."""
         with suppress(OSError):
             if self._before is not None:
-                self.file.write_bytes(self._before)
+                write_whole(self.file, self._before)
             else:
                 self.file.unlink(missing_ok=True)
         self._leave_folders()

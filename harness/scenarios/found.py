@@ -18,7 +18,7 @@ from typing import Final, Literal
 from harness.canonical import printable
 from harness.cassette.dump import dump_yaml
 from harness.errors import UsageError
-from services.private_files import write_private
+from harness.whole_file import write_whole
 from services.redaction import redacted
 from services.wire import JsonObject
 
@@ -122,11 +122,9 @@ def write_found(folder: Path, found: FoundCassette, name: str | None = None) -> 
     }
     head = "".join(f"# {line}".rstrip() + "\n" for line in _head(found, file))
     text = redacted(head) + dump_yaml(document)
-    part = file.with_name(f".{file.name}.part")
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
-        write_private(part, text.encode(), draft=True)
-        part.replace(file)
+        write_whole(file, text)
     except OSError as error:
         problem = f"the finding {file} cannot be written: {error.strerror}"
         raise UsageError(problem, "choose another folder with --found") from error

@@ -9,10 +9,12 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
 from harness.errors import UsageError
+from harness.journal_lock import JournalLock
 from harness.json_lines import JsonLines, changed
 from harness.parity.verdict import CaseResult
 from harness.scenarios.block import BlockDone
@@ -43,7 +45,9 @@ class GenerationJournal(JsonLines):
         """Open the journal of `plan` for writing, or with `resume` for going on.
 
         Raises:
-            UsageError: not writable; or, going on, not a journal or one of another run.
+            UsageError: not writable; another process writes to it; or, going on, not a journal
+                or one of another run.
+            ReplayFailure: the disk is full.
         """
         self.file = folder / f"{plan.digest}.jsonl"
         self.generation = Generation()
@@ -57,19 +61,23 @@ class GenerationJournal(JsonLines):
             "asOf": plan.waivers.as_of.isoformat(),
             "versions": dict(versions),
         }
-        self.resumed = resume and self.file.exists()
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            if self.resumed:
-                os.truncate(self.file, self._read_back(header))
-            super().__init__(
-                open_private(self.file, "a" if self.resumed else "w", encoding="utf-8")
-            )
-        except OSError as error:
-            problem = f"the journal {self.file} cannot be written: {error.strerror}"
-            raise UsageError(problem, "run in a folder that can be written to") from error
-        if not self.resumed:
-            self._write(header)
+        with ExitStack() as undone:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                lock = JournalLock(self.file)
+                undone.callback(lock.release)
+                self.resumed = resume and self.file.exists()
+                if self.resumed:
+                    os.truncate(self.file, self._read_back(header))
+                stream = open_private(self.file, "a" if self.resumed else "w", encoding="utf-8")
+            except OSError as error:
+                problem = f"the journal {self.file} cannot be written: {error.strerror}"
+                raise UsageError(problem, "run in a folder that can be written to") from error
+            undone.callback(stream.close)
+            super().__init__(stream, lock)
+            if not self.resumed:
+                self._write(header)
+            undone.pop_all()
 
     def block(self, done: BlockDone, elapsed_s: float) -> None:
         """Write what came of a block, and how long the run has been drawing."""

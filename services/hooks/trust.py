@@ -10,6 +10,7 @@ import logging
 from collections.abc import Sequence
 from pathlib import Path
 
+from services.exhaustion import notice
 from services.hook_definitions import HookDefinition
 from services.wire import Json, js_json_pretty
 
@@ -42,6 +43,7 @@ def warning_for_new_hooks(
         notes.parent.mkdir(parents=True, exist_ok=True)
         notes.write_text(js_json_pretty(known), encoding="utf-8", errors="backslashreplace")
     except OSError as error:
+        notice(error, notes)
         logger.warning("trusted hooks could not be saved: %s", error)
     listed = "\n".join(f"  - {name}" for name in new)
     return (

@@ -18,6 +18,7 @@ from itertools import count
 from pathlib import Path
 from typing import Any, TextIO
 
+from services.exhaustion import notice
 from services.node_errors import node_error_message
 from services.policy.rules import ALWAYS_ALLOW_FRACTION, MCP_PREFIX
 from services.policy.sources import user_policies_folder
@@ -71,8 +72,10 @@ class SavedAnswers:
                 f"{file}.bak and starting fresh.",
             )
             if not file.is_symlink():
-                with suppress(OSError):
+                try:
                     shutil.copyfile(file, f"{file}.bak")
+                except OSError as error:
+                    notice(error, file)
             return {}
         return document if isinstance(document.get("rule", []), list) else {}
 

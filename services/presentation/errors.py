@@ -13,6 +13,7 @@ from types import MappingProxyType
 from typing import Any
 
 from services.abort import AbortError
+from services.exhaustion import notice
 from services.model.errors import ModelError
 from services.wire import js_json
 
@@ -108,12 +109,14 @@ def thrown_text(error: BaseException) -> str:
 
     Model errors and aborts have names of their own; whatever else we raise is an `Error` there.
     """
+    notice(error)
     name = error.name if isinstance(error, (ModelError, AbortError)) else "Error"
     message = str(error)
     return f"{name}: {message}" if message else name
 
 
 def _identity(error: BaseException) -> dict[str, Any]:
+    notice(error)
     meta: dict[str, Any] = {"errorName": _name(error)}
     exit_code = getattr(error, "exit_code", None)
     if isinstance(exit_code, (int, float)) and not isinstance(exit_code, bool):

@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 from typing import Final
 
+from services.exhaustion import notice
 from services.output_files import safe_filename_part, tool_outputs_folder
 
 __all__ = ["delete_session_artifacts", "delete_stored_session", "session_short_id"]
@@ -80,6 +81,7 @@ def _delete_recording(file: Path, project_temp: Path) -> None:
     try:
         file.unlink(missing_ok=True)
     except OSError as error:
+        notice(error, file)
         logger.warning("%s cannot be removed: %s", file, error)
 
 
@@ -89,6 +91,7 @@ def _session_of(file: Path) -> str | None:
         with file.open(encoding="utf-8", errors="replace") as lines:
             texts = (lines.readline(), file.read_text("utf-8", "replace"))
     except OSError as error:
+        notice(error, file)
         logger.warning("%s cannot be read: %s", file, error)
         return None
     for text in texts:

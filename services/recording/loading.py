@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from services.clock import Clock, iso_timestamp
+from services.exhaustion import notice
 from services.recording.records import (
     ConversationRecord,
     has_resumable_content,
@@ -54,6 +55,7 @@ def load_conversation_record(
     except FileNotFoundError:
         return None
     except OSError as error:
+        notice(error, file)
         logger.warning("the chat recording %s cannot be read: %s", file, error)
         return None
     return reader.record(clock)

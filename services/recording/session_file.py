@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Final
 
+from services.exhaustion import notice
 from services.private_files import make_private_folder, open_private, write_private
 from services.wire import JsonObject, js_json
 
@@ -77,6 +78,7 @@ class SessionFile:
         try:
             write()
         except OSError as error:
+            notice(error, self.path)
             if not is_disk_full(error):
                 raise
             self.closed = True
@@ -98,7 +100,8 @@ class SessionFile:
             try:
                 self.path.rename(backup)
                 logger.warning("the unreadable session file was kept as %s", backup)
-            except OSError:
+            except OSError as error:
+                notice(error, self.path)
                 logger.exception("the unreadable session file %s could not be kept", self.path)
         written = self.path.with_name(f"{self.path.name}.tmp-{os.getpid()}")
         try:

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 
 from services.abort import AbortError, AbortSignal
+from services.exhaustion import notice
 from services.scheduler.call_hooks import CallHooks
 from services.scheduler.calls import CallStatus, ToolCallRequest, ToolCallResponse
 from services.scheduler.responses import (
@@ -108,6 +109,7 @@ class ToolExecutor:
             self._store.transition(call_id, CallStatus.EXECUTING, patch)
 
     def _raised(self, request: ToolCallRequest, error: Exception, signal: AbortSignal) -> Ending:
+        notice(error)
         aborted = isinstance(error, AbortError)
         if signal.aborted or aborted or "Operation cancelled by user" in str(error):
             why = "Operation cancelled." if aborted else _USER_CANCELLED

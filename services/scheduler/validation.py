@@ -13,6 +13,7 @@ from typing import Final, Protocol
 from agent_protocol.events import ToolDisplay
 from services.abort import AbortError, AbortSignal
 from services.clock import Clock
+from services.exhaustion import notice
 from services.hooks.tool_hooks import CallVerdict
 from services.message_bus import MessageBus
 from services.policy.engine import PolicyCheck, PolicyEngine
@@ -68,6 +69,7 @@ class Resolver:
                 )
                 request = request.with_display(display)
         except Exception as error:  # noqa: BLE001 - the border between tools and their scheduler
+            notice(error)
             return self._failed(request, tool, mode, str(error), ToolErrorType.INVALID_TOOL_PARAMS)
         return ToolCall(
             request=request,
@@ -136,6 +138,7 @@ class Validator:
         try:
             await self._validate(call, prompts)
         except Exception as error:  # noqa: BLE001 - any failure here belongs to this one call
+            notice(error)
             if signal.aborted or isinstance(error, AbortError):
                 self._store.transition(call.call_id, CallStatus.CANCELLED, "Operation cancelled")
                 return

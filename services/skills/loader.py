@@ -14,6 +14,7 @@ from typing import Final
 
 import yaml
 
+from services.exhaustion import notice
 from services.wire import js_trim
 
 __all__ = ["Skill", "load_skill", "load_skills", "read_front_matter"]
@@ -74,6 +75,7 @@ def load_skill(file: Path) -> Skill | None:
     try:
         text = file.read_bytes().decode("utf-8", "replace")
     except OSError as error:
+        notice(error, file)
         logger.warning("skill %s was left out: %s", file, error)
         return None
     match = _FRONT_MATTER.match(text)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
+from services.exhaustion import notice
 from services.skills.loader import Skill, load_skills
 from services.state import CoreEvents, UserFeedback
 
@@ -92,6 +93,7 @@ class SkillManager:
         try:
             return load_skills(folder)
         except OSError as error:
+            notice(error, folder)
             logger.warning("the skills of %s could not be read: %s", folder, error)
             self._warn(f"Error discovering skills in {folder}:")
             return []

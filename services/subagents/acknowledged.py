@@ -12,6 +12,7 @@ import os
 from pathlib import Path
 from typing import Final
 
+from services.exhaustion import notice
 from services.wire import JsonObject, js_json_pretty
 from services.workspace import Workspace
 
@@ -53,6 +54,7 @@ class AcknowledgedAgents:
             draft.write_text(js_json_pretty(known), encoding="utf-8")
             draft.replace(self.file)
         except OSError as error:
+            notice(error, self.file)
             logger.warning("the acknowledgment of agent %s cannot be kept: %s", name, error)
 
     def _read(self) -> JsonObject:

@@ -11,6 +11,7 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricReader
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
 from services.clock import Clock
+from services.exhaustion import notice
 from services.private_files import open_private
 from services.telemetry.contract import TelemetryError
 from services.telemetry.otlp_json import metrics_object, span_object
@@ -93,6 +94,7 @@ class Outfile(SpanProcessor):
             while line:
                 line = line[self._stream.write(line) :]
         except OSError as error:
+            notice(error, self._file)
             self._stream.close()
             self._stream = None
             self._warn(f"Telemetry stopped: {self._file} cannot be written: {error.strerror}")

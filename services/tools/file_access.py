@@ -11,6 +11,7 @@ from collections import deque
 from pathlib import Path
 from typing import Final
 
+from services.exhaustion import notice
 from services.paths import real_path
 from services.tools.host import ToolHost
 from services.tools.ignore import FileDiscovery
@@ -98,7 +99,8 @@ def _breadth_first(root: Path, name: str, discovery: FileDiscovery) -> list[Path
             break
         try:
             entries = sorted(queue.popleft().iterdir())
-        except OSError:
+        except OSError as error:
+            notice(error)
             continue
         for entry in entries:
             folder = entry.is_dir() and not entry.is_symlink()

@@ -15,6 +15,7 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
+from services.exhaustion import notice
 from services.outside_patterns import OutsidePattern, PatternBudget, compile_outside
 from services.paths import is_text
 from services.tools.collation import collation_key
@@ -113,7 +114,8 @@ def walk_files(root: Path) -> Iterator[str]:
     try:
         with os.scandir(root) as scan:
             entries = [entry for entry in scan if is_text(entry.name)]
-    except OSError:
+    except OSError as error:
+        notice(error)
         return
     folders = {entry.name for entry in entries if _enterable(entry)}
     for entry in sorted(
@@ -197,7 +199,8 @@ def _entries(folder: str) -> list[os.DirEntry[str]]:
         with os.scandir(folder) as scan:
             named = [entry for entry in scan if is_text(entry.name)]
             return sorted(named, key=lambda entry: collation_key(entry.name))
-    except OSError:
+    except OSError as error:
+        notice(error)
         return []
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
+from services.exhaustion import notice
 from services.tools.texts import JS_SPACE
 from services.wire import JsonObject, js_trim
 
@@ -91,7 +92,8 @@ def _with_context(found: list[Match], total: int) -> list[Match]:
         return found
     try:
         text = Path(found[0].path).read_bytes().decode("utf-8", "replace")
-    except OSError:
+    except OSError as error:
+        notice(error)
         return found
     lines = re.split(r"\r?\n", text)
     reach = 50 if total == 1 else 15

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Final
 from agent_protocol.events import TextDisplay, ToolDisplay
 from services.abort import AbortSignal
 from services.argument_patterns import parameter_pattern
+from services.exhaustion import notice
 from services.node_errors import node_error_message
 from services.outside_patterns import OutsidePattern, PatternBudget, PatternLimit
 from services.paths import InvalidPath, real_path
@@ -276,7 +277,8 @@ class _Grep(Invocation):
     ) -> Iterator[Match]:
         try:
             data = Path(path).read_bytes()
-        except OSError:
+        except OSError as error:
+            notice(error, path)
             return
         if b"\0" in data[:_SNIFFED]:
             return

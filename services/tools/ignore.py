@@ -16,6 +16,7 @@ from pathspec import GitIgnoreSpec
 from pathspec.pattern import RegexMatchResult
 from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
+from services.exhaustion import notice
 from services.outside_patterns import OutsidePattern, PatternBudget, compile_outside
 from services.paths import InvalidPath, real_path
 from services.tools.paths import absolute, relative_path
@@ -111,7 +112,8 @@ def _lines(file: Path) -> list[str]:
     try:
         with file.open("rb") as opened:
             data = opened.read(LONGEST_IGNORE_FILE)
-    except OSError:
+    except OSError as error:
+        notice(error)
         return []
     lines = re.split(r"\r\n|\n|\r", data.decode("utf-8", "replace"), maxsplit=MOST_IGNORE_LINES)
     return [line for line in lines[:MOST_IGNORE_LINES] if len(line) <= LONGEST_IGNORE_LINE]

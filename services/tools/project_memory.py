@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from services.exhaustion import notice
 from services.tools.contract import LlmContent
 from services.tools.memory_imports import ImportBudget, project_root, with_imports
 from services.wire import js_trim
@@ -97,7 +98,8 @@ class ProjectMemory:
                 if (status.st_dev, status.st_ino) in self._told:
                     continue
                 content = path.read_bytes().decode("utf-8", "replace")
-            except OSError:
+            except OSError as error:
+                notice(error, path)
                 continue
             self._told.add((status.st_dev, status.st_ino))
             text = js_trim(with_imports(content, path.parent, self._imports))

@@ -18,6 +18,7 @@ from typing import Any, ClassVar, Final
 
 from agent_protocol.events import TextDisplay, ToolDisplay
 from services.confinement import may_start
+from services.exhaustion import notice
 from services.private_files import open_private
 from services.shell.syntax import (
     command_roots,
@@ -351,6 +352,7 @@ class _Shell(Invocation):
             with open_private(log, "x", encoding="utf-8") as stream:
                 stream.write(text)
         except OSError as error:
+            notice(error, log)
             logger.warning("no log for background process %d: %s", shown_pid, error)
             return None
         return log
@@ -359,7 +361,8 @@ class _Shell(Invocation):
         """The ids, as shown, of the jobs that the command left behind."""
         try:
             lines = jobs_file.read_text(encoding="utf-8").split()
-        except OSError:
+        except OSError as error:
+            notice(error)
             return ()
         return tuple(
             self.host.process_ids.shown(int(line))

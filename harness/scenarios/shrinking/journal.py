@@ -8,7 +8,7 @@ and whole where it was kept. A file that is no such journal, or of another shrin
 from __future__ import annotations
 
 import json
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -16,7 +16,8 @@ from typing import Any, Final
 
 from harness.cassette.document import MAX_BYTES
 from harness.errors import UsageError
-from services.private_files import open_private
+from harness.journal_lock import JournalLock
+from harness.whole_file import write_whole
 from services.wire import JsonObject
 
 __all__ = ["SHRINKS", "ShrinkHeader", "ShrinkJournal"]
@@ -55,7 +56,7 @@ class ShrinkJournal:
             resume: Go on with what the file holds, instead of writing over it.
 
         Raises:
-            UsageError: the file cannot be written.
+            UsageError: the file cannot be written, or another process writes to it.
         """
         self.file = folder / f"{header.cassette}.jsonl"
         self.best: JsonObject | None = None
@@ -63,15 +64,20 @@ class ShrinkJournal:
         self.remark: str | None = None
         """Why there is nothing to go on with, where that was asked for."""
         self._tried: set[str] = set()
-        lines = self._read(header) if resume else []
         first = json.dumps({"format": _FORMAT, **asdict(header)})
-        try:
-            folder.mkdir(parents=True, exist_ok=True)
-            self._stream = open_private(self.file, "w", encoding="utf-8")
-        except OSError as error:
-            problem = f"{self.file} cannot be written: {error.strerror}"
-            raise UsageError(problem, "work in a folder that you may write to") from error
-        self._write(first, *lines)
+        with ExitStack() as undone:
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                self._lock = JournalLock(self.file)
+                undone.callback(self._lock.release)
+                lines = self._read(header) if resume else []
+                # What was tried takes hours to find out again: no moment is without it.
+                write_whole(self.file, "".join(f"{line}\n" for line in (first, *lines)))
+                self._stream = self.file.open("a", encoding="utf-8")
+            except OSError as error:
+                problem = f"{self.file} cannot be written: {error.strerror}"
+                raise UsageError(problem, "work in a folder that you may write to") from error
+            undone.pop_all()
 
     def __enter__(self) -> ShrinkJournal:
         """Itself."""
@@ -106,17 +112,18 @@ class ShrinkJournal:
 
     def ended(self) -> None:
         """There is nothing left to try: the file goes."""
-        self._close()
         self.file.unlink(missing_ok=True)
+        self._close()
 
     def _close(self) -> None:
         # What could not be written was reported when it was tried.
         with suppress(OSError):
             self._stream.close()
+        self._lock.release()
 
-    def _write(self, *lines: str) -> None:
+    def _write(self, line: str) -> None:
         try:
-            self._stream.writelines(f"{line}\n" for line in lines)
+            self._stream.write(f"{line}\n")
             self._stream.flush()
         except OSError as error:
             self._close()

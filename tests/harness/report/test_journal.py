@@ -1,5 +1,7 @@
 import json
-from collections.abc import Callable
+import resource
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -329,12 +331,24 @@ def test_a_journal_that_is_too_large_is_not_read(
         read_journal(file)
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs a device that is always full")
-def test_a_full_disk_is_told_where_a_journal_was_asked_for() -> None:
-    with pytest.raises(ReplayFailure, match="No space left on device; make room"):
-        Journal(Path("/dev/full"), HEADER, INVENTORY)
-    with Journal(Path("/dev/full"), HEADER, INVENTORY, asked_for=False) as journal:
-        journal.closed(RESULT)
+@contextmanager
+def no_file_may_grow() -> Iterator[None]:
+    """What a full disk is like, for a process without a disk of its own."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def test_a_full_disk_is_told_where_a_journal_was_asked_for(tmp_path: Path) -> None:
+    with no_file_may_grow():
+        with pytest.raises(ReplayFailure, match="File too large; make room"):
+            Journal(tmp_path / "j", HEADER, INVENTORY)
+        with Journal(tmp_path / "j", HEADER, INVENTORY, asked_for=False) as journal:
+            journal.closed(RESULT)
+    assert [file.name for file in tmp_path.iterdir()] == ["j"]
 
 
 def test_a_place_that_cannot_be_written_or_read_is_wrong_usage(tmp_path: Path) -> None:

@@ -126,3 +126,26 @@ def test_the_seed_of_the_last_such_run_is_found(tmp_path: Path) -> None:
     assert last_seed(tmp_path, plan(seed=0)) == 2
     assert last_seed(tmp_path, plan(seed=0, examples=1)) is None
     assert last_seed(tmp_path / "nowhere", plan()) is None
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_journal_has_one_writer(tmp_path: Path, resume: bool) -> None:
+    before = written(tmp_path).read_bytes()
+
+    with opened(tmp_path, plan(), resume=True):
+        with pytest.raises(UsageError, match="is being written by process"):
+            opened(tmp_path, plan(), resume=resume)
+        assert written_so_far(tmp_path) == before
+
+    assert list(tmp_path.iterdir()) == [tmp_path / f"{plan().digest}.jsonl"]
+
+
+def written_so_far(folder: Path) -> bytes:
+    return (folder / f"{plan().digest}.jsonl").read_bytes()
+
+
+def test_a_journal_that_is_refused_is_left_unlocked(tmp_path: Path) -> None:
+    written(tmp_path)
+    for _ in range(2):
+        with pytest.raises(UsageError, match="belongs to another run"):
+            GenerationJournal(tmp_path, plan(), {"code": "def"}, resume=True)

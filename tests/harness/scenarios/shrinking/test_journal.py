@@ -1,4 +1,5 @@
 import json
+import resource
 from dataclasses import replace
 from pathlib import Path
 
@@ -114,3 +115,31 @@ def test_a_full_disk_is_wrong_usage(tmp_path: Path) -> None:
 
     with pytest.raises(UsageError, match="cannot be written: No space"):
         ShrinkJournal(tmp_path, HEADER, resume=False)
+
+
+@pytest.mark.parametrize("resume", [False, True])
+def test_a_journal_has_one_writer(tmp_path: Path, resume: bool) -> None:
+    file = begun(tmp_path)
+
+    with ShrinkJournal(tmp_path, HEADER, resume=True):
+        before = file.read_bytes()
+        with pytest.raises(UsageError, match="is being written by process"):
+            ShrinkJournal(tmp_path, HEADER, resume=resume)
+        assert file.read_bytes() == before
+
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_going_on_without_room_loses_nothing(tmp_path: Path) -> None:
+    file = begun(tmp_path)
+    before = file.read_bytes()
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20, hard))
+    try:
+        with pytest.raises(UsageError, match="cannot be written: File too large"):
+            ShrinkJournal(tmp_path, HEADER, resume=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+    assert file.read_bytes() == before
+    assert list(tmp_path.iterdir()) == [file]

@@ -1,0 +1,89 @@
+"""Errors that say what the machine lacks, and nothing about the session: space, memory, files.
+
+The product survives most of them: a tool answers with an error, a chat recording stops. What the
+session does from then on depends on the machine, so an observer of the session must know of the
+error although no exception reaches it. Each place that writes a file, turns an error into words or
+goes on without a file that it could not read calls `notice`. Without an observer that does nothing.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+__all__ = ["Shortage", "notice", "noticing"]
+
+_LACKING: Final = frozenset(
+    {
+        errno.ENOSPC,
+        errno.EDQUOT,
+        errno.EFBIG,
+        errno.EROFS,
+        errno.EIO,
+        errno.EMFILE,
+        errno.ENFILE,
+        errno.ENOMEM,
+    }
+)
+"""Not among them is what a session can provoke by itself: a missing file, a name too long."""
+
+_listeners: list[Callable[[Shortage], None]] = []
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shortage:
+    """Something that the machine did not have when it was needed."""
+
+    problem: str
+    """In the system's words: `No space left on device`."""
+    path: str | None = None
+    """The file or folder that was used, where that is known."""
+
+
+def notice(error: BaseException, path: object = None) -> None:
+    """Report `error` if it is about the machine, and what it was raised from or holds likewise.
+
+    Args:
+        error: what was raised.
+        path: what was used; the path that the error names counts before it.
+    """
+    if not _listeners:
+        return
+    pending: list[BaseException | None] = [error]
+    seen: set[int] = set()
+    while pending:
+        current = pending.pop()
+        if current is None or id(current) in seen:
+            continue
+        seen.add(id(current))
+        pending += [current.__cause__, current.__context__]
+        if isinstance(current, BaseExceptionGroup):
+            pending += current.exceptions
+        elif isinstance(current, MemoryError):
+            _report(Shortage(problem=os.strerror(errno.ENOMEM)))
+        elif isinstance(current, OSError) and current.errno in _LACKING:
+            used = path if current.filename is None else current.filename
+            shown = None if used is None else str(used)
+            _report(Shortage(problem=os.strerror(current.errno), path=shown))
+
+
+@contextmanager
+def noticing(listener: Callable[[Shortage], None]) -> Iterator[None]:
+    """Pass each shortage in this process to `listener` until the `with` block ends.
+
+    Several sessions in one process share the machine, so each observer receives all shortages.
+    """
+    _listeners.append(listener)
+    try:
+        yield
+    finally:
+        _listeners.remove(listener)
+
+
+def _report(shortage: Shortage) -> None:
+    for listener in _listeners:
+        listener(shortage)
