@@ -40,7 +40,7 @@ def origin(url: str) -> str:
 
 
 def is_encrypted_or_local(url: str) -> bool:
-    """Whether nobody on the way can read a request to `url`: HTTPS, or a loopback address."""
+    """Whether a request to `url` is encrypted, or does not leave this machine."""
     try:
         parts = urlsplit(url)
         host = parts.hostname or ""

@@ -12,7 +12,6 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -22,26 +21,20 @@ from google.auth import exceptions
 import tests.services.mcp.conftest as mcp
 import tests.services.subagents.remote.conftest as a2a
 from services.abort import AbortController
-from services.clock import SystemClock
 from services.confinement import Confinement, Refusal, confined
 from services.mcp.config import McpServerConfig
 from services.mcp.states import McpServerStatus
-from services.model.auth import AuthConfig, AuthType
 from services.model.errors import NetworkError
-from services.model.gemini import GeminiContentGenerator
-from services.model.generator import LlmRole, ModelRequest
 from services.net.collector import collector_session
 from services.net.google import GoogleRequest
 from services.subagents.remote.errors import RemoteAgentError
 from services.tools import web_client
 from services.tools.web_client import HttpPages
+from tests.security.asking import JSON, KEY, PROMPT, card, mcp_server, model, streamed
 from tests.security.loopback import Answer, Asked, serving
 
 ROOT = Path(__file__).parents[2]
-KEY = "key-4f3c9a1b77"
-PROMPT = "the secret prompt"
 MAIN = "from harness.cli import main; main()"
-JSON = {"content-type": "application/json"}
 
 mcp_session = mcp.session
 a2a_session = a2a.opened
@@ -55,23 +48,8 @@ def redirect(target: str, status: int = 307) -> Answer:
 
 
 async def ask_model(url: str) -> None:
-    auth = AuthConfig(type=AuthType.USE_GEMINI, api_key=KEY, base_url=url)
-    generator = GeminiContentGenerator(auth, SystemClock())
-    request = ModelRequest(
-        model="gemini-2.5-flash",
-        contents=[{"role": "user", "parts": [{"text": PROMPT}]}],
-        role=LlmRole.MAIN,
-        prompt_id="p",
-        signal=AbortController().signal,
-        config={},
-    )
-    try:
-        stream = await generator.generate_content_stream(request)
-        async with aclosing(stream):
-            async for _ in stream:
-                pass
-    finally:
-        await generator.aclose()
+    async with model(url) as generator:
+        await streamed(generator)
 
 
 @pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
@@ -169,10 +147,6 @@ AUTHS: dict[str, dict[str, Any]] = {
     "basic": {"type": "http", "scheme": "Basic", "username": "ada", "password": KEY},
     "other": {"type": "http", "scheme": "Digest", "value": KEY},
 }
-
-
-def card(url: str, **more: Any) -> dict[str, Any]:
-    return {"name": "a", "description": "", "version": "1", "url": url, "skills": [], **more}
 
 
 def current(url: str) -> dict[str, Any]:
@@ -275,24 +249,7 @@ def mcp_config(url: str) -> dict[str, Any]:
     return {"httpUrl": url, "headers": {"X-API-Key": KEY, "Authorization": KEY}}
 
 
-def answering_mcp(asked: Asked) -> Answer:
-    if asked.method != "POST":
-        return Answer(status=405)
-    message = asked.json()
-    if "id" not in message:
-        return Answer(status=202)
-    results: dict[str, Any] = {
-        "initialize": {
-            "protocolVersion": "2025-06-18",
-            "capabilities": {"tools": {}},
-            "serverInfo": {"name": "n", "version": "1"},
-        },
-        "tools/list": {
-            "tools": [{"name": "only", "description": "", "inputSchema": {"type": "object"}}]
-        },
-    }
-    answer = {"jsonrpc": "2.0", "id": message["id"], "result": results.get(message["method"], {})}
-    return Answer(json.dumps(answer).encode(), headers=JSON)
+answering_mcp = mcp_server(lambda _: Answer(status=404))
 
 
 def store_token(tmp_path: Path) -> None:
