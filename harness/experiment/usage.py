@@ -76,9 +76,11 @@ class Tree:
 
         Args:
             thorough: Read the whole table of processes, for those that another process adopted
-                before they were seen. This takes milliseconds on a machine with many processes.
+                before they were seen. This takes milliseconds on a machine with many processes, so
+                it is done only where the root has started any.
         """
-        living = self._processes(thorough=thorough)
+        started_any = len(self._seen) > 1 or bool(self._leaders)
+        living = self._processes(thorough=thorough and started_any)
         ticks = sum(each.ticks for each in living.values())
         pages = sum(each.pages for each in living.values())
         return Usage(cpu_s=ticks / _TICKS, memory_mib=pages * _PAGE / _MIB)

@@ -80,6 +80,23 @@ def test_everything_is_killed_also_a_session_whose_parent_is_gone() -> None:
         assert ends(child)
 
 
+def test_a_session_that_was_told_of_counts_though_it_was_never_seen_below_the_root() -> None:
+    with started(HOLDS) as (root, _):
+        leader = subprocess.run(
+            ["setsid", "--wait", "sh", "-c", "sleep 60 >&- 2>&- & echo $$ $!"],
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+        session, orphan = leader.stdout.split()
+        tree = Tree(root.pid)
+        tree.add_leader(int(session))
+
+        tree.kill()
+
+        assert ends(orphan)
+
+
 def test_a_process_of_another_that_has_the_id_by_now_is_left_alone() -> None:
     with started(HOLDS) as (process, _):
         tree = Tree(process.pid)
