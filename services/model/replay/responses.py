@@ -19,6 +19,7 @@ from typing import Final
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import copy_json
 from services.model.replay.steps import ModelStep, StepKind, StepMethod
+from services.model.response_shape import ResponseShapeError, check_response
 from services.wire import Json, JsonObject, js_json
 
 __all__ = [
@@ -110,6 +111,12 @@ def _parse_line(number: int, line: str) -> RecordedResponse:
             raise ResponsesFormatError(number, "the response of a stream is a list of objects")
     elif not isinstance(response, dict):
         raise ResponsesFormatError(number, f"the response of {method} is an object")
+    chunks = response if method is StepMethod.STREAM else [response]
+    try:
+        for position, chunk in enumerate(chunks):
+            check_response(chunk, f"response[{position}]" if chunks is response else "response")
+    except ResponseShapeError as error:
+        raise ResponsesFormatError(number, str(error)) from error
     return RecordedResponse(line=number, method=method, response=response)
 
 
