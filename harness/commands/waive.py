@@ -224,9 +224,10 @@ def _append(file: Path, entry: str, today: date, unsaid: Sequence[str]) -> None:
         WaiverFileError: what is to be written is no waiver.
     """
     from harness.parity.waivers import load_waivers
+    from services.regular_files import MOST_TEXT, read_regular
 
     try:
-        before = file.read_text("utf-8") if file.exists() else "format = 1\n"
+        before = read_regular(file, MOST_TEXT).decode("utf-8") if file.exists() else "format = 1\n"
         text = f"{before.rstrip()}\n\n{entry}"
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, part = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part")

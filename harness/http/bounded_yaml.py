@@ -22,18 +22,17 @@ from yaml.events import (
     ScalarEvent,
 )
 
-from harness.cassette.problems import shortened
+from harness.cassette.document import MAX_BYTES, MAX_DEPTH, MAX_VALUES, read_text
+from harness.cassette.problems import FormatProblem, shortened
 from harness.errors import CassetteFormatError
 from services.wire import Json
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "load_documents"]
 
-MAX_BYTES: Final = 64 * 1024 * 1024
-MAX_DEPTH: Final = 64
-MAX_VALUES: Final = 1_000_000
-"""The most keys and values, aliases written out."""
 _MOST_DIGITS: Final = 400
 """More than any number in use has; converting takes long for many."""
+
+_OTHERWISE: Final = "name a recording in UTF-8, and split the recording where it is too large"
 
 _SAFE: Final[type[yaml.SafeLoader]] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -75,20 +74,13 @@ def load_documents(path: Path) -> list[Json]:
         CassetteFormatError: The file is too large, too deep, not UTF-8 or not plain YAML.
         OSError: It cannot be read.
     """
-    if not path.is_file():
-        raise CassetteFormatError(path, "", "is not a regular file", "name a recording")
-    with path.open("rb") as stream:
-        data = stream.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        problem = f"is larger than {MAX_BYTES >> 20} MB"
-        raise CassetteFormatError(path, "", problem, "split the recording")
     try:
-        text = data.decode("utf-8-sig")
+        text = read_text(path, MAX_BYTES)
+    except FormatProblem as refused:
+        raise CassetteFormatError(path, "", refused.problem, _OTHERWISE) from refused
+    try:
         _scan(path, text)
         return list(yaml.load_all(text, Loader=_Loader))
-    except UnicodeDecodeError as error:
-        problem = f"is not UTF-8: byte {error.start}"
-        raise CassetteFormatError(path, "", problem, "save the file as UTF-8") from error
     except _BROKEN as error:
         problem = f"is not plain YAML: {_reason(error)}"
         raise CassetteFormatError(path, "", problem, "record it again") from error

@@ -23,6 +23,7 @@ from services.clock import Clock
 from services.mcp.config import OAuthConfig
 from services.mcp.endpoints import OAuthSecurityError, is_loopback_url, validated_endpoint
 from services.node_errors import node_error_message
+from services.regular_files import MOST_TEXT, read_regular
 from services.wire import JsonObject, js_json_pretty
 
 __all__ = ["TokenError", "TokenStore", "tokens_path"]
@@ -132,7 +133,7 @@ class TokenStore:
 
     def _all(self) -> dict[str, JsonObject]:
         try:
-            listed: Any = json.loads(self._path.read_text("utf-8"))
+            listed: Any = json.loads(read_regular(self._path, MOST_TEXT))
             return {
                 entry["serverName"]: entry
                 for entry in listed

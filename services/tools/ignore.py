@@ -15,6 +15,7 @@ from typing import Final
 from pathspec import GitIgnoreSpec
 
 from services.paths import InvalidPath, real_path
+from services.regular_files import MOST_TEXT, read_regular
 from services.tools.paths import absolute, relative_path
 
 __all__ = ["FileDiscovery", "is_git_repository"]
@@ -88,7 +89,7 @@ class FileDiscovery:
 
 def _plain_patterns(file: Path) -> list[str]:
     try:
-        text = file.read_text(encoding="utf-8", errors="replace")
+        text = read_regular(file, MOST_TEXT).decode("utf-8", "replace")
     except OSError:
         return []
     lines = (line.strip() for line in re.split(r"\r\n|\n|\r", text))
@@ -161,7 +162,7 @@ class _GitLayers(_Layers):
     def _read(self, file: Path, base: str) -> list[str]:
         if file not in self._files:
             try:
-                text = file.read_text(encoding="utf-8", errors="replace")
+                text = read_regular(file, MOST_TEXT).decode("utf-8", "replace")
             except OSError:
                 text = ""
             self._files[file] = _anchored(re.split(r"\r\n|\n|\r", text), base)

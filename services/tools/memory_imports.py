@@ -12,6 +12,7 @@ from typing import Final
 
 from services.node_errors import node_error_message
 from services.paths import InvalidPath, real_path
+from services.regular_files import MOST_TEXT, read_regular
 from services.tools.paths import absolute
 
 __all__ = ["project_root", "with_imports"]
@@ -72,7 +73,7 @@ def _imported(path: str, folder: Path, root: Path, chain: frozenset[str]) -> str
     try:
         Path(full).stat()
         syscall, named = ("read", False) if Path(full).is_dir() else ("open", True)
-        content = Path(full).read_bytes().decode("utf-8", "replace")
+        content = read_regular(Path(full), MOST_TEXT).decode("utf-8", "replace")
     except OSError as error:
         why = node_error_message(error, syscall, full if named else None)
         return f"<!-- Import failed: {path} - {why} -->"

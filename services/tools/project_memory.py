@@ -13,6 +13,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Final
 
+from services.regular_files import MOST_TEXT, read_regular
 from services.tools.contract import LlmContent
 from services.tools.memory_imports import project_root, with_imports
 from services.wire import js_trim
@@ -95,7 +96,7 @@ class ProjectMemory:
                 status = path.stat()
                 if (status.st_dev, status.st_ino) in self._told:
                     continue
-                content = path.read_bytes().decode("utf-8", "replace")
+                content = read_regular(path, MOST_TEXT).decode("utf-8", "replace")
             except OSError:
                 continue
             self._told.add((status.st_dev, status.st_ino))

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from services.model.errors import FatalConfigError
+from services.regular_files import MOST_TEXT, read_regular
 from services.settings import SettingError, Settings, settings_from_file
 from services.wire import JsonObject
 
@@ -70,7 +71,7 @@ def load_settings(
 
 def _read(file: Path, *, required: bool) -> str | None:
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return read_regular(file, MOST_TEXT).decode("utf-8-sig")
     except FileNotFoundError as error:
         if not required:
             return None

@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from harness.cassette.document import MAX_BYTES
 from harness.errors import UsageError
+from services.regular_files import open_regular
 from services.wire import JsonObject
 
 __all__ = ["SHRINKS", "ShrinkHeader", "ShrinkJournal"]
@@ -128,7 +129,7 @@ class ShrinkJournal:
             self.remark = f"there is no {self.file} to go on with: begun anew"
             return []
         try:
-            with self.file.open("rb") as stream:
+            with open_regular(self.file) as stream:
                 text = stream.read(MAX_BYTES).decode("utf-8")
             first, *lines = text.split("\n")
             told = json.loads(first)

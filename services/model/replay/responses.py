@@ -20,6 +20,7 @@ from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import copy_json
 from services.model.replay.steps import ModelStep, StepKind, StepMethod
 from services.model.response_shape import ResponseShapeError, check_response
+from services.regular_files import MOST_TEXT, read_regular
 from services.wire import Json, JsonObject, js_json
 
 __all__ = [
@@ -71,7 +72,7 @@ def read_responses(path: Path) -> tuple[RecordedResponse, ...]:
         ResponsesFormatError: it is not UTF-8, or a line is not a recorded response.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path, MOST_TEXT).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ResponsesFormatError(1, f"not UTF-8 (byte {error.start})") from error
     return parse_responses(text)
