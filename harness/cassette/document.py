@@ -241,7 +241,9 @@ class _Builder:
             return cast("Any", convert)(text)
         except (ValueError, IndexError, OverflowError) as error:
             problem = f"{_line(event)}{text[:40]!r} cannot be used: {error}"
-            raise FormatProblem(self._path(), problem, "write a JSON value or quote it") from error
+            raise FormatProblem(
+                self._path(), problem, "write a plain number, or text in quotes"
+            ) from error
 
     def _refuse_tag(self, tag: str, event: Event) -> None:
         problem = f"{_line(event)}the tag {tag} is not allowed"

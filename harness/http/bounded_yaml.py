@@ -23,14 +23,12 @@ from yaml.events import (
 )
 
 from harness.cassette.document import MAX_BYTES, MAX_DEPTH, MAX_VALUES, read_text
+from harness.cassette.numbers import yaml_integer, yaml_real
 from harness.cassette.problems import FormatProblem, shortened
 from harness.errors import CassetteFormatError
 from services.wire import Json
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "load_documents"]
-
-_MOST_DIGITS: Final = 400
-"""More than any number in use has; converting takes long for many."""
 
 _OTHERWISE: Final = "name a recording in UTF-8, and split the recording where it is too large"
 
@@ -38,21 +36,40 @@ _SAFE: Final[type[yaml.SafeLoader]] = getattr(yaml, "CSafeLoader", yaml.SafeLoad
 
 
 class _Loader(_SAFE):  # type: ignore[misc, valid-type]  # depends on how PyYAML was built
-    """The safe loader with numbers of bounded length, and Ruby's spelling of `!!binary`."""
+    """The safe loader with numbers of bounded length, and Ruby's spelling of `!!binary`.
+
+    A key that a mapping has twice is an error: of two `headers:` or `request:` the first is most
+    likely part of an exchange whose beginning is missing.
+    """
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        """The mapping of `node`, which names no key twice."""
+        seen: set[tuple[str, str]] = set()
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            name = (key.tag, key.value)
+            if name in seen:
+                problem = f"the key `{shortened(key.value, 60)}` is there twice"
+                raise ConstructorError(None, None, problem, key.start_mark)
+            seen.add(name)
+        return super().construct_mapping(node, deep)
 
 
-def _bounded(construct: Callable[[Any, yaml.ScalarNode], Json]) -> Callable[..., Json]:
+def _number(convert: Callable[[str], Json]) -> Callable[..., Json]:
     def constructed(loader: Any, node: yaml.ScalarNode) -> Json:
-        if len(node.value) > _MOST_DIGITS:
-            raise ConstructorError(None, None, "a number is too long", node.start_mark)
-        return construct(loader, node)
+        try:
+            return convert(node.value)
+        except (ValueError, OverflowError) as error:
+            problem = f"{shortened(node.value, 60)!r} cannot be used: {error}"
+            raise ConstructorError(None, None, problem, node.start_mark) from error
 
     return constructed
 
 
 _Loader.add_constructor("!binary", yaml.SafeLoader.construct_yaml_binary)
-_Loader.add_constructor("tag:yaml.org,2002:int", _bounded(yaml.SafeLoader.construct_yaml_int))
-_Loader.add_constructor("tag:yaml.org,2002:float", _bounded(yaml.SafeLoader.construct_yaml_float))
+_Loader.add_constructor("tag:yaml.org,2002:int", _number(yaml_integer))
+_Loader.add_constructor("tag:yaml.org,2002:float", _number(yaml_real))
 
 
 _BROKEN: Final = (

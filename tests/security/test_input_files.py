@@ -33,12 +33,12 @@ Ask = Callable[..., Result]
 
 
 @pytest.fixture
-def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ask]:
+def ask(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ask:
     """Run a command in a folder with a sound cassette in `c/a.yaml`."""
     (tmp_path / "c").mkdir()
     (tmp_path / "c" / "a.yaml").write_text(PLAIN)
     monkeypatch.chdir(tmp_path)
-    yield lambda *words: CliRunner().invoke(parity, [str(word) for word in words])
+    return lambda *words: CliRunner().invoke(parity, [str(word) for word in words])
 
 
 @pytest.fixture(params=["fifo", "device", "socket"])

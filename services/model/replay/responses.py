@@ -10,12 +10,12 @@ Source: core `core/fakeContentGenerator.ts`, behind the flags `--fake-responses`
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from services.json_values import parse_json
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import copy_json
 from services.model.replay.steps import ModelStep, StepKind, StepMethod
@@ -95,8 +95,8 @@ def steps_from_responses(responses: Sequence[RecordedResponse]) -> tuple[ModelSt
 
 def _parse_line(number: int, line: str) -> RecordedResponse:
     try:
-        entry = json.loads(line, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        entry = parse_json(line, unique_keys=True)
+    except ValueError as error:
         raise ResponsesFormatError(number, f"not JSON: {error}") from error
     if not isinstance(entry, dict):
         raise ResponsesFormatError(number, "must be an object {method, response}")
@@ -119,10 +119,6 @@ def _parse_line(number: int, line: str) -> RecordedResponse:
     except ResponseShapeError as error:
         raise ResponsesFormatError(number, str(error)) from error
     return RecordedResponse(line=number, method=method, response=response)
-
-
-def _refuse_constant(name: str) -> Json:
-    raise ValueError(f"{name} is not a JSON number")
 
 
 def _step(index: int, recorded: RecordedResponse) -> ModelStep:
