@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.canonical import printable
 from harness.commands.durations import Duration, in_words
 from harness.commands.options import (
     backend_of,
@@ -182,7 +183,7 @@ def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
     trial = judge(document)
     assert trial is not None, "it was loaded"
     check_finding(trial.result, plan.control, plan.candidate)
-    click.echo(f"{loaded.name}: {size_of(trial.document)}", err=True)
+    click.echo(printable(f"{loaded.name}: {size_of(trial.document)}"), err=True)
     with _journal(plan, document, trial, waivers) as journal:
         if journal.remark is not None:
             click.echo(f"remark: {journal.remark}", err=True)
@@ -291,7 +292,7 @@ def _tell(plan: _Plan, trial: Trial, made: _Made, file: Path | None) -> None:
         click.echo(f"  {line}")
     sides = ["--control", plan.control, "--candidate", plan.candidate]
     if file is not None:
-        click.echo(f"written: {file}")
+        click.echo(printable(f"written: {file}"))
         trust = ["--trust"] if plan.trust else []
         click.echo(f"replay:  {shlex.join(['parity', 'run', str(file), *sides, *trust])}")
     if plan.fault is not None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.canonical import printable
 from harness.commands.case_tasks import case_tasks
 from harness.commands.options import backend_of, check_sides, trust_option
 from harness.errors import HarnessError, UsageError
@@ -127,7 +128,7 @@ def waive(
     if append:
         target = file or Path("parity_tests", "waivers.toml")
         _append(target, entry, today, said.unsaid)
-        click.echo(f"written to {target}")
+        click.echo(printable(f"written to {target}"))
     else:
         click.echo(entry, nl=False)
     if said.unsaid:
