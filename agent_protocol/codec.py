@@ -193,9 +193,9 @@ _EVENTS = TaggedUnion(
         _event(
             ev.Usage,
             need("model", "model", text),
-            Field("input_tokens", "inputTokens", integer),
-            Field("output_tokens", "outputTokens", integer),
-            Field("cached_tokens", "cachedTokens", integer),
+            Field("input_tokens", "inputTokens", number),
+            Field("output_tokens", "outputTokens", number),
+            Field("cached_tokens", "cachedTokens", number),
             Field("cost", "cost", _COST.decode, _COST.encode),
         ),
     ),

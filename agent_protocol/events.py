@@ -203,9 +203,9 @@ class Usage(EventBase):
     """Tokens of one model answer; a missing count stays absent."""
 
     model: str
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cached_tokens: int | None = None
+    input_tokens: float | None = None
+    output_tokens: float | None = None
+    cached_tokens: float | None = None
     cost: UsageCost | None = None
     type: Literal["usage"] = "usage"
 

@@ -17,6 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from harness.canonical import printable
+
 __all__ = [
     "CassetteError",
     "CassetteFormatError",
@@ -31,9 +33,15 @@ __all__ = [
 
 
 class HarnessError(Exception):
-    """The root of what the harness raises to its user. The message is complete as it stands."""
+    """The root of what the harness raises to its user. The message is complete as it stands.
+
+    What it quotes may come from anywhere, names of files too: each line of it is printable.
+    """
 
     exit_code = 2
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__("\n".join(map(printable, message.split("\n"))))
 
 
 class UsageError(HarnessError):

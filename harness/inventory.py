@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.canonical import canonical, sha256_hex
+from services.regular_files import MOST_TEXT, open_regular, read_regular
 
 __all__ = [
     "CODE",
@@ -173,7 +174,7 @@ def waivers_component(file: Path | None) -> Component:
     if file is None or not file.exists():
         return Component()
     try:
-        entries = tomllib.loads(file.read_text("utf-8"))["waiver"]
+        entries = tomllib.loads(read_regular(file, MOST_TEXT).decode("utf-8-sig"))["waiver"]
         parts = {str(entry["id"]): sha256_hex(_table(entry)) for entry in entries}
     except (OSError, ValueError, KeyError, TypeError):
         parts = {}
@@ -188,7 +189,7 @@ def _table(entry: Mapping[str, object]) -> str:
 def file_digest(file: Path) -> str:
     """SHA-256 of a file, 64 hex digits; one that cannot be read counts as such."""
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             return hashlib.file_digest(stream, "sha256").hexdigest()
     except OSError:
         return _UNREADABLE

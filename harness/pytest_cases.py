@@ -18,6 +18,7 @@ import pytest
 
 from harness.commands.run_plan import RunPlan
 from harness.errors import HarnessError, LoadProblem
+from services.regular_files import open_regular
 
 if TYPE_CHECKING:  # imported when the first cassette runs
     from harness.cassette.find import CassetteFile
@@ -260,7 +261,7 @@ def _texts(file: CassetteFile) -> list[str]:
 
 def _is_cassette(file: Path) -> bool:
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             return _CASSETTE.search(stream.read(_GLANCE)) is not None
     except OSError:
         return False

@@ -24,6 +24,7 @@ from harness.cassette.problems import FormatProblem, kind_of
 from harness.errors import HarnessError, UsageError
 from harness.replay.observation import Observation
 from harness.whole_file import write_whole
+from services.regular_files import open_regular
 from services.wire import Json
 
 __all__ = [
@@ -97,7 +98,7 @@ def cassette_digest(file: Path) -> str:
     Raises:
         OSError: it cannot be read.
     """
-    with file.open("rb") as stream:
+    with open_regular(file) as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
 
 

@@ -16,6 +16,7 @@ from typing import Any, Final
 from harness.baseline.files import baseline_file
 from harness.cassette.document import MAX_BYTES
 from harness.sides import baseline_folder
+from services.regular_files import open_regular
 
 __all__ = ["made_of", "superfluous"]
 
@@ -46,7 +47,7 @@ def _described(folder: Path, names: Collection[str]) -> str:
         words = ", ".join(f"{key} {text}" for key, text in sorted(shown.items()))
         makers[f"{head['runtime']} with {words or 'unknown versions'}"] += 1
         running.update(f"{name}\0".encode())
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             running.update(hashlib.file_digest(stream, "sha256").digest())
     if not makers:
         return "nothing that can be read"
@@ -75,7 +76,7 @@ def _head(file: Path) -> dict[str, Any] | None:
     try:
         if not file.is_file() or file.stat().st_size > MAX_BYTES:
             return None
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             text = stream.read(_HEAD_BYTES).decode("ascii", "replace")
     except OSError:
         return None

@@ -36,6 +36,7 @@ from typing import Any, Final
 from harness.baseline.document import from_document, to_document
 from harness.canonical import canonical, sha256_hex
 from harness.replay.observation import Observation
+from services.json_values import parse_json
 from services.redaction import redacted_value
 from services.wire import JsonObject
 
@@ -101,7 +102,7 @@ def _progress(text: str) -> str | None:
     if not text.startswith(_PROGRESS):
         return None
     try:
-        shown = json.loads(text)
+        shown = parse_json(text)
     except ValueError:
         return None
     for holder, key in _texts(shown):

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-import stat
 from collections import Counter
-from itertools import islice, pairwise
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final, cast
 
@@ -35,6 +34,7 @@ from harness.cassette.numbers import (
     yaml_real,
 )
 from harness.cassette.problems import FormatProblem
+from services.regular_files import FileTooLarge, NotARegularFile, read_regular
 from services.wire import Json
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "parse_document", "read_text"]
@@ -51,25 +51,22 @@ _RESOLVERS: Final[dict[str, list[tuple[str, re.Pattern[str]]]]] = (
 _ANY_FIRST: Final = _RESOLVERS.get("*", [])
 _JSON_STRING = re.compile(r'"(?:[^"\\]++|\\.)*+"?', re.DOTALL)
 """Takes nothing back, and an unclosed string whole: its time goes by the length of the text."""
-_PIECE: Final = 1 << 16
 _SPLIT = "write it in smaller parts, or generate text with $repeat and $lines"
 
 
-def read_text(path: Path) -> str:
-    """Read a file as UTF-8, at most `MAX_BYTES` of it.
+def read_text(path: Path, most: int = MAX_BYTES) -> str:
+    """Read a file of at most `most` bytes as UTF-8.
 
     Raises:
         FormatProblem: it is not a regular file, too large or not UTF-8.
         OSError: it cannot be read.
     """
-    if not stat.S_ISREG(path.stat().st_mode):
-        raise FormatProblem("", "is not a regular file", "name a cassette file")
-    with path.open("rb") as stream:
-        # Asked for at once, room for the most would be made whatever there is.
-        pieces = iter(lambda: stream.read(_PIECE), b"")
-        data = b"".join(islice(pieces, MAX_BYTES // _PIECE + 1))
-    if len(data) > MAX_BYTES:
-        raise FormatProblem("", f"is larger than {MAX_BYTES >> 20} MB", _SPLIT)
+    try:
+        data = read_regular(path, most)
+    except (NotARegularFile, IsADirectoryError) as error:
+        raise FormatProblem("", "is not a regular file", "name a regular file") from error
+    except FileTooLarge as error:
+        raise FormatProblem("", f"is larger than {most >> 20} MB", _SPLIT) from error
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -244,7 +241,9 @@ class _Builder:
             return cast("Any", convert)(text)
         except (ValueError, IndexError, OverflowError) as error:
             problem = f"{_line(event)}{text[:40]!r} cannot be used: {error}"
-            raise FormatProblem(self._path(), problem, "write a JSON value or quote it") from error
+            raise FormatProblem(
+                self._path(), problem, "write a plain number, or text in quotes"
+            ) from error
 
     def _refuse_tag(self, tag: str, event: Event) -> None:
         problem = f"{_line(event)}the tag {tag} is not allowed"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import yaml
@@ -12,6 +13,12 @@ from services.wire import Json, JsonObject
 __all__ = ["dump_yaml"]
 
 _WIDTH: Final = 120
+_UNSEEN: Final = re.compile(
+    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e007f]"
+)
+"""What YAML writes as it is though a reader does not see it, or sees the text around it otherwise:
+marks of direction, characters without width, ends of lines."""
 _BASE: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
 
 
@@ -21,8 +28,13 @@ class _Dumper(_BASE):  # type: ignore[misc]  # the base depends on how PyYAML wa
 
 
 def _text(dumper: Any, value: str) -> Any:
-    """Texts of several lines as blocks, where YAML can hold them so."""
+    """Texts of several lines as blocks, where YAML can hold them so.
+
+    In quotes where a character must be written as an escape, which only quotes can hold.
+    """
     whole = value.encode("utf-8", "replace").decode("utf-8")
+    if _UNSEEN.search(whole):
+        return dumper.represent_scalar("tag:yaml.org,2002:str", whole, style='"')
     style = "|" if "\n" in whole.rstrip("\n") or (whole.endswith("\n") and whole != "\n") else None
     return dumper.represent_scalar("tag:yaml.org,2002:str", whole, style=style)
 
@@ -33,7 +45,8 @@ _Dumper.add_representer(str, _text)
 def dump_yaml(document: JsonObject | list[Json]) -> str:
     """`document` as YAML text, without secrets: no cassette is written in any other way.
 
-    Half surrogate pairs, which no file can hold, become `?`.
+    Half surrogate pairs, which no file can hold, become `?`. Characters that have no glyph are
+    written as escapes: the YAML loads as what it looks like.
     """
     text: str = yaml.dump(
         redacted_value(document),
@@ -43,4 +56,9 @@ def dump_yaml(document: JsonObject | list[Json]) -> str:
         width=_WIDTH,
         default_flow_style=False,
     )
-    return text
+    return _UNSEEN.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found.group())
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"

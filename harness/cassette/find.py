@@ -16,6 +16,7 @@ from typing import Final, NoReturn
 
 from harness.cassette.variants import named_file, variant_of, variants_of
 from harness.errors import CassetteNotFound, UsageError
+from services.regular_files import open_regular
 
 __all__ = ["SUFFIXES", "CassetteFile", "find_cassettes", "name_filter", "with_variants"]
 
@@ -137,10 +138,8 @@ def _describe(path: Path, folder: Path | None) -> CassetteFile:
 
 
 def _glance(path: Path) -> str:
-    if not path.is_file():
-        return ""
     try:
-        with path.open("rb") as stream:
+        with open_regular(path) as stream:
             return stream.read(_GLANCE).decode("utf-8", "replace")
     except OSError:
         return ""  # loading it will say so

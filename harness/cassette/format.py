@@ -14,6 +14,7 @@ from agent_protocol.agent import AgentSend
 from harness.cassette.macros import Paths, substitute
 from services.model.replay.matching import MatchMode
 from services.model.replay.steps import ModelStep
+from services.output_files import safe_filename_part
 from services.state import ApprovalMode
 from services.tools.contract import ConfirmationOutcome
 from services.wire import Json, JsonObject
@@ -82,6 +83,19 @@ class Resume:
 
     records: tuple[JsonObject, ...]
     file: str | None = None
+
+    @property
+    def name(self) -> str:
+        """What the file is called: as `file` says, else as the recorder names its files.
+
+        Those names have the session's start and the beginning of its id, and are never a path.
+        """
+        if self.file is not None:
+            return self.file
+        first = self.records[0] if self.records else {}
+        start = str(first.get("startTime") or "2026-01-01T00:00")[:16].replace(":", "-")
+        begun = str(first.get("sessionId") or "resumed")[:8]
+        return f"session-{safe_filename_part(start)}-{safe_filename_part(begun)}.jsonl"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from harness.cassette.document import MAX_BYTES
+from harness.cassette.document import MAX_BYTES, read_text
 from harness.cassette.dump import dump_yaml
 from harness.cassette.format import FORMAT_VERSIONS, Phase
+from harness.cassette.problems import FormatProblem
 from harness.errors import CassetteFormatError, CassetteNotFound
 from services.model.replay.responses import (
     RecordedResponse,
@@ -93,17 +94,13 @@ def import_responses(path: Path, options: ImportOptions | None = None) -> Import
 
 def _read(path: Path) -> tuple[RecordedResponse, ...]:
     try:
-        data = path.read_bytes()
-        if len(data) > MAX_BYTES:
-            problem = f"is larger than {MAX_BYTES >> 20} MB"
-            raise CassetteFormatError(path, "", problem, "split the recording")
-        return parse_responses(data.decode("utf-8-sig"))
+        return parse_responses(read_text(path, MAX_BYTES))
+    except FormatProblem as refused:
+        mend = "name a recording in UTF-8, and split the recording where it is too large"
+        raise CassetteFormatError(path, "", refused.problem, mend) from refused
     except OSError as error:
         reason = error.strerror or str(error)
         raise CassetteNotFound(path, "", f"cannot be read: {reason}", "check the path") from error
-    except UnicodeDecodeError as error:
-        problem = f"is not UTF-8: byte {error.start}"
-        raise CassetteFormatError(path, "", problem, "save it as UTF-8") from error
     except ResponsesFormatError as error:
         mend = 'each line is {"method": …, "response": …}'
         raise CassetteFormatError(path, f"line {error.line}", error.problem, mend) from error

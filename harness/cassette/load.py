@@ -21,7 +21,7 @@ from harness.cassette.format import (
 )
 from harness.cassette.macros import expand, expanded_length, has_placeholders, measure
 from harness.cassette.needs import features_of
-from harness.cassette.paths import inside, read_files
+from harness.cassette.paths import check_recordings, inside, read_files
 from harness.cassette.problems import FormatProblem, kind_of
 from harness.cassette.script import APPROVAL_MODES, read_action, read_answers, read_during
 from harness.cassette.settings import check_settings
@@ -118,6 +118,9 @@ def _build(fields: Fields, document: JsonObject, path: Path, root: Path | None) 
     except StepFormatError as error:
         raise FormatProblem(error.path, error.problem, _MEND_STEP) from error
     script = fields.items("script", required=True)
+    home_files = read_files(fields.mapping("home_files"), "home_files")
+    resume = _read_resume(fields.raw("resume")) if "resume" in fields else None
+    check_recordings(home_files, None if resume is None else resume.name)
     return Cassette(
         name=name,
         path=path,
@@ -128,8 +131,8 @@ def _build(fields: Fields, document: JsonObject, path: Path, root: Path | None) 
         provenance=_read_provenance(fields.mapping("provenance")),
         session=session,
         files=read_files(fields.mapping("files"), "files"),
-        home_files=read_files(fields.mapping("home_files"), "home_files"),
-        resume=_read_resume(fields.raw("resume")) if "resume" in fields else None,
+        home_files=home_files,
+        resume=resume,
         script=tuple(read_action(item, f"script[{n}]") for n, item in enumerate(script)),
         during=tuple(
             read_during(item, f"during[{n}]") for n, item in enumerate(fields.items("during"))

@@ -7,16 +7,24 @@ the wire holds doubles.
 from __future__ import annotations
 
 import math
+import re
 from typing import Final, NoReturn
 
 import yaml
 
-from harness.cassette.problems import FormatProblem, shortened
+from harness.cassette.problems import FormatProblem
+from services.json_values import real, refuse_constant, whole
 
 __all__ = ["json_integer", "json_real", "refuse_number", "yaml_integer", "yaml_real"]
 
 _MOST_DIGITS: Final = 400
 """More than the largest double has; converting takes long for many."""
+_MEND: Final = "write a number that can be held, or text"
+_ONE_INTEGER: Final = re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+")
+_ONE_REAL: Final = re.compile(
+    r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?\.\w+"
+)
+"""What YAML 1.1 and 1.2 read alike: `010` is eight or ten, `1:30` is ninety or text."""
 _SAFE: Final = yaml.SafeLoader("")
 
 
@@ -26,7 +34,10 @@ def json_integer(text: str) -> int:
     Raises:
         FormatProblem: it cannot be held.
     """
-    return int(text) if _is_held(text) else refuse_number(text)
+    try:
+        return whole(text)
+    except ValueError as error:
+        raise FormatProblem("", str(error), _MEND) from error
 
 
 def json_real(text: str) -> float:
@@ -35,7 +46,10 @@ def json_real(text: str) -> float:
     Raises:
         FormatProblem: it cannot be held.
     """
-    return float(text) if _is_held(text) else refuse_number(text)
+    try:
+        return real(text)
+    except ValueError as error:
+        raise FormatProblem("", str(error), _MEND) from error
 
 
 def refuse_number(text: str) -> NoReturn:
@@ -44,17 +58,20 @@ def refuse_number(text: str) -> NoReturn:
     Raises:
         FormatProblem: always.
     """
-    problem = f"{shortened(text, 40)} is not a JSON number"
-    raise FormatProblem("", problem, "write a number that can be held, or text")
+    try:
+        refuse_constant(text)
+    except ValueError as error:
+        raise FormatProblem("", str(error), _MEND) from error
 
 
 def yaml_integer(text: str) -> int:
-    """A whole number as YAML writes it: in another base or in sixties, too.
+    """A whole number as YAML writes it: decimal, or hexadecimal with `0x`.
 
     Raises:
-        ValueError, IndexError, OverflowError: it is none, or cannot be held.
+        ValueError, OverflowError: it is none, cannot be held, or is read in more than one way.
     """
     _check_digits(text)
+    _check_reading(text, _ONE_INTEGER)
     value: int = _SAFE.construct_yaml_int(yaml.ScalarNode("tag:yaml.org,2002:int", text))
     float(value)
     return value
@@ -64,19 +81,21 @@ def yaml_real(text: str) -> float:
     """A number with a point as YAML writes it.
 
     Raises:
-        ValueError, IndexError, OverflowError: it is none, or cannot be held.
+        ValueError, OverflowError: it is none, cannot be held, or is read in more than one way.
     """
     _check_digits(text)
+    _check_reading(text, _ONE_REAL)
     value: float = _SAFE.construct_yaml_float(yaml.ScalarNode("tag:yaml.org,2002:float", text))
     if not math.isfinite(value):
         raise ValueError("JSON has no such number")
     return value
 
 
-def _is_held(text: str) -> bool:
-    return len(text) <= _MOST_DIGITS and math.isfinite(float(text))
-
-
 def _check_digits(text: str) -> None:
     if len(text) > _MOST_DIGITS:
         raise ValueError(f"a number has at most {_MOST_DIGITS} digits")
+
+
+def _check_reading(text: str, alike: re.Pattern[str]) -> None:
+    if alike.fullmatch(text) is None:
+        raise ValueError("readers of YAML 1.1 and 1.2 take it for different values")

@@ -5,17 +5,20 @@ from __future__ import annotations
 import base64
 import binascii
 import re
+from collections.abc import Mapping
 from typing import Final
 
 from harness.cassette.fields import Fields
 from harness.cassette.problems import FormatProblem, kind_of
 from services.wire import Json
 
-__all__ = ["MAX_FILES", "inside", "read_files"]
+__all__ = ["MAX_FILES", "check_recordings", "inside", "read_files"]
 
 MAX_FILES: Final = 10_000
 """The most files that a workspace or home may begin with: each run writes them all."""
 
+_RECORDINGS: Final = ".gemini/tmp/ws/chats"
+"""Where in a run's home the session's recordings are."""
 _MOST_OF_A_PATH: Final = 2_000
 _MOST_OF_A_NAME: Final = 255
 """What file systems hold, with room for the folder of a run."""
@@ -71,6 +74,26 @@ def read_files(files: Json, key: str) -> dict[str, str | bytes]:
                 problem = f"{folder!r} is a file, and the folder of {path!r}"
                 raise FormatProblem(f"{key}.{folder}", problem, "rename one of them")
     return contents
+
+
+def check_recordings(home_files: Mapping[str, str | bytes], resumed: str | None) -> None:
+    """Make sure that `home_files` leave room for the run's recordings.
+
+    Args:
+        home_files: As `read_files` returns them.
+        resumed: The file of the recording that `resume` writes, if it does.
+
+    Raises:
+        FormatProblem: a file stands where their folder is, or is the resumed recording.
+    """
+    for path in home_files:
+        problem = None
+        if f"{_RECORDINGS}/".startswith(f"{path}/"):
+            problem = "is where the run has the folder of its recordings"
+        elif resumed and f"{path}/".startswith(f"{_RECORDINGS}/{resumed}/"):
+            problem = "is where `resume` writes its recording"
+        if problem is not None:
+            raise FormatProblem(f"home_files.{path}", problem, "name the file otherwise")
 
 
 def _content(value: Json, key: str) -> str | bytes:

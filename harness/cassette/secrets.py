@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from harness.cassette.document import parse_document
 from harness.errors import CassetteFormatError
+from services.json_values import parse_json
 from services.redaction import Located, Redactor, redacted, secrets_in_value
 
 __all__ = ["secret_problems"]
@@ -80,6 +80,6 @@ def _events(body: str) -> Iterator[Any]:
     for line in body.splitlines():
         if line.startswith("data:"):
             try:
-                yield json.loads(line.removeprefix("data:"))
+                yield parse_json(line.removeprefix("data:"))
             except ValueError:
                 continue

@@ -13,7 +13,9 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Final
 
+from harness.cassette.document import MAX_BYTES
 from harness.cassette.format import Cassette
+from services.regular_files import read_regular
 from services.wire import JsonObject
 
 __all__ = [
@@ -60,7 +62,7 @@ def variants_of(file: Path, phase: str) -> tuple[str, ...]:
     if phase != _PHASE:
         return ()
     try:
-        text = file.read_bytes()
+        text = read_regular(file, MAX_BYTES)
     except OSError:
         return ()  # loading it will say so
     return () if _FLAG.encode() in text else (SESSIONS,)

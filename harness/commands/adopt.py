@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from harness.canonical import printable
 from harness.commands.options import backend_of, trust_option
 from harness.errors import HarnessError, UsageError
 
@@ -120,7 +121,7 @@ def _adopt(plan: _Plan, backend: Backend) -> None:
     except BaseException:
         place.undo()
         raise
-    click.echo(f"adopted: {place.file}, from {plan.found}")
+    click.echo(printable(f"adopted: {place.file}, from {plan.found}"))
     for line in (*_verdict(trial), *upstream, *_left_to_do(name)):
         click.echo(line)
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.canonical import printable
 from harness.commands.options import (
     backend_of,
     check_runtimes,
@@ -297,7 +298,7 @@ def _tell_written(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> None:
     for name, file in gone.items():
         if plan.prune:
             file.unlink()
-            click.echo(f"removed: {name}")
+            click.echo(printable(f"removed: {name}"))
     if gone and not plan.prune:
         click.echo(f"{_count(len(gone))} of cassettes that are gone; remove with --prune")
     click.echo(f"written: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}")
@@ -306,11 +307,11 @@ def _tell_written(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> None:
 def _tell_stale(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> bool:
     for name in sorted(tally.stale):
         first, *more = tally.stale[name]
-        click.echo(f"stale: {name}: {first}")
+        click.echo(printable(f"stale: {name}: {first}"))
         for line in more:
             click.echo(f"  {line}")
     for name in gone:
-        click.echo(f"superfluous: {name}: its cassette is gone")
+        click.echo(printable(f"superfluous: {name}: its cassette is gone"))
     for remark in sorted(tally.remarks)[:_REMARKED]:
         click.echo(f"remark: {remark}")
     if len(tally.remarks) > _REMARKED:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from harness.canonical import printable
 from harness.commands.options import check_writable_folder
 from harness.errors import CassetteError
 from harness.whole_file import write_asked_for
@@ -74,10 +75,11 @@ def import_(
             continue
         target = out / f"{imported.name}.yaml"
         if target.exists() and not force:
-            click.echo(f"not imported: {target} is there already; --force replaces it", err=True)
+            problem = f"not imported: {target} is there already; --force replaces it"
+            click.echo(printable(problem), err=True)
             broken += 1
             continue
         check_writable_folder(target.parent, "--out")
         write_asked_for(target, imported.to_yaml(), "--out")
-        click.echo(f"{file} -> {target}")
+        click.echo(printable(f"{file} -> {target}"))
     ctx.exit(2 if broken else 0)

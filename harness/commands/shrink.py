@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.canonical import printable
 from harness.commands.durations import Duration, in_words
 from harness.commands.options import (
     backend_of,
@@ -173,15 +174,7 @@ def _check(plan: _Plan) -> None:
 
 def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
     from harness.cassette.trust import is_trusted
-    from harness.config import trusted_roots
-    from harness.replay.confining import confining
-
-    with confining(not (plan.trust or is_trusted(plan.cassette, trusted_roots()))):
-        return _shrink_here(plan, seams)
-
-
-def _shrink_here(plan: _Plan, seams: ShrinkSeams) -> int:
-    from harness.config import default_waivers
+    from harness.config import default_waivers, trusted_roots
     from harness.parity.waivers import load_waivers
     from harness.scenarios.judging import Judging
     from harness.scenarios.shrinking import size_of
@@ -189,12 +182,18 @@ def _shrink_here(plan: _Plan, seams: ShrinkSeams) -> int:
 
     loaded, document = load_shrinkable(plan.cassette, trust=plan.trust, out=plan.root)
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=datetime.now(UTC).date())
-    how = Judging(control=plan.control, candidate=plan.candidate, waivers=waivers, fault=plan.fault)
+    how = Judging(
+        control=plan.control,
+        candidate=plan.candidate,
+        waivers=waivers,
+        fault=plan.fault,
+        trusted=plan.trust or is_trusted(plan.cassette, trusted_roots()),
+    )
     with judging(loaded, how, usual_limits()) as judge:
         trial = judge(document)
         assert trial is not None, "it was loaded"
         check_finding(trial.result, plan.control, plan.candidate)
-        click.echo(f"{loaded.name}: {size_of(trial.document)}", err=True)
+        click.echo(printable(f"{loaded.name}: {size_of(trial.document)}"), err=True)
         with _journal(plan, document, trial, waivers) as journal:
             if journal.remark is not None:
                 click.echo(f"remark: {journal.remark}", err=True)
@@ -303,7 +302,7 @@ def _tell(plan: _Plan, trial: Trial, made: _Made, file: Path | None) -> None:
         click.echo(f"  {line}")
     sides = ["--control", plan.control, "--candidate", plan.candidate]
     if file is not None:
-        click.echo(f"written: {file}")
+        click.echo(printable(f"written: {file}"))
         trust = ["--trust"] if plan.trust else []
         click.echo(f"replay:  {shlex.join(['parity', 'run', str(file), *sides, *trust])}")
     if plan.fault is not None:

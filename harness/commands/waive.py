@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.canonical import printable
 from harness.commands.case_tasks import case_tasks
 from harness.commands.options import backend_of, check_sides, trust_option
 from harness.errors import HarnessError, UsageError
@@ -127,7 +128,7 @@ def waive(
     if append:
         target = file or Path("parity_tests", "waivers.toml")
         _append(target, entry, today, said.unsaid)
-        click.echo(f"written to {target}")
+        click.echo(printable(f"written to {target}"))
     else:
         click.echo(entry, nl=False)
     if said.unsaid:
@@ -224,9 +225,10 @@ def _append(file: Path, entry: str, today: date, unsaid: Sequence[str]) -> None:
         WaiverFileError: what is to be written is no waiver.
     """
     from harness.parity.waivers import load_waivers
+    from services.regular_files import MOST_TEXT, read_regular
 
     try:
-        before = file.read_text("utf-8") if file.exists() else "format = 1\n"
+        before = read_regular(file, MOST_TEXT).decode("utf-8") if file.exists() else "format = 1\n"
         text = f"{before.rstrip()}\n\n{entry}"
         file.parent.mkdir(parents=True, exist_ok=True)
         handle, part = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.", suffix=".part")

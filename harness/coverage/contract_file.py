@@ -14,6 +14,7 @@ from harness.coverage.behaviour import PHASES, Behaviour, BehaviourClass
 from harness.coverage.expression import ProbeProblem, parse_probes
 from harness.coverage.probes import PREFIXES
 from harness.errors import HarnessError
+from services.regular_files import open_regular
 
 __all__ = ["ContractFileError", "read_behaviours"]
 
@@ -72,7 +73,7 @@ def read_behaviours(file: Path) -> tuple[str, tuple[Behaviour, ...]]:
 
 def _text(file: Path) -> str:
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             data = stream.read(_MOST + 1)
         if len(data) > _MOST:
             raise ContractFileError(file, 0, "is larger than 1 MB", "name the contract's file")

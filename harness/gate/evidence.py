@@ -17,6 +17,7 @@ from harness.errors import HarnessError, UsageError
 from harness.gate.measurements import KillRun, SampleRun, kill_run, sample_run
 from harness.report.journal import JournalRecord, read_journal
 from harness.sides import baseline_folder
+from services.regular_files import open_regular
 
 __all__ = ["Evidence", "LegRun", "read_evidence"]
 
@@ -121,7 +122,7 @@ def _files(place: Path) -> Iterator[Path]:
 def _read(file: Path) -> LegRun | KillRun | SampleRun | None:
     """What the file is; `None` if it is no evidence."""
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             head = stream.read(_HEAD).lstrip()
             if head.startswith(b'{"journal"'):
                 return _leg_run(read_journal(file))

@@ -18,6 +18,7 @@ from harness.canonical import sha256_hex
 from harness.errors import HarnessError, UsageError, key_problem
 from harness.gate.rules import Phase, PhaseGates, Profile, Table, Text
 from harness.gate.weak_keys import is_weak_key
+from services.regular_files import open_regular
 
 __all__ = ["Gates", "GatesFileError", "Signer", "Signing", "load_gates", "parse_gates"]
 
@@ -115,7 +116,7 @@ def load_gates(file: Path) -> Gates:
         GatesFileError: not readable, not TOML, an unknown or missing key, or a wrong value.
     """
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             content = stream.read(_LARGEST + 1)
     except OSError as error:
         raise GatesFileError(str(file), "", f"cannot be read: {error.strerror}") from error

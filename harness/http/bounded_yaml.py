@@ -22,38 +22,54 @@ from yaml.events import (
     ScalarEvent,
 )
 
-from harness.cassette.problems import shortened
+from harness.cassette.document import MAX_BYTES, MAX_DEPTH, MAX_VALUES, read_text
+from harness.cassette.numbers import yaml_integer, yaml_real
+from harness.cassette.problems import FormatProblem, shortened
 from harness.errors import CassetteFormatError
 from services.wire import Json
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_VALUES", "load_documents"]
 
-MAX_BYTES: Final = 64 * 1024 * 1024
-MAX_DEPTH: Final = 64
-MAX_VALUES: Final = 1_000_000
-"""The most keys and values, aliases written out."""
-_MOST_DIGITS: Final = 400
-"""More than any number in use has; converting takes long for many."""
+_OTHERWISE: Final = "name a recording in UTF-8, and split the recording where it is too large"
 
 _SAFE: Final[type[yaml.SafeLoader]] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 class _Loader(_SAFE):  # type: ignore[misc, valid-type]  # depends on how PyYAML was built
-    """The safe loader with numbers of bounded length, and Ruby's spelling of `!!binary`."""
+    """The safe loader with numbers of bounded length, and Ruby's spelling of `!!binary`.
+
+    A key that a mapping has twice is an error: of two `headers:` or `request:` the first is most
+    likely part of an exchange whose beginning is missing.
+    """
+
+    def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        """The mapping of `node`, which names no key twice."""
+        seen: set[tuple[str, str]] = set()
+        for key, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+            if not isinstance(key, yaml.ScalarNode):
+                continue
+            name = (key.tag, key.value)
+            if name in seen:
+                problem = f"the key `{shortened(key.value, 60)}` is there twice"
+                raise ConstructorError(None, None, problem, key.start_mark)
+            seen.add(name)
+        return super().construct_mapping(node, deep)
 
 
-def _bounded(construct: Callable[[Any, yaml.ScalarNode], Json]) -> Callable[..., Json]:
+def _number(convert: Callable[[str], Json]) -> Callable[..., Json]:
     def constructed(loader: Any, node: yaml.ScalarNode) -> Json:
-        if len(node.value) > _MOST_DIGITS:
-            raise ConstructorError(None, None, "a number is too long", node.start_mark)
-        return construct(loader, node)
+        try:
+            return convert(node.value)
+        except (ValueError, OverflowError) as error:
+            problem = f"{shortened(node.value, 60)!r} cannot be used: {error}"
+            raise ConstructorError(None, None, problem, node.start_mark) from error
 
     return constructed
 
 
 _Loader.add_constructor("!binary", yaml.SafeLoader.construct_yaml_binary)
-_Loader.add_constructor("tag:yaml.org,2002:int", _bounded(yaml.SafeLoader.construct_yaml_int))
-_Loader.add_constructor("tag:yaml.org,2002:float", _bounded(yaml.SafeLoader.construct_yaml_float))
+_Loader.add_constructor("tag:yaml.org,2002:int", _number(yaml_integer))
+_Loader.add_constructor("tag:yaml.org,2002:float", _number(yaml_real))
 
 
 _BROKEN: Final = (
@@ -75,20 +91,13 @@ def load_documents(path: Path) -> list[Json]:
         CassetteFormatError: The file is too large, too deep, not UTF-8 or not plain YAML.
         OSError: It cannot be read.
     """
-    if not path.is_file():
-        raise CassetteFormatError(path, "", "is not a regular file", "name a recording")
-    with path.open("rb") as stream:
-        data = stream.read(MAX_BYTES + 1)
-    if len(data) > MAX_BYTES:
-        problem = f"is larger than {MAX_BYTES >> 20} MB"
-        raise CassetteFormatError(path, "", problem, "split the recording")
     try:
-        text = data.decode("utf-8-sig")
+        text = read_text(path, MAX_BYTES)
+    except FormatProblem as refused:
+        raise CassetteFormatError(path, "", refused.problem, _OTHERWISE) from refused
+    try:
         _scan(path, text)
         return list(yaml.load_all(text, Loader=_Loader))
-    except UnicodeDecodeError as error:
-        problem = f"is not UTF-8: byte {error.start}"
-        raise CassetteFormatError(path, "", problem, "save the file as UTF-8") from error
     except _BROKEN as error:
         problem = f"is not plain YAML: {_reason(error)}"
         raise CassetteFormatError(path, "", problem, "record it again") from error

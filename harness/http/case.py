@@ -19,6 +19,7 @@ from harness.cassette.variants import as_variant, variant_of
 from harness.errors import CassetteFormatError
 from services.clock import VirtualClock
 from services.model.replay.matching import ObservedRequest
+from services.regular_files import open_regular
 
 if TYPE_CHECKING:  # vcrpy and httpx take a tenth of a second, which only recordings should cost
     from harness.http.exchanges import HttpRecording
@@ -80,7 +81,7 @@ class HttpCase:
 def is_recording(file: Path) -> bool:
     """Whether the head of `file` looks like recorded HTTP traffic and not like a scenario."""
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             head = stream.read(_GLANCE)
     except OSError:
         return False  # loading it will say why

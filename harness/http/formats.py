@@ -13,15 +13,16 @@ from __future__ import annotations
 
 import json
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
 from harness.http.bounded_yaml import MAX_DEPTH
 from harness.http.exchanges import RawExchange
+from services.json_values import is_deeper
 from services.wire import Json, js_json
 
-__all__ = ["Lacking", "declared_behaviours", "is_too_deep", "read_exchanges"]
+__all__ = ["Lacking", "declared_behaviours", "read_exchanges"]
 
 _MAX_BODY = 64 * 1024 * 1024
 _MAX_BODIES = 256 * 1024 * 1024
@@ -143,23 +144,7 @@ def _request_json(request: Mapping[str, Json]) -> Json:
         found = json.loads(_bytes(body)) if body else None
     except (ValueError, RecursionError, _Lack):
         return None
-    return None if is_too_deep(found) else found
-
-
-def is_too_deep(value: Json) -> bool:
-    """Whether parsed JSON is nested deeper than what goes through it by calling itself may be."""
-    level = [value]
-    for _ in range(MAX_DEPTH):
-        level = [inner for each in level for inner in _inside(each)]
-        if not level:
-            return False
-    return True
-
-
-def _inside(value: Json) -> Iterable[Json]:
-    if isinstance(value, dict):
-        return value.values()
-    return value if isinstance(value, list) else ()
+    return None if is_deeper(found, MAX_DEPTH) else found
 
 
 def _response_body(response: Mapping[str, Json], body: Json) -> bytes:

@@ -23,8 +23,9 @@ from urllib.parse import SplitResult, parse_qs, urlsplit
 from harness.errors import CassetteFormatError
 from harness.http.bounded_yaml import MAX_DEPTH, load_documents
 from harness.http.exchanges import HttpExchange, HttpRecording, RawExchange, SkippedRecording
-from harness.http.formats import Lacking, declared_behaviours, is_too_deep, read_exchanges
+from harness.http.formats import Lacking, declared_behaviours, read_exchanges
 from harness.http.sse import event_stream, is_readable
+from services.json_values import is_deeper
 from services.model.replay.steps import StepMethod
 from services.wire import Json, JsonObject
 
@@ -217,7 +218,7 @@ def _object(text: str | bytes) -> JsonObject:
         raise _Skip("the answer is not JSON") from error
     if not isinstance(value, dict):
         raise _Skip("the answer is not a JSON object")
-    if is_too_deep(value):
+    if is_deeper(value, MAX_DEPTH):
         raise _Skip(f"the answer is nested deeper than {MAX_DEPTH} levels")
     return value
 

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from agent_protocol.codec import content_part_to_wire
 from agent_protocol.content import ContentPart, TextPart
 from agent_protocol.events import AgentEnd, AgentEvent
+from harness.cassette.document import MAX_BYTES
 from harness.cassette.dump import dump_yaml
 from harness.cassette.format import FORMAT_VERSIONS
 from harness.cassette.load import build_cassette
@@ -28,6 +29,7 @@ from services.clock import Clock, iso_timestamp
 from services.model.errors import FatalInputError
 from services.model.generator import ContentGenerator
 from services.private_files import write_private
+from services.regular_files import read_regular
 from services.state import ApprovalMode
 from services.wire import Json, JsonObject, js_json
 from surfaces.headless.witness import RunFacts
@@ -253,7 +255,7 @@ def _resumed(file: Path | None) -> JsonObject | None:
     if file is None:
         return None
     try:
-        text = file.read_text("utf-8", "replace")
+        text = read_regular(file, MAX_BYTES).decode("utf-8", "replace")
     except OSError as error:
         raise FatalInputError(f"{file}: cannot be read: {error.strerror}") from error
     records: list[Json] = []

@@ -187,11 +187,12 @@ def _cost(seen: Observation) -> list[JsonObject]:
     for request in seen.requests:
         key = f"{request.method}({request.role})"
         calls[key] = calls.get(key, 0) + 1
-    tokens = dict.fromkeys(("inputTokens", "outputTokens", "cachedTokens"), 0)
+    tokens: dict[str, float] = dict.fromkeys(("inputTokens", "outputTokens", "cachedTokens"), 0)
     for event in seen.events:
         if event.get("type") == "usage":
             for name in tokens:
-                tokens[name] += event.get(name) or 0
+                count = event.get(name)
+                tokens[name] += count if isinstance(count, int | float) else 0
     return [
         {
             "modelCalls": calls,

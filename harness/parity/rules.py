@@ -13,6 +13,7 @@ from typing import Any, Final
 from harness.parity.divergence import ChannelName
 from harness.parity.items import Hidden, Item, dicts, join, leaves, list_of, rule, strings
 from services.ids import CountingIds
+from services.json_values import parse_json
 from services.threads import MAIN
 from services.wire import JsonObject
 
@@ -146,7 +147,7 @@ def progress_ids(item: Item) -> None:
     result = display.get("result") if isinstance(display, dict) else None
     if isinstance(result, dict) and isinstance(result.get("text"), str):
         try:
-            shown = json.loads(result["text"])
+            shown = parse_json(result["text"])
         except ValueError:
             shown = None
         if _progress(item, shown, "display.result.text"):

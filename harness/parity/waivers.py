@@ -22,6 +22,7 @@ from harness.errors import HarnessError, key_problem
 from harness.parity.breadth import SCENARIOS, covers_nearly_all, is_wide_glob
 from harness.parity.verdict import CaseResult
 from harness.parity.waiver import UNWRITTEN, Waiver
+from services.regular_files import MOST_TEXT, read_regular
 
 __all__ = [
     "UNWRITTEN",
@@ -108,9 +109,11 @@ def load_waivers(file: Path | None, *, as_of: date) -> Waivers:
     if file is None:
         return Waivers(as_of=as_of)
     try:
-        text = file.read_text("utf-8")
+        text = read_regular(file, MOST_TEXT).decode("utf-8-sig")
         document = _File.model_validate(tomllib.loads(text))
-    except (OSError, UnicodeDecodeError) as error:
+    except OSError as error:
+        raise WaiverFileError(file, "", f"cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
         raise WaiverFileError(file, "", f"cannot be read: {error}") from error
     except ValidationError as error:
         first = error.errors()[0]

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 
-from services.wire import JsonObject
-
-__all__ = ["latest_recording", "recording_name", "recordings"]
-
-
-def recording_name(records: Sequence[JsonObject]) -> str:
-    """As the recorder names its files: start, and the beginning of the session's id."""
-    first = records[0] if records else {}
-    start = str(first.get("startTime") or "2026-01-01T00:00")[:16].replace(":", "-")
-    return f"session-{start}-{str(first.get('sessionId') or 'resumed')[:8]}.jsonl"
+__all__ = ["latest_recording", "recordings"]
 
 
 def recordings(folder: Path) -> dict[str, list[object]]:
     """Each chat recording's lines, parsed; a line that is no JSON is kept as its text."""
     found: dict[str, list[object]] = {}
     for path in sorted(folder.glob("tmp/*/chats/**/*.json*")):
+        if not path.is_file():
+            continue
         # Not `splitlines`: a line's JSON may hold other characters that end lines, such as U+2028.
         lines = path.read_text(encoding="utf-8", errors="surrogateescape").split("\n")
         found[path.relative_to(folder).as_posix()] = [_parsed(line) for line in lines if line]

@@ -22,7 +22,7 @@ from harness.replay.handover import joint_traits, script_halves
 from harness.replay.machine import machine_suffices
 from harness.replay.models import Interposed, ModelSource, scripted_model
 from harness.replay.observation import Observation
-from harness.replay.recordings import latest_recording, recording_name, recordings
+from harness.replay.recordings import latest_recording, recordings
 from harness.replay.request_log import RequestLog
 from harness.replay.settings import missing_features, settings_of
 from harness.replay.witness import Witness
@@ -310,7 +310,7 @@ class _Run:
             return None
         folder = self._envelope.workspace.project_temp / "chats"
         folder.mkdir(parents=True, exist_ok=True)
-        file = folder / (resume.file or recording_name(resume.records))
+        file = folder / resume.name
         lines = (js_json(record) for record in resume.records)
         file.write_text("".join(f"{line}\n" for line in lines), "utf-8")
         return file

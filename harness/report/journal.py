@@ -22,8 +22,10 @@ from harness.journal_header import JournalHeader
 from harness.journal_lock import JournalLock
 from harness.json_lines import JsonLines
 from harness.parity.verdict import CaseResult
+from harness.report.journal_lines import MAX_LINE
 from harness.report.journal_reading import JournalRecord, read_header, read_journal, shard_of
 from services.private_files import open_private
+from services.regular_files import open_regular
 
 __all__ = [
     "Journal",
@@ -215,8 +217,8 @@ def _to_go_on_with(file: Path) -> bool:
         UsageError: not readable, or the beginning of something else than a journal.
     """
     try:
-        with file.open("rb") as stream:
-            first, second = stream.readline(), stream.readline()
+        with open_regular(file) as stream:
+            first, second = stream.readline(MAX_LINE + 1), stream.readline(MAX_LINE + 1)
     except FileNotFoundError:
         return False
     except OSError as error:

@@ -15,6 +15,7 @@ from typing import Any, Final
 from harness.errors import UsageError
 from harness.journal_header import JournalHeader
 from harness.parity.verdict import CaseResult
+from services.regular_files import open_regular, read_regular
 
 __all__ = ["MAX_BYTES", "MAX_DEPTH", "MAX_LINE", "Lines", "checked_result", "header_line"]
 
@@ -47,14 +48,10 @@ class Lines:
             UsageError: not readable, too large, or without a single whole line.
         """
         try:
-            size = file.stat().st_size
-            text = file.read_bytes() if file.is_file() and size <= MAX_BYTES else None
+            text = read_regular(file, MAX_BYTES)
         except OSError as error:
             problem = f"the journal {file} cannot be read: {error.strerror}"
             raise UsageError(problem, _MEND) from error
-        if text is None:
-            what = f"is larger than {MAX_BYTES} bytes" if size > MAX_BYTES else "is no file"
-            raise UsageError(f"the journal {file} {what}", _MEND)
         whole = text[: text.rfind(b"\n") + 1]
         if not whole:
             raise UsageError(f"{file}: has no header", _MEND)
@@ -96,7 +93,7 @@ def header_line(file: Path) -> JournalHeader:
         UsageError: not readable, no header, or one of another format.
     """
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             raw = stream.readline(MAX_LINE + 1)
     except OSError as error:
         problem = f"the journal {file} cannot be read: {error.strerror}"

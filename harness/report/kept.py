@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import Final
 
 from harness.journal_lock import lock_file
+from harness.report.journal_lines import MAX_LINE
 from services.private_files import PRIVATE_FILE
+from services.regular_files import open_regular
 
 __all__ = ["JOURNALS", "MOST", "keep_copy", "kept_journals", "kept_place", "prune"]
 
@@ -87,8 +89,8 @@ def kept_journals(folder: Path = JOURNALS) -> list[Path]:
 def _head(file: Path) -> bytes:
     """What tells one run from another: its header."""
     try:
-        with file.open("rb") as stream:
-            return stream.readline()
+        with open_regular(file) as stream:
+            return stream.readline(MAX_LINE + 1)
     except OSError:
         return b""
 

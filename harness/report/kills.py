@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from harness.errors import UsageError
+from services.regular_files import open_regular
 from services.wire import JsonObject
 
 __all__ = ["kill_rows", "read_kills"]
@@ -24,7 +25,7 @@ def read_kills(file: Path) -> JsonObject:
     """
     mend = "name a file that `parity faults --json` wrote"
     try:
-        with file.open("rb") as stream:
+        with open_regular(file) as stream:
             content = stream.read(_LARGEST + 1)
         if len(content) > _LARGEST:
             raise UsageError(f"{file} is larger than {_LARGEST} bytes", mend)

@@ -20,6 +20,7 @@ from harness.cassette.dump import dump_yaml
 from harness.errors import UsageError
 from harness.whole_file import write_whole
 from services.redaction import redacted
+from services.regular_files import open_regular
 from services.wire import JsonObject
 
 __all__ = [
@@ -150,7 +151,7 @@ def known_finding(file: Path) -> KnownFinding | None:
     Raises:
         OSError: it cannot be read.
     """
-    with file.open("rb") as stream:
+    with open_regular(file) as stream:
         head = stream.read(_HEAD_BYTES).decode("utf-8", "replace")
     facts = _facts(head)
     sides = facts.get("sides", "").split()

@@ -10,6 +10,7 @@ from harness.cassette.problems import FormatProblem
 from harness.errors import HarnessError, in_short
 from harness.faults.fault import Fault
 from harness.parity.waivers import Waivers
+from harness.replay.confining import confining
 from harness.scenarios.byte_level import byte_trial, fits_bytes
 from harness.scenarios.trial import Trial, try_document
 from runtimes.contract import RuntimeTraits
@@ -32,6 +33,9 @@ class Judging:
     """The name of a seeded fault to put in."""
     cuts: int | None = None
     """Over a socket, the event streams cut by this seed; `None` is the ordinary way."""
+
+    trusted: bool = True
+    """Whether the scenario may start processes, connect, and use files elsewhere."""
 
     def judge(self, document: JsonObject) -> Trial:
         """Run a scenario and compare.
@@ -70,9 +74,10 @@ class Judging:
         """The same for a cassette that lies under `root`, which it can name files of."""
         fault = fault_named(self.fault)
         try:
-            return try_document(
-                document, self.control, self.candidate, self.waivers, fault=fault, root=root
-            )
+            with confining(not self.trusted):
+                return try_document(
+                    document, self.control, self.candidate, self.waivers, fault=fault, root=root
+                )
         except FormatProblem:
             return None
 

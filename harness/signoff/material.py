@@ -21,6 +21,7 @@ from harness.signoff.keys import PublicKey
 from harness.signoff.problems import SigningRefused
 from harness.signoff.statement import Evidence, Named, Replayed, ReplayedBlock, SignOff
 from harness.signoff.trust import PULL_REQUEST, SIGNER_NAME, Signing
+from services.regular_files import open_regular
 
 __all__ = [
     "Material",
@@ -235,6 +236,6 @@ def listed(names: Iterable[str], most: int = 5) -> str:
 
 
 def _file(kind: str, about: str, file: Path) -> Evidence:
-    with file.open("rb") as stream:
+    with open_regular(file) as stream:
         digest = hashlib.file_digest(stream, "sha256").hexdigest()
     return Evidence(kind=kind, about=about, file=file.name, sha256=digest)

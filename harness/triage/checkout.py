@@ -77,10 +77,11 @@ class Checkout:
         """The repository that `folder` is in.
 
         Raises:
-            UsageError: it is in none, or there is no git.
+            UsageError: it is in none, there is no git, or git would wait for a file.
         """
         if not folder.is_dir():
             raise UsageError(f"there is no folder {str(folder)!r}", "name a checkout")
+        _refuse_pipes(folder.resolve())
         top = cls(folder).git("rev-parse", "--show-toplevel", mend="run this in a checkout")
         return cls(Path(top))
 
@@ -218,6 +219,22 @@ class Checkout:
                 ("required", "false"),
             )
         ]
+
+
+def _refuse_pipes(folder: Path) -> None:
+    """Make sure that no FIFO keeps git from answering.
+
+    On its way up to the repository git opens each folder's file `HEAD`, if there is one.
+
+    Raises:
+        UsageError: one of these files is a FIFO.
+    """
+    for place in (folder, *folder.parents):
+        if (place / ".git").exists():
+            return
+        head = place / "HEAD"
+        if head.is_fifo():
+            raise UsageError(f"{head} is not a regular file: git would wait for it", "remove it")
 
 
 @contextmanager

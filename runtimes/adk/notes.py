@@ -7,12 +7,13 @@ API's own JSON travels beside them, on the same object.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from google.adk.events.event import Event
 from google.genai import types
+from pydantic import BaseModel, ValidationError
 
 from agent_protocol.events import Meta
 from services.children.calls import CallsOutcome
@@ -37,8 +38,11 @@ __all__ = [
     "TypedHistory",
     "WireContent",
     "note_of",
+    "typed",
     "wire_of",
 ]
+
+M = TypeVar("M", bound=BaseModel)
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +141,8 @@ class WireContent(types.Content):
     def of(cls, wire: Content, note: Note | None = None) -> WireContent:
         """Wrap `wire`, which must not change any more."""
         role = wire.get("role")
-        content = cls(role=role, parts=[_part(part, role) for part in wire.get("parts") or ()])
+        parts = [_part(part, role) for part in wire.get("parts") or ()]
+        content = typed(cls, {"role": role, "parts": parts})
         object.__setattr__(content, "_cargo", (wire, note))
         return content
 
@@ -169,27 +174,28 @@ def _part(part: Part, role: Json) -> types.Part:
     """
     call, answer = part.get("functionCall"), part.get("functionResponse")
     if isinstance(call, dict):
-        return types.Part(
-            function_call=types.FunctionCall(
-                id=call.get("id"), name=call.get("name"), args=_mapping(call.get("args"))
-            )
-        )
+        fields = {key: call.get(key) for key in ("id", "name", "args")}
+        return types.Part(function_call=typed(types.FunctionCall, fields))
     if isinstance(answer, dict) and role != "model":
-        return types.Part(
-            function_response=types.FunctionResponse(
-                id=answer.get("id"),
-                name=answer.get("name"),
-                response=_mapping(answer.get("response")),
-            )
-        )
+        fields = {key: answer.get(key) for key in ("id", "name", "response")}
+        return types.Part(function_response=typed(types.FunctionResponse, fields))
     text = part.get("text")
     if isinstance(text, str):
         return types.Part(text=text, thought=True if part.get("thought") else None)
     return types.Part()
 
 
-def _mapping(value: Json) -> dict[str, Any] | None:
-    return value if isinstance(value, dict) else None
+def typed(kind: type[M], fields: Mapping[str, Any]) -> M:
+    """A `kind` with those of `fields` that its types accept; the others are left out.
+
+    The API's JSON comes from servers, scripts and hooks. A field of a wrong type there must not end
+    a run that reads the JSON itself: ADK goes without that field.
+    """
+    try:
+        return kind(**fields)
+    except ValidationError as error:
+        refused = {each["loc"][0] for each in error.errors(include_url=False, include_input=False)}
+        return kind(**{name: value for name, value in fields.items() if name not in refused})
 
 
 def wire_of(content: types.Content) -> Content:

@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
-from runtimes.adk.notes import Answer, Chunk, Note, WireContent
+from runtimes.adk.notes import Answer, Chunk, Note, WireContent, typed
 from runtimes.adk.run import AskedCall
 from services.model.stream import AssembledTurn
 from services.wire import JsonObject
 
 __all__ = ["called_off", "consolidated", "partial", "stand_in", "telling"]
+
+_COUNTS: Final = (
+    "promptTokenCount",
+    "candidatesTokenCount",
+    "cachedContentTokenCount",
+    "thoughtsTokenCount",
+    "totalTokenCount",
+)
 
 
 def partial(chunk: JsonObject) -> LlmResponse:
@@ -76,10 +85,5 @@ def _requested(request: AskedCall) -> types.Part:
 def _usage(usage: JsonObject | None) -> types.GenerateContentResponseUsageMetadata | None:
     if usage is None:
         return None
-    return types.GenerateContentResponseUsageMetadata(
-        prompt_token_count=usage.get("promptTokenCount"),
-        candidates_token_count=usage.get("candidatesTokenCount"),
-        cached_content_token_count=usage.get("cachedContentTokenCount"),
-        thoughts_token_count=usage.get("thoughtsTokenCount"),
-        total_token_count=usage.get("totalTokenCount"),
-    )
+    fields = {name: usage.get(name) for name in _COUNTS}
+    return typed(types.GenerateContentResponseUsageMetadata, fields)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Final
 
+from services.json_values import refuse_depth
 from services.wire import Json, js_trim
 
 __all__ = ["HookFields", "parse_output"]
@@ -52,7 +53,9 @@ def _plain(text: str, exit_code: int) -> HookFields:
 
 
 def _parse(text: str) -> Json:
-    return json.loads(text, parse_constant=_refuse, parse_int=_number)
+    value = json.loads(text, parse_constant=_refuse, parse_int=_number)
+    refuse_depth(value)
+    return value
 
 
 def _refuse(name: str) -> Json:

@@ -12,8 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.hooks.values import js_text, listed, mapping, member, truthy
+from services.hooks.values import HookOutputError, js_text, listed, mapping, member, truthy
 from services.model.parts import response_text
+from services.model.response_shape import ResponseShapeError, check_response
 from services.wire import Content, Json, JsonObject, Part
 
 __all__ = [
@@ -153,7 +154,8 @@ def response_from_hook(said: Json) -> JsonObject:
     """A hook's `llm_response` as the API's JSON: texts only, so it can call no function.
 
     Raises:
-        HookOutputError: it has no candidates, or one without a list of parts.
+        HookOutputError: it has no candidates, one without a list of parts, or something else in it
+            is of a wrong type.
     """
     response = mapping(said)
     candidates: list[JsonObject] = []
@@ -161,15 +163,24 @@ def response_from_hook(said: Json) -> JsonObject:
         parts = listed(member(member(candidate, "content"), "parts"), "parts")
         candidates.append(
             {
-                "content": {"role": "model", "parts": [{"text": part} for part in parts]},
+                "content": {"role": "model", "parts": list(map(_part_of, parts))},
                 **_some(mapping(candidate), ("finishReason", "index", "safetyRatings")),
             }
         )
-    return {
+    answer = {
         **_some(response, ("text",)),
         "candidates": candidates,
         **_some(response, ("usageMetadata",)),
     }
+    try:
+        return check_response(answer, "llm_response")
+    except ResponseShapeError as error:
+        raise HookOutputError(str(error)) from error
+
+
+def _part_of(said: Json) -> Part:
+    """A text part; what is no text is joined to the others as JavaScript does it."""
+    return {"text": said if isinstance(said, str) else js_text(said) if truthy(said) else None}
 
 
 def _texts(parts: Sequence[Part] | None) -> Iterable[str]:

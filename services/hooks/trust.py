@@ -12,6 +12,7 @@ from pathlib import Path
 
 from services.exhaustion import notice
 from services.hook_definitions import HookDefinition
+from services.regular_files import MOST_TEXT, read_regular
 from services.wire import Json, js_json_pretty
 
 __all__ = ["warning_for_new_hooks"]
@@ -57,7 +58,7 @@ def warning_for_new_hooks(
 
 def _read(notes: Path) -> Json:
     try:
-        return json.loads(notes.read_text(encoding="utf-8", errors="replace"))
+        return json.loads(read_regular(notes, MOST_TEXT).decode("utf-8", "replace"))
     except FileNotFoundError:
         return {}
     except (OSError, ValueError, RecursionError) as error:

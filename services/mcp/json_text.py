@@ -11,6 +11,7 @@ import math
 import re
 from typing import Any, Final, NoReturn
 
+from services.json_values import refuse_depth
 from services.wire import Json
 
 __all__ = ["parse_json"]
@@ -30,6 +31,7 @@ def parse_json(text: str) -> Json:
         value = json.loads(text, parse_int=_integer, parse_float=_float, parse_constant=_refused)
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
+    refuse_depth(value)
     return _whole(value) if _ESCAPED_HALF.search(text) else value
 
 

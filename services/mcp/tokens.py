@@ -9,7 +9,6 @@ Source: core `mcp/oauth-token-storage.ts`, `mcp/oauth-provider.ts` (`getValidTok
 
 from __future__ import annotations
 
-import json
 import logging
 import os
 from collections.abc import Callable
@@ -20,12 +19,14 @@ from urllib.parse import parse_qs, urlsplit
 import httpx2
 
 from services.clock import Clock
+from services.json_values import parse_json
 from services.mcp.config import OAuthConfig
 from services.mcp.endpoints import OAuthSecurityError, is_loopback_url, validated_endpoint
 from services.net.mcp_clients import open_mcp_client
 from services.net.terms import Terms
 from services.node_errors import node_error_message
 from services.private_files import make_private_folder
+from services.regular_files import MOST_TEXT, read_regular
 from services.wire import JsonObject, js_json_pretty
 
 __all__ = ["TokenError", "TokenStore", "tokens_path"]
@@ -141,7 +142,7 @@ class TokenStore:
 
     def _all(self) -> dict[str, JsonObject]:
         try:
-            listed: Any = json.loads(self._path.read_text("utf-8"))
+            listed: Any = parse_json(read_regular(self._path, MOST_TEXT))
             return {
                 entry["serverName"]: entry
                 for entry in listed
@@ -209,7 +210,7 @@ def _token_answer(response: httpx2.Response) -> JsonObject:
             raise TokenError(f"Token refresh failed: {form['error'][0]} - {told}")
         raise TokenError(f"Token refresh failed: {response.status_code} - {text}")
     try:
-        answer: Any = json.loads(text)
+        answer: Any = parse_json(text)
     except ValueError:
         answer = {key: values[0] for key, values in parse_qs(text).items()}
     if not isinstance(answer, dict) or not isinstance(answer.get("access_token"), str):

@@ -33,11 +33,11 @@ An aborted request is `services.abort.AbortError`. Source: core `utils/errors.ts
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Final
 
 from services.abort import AbortError
+from services.json_values import parse_json
 from services.model.google_errors import GoogleError, error_fields, parse_google_error
 from services.wire import Json, JsonObject, js_json
 
@@ -433,7 +433,7 @@ def _response_error(error: object) -> Mapping[str, Json]:
     data = error_fields(error_fields(error).get("response")).get("data")
     if isinstance(data, str):
         try:
-            data = json.loads(data)
+            data = parse_json(data)
         except ValueError:
             return {}
     return error_fields(error_fields(data).get("error"))

@@ -7,7 +7,6 @@ Whatever goes wrong with a checker is a refusal. Source: core `safety/checker-ru
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import re
 import shlex
@@ -18,6 +17,7 @@ from typing import Any, Final, Protocol
 
 from services.clock import Clock
 from services.hooks.process import Ending, run_hook_process
+from services.json_values import parse_json
 from services.policy.rules import CheckerSpec, Decision
 from services.wire import Content, JsonObject, js_json
 from services.workspace import Workspace
@@ -235,7 +235,7 @@ class SafetyCheckers:
             code = "null" if ended.exit_code is None else ended.exit_code
             return SafetyVerdict(Decision.DENY, f"S{title} exited with code {code}{said}")
         try:
-            return _answer(json.loads(ended.stdout))
+            return _answer(parse_json(ended.stdout))
         except ValueError as problem:
             return SafetyVerdict(Decision.DENY, f"Failed to parse output from s{title}: {problem}")
 

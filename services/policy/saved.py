@@ -24,6 +24,7 @@ from services.policy.rules import ALWAYS_ALLOW_FRACTION, MCP_PREFIX
 from services.policy.sources import user_policies_folder
 from services.policy.toml_text import MixedArray, toml_text
 from services.policy.updates import UpdatePolicy
+from services.regular_files import MOST_TEXT, read_regular
 from services.state import CoreEvents, UserFeedback
 from services.wire import JsonObject
 from services.workspace import Workspace
@@ -62,7 +63,7 @@ class SavedAnswers:
 
     def _read(self, file: Path) -> JsonObject:
         try:
-            document = tomllib.loads(file.read_bytes().decode("utf-8", "replace"))
+            document = tomllib.loads(read_regular(file, MOST_TEXT).decode("utf-8", "replace"))
         except FileNotFoundError:
             return {}
         except tomllib.TOMLDecodeError:

@@ -31,6 +31,7 @@ from services.policy.rules import (
 )
 from services.policy.toml_schema import schema_issues
 from services.policy.tool_names import tool_name_warning
+from services.regular_files import MOST_TEXT, read_regular
 from services.state import ApprovalMode
 from services.wire import js_json
 
@@ -86,7 +87,7 @@ def read_policy_files(path: Path) -> list[tuple[Path, str]]:
             files = sorted(path / one.name for one in found if one.is_file(follow_symlinks=False))
     except FileNotFoundError:
         return []
-    return [(file, file.read_bytes().decode("utf-8", "replace")) for file in files]
+    return [(file, read_regular(file, MOST_TEXT).decode("utf-8", "replace")) for file in files]
 
 
 def _failed_call(problem: OSError, path: Path) -> tuple[str, str]:

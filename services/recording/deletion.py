@@ -13,6 +13,7 @@ from typing import Final
 
 from services.exhaustion import notice
 from services.output_files import safe_filename_part, tool_outputs_folder
+from services.regular_files import MOST_TEXT, read_regular
 
 __all__ = ["delete_session_artifacts", "delete_stored_session", "session_short_id"]
 
@@ -88,8 +89,8 @@ def _delete_recording(file: Path, project_temp: Path) -> None:
 def _session_of(file: Path) -> str | None:
     """The session id in the first line, or in the whole document of old versions."""
     try:
-        with file.open(encoding="utf-8", errors="replace") as lines:
-            texts = (lines.readline(), file.read_text("utf-8", "replace"))
+        whole = read_regular(file, MOST_TEXT).decode("utf-8", "replace")
+        texts = (whole.split("\n", 1)[0], whole)
     except OSError as error:
         notice(error, file)
         logger.warning("%s cannot be read: %s", file, error)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Iterable
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -19,6 +20,7 @@ from services.recording.records import (
     has_resumable_content,
     is_resumable_message,
 )
+from services.regular_files import MOST_TEXT, open_regular, read_regular
 from services.wire import Json, JsonObject, js_trim
 
 __all__ = ["load_conversation_record"]
@@ -46,7 +48,7 @@ def load_conversation_record(
     """
     reader = _Reader(metadata_only, max_messages)
     try:
-        with file.open(encoding="utf-8", errors="replace", newline=None) as lines:
+        with TextIOWrapper(open_regular(file), "utf-8", "replace", newline=None) as lines:
             for line in lines:
                 if js_trim(line):
                     reader.read(line)
@@ -210,7 +212,7 @@ def _plain_text(content: Json) -> str | None:
 
 def _read_legacy(file: Path, metadata_only: bool) -> ConversationRecord | None:
     try:
-        document = _parse(file.read_text(encoding="utf-8", errors="replace"))
+        document = _parse(read_regular(file, MOST_TEXT).decode("utf-8", "replace"))
         if not isinstance(document, dict) or "sessionId" not in document:
             return None
         messages = [m for m in document.get("messages") or () if isinstance(m, dict)]

@@ -5,13 +5,13 @@ Source: core `routing/strategies/gemmaClassifierStrategy.ts`, `core/localLiteRtL
 
 from __future__ import annotations
 
-import json
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from services.clock import Clock
+from services.json_values import parse_json
 from services.model.accessors import sdk_text
 from services.model.configs import ModelConfigs
 from services.model.errors import ModelError
@@ -91,7 +91,7 @@ class GemmaClassifierStrategy:
                 },
             )
         )
-        answer = json.loads(sdk_text(response) or "null")
+        answer = parse_json(sdk_text(response) or "null")
         if not isinstance(answer, dict):
             raise ModelError("Invalid JSON response format from Local LLM")
         return answer

@@ -15,6 +15,7 @@ from typing import Final
 import yaml
 
 from services.exhaustion import notice
+from services.regular_files import MOST_TEXT, read_regular
 from services.wire import js_trim
 
 __all__ = ["Skill", "load_skill", "load_skills", "read_front_matter"]
@@ -73,7 +74,7 @@ def _searched(name: str) -> bool:
 def load_skill(file: Path) -> Skill | None:
     """The skill of one `SKILL.md`; `None` when it has no front matter or cannot be read."""
     try:
-        text = file.read_bytes().decode("utf-8", "replace")
+        text = read_regular(file, MOST_TEXT).decode("utf-8", "replace")
     except OSError as error:
         notice(error, file)
         logger.warning("skill %s was left out: %s", file, error)

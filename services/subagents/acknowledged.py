@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final
 
 from services.exhaustion import notice
+from services.regular_files import open_regular
 from services.wire import JsonObject, js_json_pretty
 from services.workspace import Workspace
 
@@ -59,7 +60,7 @@ class AcknowledgedAgents:
 
     def _read(self) -> JsonObject:
         try:
-            with self.file.open("rb") as file:
+            with open_regular(self.file) as file:
                 content = file.read(_MAX_BYTES)
             known = json.loads(content.decode("utf-8", "replace"))
         except FileNotFoundError:

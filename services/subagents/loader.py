@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from services.node_errors import node_error_message
+from services.regular_files import open_regular
 from services.subagents.definition import (
     DEFAULT_MAX_TIME_MINUTES,
     DEFAULT_MAX_TURNS,
@@ -157,7 +158,7 @@ def _is_definition(entry: os.DirEntry[str]) -> bool:
 
 def _read(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except OSError as error:
         # Upstream says it so where reading fails after listing.

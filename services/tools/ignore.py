@@ -19,6 +19,7 @@ from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 from services.exhaustion import notice
 from services.outside_patterns import OutsidePattern, PatternBudget, compile_outside
 from services.paths import InvalidPath, real_path
+from services.regular_files import open_regular
 from services.tools.paths import absolute, relative_path
 
 __all__ = ["FileDiscovery", "is_git_repository"]
@@ -110,7 +111,7 @@ def _plain_patterns(file: Path) -> list[str]:
 def _lines(file: Path) -> list[str]:
     """The lines of an ignore file within the limits above; none where it cannot be read."""
     try:
-        with file.open("rb") as opened:
+        with open_regular(file) as opened:
             data = opened.read(LONGEST_IGNORE_FILE)
     except OSError as error:
         notice(error)

@@ -15,6 +15,7 @@ from typing import Final
 
 from services.node_errors import node_error_message
 from services.paths import InvalidPath, real_path
+from services.regular_files import read_regular
 from services.tools.paths import absolute
 
 __all__ = [
@@ -102,7 +103,7 @@ class _Importer:
             syscall, named = ("read", False) if Path(full).is_dir() else ("open", True)
             if named and size > self.budget.size:
                 return self._refused(path, f"Imports of more than {MOST_IMPORTED_BYTES} bytes")
-            data = Path(full).read_bytes()
+            data = read_regular(Path(full), MOST_IMPORTED_BYTES)
         except OSError as error:
             why = node_error_message(error, syscall, full if named else None)
             return f"<!-- Import failed: {path} - {why} -->"

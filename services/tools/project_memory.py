@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from services.exhaustion import notice
+from services.regular_files import MOST_TEXT, read_regular
 from services.tools.contract import LlmContent
 from services.tools.memory_imports import ImportBudget, project_root, with_imports
 from services.wire import js_trim
@@ -97,7 +98,7 @@ class ProjectMemory:
                 status = path.stat()
                 if (status.st_dev, status.st_ino) in self._told:
                     continue
-                content = path.read_bytes().decode("utf-8", "replace")
+                content = read_regular(path, MOST_TEXT).decode("utf-8", "replace")
             except OSError as error:
                 notice(error, path)
                 continue

@@ -13,7 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from services.json_values import parse_json
 from services.model.errors import FatalConfigError
+from services.regular_files import MOST_TEXT, read_regular
 from services.settings import SettingError, Settings, settings_from_file
 from services.wire import JsonObject
 
@@ -70,7 +72,7 @@ def load_settings(
 
 def _read(file: Path, *, required: bool) -> str | None:
     try:
-        return file.read_text(encoding="utf-8-sig")
+        return read_regular(file, MOST_TEXT).decode("utf-8-sig")
     except FileNotFoundError as error:
         if not required:
             return None
@@ -92,14 +94,15 @@ def _parse(file: Path, text: str) -> JsonObject:
     if not plain.strip():
         return {}
     try:
-        document = json.loads(plain)
+        document = parse_json(plain)
     except json.JSONDecodeError as error:
         raise FatalConfigError(
             f"{file}, line {error.lineno}, column {error.colno}: not JSON: {error.msg}\n"
             "Please fix the configuration file(s) and try again."
         ) from error
-    except RecursionError as error:
-        raise FatalConfigError(f"{file}: nested too deeply; write fewer levels") from error
+    except ValueError as error:
+        mend = "write fewer levels, and numbers that can be held"
+        raise FatalConfigError(f"{file}: {error}; {mend}") from error
     if not isinstance(document, dict):
         raise FatalConfigError(
             f'{file}, line 1: an object expected; write {{"model": {{"name": "auto"}}}} or the like'

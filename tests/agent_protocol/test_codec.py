@@ -212,6 +212,14 @@ def test_other_events_are_wire_exact() -> None:
     }  # fmt: skip
 
 
+def test_counts_of_tokens_are_numbers_as_in_the_published_core() -> None:
+    wire = {**HEAD, "type": "usage", "model": "m", "inputTokens": 1.5, "outputTokens": 2}
+    usage = ap.from_wire(wire)
+    assert isinstance(usage, ap.Usage)
+    assert usage.input_tokens == 1.5
+    assert ap.to_wire(usage) == wire
+
+
 def test_free_form_mappings_pass_untouched_both_ways() -> None:
     args = {"snake_case": {"_meta": None}, "type": 1, "nested": [None, {"": 0}]}
     wire = HEAD | {"type": "tool_request", "requestId": "r", "name": "n", "args": args}
@@ -295,10 +303,10 @@ MALFORMED: list[tuple[Any, str, str]] = [
     ),
     ({**HEAD, "type": "tool_response", "requestId": "r", "name": "n", "isError": 0}, "isError",
      "expected a boolean, got a number"),
-    ({**HEAD, "type": "usage", "model": "m", "inputTokens": 1.0}, "inputTokens",
-     "expected an integer, got a number"),
+    ({**HEAD, "type": "usage", "model": "m", "inputTokens": "1"}, "inputTokens",
+     "expected a number, got a string"),
     ({**HEAD, "type": "usage", "model": "m", "inputTokens": True}, "inputTokens",
-     "expected an integer, got a boolean"),
+     "expected a number, got a boolean"),
     ({**HEAD, "type": "usage", "model": "m", "cost": {}}, "cost.amount", "missing"),
     ({**HEAD, "type": "usage", "model": "m", "cost": {"amount": "1"}}, "cost.amount",
      "expected a number, got a string"),

@@ -18,6 +18,7 @@ from harness.cassette.document import MAX_BYTES
 from harness.errors import UsageError
 from harness.journal_lock import JournalLock
 from harness.whole_file import write_whole
+from services.regular_files import open_regular
 from services.wire import JsonObject
 
 __all__ = ["SHRINKS", "ShrinkHeader", "ShrinkJournal"]
@@ -136,7 +137,7 @@ class ShrinkJournal:
             self.remark = f"there is no {self.file} to go on with: begun anew"
             return []
         try:
-            with self.file.open("rb") as stream:
+            with open_regular(self.file) as stream:
                 text = stream.read(MAX_BYTES).decode("utf-8")
             first, *lines = text.split("\n")
             told = json.loads(first)

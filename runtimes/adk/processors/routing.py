@@ -14,7 +14,7 @@ from google.adk.events.event import Event
 from google.adk.models.llm_request import LlmRequest
 from google.genai import types
 
-from runtimes.adk.notes import ModelChosen
+from runtimes.adk.notes import ModelChosen, typed
 from runtimes.adk.processors.base import EngineProcessor, note_event
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
@@ -81,5 +81,5 @@ class GcliRoutingProcessor(EngineProcessor):
         """
         if self._config is None or self._config[0] != config:
             known = {key: value for key, value in config.items() if key in _KNOWN}
-            self._config = config, types.GenerateContentConfig.model_validate(known)
+            self._config = config, typed(types.GenerateContentConfig, known)
         return self._config[1].model_copy()

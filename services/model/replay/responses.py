@@ -10,15 +10,17 @@ Source: core `core/fakeContentGenerator.ts`, behind the flags `--fake-responses`
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+from services.json_values import parse_json
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import copy_json
 from services.model.replay.steps import ModelStep, StepKind, StepMethod
+from services.model.response_shape import ResponseShapeError, check_response
+from services.regular_files import MOST_TEXT, read_regular
 from services.wire import Json, JsonObject, js_json
 
 __all__ = [
@@ -70,7 +72,7 @@ def read_responses(path: Path) -> tuple[RecordedResponse, ...]:
         ResponsesFormatError: it is not UTF-8, or a line is not a recorded response.
     """
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_regular(path, MOST_TEXT).decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ResponsesFormatError(1, f"not UTF-8 (byte {error.start})") from error
     return parse_responses(text)
@@ -93,8 +95,8 @@ def steps_from_responses(responses: Sequence[RecordedResponse]) -> tuple[ModelSt
 
 def _parse_line(number: int, line: str) -> RecordedResponse:
     try:
-        entry = json.loads(line, parse_constant=_refuse_constant)
-    except (ValueError, RecursionError) as error:
+        entry = parse_json(line, unique_keys=True)
+    except ValueError as error:
         raise ResponsesFormatError(number, f"not JSON: {error}") from error
     if not isinstance(entry, dict):
         raise ResponsesFormatError(number, "must be an object {method, response}")
@@ -110,11 +112,13 @@ def _parse_line(number: int, line: str) -> RecordedResponse:
             raise ResponsesFormatError(number, "the response of a stream is a list of objects")
     elif not isinstance(response, dict):
         raise ResponsesFormatError(number, f"the response of {method} is an object")
+    chunks = response if method is StepMethod.STREAM else [response]
+    try:
+        for position, chunk in enumerate(chunks):
+            check_response(chunk, f"response[{position}]" if chunks is response else "response")
+    except ResponseShapeError as error:
+        raise ResponsesFormatError(number, str(error)) from error
     return RecordedResponse(line=number, method=method, response=response)
-
-
-def _refuse_constant(name: str) -> Json:
-    raise ValueError(f"{name} is not a JSON number")
 
 
 def _step(index: int, recorded: RecordedResponse) -> ModelStep:

@@ -13,6 +13,7 @@ from typing import Final
 
 from services.model.errors import ApiError, NetworkError
 from services.model.generator import LlmRole
+from services.model.response_shape import ResponseShapeError, check_response, kind_in_words
 from services.wire import Json, JsonObject, js_json
 
 __all__ = [
@@ -138,7 +139,7 @@ def parse_steps(
         StepFormatError: a step is malformed, or there are more than `limit`.
     """
     if not isinstance(items, Sequence) or isinstance(items, (str, bytes)):
-        raise StepFormatError(path, f"must be a list of steps, not {_kind(items)}")
+        raise StepFormatError(path, f"must be a list of steps, not {kind_in_words(items)}")
     steps: list[ModelStep] = []
     for position, item in enumerate(items):
         here = f"{path}[{position}]"
@@ -157,7 +158,7 @@ def parse_step(mapping: Json, path: str, *, index: int = 0) -> ModelStep:
         StepFormatError: with the path of the offending key.
     """
     if not isinstance(mapping, Mapping):
-        raise StepFormatError(path, f"a step must be a mapping, not {_kind(mapping)}")
+        raise StepFormatError(path, f"a step must be a mapping, not {kind_in_words(mapping)}")
     kinds = [key for key in _READERS if key in mapping]
     if len(kinds) != 1:
         found = " and ".join(kinds) if kinds else "none"
@@ -187,14 +188,14 @@ def parse_step(mapping: Json, path: str, *, index: int = 0) -> ModelStep:
 
 def _read_stream(value: Json, path: str, index: int) -> ModelStep:
     if not isinstance(value, list):
-        raise StepFormatError(path, f"must be a list of chunks, not {_kind(value)}")
+        raise StepFormatError(path, f"must be a list of chunks, not {kind_in_words(value)}")
     chunks = tuple(_chunk(item, f"{path}[{position}]") for position, item in enumerate(value))
     return ModelStep(index=index, kind=StepKind.STREAM, method=StepMethod.STREAM, chunks=chunks)
 
 
 def _read_text(value: Json, path: str, index: int) -> ModelStep:
     if not isinstance(value, str):
-        raise StepFormatError(path, f"must be text, not {_kind(value)}")
+        raise StepFormatError(path, f"must be text, not {kind_in_words(value)}")
     chunks = (text_response(value),)
     return ModelStep(index=index, kind=StepKind.STREAM, method=StepMethod.STREAM, chunks=chunks)
 
@@ -313,38 +314,10 @@ def _chunk(value: Json, path: str) -> JsonObject | Hang | Sleep:
 
 
 def _response(value: Json, path: str) -> JsonObject:
-    """Check as much of a response's shape as a reader of it relies on."""
-    if not isinstance(value, dict):
-        raise StepFormatError(path, f"a response must be a mapping, not {_kind(value)}")
-    for position, candidate in enumerate(_list_of(value, "candidates", path)):
-        here = f"{path}.candidates[{position}]"
-        content = candidate.get("content")
-        if content is None:
-            continue
-        if not isinstance(content, dict):
-            raise StepFormatError(f"{here}.content", f"must be a mapping, not {_kind(content)}")
-        for number, part in enumerate(_list_of(content, "parts", f"{here}.content")):
-            _check_part(part, f"{here}.content.parts[{number}]")
-    usage = value.get("usageMetadata")
-    if usage is not None and not isinstance(usage, dict):
-        raise StepFormatError(f"{path}.usageMetadata", f"must be a mapping, not {_kind(usage)}")
-    return value
-
-
-def _check_part(part: JsonObject, path: str) -> None:
-    text, call = part.get("text"), part.get("functionCall")
-    if text is not None and not isinstance(text, str):
-        raise StepFormatError(f"{path}.text", f"must be text, not {_kind(text)}")
-    if call is None:
-        return
-    if not isinstance(call, dict):
-        raise StepFormatError(f"{path}.functionCall", f"must be a mapping, not {_kind(call)}")
-    name, args = call.get("name"), call.get("args")
-    if name is not None and not isinstance(name, str):
-        raise StepFormatError(f"{path}.functionCall.name", f"must be text, not {_kind(name)}")
-    if args is not None and not isinstance(args, dict):
-        problem = f"must be a mapping, not {_kind(args)}"
-        raise StepFormatError(f"{path}.functionCall.args", problem)
+    try:
+        return check_response(value, path)
+    except ResponseShapeError as error:
+        raise StepFormatError(error.path, error.problem) from error
 
 
 def _list_of(value: JsonObject, key: str, path: str) -> list[JsonObject]:
@@ -352,17 +325,17 @@ def _list_of(value: JsonObject, key: str, path: str) -> list[JsonObject]:
     if items is None:
         return []
     if not isinstance(items, list):
-        raise StepFormatError(f"{path}.{key}", f"must be a list, not {_kind(items)}")
+        raise StepFormatError(f"{path}.{key}", f"must be a list, not {kind_in_words(items)}")
     for position, item in enumerate(items):
         if not isinstance(item, dict):
-            problem = f"must be a mapping, not {_kind(item)}"
+            problem = f"must be a mapping, not {kind_in_words(item)}"
             raise StepFormatError(f"{path}.{key}[{position}]", problem)
     return items
 
 
 def _error(value: Json, path: str) -> ErrorSpec:
     if not isinstance(value, Mapping):
-        raise StepFormatError(path, f"must be a mapping, not {_kind(value)}")
+        raise StepFormatError(path, f"must be a mapping, not {kind_in_words(value)}")
     allowed = _API_ERROR_KEYS if "status" in value else _NETWORK_ERROR_KEYS
     for key in value:
         if key not in allowed:
@@ -373,7 +346,7 @@ def _error(value: Json, path: str) -> ErrorSpec:
             raise StepFormatError(f"{path}.{key}", problem)
     for key in ("message", "grpc", "name", "code"):
         if not isinstance(value.get(key, ""), str):
-            raise StepFormatError(f"{path}.{key}", f"must be text, not {_kind(value[key])}")
+            raise StepFormatError(f"{path}.{key}", f"must be text, not {kind_in_words(value[key])}")
     if "message" not in value:
         raise StepFormatError(f"{path}.message", "is missing")
     status = value.get("status")
@@ -384,7 +357,7 @@ def _error(value: Json, path: str) -> ErrorSpec:
     details = _list_of(dict(value), "details", path) if value.get("details") is not None else None
     cause = value.get("cause")
     if cause is not None and not isinstance(cause, dict):
-        raise StepFormatError(f"{path}.cause", f"must be a mapping, not {_kind(cause)}")
+        raise StepFormatError(f"{path}.cause", f"must be a mapping, not {kind_in_words(cause)}")
     return ErrorSpec(
         message=value["message"],
         status=status,
@@ -394,8 +367,3 @@ def _error(value: Json, path: str) -> ErrorSpec:
         code=value.get("code"),
         cause=cause,
     )
-
-
-def _kind(value: Json) -> str:
-    names = {dict: "a mapping", list: "a list", str: "text", type(None): "nothing"}
-    return names.get(type(value), repr(value))

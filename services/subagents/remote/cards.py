@@ -9,7 +9,6 @@ Source: core `agents/types.ts` (`getAgentCardLoadOptions`, `getRemoteAgentTarget
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
@@ -57,7 +56,7 @@ def target_url(definition: RemoteAgentDefinition) -> str | None:
     if definition.card_url:
         return definition.card_url
     try:
-        card = json.loads(definition.card_json or "")
+        card = parse_json(definition.card_json or "")
     except ValueError:
         return None
     url = card.get("url") if isinstance(card, dict) else None

@@ -8,7 +8,6 @@ from __future__ import annotations
 import asyncio
 import base64
 import importlib
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from urllib.parse import urlsplit
 from services.clock import Clock
 from services.confinement import may_connect
 from services.environment import Environment
+from services.json_values import parse_json
 from services.subagents.remote.errors import RemoteAgentError
 from services.subagents.remote.providers import AuthProvider
 from services.subagents.remote.secrets import Secrets
@@ -221,7 +221,7 @@ def _expiry_ms(token: str) -> int | None:
     """When a token says that it ends; `None` where it does not say."""
     try:
         body = token.split(".")[1]
-        claims = json.loads(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
+        claims = parse_json(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
         return int(claims["exp"]) * 1000
     except (IndexError, KeyError, TypeError, ValueError):
         return None

@@ -339,7 +339,7 @@ def test_a_folder_is_loaded_file_by_file_and_one_bad_file_hides_no_other(tmp_pat
     loaded, skipped = load_recordings(tmp_path)
     assert [recording.name for recording in loaded] == ["good"]
     assert [item.file.name for item in skipped] == ["bad.yaml", "bytes.yaml"]
-    assert skipped[1].reason == "damaged: is not UTF-8: byte 0"
+    assert skipped[1].reason == "damaged: is not UTF-8: byte 0 is 0xff"
 
 
 def test_only_line_ends_of_the_format_end_a_line():

@@ -358,5 +358,5 @@ def test_a_place_that_cannot_be_written_or_read_is_wrong_usage(tmp_path: Path) -
         Journal(tmp_path / "file" / "j", HEADER, INVENTORY)
     with pytest.raises(UsageError, match="cannot be read"):
         read_journal(tmp_path / "gone")
-    with pytest.raises(UsageError, match="is no file"):
+    with pytest.raises(UsageError, match="Is a directory"):
         read_journal(tmp_path)

@@ -156,7 +156,7 @@ def test_a_hooks_response_is_texts_only() -> None:
         "text": "t",
         "candidates": [
             {
-                "content": {"role": "model", "parts": [{"text": "a"}, {"text": CALL}]},
+                "content": {"role": "model", "parts": [{"text": "a"}, {"text": "[object Object]"}]},
                 "finishReason": "STOP",
             }
         ],
