@@ -9,6 +9,7 @@ parent's with `/T/C` appended. Source: the cassette format, "Model steps", `thre
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from contextvars import ContextVar
@@ -80,11 +81,62 @@ class _Thread:
     """A thread's model turns that have ended, and the calls of the latest that are unaccounted."""
 
     turns: int = 0
-    calls: list[tuple[str | None, str]] = field(default_factory=list)
-    """Of the latest turn with calls: (id, name); `None` for an id that the core has to make."""
+    calls: int = 0
+    """How many calls the latest turn with calls has."""
+    by_id: dict[str, deque[int]] = field(default_factory=dict)
+    """Places of those that came with an id, by it, alone and after the name."""
+    by_name: dict[str, deque[int]] = field(default_factory=dict)
+    """Places of those whose id the core has to make, by name."""
     taken: set[int] = field(default_factory=set)
+    first_free: int = 0
+    """No place before this one is free."""
+    highest: int = -1
+    """The last place that is taken."""
     open: bool = False
     """The latest turn's stream has not come to its end; whoever read it may have left it."""
+
+    def forget_calls(self) -> None:
+        """Begin a turn without calls."""
+        self.calls = self.first_free = 0
+        self.highest = -1
+        self.by_id.clear()
+        self.by_name.clear()
+        self.taken.clear()
+
+    def add_call(self, given: object, name: str) -> None:
+        """Take up a call of the turn. `given` is what came as its id, whatever it is."""
+        if given is None:
+            self.by_name.setdefault(name, deque()).append(self.calls)
+        else:
+            known_as = {f"{name}__{given}"} | ({given} if isinstance(given, str) else set())
+            for known in known_as:
+                self.by_id.setdefault(known, deque()).append(self.calls)
+        self.calls += 1
+
+    def asks_for(self, call_id: str) -> bool:
+        """Whether the turn has a call of this id that is not accounted for: it is given again."""
+        return self._next_free(self.by_id.get(call_id)) is not None
+
+    def place(self, call_id: str, name: str) -> int:
+        """Which of the turn's calls it is: by its id, else the first of that name that is left."""
+        place = self._next_free(self.by_id.get(call_id))
+        if place is None:
+            place = self._next_free(self.by_name.get(name))
+        if place is None:
+            while self.first_free in self.taken:
+                self.first_free += 1
+            # An attempt that failed has its calls run as well. They take places that the next one's
+            # lack: those after its calls and after what is taken.
+            free = self.first_free < self.calls
+            place = self.first_free if free else max(self.calls, self.highest + 1)
+        self.taken.add(place)
+        self.highest = max(self.highest, place)
+        return place
+
+    def _next_free(self, places: deque[int] | None) -> int | None:
+        while places and places[0] in self.taken:
+            places.popleft()
+        return places[0] if places else None
 
 
 class ThreadPaths:
@@ -111,8 +163,7 @@ class ThreadPaths:
         if state.open and state.taken:
             state.turns += 1  # It was left, and its calls were run all the same.
         state.open = True
-        state.calls.clear()
-        state.taken.clear()
+        state.forget_calls()
 
     def chunk(self, thread: str, chunk: JsonObject) -> None:
         """A chunk of the turn was handed out."""
@@ -121,7 +172,7 @@ class ThreadPaths:
             for part in (candidate.get("content") or {}).get("parts") or []:
                 call = part.get("functionCall")
                 if isinstance(call, dict):
-                    state.calls.append((call.get("id"), str(call.get("name"))))
+                    state.add_call(call.get("id"), str(call.get("name")))
 
     def turn_ended(self, thread: str) -> None:
         """The turn's stream has come to its end."""
@@ -154,35 +205,11 @@ class ThreadPaths:
         if call_id in self._calls:
             thread, path = self._calls[call_id]
             anew = thread == within and int(path.split("/")[-2]) < turn
-            if not (anew and _asked_for(state, call_id)):
+            if not (anew and state.asks_for(call_id)):
                 return
             self._children.discard(call_id)
-        own = f"{turn}/{_place(state, call_id, name)}"
+        own = f"{turn}/{state.place(call_id, name)}"
         self._calls[call_id] = within, own if within == MAIN else f"{within}/{own}"
-
-
-def _asked_for(state: _Thread, call_id: str) -> bool:
-    """Whether the turn has a call of this id that is not accounted for: the id is given again."""
-    places = (n for n, call in enumerate(state.calls) if _has_id(call, call_id))
-    return any(n not in state.taken for n in places)
-
-
-def _has_id(call: tuple[str | None, str], call_id: str) -> bool:
-    """Whether the model's call is known by this id: the one it gave, alone or after the name."""
-    given, name = call
-    return given is not None and call_id in (given, f"{name}__{given}")
-
-
-def _place(state: _Thread, call_id: str, name: str) -> int:
-    """Which of the turn's calls it is: by its id, else the first of that name that is left."""
-    free = [n for n in range(len(state.calls)) if n not in state.taken]
-    by_id = [n for n in free if _has_id(state.calls[n], call_id)]
-    by_name = [n for n in free if state.calls[n][0] is None and state.calls[n][1] == name]
-    # An attempt that failed has its calls run as well: they take places that the next one's lack.
-    after = max([len(state.calls), *(taken + 1 for taken in state.taken)])
-    place = (by_id or by_name or free or [after])[0]
-    state.taken.add(place)
-    return place
 
 
 class ThreadedContentGenerator:

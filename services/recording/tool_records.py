@@ -61,9 +61,14 @@ def token_record(usage: JsonObject) -> JsonObject:
 def merged_tool_calls(message: JsonObject, records: Iterable[JsonObject]) -> list[JsonObject]:
     """The message's tool calls with `records` put over those of the same id, or at the end."""
     merged = list(tool_calls_of(message))
+    places: dict[str, int] = {}
+    for place, old in enumerate(merged):
+        # A recording to resume from may hold anything as an id.
+        if isinstance(old.get("id"), str):
+            places.setdefault(old["id"], place)
     for record in records:
-        known = next((i for i, old in enumerate(merged) if old.get("id") == record["id"]), None)
-        if known is None:
+        known = places.setdefault(record["id"], len(merged))
+        if known == len(merged):
             merged.append(record)
         else:
             merged[known] = {**merged[known], **record}

@@ -39,6 +39,8 @@ from services.wire import JsonObject
 
 __all__ = ["Confirmation", "Confirmer", "ModifiableTool"]
 
+MOST_LOOKS: Final = 100
+"""How often one question is put while the user answers with another look at it."""
 _DECISION_TIMEOUT_MS: Final = 30_000
 _NO_EDITOR: Final = "No external editor is available. Please run /editor to configure one."
 
@@ -126,7 +128,7 @@ class Confirmer:
             ConfirmationError: the signal was aborted, the call is gone, or the policy refuses it.
         """
         shown: ConfirmationDetails | None = None
-        while True:
+        for _ in range(MOST_LOOKS):
             if signal.aborted:
                 raise ConfirmationError("Operation cancelled by user")
             call = self._store.get(call_id)
@@ -157,6 +159,7 @@ class Confirmer:
                 self._replace_content(call, tool, details, answer.payload)
                 outcome = ConfirmationOutcome.PROCEED_ONCE
             return Confirmation(outcome, shown)
+        raise ConfirmationError(f"The question was put {MOST_LOOKS} times without a decision")
 
     async def _details(
         self, tool: Tool, invocation: ToolInvocation, signal: AbortSignal

@@ -49,6 +49,10 @@ __all__ = [
 ROOT_SCHEDULER_ID: Final = "root"
 MAX_TAIL_CALLS: Final = 100
 """Calls that hooks may have made in place of one, each in place of the one before it."""
+MOST_AT_ONCE: Final = 128
+"""The most calls of one batch that the store holds at a time. Every change of a call publishes all
+that the store holds: for a batch of thousands the work would grow with the square of their number.
+"""
 
 _TOPIC_TOOL: Final = "update_topic"
 _ALONE: Final = EDIT_TOOLS | {_TOPIC_TOOL}
@@ -261,10 +265,15 @@ class ToolScheduler:
         mode = self._state.approval_mode
         try:
             ordered = _topics_first(requests)
-            self._store.enqueue([self._resolver.resolve(request, mode) for request in ordered])
-            while self._store.busy and not self._interrupted(signal):
-                await self._run_wave(signal)
-            return [call.completed() for call in self._store.completed]
+            calls = [self._resolver.resolve(request, mode) for request in ordered]
+            completed: list[CompletedToolCall] = []
+            for start in range(0, max(len(calls), 1), MOST_AT_ONCE):
+                self._store.clear_completed()
+                self._store.enqueue(calls[start : start + MOST_AT_ONCE])
+                while self._store.busy and not self._interrupted(signal):
+                    await self._run_wave(signal)
+                completed += [call.completed() for call in self._store.completed]
+            return completed
         finally:
             off()
             self._sweep()
