@@ -3,6 +3,9 @@
 One listing at a time; a notice during it means one more. Some servers give notice before they are
 ready: when nothing seems to have changed, the list is fetched once more after half a second.
 
+A server that gives notice after each listing would be listed for ever (the core does, in the
+background): until somebody waits for the list again, it is fetched a limited number of times.
+
 Source: core `tools/mcp-client.ts` (`refreshTools`, `refreshPrompts`, `refreshResources`).
 """
 
@@ -24,6 +27,8 @@ __all__ = ["Coalesced", "Refresher"]
 logger = logging.getLogger(__name__)
 
 _AGAIN_AFTER_MS: Final = 500
+_MOST_ROUNDS: Final = 10
+"""How often a list is fetched between two requests to the model; a burst of notices takes some."""
 _COALESCED_MS: Final = 300
 
 
@@ -58,23 +63,37 @@ class Refresher:
         self._clock = clock
         self._leaving = leaving
         self._pending = False
+        self._rounds = 0
         self._idle = asyncio.Event()
         self._idle.set()
 
     def notice(self) -> None:
         """The server says that the list has changed."""
         self._pending = True
-        if self._idle.is_set():
-            self._idle.clear()
-            self._tasks.start(self._run(), name=f"mcp-refresh-{self._what}")
+        self._start()
 
     async def settled(self) -> None:
-        """Return when no listing is under way."""
+        """Return when no listing is under way, or after the most that there may be.
+
+        What the server gave notice of after those is fetched when this is called again.
+        """
+        self._rounds = 0
+        self._start()
         await self._idle.wait()
+
+    def _start(self) -> None:
+        due = self._pending and self._rounds < _MOST_ROUNDS and not self._leaving.aborted
+        if due and self._idle.is_set():
+            self._idle.clear()
+            self._tasks.start(self._run(), name=f"mcp-refresh-{self._what}")
 
     async def _run(self) -> None:
         try:
             while self._pending:
+                if self._rounds == _MOST_ROUNDS:
+                    logger.warning("the %s are said to change at each listing", self._what)
+                    break
+                self._rounds += 1
                 self._pending = False
                 if not await self._fetch_and_replace(self._wait_for_more):
                     break
