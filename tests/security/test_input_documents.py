@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from harness.cassette.document import parse_document
+from harness.cassette.importing import import_responses
 from harness.cassette.load import build_cassette
 from harness.cassette.problems import FormatProblem
 from harness.errors import CassetteFormatError
@@ -213,3 +214,11 @@ def test_the_id_and_start_of_a_resumed_session_lead_nowhere(
         assert path.count("/") == 3
         assert js_json(lines)
     assert any("before" in js_json(lines) for lines in seen.recording.values())
+
+
+def test_recorded_answers_that_no_cassette_can_hold_are_not_imported(tmp_path: Path) -> None:
+    file = tmp_path / "r.responses"
+    file.write_text('{"method": "generateContent", "response": {"$ref": 1}}\n')
+
+    with pytest.raises(CassetteFormatError, match=r"generate.\$ref: unknown macro"):
+        import_responses(file)
