@@ -6,6 +6,8 @@ import hashlib
 import json
 from typing import Any, Final
 
+from services.wire import printable
+
 __all__ = ["canonical", "printable", "sha256_hex"]
 
 
@@ -18,13 +20,6 @@ def canonical(value: Any) -> str:
     JSON objects have no order, so sorting hides nothing; `1` and `1.0` and `true` stay apart.
     """
     return _ENCODER.encode(value)
-
-
-def printable(text: str) -> str:
-    """`text` on one line, with what a terminal or a file could take amiss as escapes."""
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def sha256_hex(text: str) -> str:

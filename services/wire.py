@@ -29,6 +29,7 @@ __all__ = [
     "js_number",
     "js_slice",
     "js_trim",
+    "printable",
 ]
 
 Json = Any
@@ -190,6 +191,13 @@ def _in_order(value: JsonObject) -> Iterable[tuple[str, Json]]:
 
 def _is_index(key: str) -> bool:
     return key[:1].isdigit() and _INDEX.fullmatch(key) is not None and int(key) <= _LAST_INDEX
+
+
+def printable(text: str) -> str:
+    """`text` on one line, with what a terminal or a file could take amiss as escapes."""
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def js_locale_number(value: int) -> str:

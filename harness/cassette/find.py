@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import Final, NoReturn
 
+from harness.cassette.problems import shortened
 from harness.cassette.variants import named_file, variant_of, variants_of
 from harness.errors import CassetteNotFound, UsageError
 from services.regular_files import open_regular
@@ -25,6 +26,8 @@ HTTP_FOLDER: Final = "http"
 """Under a root, where recorded HTTP traffic lies, which is of another format."""
 
 _GLANCE = 8192
+_MOST_WORDS: Final = 200
+"""Of an expression: each may open another level of it."""
 _NAME = re.compile(r"""^name:[ ]*(?P<value>.+?)[ \t\r]*(?:[ ]#.*)?$""", re.MULTILINE)
 _JSON_NAME = re.compile(r"""[{,]\s*"name"\s*:\s*(?P<value>"(?:[^"\\]|\\.)*")""")
 _PHASE = re.compile(r"""^phase:[ ]*(?P<value>["']?[ABC]["']?)[ \t\r]*(?:[ ]#.*)?$""", re.MULTILINE)
@@ -181,6 +184,8 @@ class _Expression:
         self._text = text
         self._tokens = re.findall(r"[()]|[^\s()]+", text)
         self._position = 0
+        if len(self._tokens) > _MOST_WORDS:
+            self._refuse(f"it has more than {_MOST_WORDS} words and parentheses")
 
     def parse(self) -> Test:
         test = self._either()
@@ -226,4 +231,5 @@ class _Expression:
 
     def _refuse(self, problem: str) -> None:
         mend = "write words joined by and, or, not and parentheses"
-        raise UsageError(f"cannot read the expression {self._text!r}: {problem}", mend)
+        shown = shortened(self._text, 200)
+        raise UsageError(f"cannot read the expression {shown!r}: {problem}", mend)

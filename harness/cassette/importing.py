@@ -14,6 +14,7 @@ from typing import Final
 from harness.cassette.document import MAX_BYTES, read_text
 from harness.cassette.dump import dump_yaml
 from harness.cassette.format import FORMAT_VERSIONS, Phase
+from harness.cassette.load import build_cassette
 from harness.cassette.problems import FormatProblem
 from harness.errors import CassetteFormatError, CassetteNotFound
 from services.model.replay.responses import (
@@ -63,7 +64,7 @@ def import_responses(path: Path, options: ImportOptions | None = None) -> Import
 
     Raises:
         CassetteNotFound: it cannot be read.
-        CassetteFormatError: a line is not a recorded response.
+        CassetteFormatError: a line is not a recorded response, or no cassette can hold it.
     """
     chosen = options or ImportOptions()
     responses = _read(path)
@@ -89,6 +90,10 @@ def import_responses(path: Path, options: ImportOptions | None = None) -> Import
         "match": "by_role",
         "model": [_step(recorded) for recorded in responses],
     }
+    try:
+        build_cassette(document, Path(f"{name}.yaml"))
+    except FormatProblem as refused:
+        raise refused.in_file(path) from refused
     return ImportedCassette(name=name, document=document)
 
 

@@ -66,7 +66,7 @@ class SavedAnswers:
             document = tomllib.loads(read_regular(file, MOST_TEXT).decode("utf-8", "replace"))
         except FileNotFoundError:
             return {}
-        except tomllib.TOMLDecodeError:
+        except (ValueError, RecursionError):
             self._tell(
                 "warning",
                 "Syntax error found in policy file. Backing up corrupted file to "

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
+from services.json_values import refuse_depth
 from services.node_errors import node_error_message
 from services.outside_patterns import OutsidePattern
 from services.policy.file_errors import FileErrors, PolicyFileError, TomlProblem, syntax_problem
@@ -101,8 +102,13 @@ def _load(file: Path, text: str, tier: Tier, loaded: LoadedPolicies) -> None:
     errors = FileErrors(file, tier, text, loaded.errors)
     try:
         document = tomllib.loads(text)
+        refuse_depth(document)
     except tomllib.TOMLDecodeError as problem:
         errors.syntax(syntax_problem(str(problem), text))
+        return
+    except (ValueError, RecursionError) as problem:
+        # A number of some thousand digits, or a nest of as many levels, is no error of TOML's.
+        errors.syntax(TomlProblem(str(problem), None))
         return
     mixed = _mixed_array(document)
     if mixed is not None:

@@ -17,7 +17,7 @@ from services.json_values import parse_json
 from services.model.errors import FatalConfigError
 from services.regular_files import MOST_TEXT, read_regular
 from services.settings import SettingError, Settings, settings_from_file
-from services.wire import JsonObject
+from services.wire import JsonObject, printable
 
 __all__ = ["LoadedSettings", "load_settings"]
 
@@ -65,7 +65,8 @@ def load_settings(
             settings_from_file(document)
         except SettingError as error:
             place = f"{file}, line {_line_of(text, error.key)}"
-            raise FatalConfigError(f"{place}: {error.key}: {error.problem}") from error
+            words = printable(f"{place}: {error.key}: {error.problem}")
+            raise FatalConfigError(words) from error
         merged = _merged(merged, document)
     return LoadedSettings(settings_from_file(merged), merged)
 

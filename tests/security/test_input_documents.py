@@ -8,9 +8,11 @@ from typing import Any
 import pytest
 
 from harness.cassette.document import parse_document
+from harness.cassette.find import name_filter
+from harness.cassette.importing import import_responses
 from harness.cassette.load import build_cassette
 from harness.cassette.problems import FormatProblem
-from harness.errors import CassetteFormatError
+from harness.errors import CassetteFormatError, UsageError
 from harness.http.vcr_cassettes import load_recording
 from harness.replay.runner import run_cassette
 from services.hooks.outputs import parse_output
@@ -18,6 +20,8 @@ from services.json_values import MOST_LEVELS, is_deeper, parse_json
 from services.mcp.json_text import parse_json as parse_message
 from services.model.errors import FatalConfigError
 from services.model.replay.responses import ResponsesFormatError, parse_responses
+from services.policy.rules import Tier
+from services.policy.toml_files import load_policies
 from services.wire import js_json
 from surfaces.headless.settings_files import load_settings
 
@@ -213,3 +217,31 @@ def test_the_id_and_start_of_a_resumed_session_lead_nowhere(
         assert path.count("/") == 3
         assert js_json(lines)
     assert any("before" in js_json(lines) for lines in seen.recording.values())
+
+
+def test_recorded_answers_that_no_cassette_can_hold_are_not_imported(tmp_path: Path) -> None:
+    file = tmp_path / "r.responses"
+    file.write_text('{"method": "generateContent", "response": {"$ref": 1}}\n')
+
+    with pytest.raises(CassetteFormatError, match=r"generate.\$ref: unknown macro"):
+        import_responses(file)
+
+
+@pytest.mark.parametrize("value", [DIGITS, nested(50_000), nested(500)])
+def test_a_policy_file_that_cannot_be_held_is_an_error_of_that_file(
+    tmp_path: Path, value: str
+) -> None:
+    file = tmp_path / "p.toml"
+    file.write_text(f"a = {value}\n")
+
+    loaded = load_policies([file], lambda _: Tier.USER)
+
+    assert [error.file for error in loaded.errors] == [file]
+    assert loaded.rules == []
+
+
+@pytest.mark.parametrize("expression", ["(" * 3_000 + "a" + ")" * 3_000, "not " * 3_000 + "a"])
+def test_an_expression_of_names_is_bounded(expression: str) -> None:
+    with pytest.raises(UsageError, match="more than 200 words") as caught:
+        name_filter(expression)
+    assert len(str(caught.value)) < 500

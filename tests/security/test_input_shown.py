@@ -17,6 +17,8 @@ from harness.cassette.document import parse_document
 from harness.cassette.dump import dump_yaml
 from harness.cli import parity
 from harness.errors import CassetteError, UsageError
+from services.model.errors import FatalConfigError
+from surfaces.headless.settings_files import load_settings
 
 ODD = "\u202etxt.\u2066exe\x1b[31m\x07\u200b\u2028\x85\ufeff"
 FILE = "n\u202e\x1b[31m"
@@ -115,3 +117,14 @@ def test_every_message_of_the_harness_is_printable() -> None:
         CassetteError(FILE, ODD, ODD, ODD),
     ):
         assert all(line.isprintable() for line in str(error).split("\n"))
+
+
+def test_a_setting_that_cannot_be_used_is_told_in_printable_words(tmp_path: Path) -> None:
+    file = tmp_path / "settings.json"
+    file.write_text(json.dumps({"mcpServers": {ODD: 1}, "model": {"maxSessionTurns": ODD}}))
+
+    with pytest.raises(FatalConfigError) as caught:
+        load_settings([file], {}, required=True)
+
+    assert str(caught.value).isprintable()
+    assert "\\u202e" in str(caught.value)
