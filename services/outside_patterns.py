@@ -33,8 +33,8 @@ LONGEST_PATTERN: Final = 20_000
 """The most characters of a pattern."""
 MOST_REPEATED: Final = 100_000
 """The most elements of a pattern when each counted repeat `{n}` is written out `n` times: the
-compiler of `regex` does so, and needs about 300 bytes for each. The corpus has `a{99999}`, which the
-published core accepts."""
+compiler of `regex` does so, and needs about 300 bytes for each. The published core accepts the
+corpus' `a{99999}`."""
 _SHOWN: Final = 200
 
 _TOKEN: Final = re.compile(
