@@ -31,7 +31,7 @@ PATTERN_SECONDS: Final = 3.0
 stands still meanwhile, so it is short."""
 LONGEST_PATTERN: Final = 20_000
 """The most characters of a pattern."""
-MOST_REPEATED: Final = 100_000
+MOST_REPEATED: Final = 200_000
 """The most elements of a pattern when each counted repeat `{n}` is written out `n` times: the
 compiler of `regex` does so, and needs about 300 bytes for each. The published core accepts the
 corpus' `a{99999}`."""

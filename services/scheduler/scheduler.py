@@ -49,7 +49,7 @@ __all__ = [
 ROOT_SCHEDULER_ID: Final = "root"
 MAX_TAIL_CALLS: Final = 100
 """Calls that hooks may have made in place of one, each in place of the one before it."""
-MOST_AT_ONCE: Final = 128
+MOST_AT_ONCE: Final = 64
 """The most calls of one batch that the store holds at a time. Every change of a call publishes all
 that the store holds: for a batch of thousands the work would grow with the square of their number.
 """

@@ -16,7 +16,7 @@ from harness.experiment.usage import MEASURABLE
 from harness.parity.verdict import CaseResult
 from tests.harness.samples import write_corpus
 from tests.processes import ends
-from tests.security.bombs import WATCHED, one_long_case, several_cases
+from tests.security.watched_bombs import WATCHED, one_long_case, several_cases
 
 pytestmark = pytest.mark.skipif(not MEASURABLE, reason="needs /proc to see what processes use")
 

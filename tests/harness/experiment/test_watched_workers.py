@@ -16,7 +16,7 @@ RUN = """
 import sys
 from dataclasses import replace
 from harness.cli import parity
-from tests.security.bombs import WATCHED
+from tests.security.watched_bombs import WATCHED
 from tests.harness.samples import BACKEND
 
 if __name__ == "__main__":
