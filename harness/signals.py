@@ -19,7 +19,7 @@ _AGAIN_S: Final = 0.01
 
 
 class _Terminated(SystemExit):
-    """What `leave` raises: nobody else's exit."""
+    """What `leave` raises, and nothing else does."""
 
 
 @contextmanager

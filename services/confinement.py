@@ -2,8 +2,8 @@
 
 A session that runs instructions from a stranger (a cassette that is not trusted) is confined. Each
 way out of the session asks here first, at the place where it is used, so that no spelling of a
-setting or of a tool's name can avoid the question. A refused attempt is reported to whoever
-confined the session, and raised as `Refused`, an `OSError`, to the caller.
+setting or of a tool's name can avoid the question. A refused attempt is reported to the
+code that confined the session, and raised as `Refused`, an `OSError`, to the caller.
 
 The confinement goes with the task, in a context variable: sessions side by side have their own.
 """

@@ -24,7 +24,7 @@ __all__ = [
 ]
 
 MOST_LEVELS: Final = 100
-"""What is nested deeper nobody wrote by hand; Python functions call each other 1,000 times."""
+"""Documents written by hand stay below it; Python functions call each other 1,000 times."""
 _MOST_DIGITS: Final = 400
 """More than the largest double has; the time to convert a number grows with the square."""
 _SHOWN: Final = 40

@@ -26,7 +26,7 @@ __all__ = ["Cell", "confining"]
 
 _LONGEST: Final = 80
 _SHORTEST: Final = 3
-"""Characters of a text of the cassette that can tell where an attempt came from."""
+"""Characters: a shorter text of the cassette does not identify the place of an attempt."""
 
 _CONFINED: Final = Scoped("confined_runs", default=False)
 

@@ -1,4 +1,4 @@
-"""The folder of a run: made locked, so that a later start can tell one that nobody uses any more.
+"""The folder of a run: made locked, so that a later start recognises one that is not in use.
 
 A process that is killed cannot remove the folder of its run, and its guard may not know of it yet.
 The lock goes with the process, however that ends. What is found without a lock is therefore left

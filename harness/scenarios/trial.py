@@ -49,7 +49,7 @@ class Trial:
 
     @classmethod
     def undecided(cls, document: JsonObject, reason: str) -> Trial:
-        """A scenario of which nothing can be said, and why."""
+        """A scenario that decides nothing, and why."""
         return cls(
             document=document,
             result=CaseResult.undecided(str(document["name"]), reason),
