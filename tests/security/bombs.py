@@ -96,7 +96,7 @@ def _patterns() -> Iterator[tuple[str, Document]]:
         }
         read = _call("read_file", file_path="a" * 40_000)
         yield f"rule_{name}", _bomb(_step(read), session={"settings": {"policyRules": [rule] * 5}})
-        toml = f"[[rule]]\ntoolName = 'read_file'\ndecision = 'deny'\npriority = 9\n"
+        toml = "[[rule]]\ntoolName = 'read_file'\ndecision = 'deny'\npriority = 9\n"
         toml += f"argsPattern = '{PATTERNS[name]}'\n"
         yield (
             f"policy_file_{name}",
