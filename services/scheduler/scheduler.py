@@ -40,6 +40,7 @@ from services.wire import Json, JsonObject
 
 __all__ = [
     "MAX_TAIL_CALLS",
+    "MOST_AT_ONCE",
     "ROOT_SCHEDULER_ID",
     "ScheduleRejected",
     "ToolScheduler",

@@ -286,3 +286,16 @@ async def test_an_always_answer_is_not_asked_for_again(rig: Any) -> None:
 
     assert len(rig.questions) == 1
     assert "t" not in TOOLS_REQUIRING_NARROWING
+
+
+@pytest.mark.timeout(60)
+async def test_a_question_that_is_never_decided_ends(rig: Any) -> None:
+    rig.tool("t")
+    rig.rule("t", "ask_user")
+    rig.answer("modify_with_editor")
+
+    [call] = await rig.run(rig.request("t"))
+
+    assert call.status is CallStatus.ERROR
+    assert call.response.error == "The question was put 100 times without a decision"
+    assert len(rig.questions) == 100

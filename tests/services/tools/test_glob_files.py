@@ -136,3 +136,11 @@ def test_files_are_walked_in_gits_order(bench):
     tree(bench, "a/z", "a-b", "a.c", "B", "node_modules/x")
     walked = [os.path.relpath(path, bench.root) for path in walk_files(bench.root)]
     assert walked == ["B", "a-b", "a.c", "a/z"]
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize("pattern", ["{a,b}" * 25, "{1..999999999}", "!(a)" * 40])
+async def test_a_pattern_that_stands_for_too_much_is_an_error(bench, pattern):
+    result = await bench.run("glob", pattern=pattern)
+    assert result.error is not None
+    assert result.error.message.startswith("Error during glob search operation: The ")

@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from agent_protocol.events import TextDisplay, ToolDisplay
+from services import outside_patterns
 from services.tools.js_regex import JsRegexError, compile_js
 
 
@@ -183,3 +184,29 @@ def test_javascripts_complaints(pattern, reason):
     with pytest.raises(JsRegexError) as caught:
         compile_js(pattern)
     assert str(caught.value) == f"Invalid regular expression: /{pattern}/: {reason}"
+
+
+@pytest.mark.timeout(60)
+@pytest.mark.parametrize(
+    ("more", "pattern"),
+    [
+        ({"pattern": "^(a+)+$"}, r"^(a+)+\Z"),
+        ({"pattern": "a", "exclude_pattern": "^(a|aa)+$"}, r"^(a|aa)+\Z"),
+    ],
+)
+async def test_a_pattern_that_takes_long_is_an_error(bench, monkeypatch, more, pattern):
+    monkeypatch.setattr(outside_patterns, "PATTERN_SECONDS", 0.1)
+    bench.write("d/a.txt", "x\n" + "a" * 40_000 + "!\n")
+    bench.write("d/b.txt", "a\n")
+    result = await bench.run("grep_search", **more)
+    said = f"The pattern {pattern} took longer than 0.1 s on d/a.txt; simplify it."
+    assert result.error is not None
+    assert result.error.message == said
+    assert result.llm_content == f"Error during grep search operation: {said}"
+
+
+def test_a_pattern_that_is_too_large_is_refused_in_the_words_of_javascript(bench):
+    said = bench.fault("grep_search", pattern="((a{1000}){1000})")
+    assert said.endswith(
+        "Error: Invalid regular expression: /((a{1000}){1000})/: Regular expression too large"
+    )

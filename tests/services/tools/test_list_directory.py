@@ -98,3 +98,13 @@ def test_access_is_checked_and_the_policy_update_names_the_folder(bench):
     assert call.policy_update(ConfirmationOutcome.PROCEED_ALWAYS) == {
         "argsPattern": r"\\0\"dir_path\":\"src\"\\0"
     }
+
+
+@pytest.mark.timeout(60)
+async def test_an_ignore_pattern_of_many_stars_ends(bench):
+    name = "a" * 250
+    bench.write(name)
+    result = await bench.run("list_directory", dir_path=".", ignore=["*a" * 30 + "*b"])
+    assert name in result.llm_content
+    result = await bench.run("list_directory", dir_path=".", ignore=["*" * 5000 + "a"])
+    assert name not in result.llm_content
