@@ -1,9 +1,11 @@
-"""Errors that say what the machine lacks, and nothing about the session: space, memory, files.
+"""Ends that say nothing about the session: the machine lacks something, or a limit was reached.
 
 The product survives most of them: a tool answers with an error, a chat recording stops. What the
 session does from then on depends on the machine, so an observer of the session must know of the
 error although no exception reaches it. Each place that writes a file, turns an error into words or
-goes on without a file that it could not read calls `notice`. Without an observer that does nothing.
+goes on without a file that it could not read calls `notice`. Limits of this product's own end
+what would take too long or grow too large; how the session would have gone on is not known then, so
+each place that enforces one calls `limited`. Without an observer both do nothing.
 """
 
 from __future__ import annotations
@@ -13,9 +15,9 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, TypeVar
 
-__all__ = ["Shortage", "notice", "noticing"]
+__all__ = ["Shortage", "limited", "notice", "noticing"]
 
 _LACKING: Final = frozenset(
     {
@@ -31,6 +33,8 @@ _LACKING: Final = frozenset(
 )
 """Not among them is what a session can provoke by itself: a missing file, a name too long."""
 
+E = TypeVar("E", bound=Exception)
+
 _listeners: list[Callable[[Shortage], None]] = []
 
 
@@ -42,6 +46,8 @@ class Shortage:
     """In the system's words: `No space left on device`."""
     path: str | None = None
     """The file or folder that was used, where that is known."""
+    by_limit: bool = False
+    """The machine lacks nothing: a limit of this product was reached."""
 
 
 def notice(error: BaseException, path: object = None) -> None:
@@ -69,6 +75,12 @@ def notice(error: BaseException, path: object = None) -> None:
             used = path if current.filename is None else current.filename
             shown = None if used is None else str(used)
             _report(Shortage(problem=os.strerror(current.errno), path=shown))
+
+
+def limited(error: E) -> E:
+    """Report that a limit of this product was reached, and return `error` to be raised."""
+    _report(Shortage(problem=str(error).rstrip("."), by_limit=True))
+    return error
 
 
 @contextmanager

@@ -15,6 +15,8 @@ from typing import Final
 
 import regex
 
+from services.exhaustion import limited
+
 __all__ = [
     "LONGEST_PATTERN",
     "MOST_REPEATED",
@@ -134,7 +136,7 @@ class OutsidePattern:
     def _stopped(self, why: str, text: str, where: str) -> PatternLimit:
         shown = self.source if len(self.source) <= _SHOWN else f"{self.source[:_SHOWN]}..."
         on = where or f"a text of {len(text)} characters"
-        return PatternLimit(f"The pattern {shown} {why} on {on}; simplify it.")
+        return limited(PatternLimit(f"The pattern {shown} {why} on {on}; simplify it."))
 
 
 @lru_cache(maxsize=512)
@@ -151,15 +153,15 @@ def compile_outside(pattern: str, flags: int = 0) -> OutsidePattern:
             elements, or is nested too deeply.
     """
     if len(pattern) > LONGEST_PATTERN:
-        raise PatternTooLarge
+        raise limited(PatternTooLarge())
     try:
         re.compile(pattern, flags)
         if _written_out(pattern) > MOST_REPEATED:
-            raise PatternTooLarge
+            raise limited(PatternTooLarge())
         source = pattern if flags & re.ASCII else _with_classes_of_re(pattern)
         return OutsidePattern(pattern, flags, regex.compile(source, _flags_of_regex(flags)))
     except (RecursionError, OverflowError, regex.error) as error:
-        raise PatternTooLarge from error
+        raise limited(PatternTooLarge()) from error
 
 
 def _flags_of_regex(flags: int) -> int:

@@ -88,5 +88,8 @@ def _refuse(where: str, shortage: Shortage | None, shown: Callable[[str], str]) 
 
 
 def _failure(where: str, shortage: Shortage, shown: Callable[[str], str]) -> ReplayFailure:
+    if shortage.by_limit:
+        problem = f"a limit of the product was reached: {shortage.problem}"
+        return ReplayFailure(where, problem, "let the cassette ask for less")
     at = "" if shortage.path is None else f", at {shown(shortage.path)}"
     return ReplayFailure(where, f"the machine cannot run it: {shortage.problem}{at}", _MEND)

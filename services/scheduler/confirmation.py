@@ -14,6 +14,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from services.abort import AbortError, AbortSignal, until_aborted
 from services.clock import Clock
+from services.exhaustion import limited
 from services.ids import IdSource
 from services.message_bus import (
     MessageBus,
@@ -159,7 +160,8 @@ class Confirmer:
                 self._replace_content(call, tool, details, answer.payload)
                 outcome = ConfirmationOutcome.PROCEED_ONCE
             return Confirmation(outcome, shown)
-        raise ConfirmationError(f"The question was put {MOST_LOOKS} times without a decision")
+        unsettled = f"The question was put {MOST_LOOKS} times without a decision"
+        raise limited(ConfirmationError(unsettled))
 
     async def _details(
         self, tool: Tool, invocation: ToolInvocation, signal: AbortSignal

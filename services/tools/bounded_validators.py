@@ -21,6 +21,7 @@ from jsonschema.protocols import Validator
 from jsonschema.validators import extend, validator_for
 from referencing import Registry
 
+from services.exhaustion import limited
 from services.outside_patterns import PatternBudget
 from services.tools.js_regex import compile_js
 from services.wire import Json, JsonObject
@@ -78,7 +79,7 @@ def schema_step(value: Json, more: int = 0) -> None:
     work = _work.get()
     work.steps -= 1 + more + (len(value) // _TEXT_PER_STEP if isinstance(value, str) else 0)
     if work.steps < 0:
-        raise SchemaLimit
+        raise limited(SchemaLimit())
 
 
 def bounded_validator(schema: JsonObject) -> Validator:

@@ -15,7 +15,7 @@ from itertools import product
 from pathlib import Path
 from typing import Final
 
-from services.exhaustion import notice
+from services.exhaustion import limited, notice
 from services.outside_patterns import OutsidePattern, PatternBudget, compile_outside
 from services.paths import is_text
 from services.tools.collation import collation_key
@@ -183,10 +183,8 @@ class _Search:
         entries = _entries(folder)
         self._budget.entries_left -= len(entries) + 1
         if self._budget.entries_left < 0:
-            raise GlobTooLarge(
-                f"The search looks at more than {MOST_ENTRIES} entries of folders; "
-                "name a narrower pattern."
-            )
+            looked = f"The search looks at more than {MOST_ENTRIES} entries of folders"
+            raise limited(GlobTooLarge(f"{looked}; name a narrower pattern."))
         return entries
 
 
@@ -239,9 +237,9 @@ def expand_braces(pattern: str) -> list[str]:
             `MOST_GROUPS`, or stands for more than `MOST_ALTERNATIVES` patterns.
     """
     if len(pattern) > LONGEST_GLOB:
-        raise GlobTooLarge(f"The glob pattern is longer than {LONGEST_GLOB} characters.")
+        raise limited(GlobTooLarge(f"The glob pattern is longer than {LONGEST_GLOB} characters."))
     if sum(1 for _ in _GROUP.finditer(pattern)) > MOST_GROUPS:
-        raise GlobTooLarge(f"The glob pattern has more than {MOST_GROUPS} extended groups.")
+        raise limited(GlobTooLarge(f"The glob has more than {MOST_GROUPS} extended groups."))
     return _expanded(pattern, 0)
 
 
@@ -252,7 +250,7 @@ def _expanded(pattern: str, depth: int) -> list[str]:
         parts = _offered(pattern, start, closing.get(start, -1))
         if parts:
             if depth == DEEPEST_BRACES:
-                raise GlobTooLarge(f"The glob pattern has more than {DEEPEST_BRACES} braces.")
+                raise limited(GlobTooLarge(f"The glob has more than {DEEPEST_BRACES} braces."))
             before = pattern[:start]
             after = _expanded(pattern[closing[start] + 1 :], depth + 1)
             inner: list[str] = []
@@ -266,9 +264,8 @@ def _expanded(pattern: str, depth: int) -> list[str]:
 
 def _check_count(count: int) -> None:
     if count > MOST_ALTERNATIVES:
-        raise GlobTooLarge(
-            f"The braces of the glob pattern stand for more than {MOST_ALTERNATIVES} patterns."
-        )
+        braces = "The braces of the glob pattern stand for"
+        raise limited(GlobTooLarge(f"{braces} more than {MOST_ALTERNATIVES} patterns."))
 
 
 def _closing_braces(pattern: str) -> dict[int, int]:

@@ -13,6 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
+from services.exhaustion import limited
 from services.node_errors import node_error_message
 from services.paths import InvalidPath, real_path
 from services.regular_files import read_regular
@@ -114,6 +115,7 @@ class _Importer:
 
     def _refused(self, path: str, why: str) -> str:
         self.budget.exhausted = True
+        limited(ValueError(f"Memory files: {why}"))
         return f"<!-- Import failed: {path} - {why} -->"
 
 

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from services.exhaustion import Shortage, notice, noticing
+from services.exhaustion import Shortage, limited, notice, noticing
 from services.node_errors import error_code, node_error_message
 from services.output_files import OutputFileError, write_output
 from services.presentation.errors import map_error, thrown_text, unexpected_error
@@ -126,3 +126,13 @@ def test_all_observers_receive_it_and_none_after_its_end():
         notice(FULL)
     notice(FULL)
     assert (len(first), len(second)) == (2, 1)
+
+
+def test_a_limit_of_the_product_is_reported_and_returned() -> None:
+    seen: list[Shortage] = []
+    error = ValueError("More than 3 imports.")
+
+    with noticing(seen.append):
+        assert limited(error) is error
+
+    assert seen == [Shortage(problem="More than 3 imports", by_limit=True)]
