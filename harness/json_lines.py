@@ -25,7 +25,7 @@ class JsonLines:
     Use as a context manager.
     """
 
-    def __init__(self, stream: TextIO, lock: JournalLock | None) -> None:
+    def __init__(self, stream: TextIO, lock: JournalLock | None = None) -> None:
         """Write to `stream` from where it stands; it is closed with this, then `lock` released."""
         self._stream = stream
         self._lock = lock

@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import signal
 import sys
+import tempfile
 import threading
 import warnings
 import weakref
@@ -22,6 +23,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from harness.debug_log import debug_is_logged, log_debug
+from harness.errors import UsageError
 from harness.experiment import with_parent
 from harness.experiment.announcing import announce_leftover, announce_to, announced, at_work
 from harness.experiment.backend import Backend
@@ -151,6 +153,9 @@ def _start_server(context: ForkServerContext) -> None:
     by a new program): it ends with this process, and without it nobody could tell when a worker
     has ended. Waiting for it with a process that does nothing keeps real workers from starting when
     nobody is there any more.
+
+    Raises:
+        UsageError: the server's socket cannot be made.
     """
     deaf = (signal.SIGINT, signal.SIGTERM)
     heard = [signal.signal(number, signal.SIG_IGN) for number in deaf]
@@ -162,6 +167,11 @@ def _start_server(context: ForkServerContext) -> None:
         with _silent():
             resource_tracker.ensure_running()
         forkserver.ensure_running()
+    except OSError as error:  # most often a TMPDIR too long for the name of a socket
+        problem = f"the server of workers cannot listen in {tempfile.gettempdir()}: {error}"
+        raise UsageError(
+            problem, "set TMPDIR to a folder with a shorter name, or give -n 1"
+        ) from error
     finally:
         os.environ.pop(with_parent.PARENT, None)
         for number, handler in zip(deaf, heard, strict=True):

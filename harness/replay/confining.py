@@ -62,10 +62,11 @@ class Cell:
         if not self.confines:
             yield
             return
-        for module in ("services.warm", *warm_modules(engines)):
-            importlib.import_module(module)
+        importlib.import_module("services.warm")
+        loaded = [importlib.import_module(name) for name in warm_modules(engines)]
+        code = [Path(module.__file__).parent for module in loaded if module.__file__]
         confinement = Confinement(self._refused)
-        with confined(confinement), walled(confinement, [folder]):
+        with confined(confinement), walled(confinement, [folder], code):
             yield
 
     def watch(self, paths: RunPaths, moment: Callable[[], str]) -> None:

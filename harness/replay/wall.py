@@ -79,10 +79,12 @@ _Arguments: TypeAlias = tuple[Any, ...]
 class _Wall:
     """One confined run's limits."""
 
-    def __init__(self, confinement: Confinement, folders: Sequence[Path]) -> None:
+    def __init__(
+        self, confinement: Confinement, folders: Sequence[Path], code: Sequence[Path]
+    ) -> None:
         self._confinement = confinement
         self._folders = tuple(os.path.realpath(folder) for folder in folders)
-        self._code = _code_folders()
+        self._code = (*_code_folders(), *(os.path.realpath(folder) for folder in code))
         self._refusing = False
 
     def check(self, event: str, arguments: _Arguments) -> None:
@@ -123,7 +125,7 @@ class _Wall:
             return
         if place == os.devnull:
             return
-        if not writes and (_is_inside(place, self._code) or _is_importing()):
+        if not writes and (_is_inside(place, self._code) or _is_code(place)):
             return
         self._refuse(Seam.FILE, text)
 
@@ -139,13 +141,15 @@ _CURRENT: Final[ContextVar[_Wall | None]] = ContextVar("wall", default=None)
 
 
 @contextmanager
-def walled(confinement: Confinement, folders: Sequence[Path]) -> Iterator[None]:
+def walled(
+    confinement: Confinement, folders: Sequence[Path], code: Sequence[Path] = ()
+) -> Iterator[None]:
     """Keep what runs inside the `with` block to `folders`, and report other uses as refusals.
 
-    Reading Python's own code and the installed packages stays allowed.
+    Reading `code`, Python's own code and the installed packages stays allowed.
     """
     _install()
-    token = _CURRENT.set(_Wall(confinement, folders))
+    token = _CURRENT.set(_Wall(confinement, folders, code))
     bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         yield
@@ -180,8 +184,13 @@ def _code_folders() -> tuple[str, ...]:
     return tuple(os.path.realpath(folder) for folder in folders)
 
 
-def _is_importing() -> bool:
-    """Whether Python's import system is at work, which looks for code in all of `sys.path`."""
+def _is_code(place: str) -> bool:
+    """Whether a read is one of Python's own for code that lies elsewhere.
+
+    The import system looks through all of `sys.path`, and a traceback quotes a module's source.
+    """
+    if any(getattr(module, "__file__", None) == place for module in list(sys.modules.values())):
+        return True
     frame: FrameType | None = sys._getframe(1)
     while frame is not None:
         if frame.f_globals.get("__name__", "").startswith("importlib."):

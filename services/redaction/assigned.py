@@ -56,6 +56,8 @@ _ENVIRONMENT: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")
 
 def _holds(name: str) -> tuple[SecretKind, values.Holds] | None:
     """What a value under `name`, in small letters, must be like; `None` where it is no secret."""
+    if name.startswith("--no-"):  # a switch, which takes no value
+        return None
     if name[-1:].isdigit():
         name = name.rstrip("_-0123456789")
     if name.endswith("s") and not name.endswith("ss"):

@@ -2,6 +2,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -37,16 +38,19 @@ pytestmark = [
 ]
 
 
-def killed(folder: Path, base: list[str], runs: int, jobs: list[int]) -> str:
-    """Kill runs in a process of their own, which adopts what they leave; returns what it tells."""
-    asked = json.dumps([base, str(folder), runs, jobs])
-    done = subprocess.run(
-        [sys.executable, "-c", MEASURE, asked],
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
-        stdout=subprocess.PIPE,
-        text=True,
-        check=False,
-    )
+def killed(base: list[str], runs: int, jobs: list[int]) -> str:
+    """Kill runs in a process of their own, which adopts what they leave; returns its output.
+
+    The folder has a short name: the socket of the server of workers lies in it.
+    """
+    with tempfile.TemporaryDirectory(prefix="k") as folder:
+        done = subprocess.run(
+            [sys.executable, "-c", MEASURE, json.dumps([base, folder, runs, jobs])],
+            env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+            stdout=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
     assert done.returncode == 0, done.stdout
     return done.stdout
 
@@ -55,21 +59,17 @@ def test_runs_killed_anywhere_lose_nothing_and_leave_nobody(tmp_path: Path) -> N
     corpus = write_corpus(tmp_path / "corpus", **CASES)
     (tmp_path / "start.py").write_text(START)
 
-    told = killed(
-        tmp_path, [sys.executable, str(tmp_path / "start.py"), "run", str(corpus)], 2, [1, 2]
-    )
+    told = killed([sys.executable, str(tmp_path / "start.py"), "run", str(corpus)], 2, [1, 2])
 
     assert "-n 2: 12 cases" in told
     assert "runs with which something was wrong: 0" in told
 
 
-def test_real_runs_killed_anywhere_lose_nothing_and_leave_nobody(tmp_path: Path) -> None:
+def test_real_runs_killed_anywhere_lose_nothing_and_leave_nobody() -> None:
     names = ("abort/during_shell", "tools/shell_job_left_behind", "tools/background_running")
     cassettes = [str(REPOSITORY / "cassettes" / f"{name}.yaml") for name in names]
 
-    told = killed(
-        tmp_path, [sys.executable, "-m", "harness.cli", "run", *cassettes, "--trust"], 1, [1]
-    )
+    told = killed([sys.executable, "-m", "harness.cli", "run", *cassettes, "--trust"], 1, [1])
 
     assert "-n 1: 3 cases" in told
     assert "runs with which something was wrong: 0" in told

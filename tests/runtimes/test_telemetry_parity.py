@@ -62,7 +62,7 @@ def unmeasured(name: str, runtime: str) -> str:
 
 def read(file: Path) -> tuple[list[Any], list[Any]]:
     # What was said names the run's own folders.
-    text = re.sub(r"parity-\w{8}", "parity-folder", file.read_text("ascii"))
+    text = re.sub(r"parity_\w{8}", "parity-folder", file.read_text("ascii"))
     lines = [json.loads(line) for line in text.splitlines()]
     spans = [line["resourceSpans"][0]["scopeSpans"][0] for line in lines if "resourceSpans" in line]
     metrics = [line["resourceMetrics"][0] for line in lines if "resourceMetrics" in line]

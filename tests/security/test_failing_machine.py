@@ -10,6 +10,7 @@ import os
 import shlex
 import subprocess
 import sys
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import IO
@@ -326,19 +327,20 @@ def test_of_several_that_go_on_at_once_one_does(tmp_path):
 
 
 @pytest.fixture
-def small_disk(tmp_path):
-    """A file system of 24 MB, for the folders of runs."""
-    place = tmp_path / "small"
-    place.mkdir()
+def small_disk():
+    """A file system of 24 MB, for the folders of runs. Its name is short, as a socket's must be."""
+    place = Path(tempfile.mkdtemp())
     mounted = subprocess.run(
         ["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", str(place)],
         capture_output=True,
         check=False,
     )
     if mounted.returncode != 0:
+        place.rmdir()
         pytest.skip("only root may mount a file system that can be filled")
     yield place
     subprocess.run(["umount", str(place)], check=True)
+    place.rmdir()
 
 
 def _leave(place: Path, left: int) -> None:

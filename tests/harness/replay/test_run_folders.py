@@ -93,8 +93,8 @@ def test_a_start_beside_does_not_keep_a_run_from_its_folder(
     """The other one comes between making the folder and locking it, once."""
     make, between = tempfile.mkdtemp, iter([remove_left_folders])
 
-    def disturbed(*, prefix: str) -> str:
-        made = make(prefix=prefix)
+    def disturbed(*, prefix: str, dir: str | None) -> str:
+        made = make(prefix=prefix, dir=dir)
         next(between, lambda: None)()
         return made
 

@@ -14,6 +14,7 @@ import pytest
 import harness.replay.runner as runner
 from harness.cassette.format import Cassette
 from harness.cassette.load import build_cassette
+from harness.errors import ReplayFailure
 from harness.replay.observation import Observation
 from harness.replay.runner import observe_cassette, run_cassette
 from harness.replay.trace import trace_json
@@ -156,7 +157,8 @@ def test_a_run_that_memory_did_not_suffice_for_decides_nothing(
 
     monkeypatch.setattr(runner, "open_runtime", too_big)
 
-    assert (run().blocker or "").startswith("broke: MemoryError")
+    with pytest.raises(ReplayFailure, match="Cannot allocate memory"):
+        run()
 
 
 def test_a_request_without_a_step_is_noted_and_left_over_steps_are_listed() -> None:

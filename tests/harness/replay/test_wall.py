@@ -1,8 +1,10 @@
+import importlib
 import os
 import shutil
 import socket
 import subprocess
 import sys
+import traceback
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -157,3 +159,36 @@ def test_what_reports_a_refusal_may_use_files(folders: tuple[Path, Path]) -> Non
         (elsewhere / "new").write_text("x")
 
     assert read == ["x"]
+
+
+def test_a_traceback_can_quote_code_that_lies_elsewhere(tmp_path: Path) -> None:
+    code = tmp_path / "code"
+    code.mkdir()
+    (code / "parity_test_module.py").write_text("def fail():\n    raise ValueError('here')\n")
+    sys.path.insert(0, str(code))
+    try:
+        module = importlib.import_module("parity_test_module")
+    finally:
+        sys.path.remove(str(code))
+    seen: list[Refusal] = []
+
+    with walled(Confinement(seen.append), [tmp_path / "own"]):
+        try:
+            module.fail()
+        except ValueError:
+            text = traceback.format_exc()
+
+    assert seen == []
+    assert "raise ValueError('here')" in text
+
+
+def test_the_code_of_a_runtime_can_be_read_and_not_changed(folders: tuple[Path, Path]) -> None:
+    own, code = folders
+    seen: list[Refusal] = []
+
+    with walled(Confinement(seen.append), [own], [code]):
+        assert (code / "there").read_text() == "x"
+        with pytest.raises(Refused):
+            (code / "new").write_text("x")
+
+    assert len(seen) == 1

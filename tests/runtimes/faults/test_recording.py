@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from harness.replay import runner
 from harness.replay.observation import Observation
 from services.chat_recording import DISK_FULL
 from services.workspace import Workspace
@@ -118,7 +120,15 @@ def test_a_spoilt_line_in_the_middle_is_passed_over(stage: Stage, line: bytes) -
     ]
 
 
-def test_a_full_disk_ends_the_recording_and_not_the_run(stage: Stage) -> None:
+def _on_any_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Look at the product's own behaviour: the harness would not judge such a run."""
+    monkeypatch.setattr(runner, "machine_suffices", lambda *given: nullcontext())
+
+
+def test_a_full_disk_ends_the_recording_and_not_the_run(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _on_any_machine(monkeypatch)
     if not FULL.exists():
         pytest.skip("this system has no /dev/full")
 
@@ -140,7 +150,10 @@ def test_a_full_disk_ends_the_recording_and_not_the_run(stage: Stage) -> None:
     assert not seen.recording
 
 
-def test_a_disk_that_fills_up_meanwhile_is_told_of_once(stage: Stage) -> None:
+def test_a_disk_that_fills_up_meanwhile_is_told_of_once(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _on_any_machine(monkeypatch)
     if not FULL.exists():
         pytest.skip("this system has no /dev/full")
 

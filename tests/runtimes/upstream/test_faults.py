@@ -184,8 +184,9 @@ def test_parity_run_is_inconclusive_and_says_why(tmp_path: Path) -> None:
             "script: [{send: x}]\nmodel: [{text: hi}]\n"
         )
 
+    words = [sys.executable, "-m", "harness.cli", "run", str(corpus)]
     done = subprocess.run(
-        [sys.executable, "-m", "harness.cli", "run", corpus, "--candidate", "upstream", "-n", "2"],
+        [*words, "--candidate", "upstream", "-n", "2", "--trust"],
         capture_output=True,
         text=True,
         cwd=tmp_path,
