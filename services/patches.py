@@ -17,6 +17,9 @@ from typing import Final, NamedTuple
 
 __all__ = ["Change", "ChangeKind", "line_changes", "unified_patch"]
 
+MOST_STEPS: Final = 3_000_000
+"""The most steps of the search for the shortest edit. Beyond them all lines after the common start
+are removed and added."""
 _NO_NEWLINE: Final = "\\ No newline at end of file"
 
 
@@ -113,8 +116,14 @@ def _search(old: list[int], new: list[int], place: int, last: _Run | None) -> _R
     old_end, new_end = len(old) - 1, len(new) - 1
     best: dict[int, tuple[int, _Run | None]] = {0: (place, last)}
     low, high = -len(old) - len(new), len(old) + len(new)
+    steps = 0
+    first, common = place, last
     for length in range(1, len(old) + len(new) + 1):
-        for diagonal in range(max(low, -length), min(high, length) + 1, 2):
+        diagonals = range(max(low, -length), min(high, length) + 1, 2)
+        steps += len(diagonals)
+        if steps > MOST_STEPS:
+            return _replace_all(old_end - first, new_end - first, common)
+        for diagonal in diagonals:
             removing = best.pop(diagonal - 1, None)
             adding = best.get(diagonal + 1)
             if adding is not None and not 0 <= adding[0] - diagonal <= new_end:

@@ -29,6 +29,7 @@ __all__ = [
     "js_number",
     "js_slice",
     "js_trim",
+    "js_trim_end",
     "printable",
 ]
 
@@ -75,6 +76,11 @@ def js_slice(text: str, start: int, end: int | None = None) -> str:
 def js_trim(text: str) -> str:
     """`String.prototype.trim`: JavaScript's white space, which is not quite Python's."""
     return text.strip(_JS_WHITE_SPACE)
+
+
+def js_trim_end(text: str) -> str:
+    """`String.prototype.trimEnd`: the same white space, at the end alone."""
+    return text.rstrip(_JS_WHITE_SPACE)
 
 
 def js_json(value: Json) -> str:

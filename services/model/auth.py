@@ -161,7 +161,7 @@ def _base_url(variables: Mapping[str, str], name: str) -> str | None:
 def parse_custom_headers(text: str | None) -> dict[str, str]:
     """`Name: value, Other: value` as a dict; a comma inside a value stays in the value."""
     headers: dict[str, str] = {}
-    for entry in re.split(r",(?=\s*[^,:]+:)", text or ""):
+    for entry in re.split(r",(?=[^,:]+:)", text or ""):
         name, colon, value = entry.strip().partition(":")
         if colon and name.strip():
             headers[name.strip()] = value.strip()

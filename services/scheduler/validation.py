@@ -221,9 +221,14 @@ class Validator:
         self._store.transition(call.call_id, CallStatus.ERROR, response)
 
 
+LONGEST_COMPARED: Final = 1000
+"""The most characters of an unknown name that are compared with the names of tools."""
+
+
 def tool_suggestion(unknown: str, names: Iterable[str]) -> str:
     """The nearest tool names as a sentence with a leading space; empty without any tool."""
-    ranked = sorted(names, key=lambda name: _distance(unknown, name))
+    compared = unknown[:LONGEST_COMPARED]
+    ranked = sorted(names, key=lambda name: _distance(compared, name))
     nearest = [f'"{name}"' for name in ranked[:_SUGGESTIONS]]
     if not nearest:
         return ""

@@ -7,24 +7,30 @@ Source: core `tools/edit.ts`, `calculateReplacement`.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Final
 
 from services.tools.texts import JS_SPACE
-from services.wire import js_length, js_trim
+from services.wire import js_length, js_trim, js_trim_end
 
 __all__ = ["Replacement", "levenshtein", "replace_text"]
 
 _LINE: Final = re.compile("[^\n\r\u2028\u2029]*(?:\n|\\Z)")
 _SPACES: Final = re.compile(f"{JS_SPACE}+")
 _LEADING: Final = re.compile(f"\\A{JS_SPACE}+")
-_TRAILING: Final = re.compile(f"{JS_SPACE}+\\Z")
 _DELIMITERS: Final = "():[]{}><="
 _FUZZY_THRESHOLD: Final = 0.1
 _SPACE_WEIGHT: Final = 0.1
 _FUZZY_SHORTEST: Final = 10
 _FUZZY_EFFORT: Final = 400_000_000
+_TOKEN_EFFORT: Final = 50_000_000
+"""The most tokens to compare in the search by tokens, each one at each line. Beyond it nothing is
+found, as beyond the effort of the search for similar lines."""
+_COMPILING: Final = 1000
+"""How many lines the compiling of the tokens counts for."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,25 +73,36 @@ def _flexible(text: str, search: str, replace: str) -> Replacement | None:
     lines = _lines(text)
     wanted = [js_trim(line) for line in search.split("\n")]
     replacement = replace.split("\n")
-    count = place = 0
-    while place <= len(lines) - len(wanted):
-        window = lines[place : place + len(wanted)]
-        if [js_trim(line) for line in window] == wanted:
-            count += 1
-            block = "\n".join(_indented(replacement, _indentation(window[0])))
-            if replace and window[-1].endswith("\n") and not block.endswith("\n"):
-                block += "\n"
-            lines[place : place + len(wanted)] = [block]
-        place += 1
+    result: list[str] = []
+    done = count = 0
+    for place in _places([js_trim(line) for line in lines], wanted):
+        count += 1
+        last = lines[place + len(wanted) - 1]
+        block = "\n".join(_indented(replacement, _indentation(lines[place])))
+        if replace and last.endswith("\n") and not block.endswith("\n"):
+            block += "\n"
+        result += [*lines[done:place], block]
+        done = place + len(wanted)
     if not count:
         return None
-    return Replacement(text=_same_ending(text, "".join(lines)), occurrences=count)
+    result += lines[done:]
+    return Replacement(text=_same_ending(text, "".join(result)), occurrences=count)
+
+
+def _places(lines: Sequence[str], wanted: Sequence[str]) -> Iterator[int]:
+    """Where `wanted` begins in `lines`, from the start and without overlaps, in linear time."""
+    whole, part = "\n".join(("", *lines, "")), "\n".join(("", *wanted, ""))
+    starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
+    found = whole.find(part)
+    while found >= 0:
+        yield bisect_left(starts, found)
+        found = whole.find(part, found + len(part) - 1)
 
 
 def _by_tokens(text: str, search: str, replace: str, *, allow_multiple: bool) -> Replacement | None:
     spaced = "".join(f" {char} " if char in _DELIMITERS else char for char in search)
     tokens = [re.escape(token) for token in _SPACES.split(spaced) if token]
-    if not tokens:
+    if not tokens or (text.count("\n") + _COMPILING) * len(tokens) > _TOKEN_EFFORT:
         return None
     pattern = re.compile(f"^([ \t]*){f'{JS_SPACE}*'.join(tokens)}", re.MULTILINE)
     count = sum(1 for _ in pattern.finditer(text))
@@ -103,13 +120,13 @@ def _similar(text: str, old: str, search: str, replace: str) -> Replacement | No
     lines = _lines(text)
     if length < _FUZZY_SHORTEST or len(lines) * length**2 > _FUZZY_EFFORT:
         return None
-    wanted = [_trim_end(line) for line in _lines(search)]
+    wanted = [js_trim_end(line) for line in _lines(search)]
     height, block = len(wanted), "\n".join(wanted)
     if not block:
         return None
     scores: list[tuple[float, int]] = []
     for place in range(len(lines) - height + 1):
-        window = "\n".join(_trim_end(line) for line in lines[place : place + height])
+        window = "\n".join(js_trim_end(line) for line in lines[place : place + height])
         score = _score(window, block)
         if score is not None:
             scores.append((score, place))
@@ -177,10 +194,6 @@ def levenshtein(left: str, right: str) -> int:
 
 def _lines(text: str) -> list[str]:
     return _LINE.findall(text)[:-1]
-
-
-def _trim_end(line: str) -> str:
-    return _TRAILING.sub("", line)
 
 
 def _indentation(line: str) -> str:

@@ -12,13 +12,11 @@ from pathlib import Path
 from typing import Final
 
 from services.exhaustion import notice
-from services.tools.texts import JS_SPACE
-from services.wire import JsonObject, js_trim
+from services.wire import JsonObject, js_trim, js_trim_end
 
 __all__ = ["Match", "report"]
 
 _LONGEST_LINE: Final = 2000
-_TRAILING: Final = re.compile(f"{JS_SPACE}+\\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +78,7 @@ def report(
 
 
 def _line(match: Match) -> str:
-    line = _TRAILING.sub("", match.line)
+    line = js_trim_end(match.line)
     if len(line) > _LONGEST_LINE:
         line = f"{line[:_LONGEST_LINE]}... [truncated]"
     return f"L{match.number}{'-' if match.is_context else ':'} {line}"

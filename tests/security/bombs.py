@@ -114,8 +114,8 @@ def _globs() -> Iterator[tuple[str, Document]]:
         listed = _call("list_directory", dir_path=".", ignore=[glob])
         yield f"ignore_{name}", _bomb(_step(listed), files=files)
     for name in ("deep_stars", "stars_between", "stars_in_name", "open_groups"):
-        for file in (".gitignore", ".geminiignore"):
-            files = {**tree, **NAMES, ".git/HEAD": "ref: x\n", file: f"{GLOBS[name]}\n" * 3}
+        for file, git in ((".gitignore", {".git/HEAD": "ref: x\n"}), (".geminiignore", {})):
+            files = {**tree, **NAMES, **git, file: f"{GLOBS[name]}\n" * 3}
             yield f"{file[1:]}_{name}", _bomb(_step(_call("glob", pattern="**/*")), files=files)
     lines = "".join(f"x*{n}\n" for n in range(200_000))
     files = {**tree, ".git/HEAD": "ref: x\n", ".gitignore": lines}
@@ -138,7 +138,7 @@ def _memory() -> Iterator[tuple[str, Document]]:
         "itself": "@./GEMINI.md\n" * 1_000,
     }
     for name, text in texts.items():
-        files = {**ten, "GEMINI.md": text, "large.md": "x" * 1_000_000, ".git/HEAD": "ref: x\n"}
+        files = {**ten, "GEMINI.md": text, "large.md": "x" * 1_000_000}
         yield f"memory_{name}", _bomb(files=files)
 
 

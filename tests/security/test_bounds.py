@@ -16,12 +16,16 @@ import pytest
 from services import outside_patterns
 from services.hook_definitions import CommandHook, HookDefinition
 from services.hooks.planning import Subject, make_plan
+from services.model.stream import visible_text
 from services.outside_patterns import PatternLimit
+from services.patches import line_changes
 from services.policy.patterns import _has_nested_quantifier, compile_pattern, is_safe_pattern
 from services.policy.rules import Decision, PolicyCall, PolicyRule, rule_matches
+from services.scheduler.validation import tool_suggestion
 from services.state import ApprovalMode
 from services.subagents.output_issues import flattened_issues
 from services.threads import ThreadPaths
+from services.tools.edit_strategies import replace_text
 from services.tools.globbing import (
     MOST_ALTERNATIVES,
     GlobBudget,
@@ -30,6 +34,7 @@ from services.tools.globbing import (
     find_files,
     path_pattern,
 )
+from services.tools.grep_report import Match, report
 from services.tools.ignore import FileDiscovery
 from services.tools.memory_imports import MOST_IMPORTED_BYTES, MOST_IMPORTS, with_imports
 from services.tools.schema import ParameterSchema
@@ -337,3 +342,46 @@ def test_an_id_of_a_call_may_be_anything():
     threads.chunk("main", {"candidates": [{"content": {"parts": parts}}]})
     threads.call("t__1", "t", None)
     assert threads.of_call("t__1") == "0/2"
+
+
+@pytest.mark.parametrize(
+    ("text", "old"),
+    [
+        ("a b c\n" * 200_000, "a b c\n" * 2_000 + "zz"),
+        (" " * 200_000 + "x", "( " * 3_000 + "b"),
+        ("a\n" + " " * 300_000 + "b\n", "no such text"),
+    ],
+    ids=["lines", "tokens", "spaces"],
+)
+def test_what_an_edit_does_not_find_is_not_searched_for_long(text, old):
+    assert replace_text(text, old, "y", allow_multiple=False).occurrences == 0
+
+
+def test_the_lines_of_an_edit_are_found_without_overlaps():
+    made = replace_text("  a\n  b\n  a\n  b\na", "a\nb", "x", allow_multiple=False)
+    assert (made.text, made.occurrences) == ("  x\n  x\na", 2)
+
+
+def test_texts_with_little_in_common_are_compared_in_bounded_time():
+    old = "".join(f"{number * 7919 % 3}\n" for number in range(20_000))
+    new = "".join(f"{number * number % 11 % 4}\n" for number in range(20_000))
+    changes = line_changes(old, new)
+    assert "".join("".join(each.lines) for each in changes if each.kind != "added") == old
+    assert "".join("".join(each.lines) for each in changes if each.kind != "removed") == new
+
+
+def test_comments_of_an_answer_are_taken_out_in_linear_time():
+    assert visible_text("<!--" * 200_000) == "<!--" * 200_000
+    assert visible_text("<!-" * 30 + "<!---->" + "-x-->" * 30) == ""
+    assert visible_text("<!-" * 20_000 + "<!---->" + "-x-->" * 20_000)
+
+
+def test_a_long_unknown_name_is_compared_in_part():
+    names = [f"tool_{number}" for number in range(50)]
+    assert tool_suggestion("x" * 1_000_000, names).startswith(" Did you mean one of: ")
+
+
+def test_a_line_of_spaces_is_shown_quickly():
+    found = Match("a.txt", "/a.txt", 1, "x" + " " * 300_000 + "y")
+    content, _ = report([found, found, found, found], {"pattern": "x"}, "here", 100)
+    assert content.count("[truncated]") == 4

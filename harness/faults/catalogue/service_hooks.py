@@ -68,7 +68,7 @@ def _all_at_once(make_plan: Any) -> Any:
 
 
 def _whole_names(found: Any) -> Any:
-    return lambda pattern, tool: found(f"^(?:{pattern})$", tool)
+    return lambda pattern, tool, budget: found(f"^(?:{pattern})$", tool, budget)
 
 
 def _two_alone_refuses(plain: Any) -> Any:
