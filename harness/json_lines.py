@@ -15,8 +15,10 @@ from services.redaction import redacted_value
 __all__ = ["JsonLines", "changed"]
 
 
-_PACKED: Final = ("timelines",)
-"""Keys whose text was cleaned before it was packed, and can look like anything now."""
+_AS_IT_IS: Final = ("inventory", "timelines")
+"""Keys that are written without a look for secrets. A timeline's text was cleaned before it was
+packed, and can look like anything now. An inventory has digests under names of files, and a digest
+under a name such as `max_tokens` looks like a secret."""
 
 
 class JsonLines:
@@ -36,7 +38,7 @@ class JsonLines:
         Raises:
             ReplayFailure: it cannot be written; the file is closed.
         """
-        kept = {key: line[key] for key in _PACKED if key in line}
+        kept = {key: line[key] for key in _AS_IT_IS if key in line}
         try:
             self._stream.write(json.dumps({**redacted_value(line), **kept}) + "\n")
             self._stream.flush()

@@ -48,7 +48,7 @@ _KEYS: Final = re.compile(
 )
 _NO_TOKENS: Final = re.compile(
     r"(?:page|next|continuation|sync|cancel|cancellation|output|prompt|thoughts?|progress|cursor"
-    r"|(?:^|[_.\-])(?:input|total|max|min|num|count|pad|eos|bos|unk|mask|special|stop|start|end"
+    r"|(?:^|[_./\-])(?:input|total|max|min|num|count|pad|eos|bos|unk|mask|special|stop|start|end"
     r"|change|first|last|prev|resume))[_.\-]?\Z"
 )
 _ENVIRONMENT: Final = re.compile(r"[A-Z][A-Z0-9_]*\Z")

@@ -62,6 +62,15 @@ def test_it_reads_back_what_was_written(tmp_path: Path) -> None:
     assert (record.in_flight, record.missing, record.torn, record.ended) == ((), (), False, True)
 
 
+def test_digests_under_names_that_look_like_secrets_stay_as_they_are(tmp_path: Path) -> None:
+    inventory = with_files("corpus", a__api_key="a", a__max_tokens="b", a__password="c")
+
+    with Journal(tmp_path / "j", HEADER, inventory):
+        pass
+
+    assert read_journal(tmp_path / "j").inventory == inventory
+
+
 def test_how_long_a_case_took_is_no_part_of_its_result(tmp_path: Path) -> None:
     found = []
     for name, took_ms in (("quick", 1.0), ("slow", 2000.0)):
