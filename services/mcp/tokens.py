@@ -142,7 +142,7 @@ class TokenStore:
             return {}
         except OSError as error:
             problem = node_error_message(error, "open", self._path)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             problem = f"{self._path} is no list of tokens: {error}"
         self._feedback("error", f"Failed to load MCP OAuth tokens: {problem}")
         return {}
@@ -201,7 +201,7 @@ def _token_answer(response: httpx2.Response) -> JsonObject:
         raise TokenError(f"Token refresh failed: {response.status_code} - {text}")
     try:
         answer: Any = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         answer = {key: values[0] for key, values in parse_qs(text).items()}
     if not isinstance(answer, dict) or not isinstance(answer.get("access_token"), str):
         raise TokenError("Token refresh failed: no access token in the answer")

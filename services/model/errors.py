@@ -434,7 +434,7 @@ def _response_error(error: object) -> Mapping[str, Json]:
     if isinstance(data, str):
         try:
             data = json.loads(data)
-        except ValueError:
+        except (ValueError, RecursionError):
             return {}
     return error_fields(error_fields(data).get("error"))
 

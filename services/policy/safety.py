@@ -236,7 +236,7 @@ class SafetyCheckers:
             return SafetyVerdict(Decision.DENY, f"S{title} exited with code {code}{said}")
         try:
             return _answer(json.loads(ended.stdout))
-        except ValueError as problem:
+        except (ValueError, RecursionError) as problem:
             return SafetyVerdict(Decision.DENY, f"Failed to parse output from s{title}: {problem}")
 
 

@@ -64,7 +64,7 @@ class SavedAnswers:
             document = tomllib.loads(file.read_bytes().decode("utf-8", "replace"))
         except FileNotFoundError:
             return {}
-        except tomllib.TOMLDecodeError:
+        except (tomllib.TOMLDecodeError, RecursionError):
             self._tell(
                 "warning",
                 "Syntax error found in policy file. Backing up corrupted file to "

@@ -103,6 +103,9 @@ def _load(file: Path, text: str, tier: Tier, loaded: LoadedPolicies) -> None:
     except tomllib.TOMLDecodeError as problem:
         errors.syntax(syntax_problem(str(problem), text))
         return
+    except RecursionError:
+        errors.syntax(TomlProblem("Values are nested too deeply", None))
+        return
     mixed = _mixed_array(document)
     if mixed is not None:
         errors.syntax(TomlProblem(mixed, None))

@@ -47,7 +47,7 @@ def target_url(definition: RemoteAgentDefinition) -> str | None:
         return definition.card_url
     try:
         card = json.loads(definition.card_json or "")
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     url = card.get("url") if isinstance(card, dict) else None
     return url if isinstance(url, str) and url else None
