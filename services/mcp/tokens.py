@@ -152,7 +152,7 @@ class TokenStore:
             return {}
         except OSError as error:
             problem = node_error_message(error, "open", self._path)
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
+        except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             problem = f"{self._path} is no list of tokens: {error}"
         self._feedback("error", f"Failed to load MCP OAuth tokens: {problem}")
         return {}

@@ -41,7 +41,7 @@ DEEPEST_BRACES: Final = 50
 """The most braces of a glob that lie in, or follow, each other."""
 MOST_GROUPS: Final = 10
 """The most extended groups, such as `!(a)`, in a glob. Each one can double the time of reading."""
-MOST_ENTRIES: Final = 1_000_000
+MOST_ENTRIES: Final = 500_000
 """The most entries of folders that the globs of one call may look at."""
 
 _RANGE: Final = re.compile(r"(-?\d{1,15})\.\.(-?\d{1,15})(?:\.\.(-?\d{1,15}))?")

@@ -42,6 +42,8 @@ __all__ = ["WebFetchTool"]
 
 logger = logging.getLogger(__name__)
 
+MOST_URLS: Final = 100
+"""The most URLs of one prompt. Each one has its host looked up, one after the other."""
 _SHOWN_PROMPT: Final = 100
 _DIRECT: Final[JsonObject] = {
     "type": "object",
@@ -103,6 +105,8 @@ class WebFetchTool(DeclarativeTool):
                 "The 'prompt' must contain at least one valid URL (starting with http:// or "
                 "https://)."
             )
+        if len(urls) > MOST_URLS:
+            return f"The 'prompt' contains more than {MOST_URLS} URLs."
         return None
 
     def invocation(self, params: JsonObject) -> ToolInvocation:

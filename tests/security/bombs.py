@@ -70,7 +70,8 @@ def _step(*calls: dict[str, Any]) -> dict[str, Any]:
 def _bomb(*steps: Any, **keys: Any) -> Document:
     """A cassette whose model gives `steps` and then says that it is done."""
     session = {"model": "gemini-2.5-flash", **keys.pop("session", {})}
-    session["settings"] = {"skipNextSpeakerCheck": True, **session.get("settings", {})}
+    usual = {"skipNextSpeakerCheck": True, "disableLoopDetection": True}
+    session["settings"] = {**usual, **session.get("settings", {})}
     return {
         "cassette": 1,
         "phase": "A",
@@ -303,6 +304,10 @@ def _streams() -> Iterator[tuple[str, Document]]:
     yield "answer_parts", _bomb(model=[{"stream": [{"candidates": [{"content": content}]}]}])
     yield "answer_ticks", _bomb(model=[{"text": "`" * 500_000 + "\n" + "* " * 500_000}])
     yield "answer_same", _bomb(model=[{"text": "abcdefghij" * 500_000}])
+    watched = {"session": {"settings": {"disableLoopDetection": False}}}
+    yield "answer_watched", _bomb(model=[{"text": "abcdefghij" * 500_000}], **watched)
+    marks = "|" + "a" * 5_000 + "\n"
+    yield "answer_marks", _bomb(model=[{"text": marks * 200 + "<!--" * 100_000}], **watched)
     yield "delays", _bomb(model=[{"text": "x", "delay_ms": 9e11}])
     yield "hang", _bomb(model=[{"hang": True}])
     sends = [{"send": f"message {n}"} for n in range(2_000)]

@@ -223,5 +223,5 @@ def _expiry_ms(token: str) -> int | None:
         body = token.split(".")[1]
         claims = parse_json(base64.urlsafe_b64decode(body + "=" * (-len(body) % 4)))
         return int(claims["exp"]) * 1000
-    except (IndexError, KeyError, TypeError, ValueError):
+    except (IndexError, KeyError, TypeError, ValueError, RecursionError):
         return None

@@ -251,3 +251,14 @@ def test_an_array_of_several_types_is_no_toml_here(tmp_path: Path) -> None:
         "toml_parse",
         "Inline lists must be a single type, not a mix of string and integer",
     )
+
+
+def test_values_that_are_nested_too_deeply_are_reported(tmp_path: Path) -> None:
+    loaded = load(
+        tmp_path,
+        deep="x = " + "[" * 50_000,
+        sound='[[rule]]\ntoolName = "t"\ndecision = "allow"\npriority = 1',
+    )
+    [error] = loaded.errors
+    assert "Values are nested too deeply" in str(error)
+    assert [rule.tool_name for rule in loaded.rules] == ["t"]

@@ -56,3 +56,10 @@ def test_skills_are_the_folders_own_and_those_one_level_down(tmp_path):
 
 def test_a_folder_that_is_not_there_has_none(tmp_path):
     assert load_skills(tmp_path / "none") == []
+
+
+def test_a_skill_with_endless_front_matter_is_left_out(tmp_path, caplog):
+    lines = "".join(f"k{number}: {number}\n" for number in range(20_000))
+    file = skill_at(tmp_path, f"---\nname: x\ndescription: y\n{lines}---\nGo.\n")
+    assert load_skill(file) is None
+    assert "its front matter is longer than 100000 characters" in caplog.text

@@ -339,3 +339,9 @@ class TestDirectFetch:
         assert result.error.message == (
             "Access to blocked or private host http://10.0.0.1/ is not allowed."
         )
+
+
+async def test_a_prompt_with_too_many_urls_is_refused(bench):
+    prompt = " ".join(f"https://h{number}.invalid/" for number in range(101))
+    said = bench.fault("web_fetch", prompt=prompt)
+    assert said == "The 'prompt' contains more than 100 URLs."
