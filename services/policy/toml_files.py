@@ -106,9 +106,11 @@ def _load(file: Path, text: str, tier: Tier, loaded: LoadedPolicies) -> None:
     except tomllib.TOMLDecodeError as problem:
         errors.syntax(syntax_problem(str(problem), text))
         return
-    except (ValueError, RecursionError) as problem:
-        # A number of some thousand digits, or a nest of as many levels, is no error of TOML's.
+    except ValueError as problem:  # a number of some thousand digits is no error of TOML's
         errors.syntax(TomlProblem(str(problem), None))
+        return
+    except RecursionError:
+        errors.syntax(TomlProblem("Values are nested too deeply", None))
         return
     mixed = _mixed_array(document)
     if mixed is not None:
