@@ -202,6 +202,6 @@ def _check_rule(rule: Json, path: str) -> None:
     _check_type(pattern, "text", f"{path}.argsPattern")
     try:
         re.compile(pattern)
-    except re.error as error:
+    except (re.error, OverflowError, RecursionError) as error:
         problem = f"is not a regular expression: {error}"
         raise FormatProblem(f"{path}.argsPattern", problem, "correct the expression") from error

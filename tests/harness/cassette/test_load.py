@@ -608,6 +608,11 @@ def test_a_wrong_session_is_named_with_its_key(tmp_path, session, key, words):
             "policyRules[0].argsPattern",
             "regular expression",
         ),
+        (
+            "{policyRules: [{decision: deny, argsPattern: 'a{99999999999}'}]}",
+            "policyRules[0].argsPattern",
+            "regular expression",
+        ),
     ],
 )
 def test_a_wrong_setting_is_named_with_its_key(tmp_path, settings, key, words):
