@@ -29,8 +29,9 @@ class _Side:
 
     def add(self, cost: JsonObject) -> None:
         self.model_calls += sum(map(_count, cost["modelCalls"].values()))
-        self.tokens += _count(cost["tokens"]["inputTokens"])
-        self.tokens += _count(cost["tokens"]["outputTokens"])
+        # A server may count half a token, and the published core adds it up as it is.
+        tokens = cost["tokens"]
+        self.tokens += round(_amount(tokens["inputTokens"]) + _amount(tokens["outputTokens"]))
         self.sent += _count(cost["contentsSent"])
         self.sent_before += _count(cost["contentsSentBefore"])
 
@@ -111,6 +112,14 @@ def _above(scope: Scope, rule: CostRule, control: _Side, candidate: _Side) -> It
 
 
 def _count(value: Any) -> int:
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _LARGEST:
+    if not isinstance(value, int):
         raise ValueError("no count")
+    return int(_amount(value))
+
+
+def _amount(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise ValueError("no amount")
+    if not 0 <= value <= _LARGEST:
+        raise ValueError("no amount")
     return value

@@ -393,6 +393,10 @@ SPOILS: dict[str, tuple[Callable[[World], object], ReasonKind]] = {
         costs(tokens={"inputTokens": 90, "outputTokens": 5, "cachedTokens": 0}),
         K.COST_ABOVE,
     ),
+    "tokens in halves": (
+        costs(tokens={"inputTokens": 90.5, "outputTokens": 5, "cachedTokens": 0}),
+        K.COST_ABOVE,
+    ),
     "a prefix that changes": (costs(contentsSentBefore=1), K.COST_ABOVE),
     "a cost that is not known": (
         lambda made: made.change_case("adk", "a/one", cost=None),
