@@ -237,7 +237,8 @@ def expand_braces(pattern: str) -> list[str]:
             `MOST_GROUPS`, or stands for more than `MOST_ALTERNATIVES` patterns.
     """
     if len(pattern) > LONGEST_GLOB:
-        raise limited(GlobTooLarge(f"The glob pattern is longer than {LONGEST_GLOB} characters."))
+        # No path is that long, so this cuts nothing off.
+        raise GlobTooLarge(f"The glob pattern is longer than {LONGEST_GLOB} characters.")
     if sum(1 for _ in _GROUP.finditer(pattern)) > MOST_GROUPS:
         raise limited(GlobTooLarge(f"The glob has more than {MOST_GROUPS} extended groups."))
     return _expanded(pattern, 0)

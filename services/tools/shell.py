@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Final
 from agent_protocol.events import TextDisplay, ToolDisplay
 from services.confinement import may_start
 from services.exhaustion import notice
+from services.leftovers import folder_made
 from services.private_files import open_private
 from services.shell.syntax import (
     command_roots,
@@ -235,6 +236,7 @@ class _Shell(Invocation):
             )
         may_start(self._inner)
         notes = Path(tempfile.mkdtemp(prefix="gemini-shell-"))
+        folder_made(str(notes))
         try:
             with self.host.clock.real_work():
                 return await self._run(execution, Path(folder), notes / "bgpids.tmp")

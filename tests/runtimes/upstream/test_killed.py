@@ -162,7 +162,7 @@ model:
     ("how", "code"),
     [
         (signal.SIGKILL, -signal.SIGKILL),
-        (signal.SIGTERM, -signal.SIGTERM),
+        (signal.SIGTERM, 128 + signal.SIGTERM),
         (signal.SIGINT, 130),
     ],
 )
