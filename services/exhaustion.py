@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-__all__ = ["Shortage", "limited", "notice", "noticing"]
+__all__ = ["Shortage", "limit_reached", "limited", "notice", "noticing"]
 
 _LACKING: Final = frozenset(
     {
@@ -77,9 +77,14 @@ def notice(error: BaseException, path: object = None) -> None:
             _report(Shortage(problem=os.strerror(current.errno), path=shown))
 
 
+def limit_reached(what: str) -> None:
+    """Report that a limit of this product cut something off; `what` says which, without a dot."""
+    _report(Shortage(problem=what, by_limit=True))
+
+
 def limited(error: E) -> E:
     """Report that a limit of this product was reached, and return `error` to be raised."""
-    _report(Shortage(problem=str(error).rstrip("."), by_limit=True))
+    limit_reached(str(error).rstrip("."))
     return error
 
 

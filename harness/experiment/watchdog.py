@@ -95,14 +95,16 @@ class Watchdog:
             if message == _STOP:
                 self._stopping = True
                 return
-            told = Announcement.parse(message)
-            if told.what == "begins":
-                tree = Tree(told.pid, beside=[told.guard])
-                self._cases[told.pid] = _Case(told.number, tree, self._seconds(), tree.usage())
-            elif told.what == "ends":
-                self._cases.pop(told.pid, None)
-            elif told.pid in self._cases:
-                self._cases[told.pid].tree.add_leader(told.number)
+            announced = Announcement.parse(message)
+            if announced.what == "begins":
+                tree = Tree(announced.pid, beside=[announced.guard])
+                self._cases[announced.pid] = _Case(
+                    announced.number, tree, self._seconds(), tree.usage()
+                )
+            elif announced.what == "ends":
+                self._cases.pop(announced.pid, None)
+            elif announced.pid in self._cases:
+                self._cases[announced.pid].tree.add_leader(announced.number)
             if not self._read.poll(0):
                 return
 

@@ -214,7 +214,7 @@ Statement = SignOff | Revocation | Head
 def payload_of(statement: Statement) -> bytes:
     """The bytes that are signed.
 
-    Digests stand under names of files, some of which look like names of secrets. They stay.
+    Digests stay: they stand under names of files, and a name may look like that of a secret.
     """
     document = statement.to_json()
     cleaned: JsonObject = redacted_value(document)

@@ -94,15 +94,7 @@ class _Guarded(httpx.AsyncBaseTransport):
         if response.has_redirect_location:
             self._terms.check_redirect(str(request.url), _target(request, response))
         headers = response.headers.copy()
-        codings = headers.get_list("content-encoding", split_commas=True)
-        most = self._terms.bytes_of(
-            request.method, response.status_code, headers.get("content-type", "")
-        )
-        decoder = AnswerDecoder(codings, most)
-        if decoder.encoded:
-            # Else the client would decode once more.
-            del headers["content-encoding"]
-            headers.pop("content-length", None)
+        decoder = self._terms.decoder_of(request.method, response.status_code, headers)
         assert isinstance(response.stream, httpx.AsyncByteStream)
         return httpx.Response(
             response.status_code,

@@ -82,15 +82,7 @@ class _Guarded(httpx2.AsyncBaseTransport):
 
     def _bounded(self, request: httpx2.Request, response: httpx2.Response) -> httpx2.Response:
         headers = response.headers.copy()
-        codings = headers.get_list("content-encoding", split_commas=True)
-        most = self._terms.bytes_of(
-            request.method, response.status_code, headers.get("content-type", "")
-        )
-        decoder = AnswerDecoder(codings, most)
-        if decoder.encoded:
-            # Else the client would decode once more.
-            del headers["content-encoding"]
-            headers.pop("content-length", None)
+        decoder = self._terms.decoder_of(request.method, response.status_code, headers)
         assert isinstance(response.stream, httpx2.AsyncByteStream)
         return httpx2.Response(
             response.status_code,

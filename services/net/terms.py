@@ -3,16 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from services.confinement import may_connect
 from services.net.addresses import origin, require_encrypted_or_local
+from services.net.decoding import AnswerDecoder
 from services.net.errors import AddressRefused
 
 __all__ = ["RECEIVED_HEADERS", "Terms"]
 
 RECEIVED_HEADERS: Final = "parity_received_headers"
 """The key of a response's `extensions` under which its headers stand as the server sent them."""
+
+
+class AnswerHeaders(Protocol):
+    """The headers of an answer, as httpx and httpx2 both have them."""
+
+    def get_list(self, key: str, split_commas: bool = ...) -> list[str]:
+        """All values of a header."""
+        ...
+
+    def get(self, key: str, default: str) -> str:
+        """A header's value."""
+        ...
+
+    def pop(self, key: str, default: None) -> str | None:
+        """Remove a header."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,6 +75,22 @@ class Terms:
                 "and prompts go to the configured origin only; if that address is right, "
                 "configure it"
             )
+
+    def decoder_of(self, method: str, status: int, headers: AnswerHeaders) -> AnswerDecoder:
+        """The decoder of an answer, within the limit of its size.
+
+        The headers of an encoding that it undoes are removed, or the client would decode once more.
+
+        Raises:
+            UnreadableAnswer: the encoding was not offered.
+        """
+        codings = headers.get_list("content-encoding", split_commas=True)
+        most = self.bytes_of(method, status, headers.get("content-type", ""))
+        decoder = AnswerDecoder(codings, most)
+        if decoder.encoded:
+            headers.pop("content-encoding", None)
+            headers.pop("content-length", None)
+        return decoder
 
     def bytes_of(self, method: str, status: int, content_type: str) -> int | None:
         """How many bytes an answer may hold; `None` for any number."""

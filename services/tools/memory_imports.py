@@ -13,7 +13,7 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Final
 
-from services.exhaustion import limited
+from services.exhaustion import limit_reached
 from services.node_errors import node_error_message
 from services.paths import InvalidPath, real_path
 from services.regular_files import read_regular
@@ -115,7 +115,7 @@ class _Importer:
 
     def _refused(self, path: str, why: str) -> str:
         self.budget.exhausted = True
-        limited(ValueError(f"Memory files: {why}"))
+        limit_reached(f"Memory files: {why}")
         return f"<!-- Import failed: {path} - {why} -->"
 
 
