@@ -1,11 +1,9 @@
 """Cassettes of the corpus on both runtimes: parity on every channel.
 
-Every tenth of them: `parity run` plays them all, which CI does just before, as `nox -s parity`.
+With each change `nox -s parity` plays all of them, so that few are played again here.
 """
 
 from __future__ import annotations
-
-from typing import Any
 
 import pytest
 
@@ -19,18 +17,8 @@ from parity_tests.corpus import cassette_files, judge
 FAMILIES = {"text", "tools", "finish", "invalid_stream", "errors", "abort", "limits"}
 
 
-EVERY = 10
-
-
-def chosen() -> list[Any]:
-    """Each of them; all but every tenth are for the night."""
-    return [
-        pytest.param(file, id=file.name, marks=[pytest.mark.slow] if place % EVERY else [])
-        for place, file in enumerate(cassette_files(variants=True))
-    ]
-
-
-@pytest.mark.parametrize("file", chosen())
+@pytest.mark.sampled(30)
+@pytest.mark.parametrize("file", cassette_files(variants=True), ids=lambda file: file.name)
 def test_both_runtimes_agree(file: CassetteFile) -> None:
     loaded = load_found(file)
     assert isinstance(loaded, Cassette)

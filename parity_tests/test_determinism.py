@@ -19,7 +19,7 @@ def trace(path: Path, root: Path, runtime: str) -> str:
 
 
 # A part of each family will do: signing runs the whole corpus again and compares all traces.
-EVERY = 30
+EVERY = 60
 
 
 @pytest.mark.timeout(1200)  # the longer one: a part of the corpus, twice

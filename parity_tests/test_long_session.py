@@ -177,12 +177,14 @@ def call_ids(parts: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 @needs_core
+@pytest.mark.slow
 def test_the_published_core_agrees_on_the_session_without_a_break() -> None:
     assert differences_from_core(whole("upstream"), whole("legacy")) == []
 
 
 @needs_core
 @pytest.mark.parametrize("second", ["legacy", "adk"])
+@pytest.mark.sampled(2)
 def test_its_recording_is_resumed_as_it_would_do_it(second: str) -> None:
     assert differences_from_core(resumed("upstream", "upstream"), resumed("upstream", second)) == []
 

@@ -59,6 +59,7 @@ def judge() -> ModuleType:
 
 @needs_goldens
 @pytest.mark.parametrize("name", goldens())
+@pytest.mark.sampled(5)
 def test_every_level_is_as_it_was_seen_before(judge: ModuleType, name: str) -> None:
     golden: dict[str, Any] = json.loads((ORACLE / "golden" / f"{name}.json").read_text())
     seen = run_cassette(load_cassette(ROOT / f"{name}.yaml", ROOT), "upstream")

@@ -65,6 +65,7 @@ def test_runs_killed_anywhere_lose_nothing_and_leave_nobody(tmp_path: Path) -> N
     assert "runs with which something was wrong: 0" in told
 
 
+@pytest.mark.slow
 def test_real_runs_killed_anywhere_lose_nothing_and_leave_nobody() -> None:
     names = ("abort/during_shell", "tools/shell_job_left_behind", "tools/background_running")
     cassettes = [str(REPOSITORY / "cassettes" / f"{name}.yaml") for name in names]

@@ -84,6 +84,7 @@ def in_order(spans: list[Any]) -> list[Any]:
 
 @pytest.mark.parametrize("content", [False, True])
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled(7)
 def test_traces_are_the_same_on_or_off_and_spans_in_both_runtimes(
     name: str, content: bool, tmp_path: Path
 ) -> None:

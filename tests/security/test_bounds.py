@@ -135,6 +135,7 @@ def references(count: int, keyword: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
+@pytest.mark.sampled(3)
 def test_references_that_double_end(keyword):
     schema = references(60, keyword)
     value = "x" if keyword == "allOf" else 1

@@ -135,6 +135,7 @@ def test_there_are_enough_attempts() -> None:
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("name", NAMES)
+@pytest.mark.sampled(7)
 def test_no_attempt_gets_out(name: str, runtime: str, witness: Witness) -> None:
     seen = tried(breakouts(witness.target)[name], runtime, witness)
 
@@ -145,6 +146,7 @@ def test_no_attempt_gets_out(name: str, runtime: str, witness: Witness) -> None:
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("name", [name for name in NAMES if name.startswith(BY_SEAMS)])
+@pytest.mark.sampled(7)
 def test_the_services_refuse_without_the_wall(
     name: str, runtime: str, witness: Witness, monkeypatch: pytest.MonkeyPatch
 ) -> None:

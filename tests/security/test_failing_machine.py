@@ -89,6 +89,7 @@ def test_a_run_whose_reader_leaves_ends_like_other_tools_and_completes_its_journ
 
 
 @pytest.mark.parametrize("words", [_LIST, _FEW])
+@pytest.mark.sampled(2)
 def test_a_reader_that_is_gone_from_the_start_ends_the_command_quietly(words, tmp_path):
     reading, writing = os.pipe()
     os.close(reading)
@@ -105,6 +106,7 @@ def test_closed_output_is_one_sentence(words, tmp_path):
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "0<&-", "0<&- 2>&-"])
+@pytest.mark.sampled(3)
 def test_the_verdict_does_not_need_the_other_streams(closed, tmp_path):
     done = shell(f"parity {_FEW} --journal run.jsonl {closed}", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -231,6 +233,7 @@ def test_no_error_of_the_command_line_reads_as_divergent(broken, error, code):
 
 
 @pytest.mark.parametrize("option", ["--json", "--junit", "--summary", "--html"])
+@pytest.mark.sampled(4)
 def test_a_report_that_does_not_fit_leaves_the_old_one_whole(option, tmp_path):
     """A limit on the size of files stands in for a full disk: both fail in the middle."""
     place = tmp_path / "report"
@@ -277,6 +280,7 @@ def _content(folder: Path) -> list[tuple[str, bytes | str | None]]:
 
 @pytest.mark.parametrize("words", [_FEW, f"{_FEW} --resume"])
 @pytest.mark.parametrize("kind", ["text", "binary", "json", "folder", "pipe", "link", "dangling"])
+@pytest.mark.sampled(5)
 def test_no_run_is_journalled_over_something_else(kind, words, tmp_path):
     _something(tmp_path / "notes.txt", kind)
     before = _content(tmp_path)
@@ -296,6 +300,7 @@ def test_no_journals_are_merged_over_something_else(tmp_path):
 
 
 @pytest.mark.parametrize("words", [_FEW, f"{_FEW} --resume", "merge other.jsonl"])
+@pytest.mark.sampled(3)
 def test_a_journal_has_one_writer(words, tmp_path):
     """Two that went on with one journal at once left lines of both in it, cut and mixed."""
     for name in ("run.jsonl", "other.jsonl"):
@@ -313,6 +318,7 @@ def test_a_journal_has_one_writer(words, tmp_path):
     assert "legacy and adk over" in reading.stdout, reading.stderr
 
 
+@pytest.mark.slow
 def test_of_several_that_go_on_at_once_one_does(tmp_path):
     shell(f"parity {_FEW} --journal run.jsonl", tmp_path)
     whole = (tmp_path / "run.jsonl").read_bytes().splitlines(keepends=True)
@@ -351,6 +357,7 @@ def _leave(place: Path, left: int) -> None:
 
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("left", [0, 50 * 1024])
+@pytest.mark.sampled(4)
 def test_a_full_disk_decides_no_case(small_disk, left, jobs, tmp_path):
     """With 50 KB left 21 cases were divergent, with nothing left all were parity."""
     _leave(small_disk, left)
@@ -406,6 +413,7 @@ def test_a_disk_that_a_run_fills_by_a_process_decides_nothing(small_disk, tmp_pa
 
 
 @pytest.mark.parametrize("limit", ["ulimit -f 1000", "ulimit -n 60"])
+@pytest.mark.sampled(2)
 def test_limits_that_are_too_low_decide_no_case(limit, tmp_path):
     done = shell(f"{limit}; parity {_FEW}", tmp_path)
     assert done.returncode == 3, done.stdout + done.stderr
@@ -422,6 +430,7 @@ def test_a_place_for_runs_that_is_none_is_one_sentence(place, words, tmp_path):
 
 
 @pytest.mark.parametrize("home", ["unset HOME", "export HOME=/nonexistent", "export HOME="])
+@pytest.mark.sampled(3)
 def test_a_run_needs_no_home_of_the_user(home, tmp_path):
     done = shell(f"{home}; parity {_FEW}", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")

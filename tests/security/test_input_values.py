@@ -125,6 +125,7 @@ def failures(seen: Observation) -> list[str]:
 
 @pytest.mark.parametrize("value", VALUES, ids=lambda value: js_json(value)[:12])
 @pytest.mark.parametrize("answer", [CALLING, PLAIN], ids=["calling", "plain"])
+@pytest.mark.sampled(5)
 def test_a_field_of_any_type_is_refused_by_name_or_read_alike(
     answer: Mapping[str, Any], value: Any
 ) -> None:

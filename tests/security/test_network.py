@@ -102,6 +102,7 @@ async def test_headers_without_an_end_break_the_answer(headers: dict[str, str]) 
 
 @pytest.mark.parametrize("status", [200, 400])
 @pytest.mark.parametrize("kind", BOMBS)
+@pytest.mark.sampled(3)
 def test_a_bomb_of_an_mcp_server_fails_the_call_only(
     mcp_session: mcp.OpenSession, kind: str, status: int
 ) -> None:

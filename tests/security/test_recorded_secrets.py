@@ -155,6 +155,7 @@ WHOLE = {
 
 
 @pytest.mark.parametrize("spelling", WHOLE)
+@pytest.mark.sampled(4)
 def test_where_a_mask_covers_it_the_cassette_is_written_and_replays(
     record: Record, ws: Path, spelling: str
 ) -> None:

@@ -35,6 +35,7 @@ def revoked(signed: Attacked) -> Attacked:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
+@pytest.mark.sampled(6)
 def test_a_committed_revocation_cannot_be_undone_without_a_key(
     revoked: Attacked, name: str
 ) -> None:
@@ -69,6 +70,7 @@ VARIABLES = {
 
 
 @pytest.mark.parametrize("name", VARIABLES)
+@pytest.mark.sampled(5)
 def test_no_variable_of_git_leads_to_another_history(revoked: Attacked, name: str) -> None:
     other = revoked.root.parent / "other"
     shutil.copytree(revoked.root, other)
@@ -317,6 +319,7 @@ def hidden_names(it: Attacked) -> None:
     ],
     ids=lambda work: work.__name__,
 )
+@pytest.mark.sampled(5)
 def test_ordinary_work_is_not_in_the_way(signed: Attacked, work: Attack) -> None:
     work(signed)
 

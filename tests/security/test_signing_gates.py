@@ -87,6 +87,7 @@ def not_committed_at_all(it: Attacked) -> None:
         (not_committed_at_all, NO, "parity_tests/gates.toml is not committed"),
     ],
 )
+@pytest.mark.sampled(4)
 def test_gates_that_are_not_the_committed_ones_do_not_count(
     signed: Attacked, attack: Attack, code: int, says: str
 ) -> None:

@@ -75,6 +75,7 @@ def pids(folder: Path, name: str) -> Sequence[str]:
         ("ends its guard and spins", CPU, "it used more than 0.5 s of CPU time"),
     ],
 )
+@pytest.mark.sampled(4)
 def test_a_bomb_is_stopped_once_and_the_other_cases_go_on(
     tmp_path: Path, bomb: str, limits: Limits, reason: str, jobs: int
 ) -> None:
@@ -89,6 +90,7 @@ def test_a_bomb_is_stopped_once_and_the_other_cases_go_on(
 
 @pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("bomb", ["exits", "segfaults"])
+@pytest.mark.sampled(4)
 def test_a_worker_that_dies_by_itself_is_told_from_one_that_was_stopped(
     tmp_path: Path, bomb: str, jobs: int
 ) -> None:

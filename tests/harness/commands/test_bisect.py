@@ -398,6 +398,7 @@ def _processes_with(word: str) -> list[str]:
     return [line for line in found if word in line]
 
 
+@pytest.mark.slow
 def test_the_real_tree_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Real revisions of this project: a fault planted in legacy, and some that do not load."""
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)

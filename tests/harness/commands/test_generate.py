@@ -262,6 +262,7 @@ def test_the_profiles_are_listed() -> None:
     assert "masking" in result.output
 
 
+@pytest.mark.slow
 def test_one_worker_and_two_run_the_same_examples() -> None:
     told = []
     for jobs in ("1", "2"):

@@ -49,6 +49,7 @@ def test_what_a_worker_logs_is_shown_with_debug(tmp_path: Path, jobs: str) -> No
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
+@pytest.mark.sampled(3)
 def test_no_worker_outlives_a_parent_that_is_ended_and_none_prints_a_traceback(
     tmp_path: Path, number: signal.Signals, jobs: str
 ) -> None:

@@ -162,6 +162,7 @@ def test_a_hostile_report_is_shown_and_never_executed(writer: str, written: dict
 
 
 @pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.sampled(3)
 def test_a_report_is_the_same_every_time(writer: str, written: dict[str, str]) -> None:
     write, _ = WRITERS[writer]
 

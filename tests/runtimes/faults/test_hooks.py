@@ -84,6 +84,7 @@ def test_an_abort_ends_the_hook_that_hangs(stage: Stage) -> None:
 
 
 @pytest.mark.parametrize("code", [0, 2])
+@pytest.mark.sampled(4)
 def test_a_flood_from_a_hook_is_cut(stage: Stage, code: int) -> None:
     flood = "head -c 40000000 /dev/zero | tr '\\0' x"
 

@@ -97,6 +97,7 @@ MALFORMED = [
 
 
 @pytest.mark.parametrize("tool", TOOLS)
+@pytest.mark.sampled(5)
 def test_a_malformed_path_is_an_answer_and_nothing_else(stage: Stage, tool: str) -> None:
     def prepare(workspace: Workspace) -> None:
         lay_out(workspace)

@@ -66,6 +66,7 @@ def kill_at(monkeypatch: pytest.MonkeyPatch, message: int) -> list[int]:
     return killed
 
 
+@pytest.mark.slow
 def test_a_driver_killed_at_any_point_is_reported_and_leaves_nothing() -> None:
     before = children()
     figures: dict[str, int] = {}
@@ -166,6 +167,7 @@ model:
         (signal.SIGINT, 130),
     ],
 )
+@pytest.mark.sampled(3)
 def test_the_end_of_parity_is_the_end_of_driver_and_command(
     tmp_path: Path, how: signal.Signals, code: int
 ) -> None:

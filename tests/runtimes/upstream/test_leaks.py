@@ -108,9 +108,11 @@ def traces(them: Iterable[tuple[str, Cassette]], *, fresh: bool = False) -> dict
     "names",
     [
         pytest.param(SOME_OF_THE_CORPUS, id="some"),
-        pytest.param(OF_THE_CORPUS, id="more", marks=pytest.mark.slow),
+        pytest.param(OF_THE_CORPUS, id="more"),
     ],
 )
+# With each change, used processes are held to the kept baselines: `parity baseline --check`.
+@pytest.mark.slow
 def test_a_session_does_in_a_used_process_what_it_does_in_a_new_one(names: list[str]) -> None:
     them = list(cassettes(names).items())
     new = traces(them, fresh=True)

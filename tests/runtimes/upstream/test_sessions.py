@@ -119,6 +119,7 @@ def test_a_command_that_leaves_its_output_open_is_waited_for() -> None:
 
 
 @pytest.mark.parametrize("many", [4, pytest.param(10, marks=pytest.mark.slow)])
+@pytest.mark.slow
 def test_sessions_at_once_do_as_one_after_another(many: int) -> None:
     def one(number: int) -> Cassette:
         return cassette(

@@ -45,6 +45,7 @@ def forms(secret: str) -> list[str]:
 @pytest.mark.parametrize("query", ["echo", "fail", "say hello"])
 @pytest.mark.parametrize("path", ["now", "locked.key", "locked.bearer"])
 @on_virtual_time
+@pytest.mark.sampled(9)
 async def test_no_sink_has_a_credential(
     server: Server,
     opened: Open,

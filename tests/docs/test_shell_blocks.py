@@ -1,0 +1,157 @@
+"""The shell blocks of README and docs work as written.
+
+They run in a checkout, with the installed wheel, in a new HOME. The quick test leaves out blocks
+with a command that takes longer than ten seconds, as its comment says; the slow one runs all of
+them. What is installed is what README's own `pip install .` builds.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import sysconfig
+import venv
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.docs.shell_blocks import Block, Command, blocks, ran
+
+ROOT = Path(__file__).parents[2]
+PAGES = [
+    page.relative_to(ROOT).as_posix()
+    for page in (*sorted(ROOT.glob("*.md")), *sorted(ROOT.glob("docs/*.md")))
+    if blocks(page.read_text("utf-8"))
+]
+QUICK = 10
+"""Seconds up to which a command runs with each change; blocks of others run by night."""
+INSTALL = "pip install ."
+KEPT_FROM_HERE = ("PATH", "LANG", "TZ")
+
+pytestmark = [pytest.mark.timeout(900)]
+
+
+@pytest.fixture(scope="module")
+def checkout(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """This tree as a repository of git with one commit, whatever is not committed included."""
+    if shutil.which("git") is None or not (ROOT / ".git").exists():
+        pytest.skip("the pages are for a checkout: it takes git and a repository")
+    folder = tmp_path_factory.mktemp("checkout") / "parity"
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        check=True,
+    )
+    for name in os.fsdecode(listed.stdout).split("\0"):
+        if name and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+    me = ["-c", "user.name=parity", "-c", "user.email=parity@localhost"]
+    for words in (["init", "-q"], ["add", "-A"], [*me, "commit", "-q", "-m", "The tree"]):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def installed(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The scripts of an environment into which README's own line has installed the project."""
+    environment = tmp_path_factory.mktemp("environment")
+    venv.create(environment, with_pip=True)
+    packages = environment / "lib" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    # The dependencies are taken from here. An editable install here stays unseen: `.pth` files
+    # count in the environment's own folder only.
+    (packages / "site-packages" / "dependencies.pth").write_text(sysconfig.get_path("purelib"))
+    scripts = environment / "bin"
+    path = f"{scripts}{os.pathsep}{os.environ['PATH']}"
+    surroundings = {**os.environ, "PATH": path}
+    words = [*INSTALL.split(), "--quiet", "--no-deps"]
+    done = subprocess.run(words, cwd=checkout, env=surroundings, capture_output=True, text=True)
+    if done.returncode and "No matching distribution" in done.stderr:
+        pytest.skip("the wheel cannot be built: pip cannot get hatchling here")
+    assert done.returncode == 0, done.stderr
+    shutil.rmtree(checkout / "build", ignore_errors=True)
+    return scripts
+
+
+def surrounding(home: Path, scripts: Path) -> Mapping[str, str]:
+    """The environment of a user whose HOME is new."""
+    kept = {name: os.environ[name] for name in KEPT_FROM_HERE if name in os.environ}
+    return {
+        **kept,
+        "HOME": os.fspath(home),
+        "PATH": f"{scripts}{os.pathsep}{kept['PATH']}",
+        "GIT_AUTHOR_NAME": "A user",
+        "GIT_AUTHOR_EMAIL": "user@localhost",
+        "GIT_COMMITTER_NAME": "A user",
+        "GIT_COMMITTER_EMAIL": "user@localhost",
+    }
+
+
+def check_page(page: str, chosen: list[Block], checkout: Path, scripts: Path, tmp: Path) -> None:
+    """Run the blocks in a checkout of their own, and compare exit codes and first lines."""
+    folder, home = tmp / "parity", tmp / "home"
+    subprocess.run(["git", "clone", "-q", "--local", checkout, folder], check=True)
+    home.mkdir()
+    commands = [each for block in chosen for each in block.commands if runs_here(each)]
+    wrong = [
+        f"{page}:{done.command.line}: {done.command.text}\n"
+        f"exited with {done.exit_code}, the page says {done.command.exit_code}; "
+        f"it shows {done.command.output[:1]}; printed:\n{done.printed[:2000]}"
+        for done in ran(commands, folder, tmp / "kept", surrounding(home, scripts))
+        if done.exit_code != done.command.exit_code or not done.command.shows(done.printed)
+    ]
+    assert not wrong, "\n\n".join(wrong)
+
+
+def runs_here(command: Command) -> bool:
+    """Whether the test runs it: not the tests within the tests, and the install is done."""
+    return command.text != INSTALL and "nox -s tests" not in command.text
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_quick_blocks_work_as_written(
+    page: str, checkout: Path, installed: Path, tmp_path: Path
+) -> None:
+    chosen = [
+        block
+        for block in blocks((ROOT / page).read_text("utf-8"))
+        if all(command.seconds <= QUICK for command in block.commands)
+    ]
+    check_page(page, chosen, checkout, installed, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(7200)
+@pytest.mark.parametrize("page", PAGES)
+def test_all_blocks_work_as_written(
+    page: str, checkout: Path, installed: Path, tmp_path: Path
+) -> None:
+    check_page(page, blocks((ROOT / page).read_text("utf-8")), checkout, installed, tmp_path)
+
+
+def test_readme_says_how_to_install() -> None:
+    commands = [
+        each for block in blocks((ROOT / "README.md").read_text()) for each in block.commands
+    ]
+
+    assert INSTALL in [command.text for command in commands]
+
+
+def test_what_a_page_gets_wrong_is_noticed(tmp_path: Path) -> None:
+    first_lines = "$ echo one   # exits with 3, 2 min\nuno\n"
+    page = f"```console\n{first_lines}$ cd /; echo 'a # b' \\\n  c\na…c\n```\n"
+    (block,) = blocks(page)
+
+    first, second = ran(
+        list(block.commands), tmp_path, tmp_path / "kept", {"PATH": os.environ["PATH"]}
+    )
+
+    assert (first.command.exit_code, first.command.seconds, first.exit_code) == (3, 120, 0)
+    assert not first.command.shows(first.printed)
+    assert second.command.text == "cd /; echo 'a # b' c"
+    assert second.command.shows(second.printed)
+    assert not second.command.shows("before it\n" + second.printed)
