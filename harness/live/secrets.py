@@ -57,8 +57,9 @@ class Scrubber:
         )
         places = {str(workspace.root): "<WS>", str(workspace.home): "<HOME>"}
         self._places = [
-            # A folder's name that goes on is another folder's.
-            (re.compile(re.escape(real) + r"(?![\w-])"), shown)
+            # A folder's name that goes on is another folder's, and so is a session's own folder,
+            # ~/.gemini/tmp/NAME, which ends like a workspace /tmp/NAME.
+            (re.compile(r"(?<!\.gemini)" + re.escape(real) + r"(?![\w-])"), shown)
             for real, shown in sorted(places.items(), key=lambda pair: -len(pair[0]))
             if len(real) > 1
         ]

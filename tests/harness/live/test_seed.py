@@ -47,3 +47,11 @@ def test_definitions_that_may_hold_credentials_are_left_out(
     seed = seed_of(workspace, place, PLAIN.replace("description: d", f"description: d\n{keys}"))
     assert seed.files == {}
     assert seed.left_out == [".gemini/agents/helper.md"]
+
+
+def test_the_sessions_own_folder_is_not_the_workspace_that_it_is_named_after() -> None:
+    scrubber = Scrubber({}, Workspace(root=Path("/tmp/ws"), home=Path("/home/user")))
+
+    text = scrubber.text("-I/tmp/ws and /tmp/ws/a, /home/user/.gemini/tmp/ws/chats")
+
+    assert text == "-I<WS> and <WS>/a, <HOME>/.gemini/tmp/ws/chats"
