@@ -100,7 +100,9 @@ _File = click.Path(path_type=Path, dir_okay=False)
 def run(ctx: click.Context, /, as_of: datetime | None, jobs: int, **asked: Any) -> None:
     """Replay cassettes through two runtimes and compare.
 
-    PATHS are cassettes and folders of them; without any, ./cassettes or else the bundled corpus.
+    PATHS are cassettes and folders of them; without any, ./cassettes or else the bundled corpus,
+    and the recorded HTTP traffic in its folder `http`, which a named folder leaves out: all that
+    the gates ask for.
     A side can be `baseline:DIR`: what `parity baseline` saw a runtime do. The verdict is `parity`,
     `divergent` or `inconclusive`; the first difference is explained, with the command that shows
     it again. A cassette of phase B is two cases: as it is, and as NAME@sessions, where child
@@ -230,9 +232,9 @@ def _roots(plan: RunPlan) -> Sequence[Path]:
     """What the header says the cassettes were found under."""
     if plan.paths:
         return plan.paths
-    from harness.config import default_corpus
+    from harness.config import default_corpora
 
-    return [default_corpus()]
+    return default_corpora()
 
 
 def _journal(
