@@ -28,9 +28,7 @@ _MOST_FILES: Final = 2000
 _HEAD: Final = 4096
 _NAMED: Final = 5
 _WHAT: Final = "a journal, a kill matrix or a generated run's summary"
-_MEND: Final = (
-    "make one with `parity run --journal`, `parity faults --json` or `parity generate --json`"
-)
+_MEND: Final = "name another place, or let `parity measure` make what a gate asks for"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
