@@ -26,6 +26,7 @@ from harness.commands.options import (
     trust_option,
     worker_count,
 )
+from harness.commands.reports import write_report
 from harness.commands.run_cases import Tally, judge_all
 from harness.commands.run_plan import (
     RunPlan,
@@ -174,7 +175,6 @@ def _run(
     from harness.report.settled import reproducing_options, settled_report
     from harness.report.since import with_changes
     from harness.report.terminal import progress, show
-    from harness.report.written import write_report
 
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
     mine = set(shard_of([file.name for file in files], plan.shard or ""))

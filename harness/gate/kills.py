@@ -70,9 +70,11 @@ def _measurement(scope: Scope, *, whole: bool = False) -> Measurement:
     words = ["faults", "--corpus-only", "--json", str(scope.folder / "kills.json")]
     units = len(faults())
     if scope.profile == "pull_request" and not whole:
-        units = scope.rules.kills.faults
+        units = max(1, scope.rules.kills.faults)
         words += ["--sample", str(units)]
-    return Measurement(kind="faults", about=_ABOUT, words=scope.over_corpus(*words), units=units)
+    return Measurement(
+        kind="faults", about="seeded faults", words=scope.over_corpus(*words), units=units
+    )
 
 
 def _lacking(scope: Scope) -> Reason:
