@@ -221,14 +221,6 @@ def _completed(scope: Scope, leg: LegSeen) -> str | Measurement:
     return _journalled(anew, leg.run.file).model_copy(update=left)
 
 
-def _anew_in_place(scope: Scope, leg: LegSeen) -> Measurement | None:
-    """What runs a leg again over its journal: beside it, what is there would go on counting."""
-    file = leg.run.file
-    if file.parent != scope.folder:
-        return None
-    return _journalled(scope.leg_measurement(leg.rule), file)
-
-
 def _journalled(measurement: Measurement, journal: Path) -> Measurement:
     words = list(measurement.words)
     words[words.index("--journal") + 1] = str(journal)
@@ -272,9 +264,10 @@ def _verdicts(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
         names = [case.cassette for case in undecided]
         why = next((why for case in undecided for why in (*case.blockers, *case.doubts)), "")
         says = f"{counted(len(names), 'case')} inconclusive in {file}: {listed(names)} ({why})"
-        change = f"{_again(scope, leg, names[0])} shows it again"
-        anew = _anew_in_place(scope, leg)
-        yield scope.reason(ReasonKind.INCONCLUSIVE, leg.rule.name, says, change, anew)
+        # Over its journal: in one beside it, what is there would go on counting.
+        anew = _journalled(scope.leg_measurement(leg.rule), leg.run.file).command
+        change = f"{_again(scope, leg, names[0])} shows it again; mend it, then {anew}"
+        yield scope.reason(ReasonKind.INCONCLUSIVE, leg.rule.name, says, change)
 
 
 def _again(scope: Scope, leg: LegSeen, cassette: str) -> str:

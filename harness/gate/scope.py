@@ -143,18 +143,11 @@ class Scope:
             units=len(self.current.components["corpus"].files),
         )
 
-    def reason(
-        self,
-        kind: ReasonKind,
-        about: str,
-        says: str,
-        change: str | Measurement,
-        measure: Measurement | None = None,
-    ) -> Reason:
-        """A reason of this scope; `change` is a measurement where that is all there is to do."""
+    def reason(self, kind: ReasonKind, about: str, says: str, change: str | Measurement) -> Reason:
+        """A reason of this scope; `change` is a measurement where one settles it."""
         if isinstance(change, Measurement):
             return Reason(kind=kind, about=about, says=says, change=change.command, measure=change)
-        return Reason(kind=kind, about=about, says=says, change=change, measure=measure)
+        return Reason(kind=kind, about=about, says=says, change=change)
 
 
 def counted(count: int, what: str, many: str | None = None) -> str:

@@ -138,13 +138,7 @@ def in_short(reasons: Sequence[Reason]) -> list[str]:
 
 def alternatives(reasons: Iterable[Reason]) -> list[str]:
     """What would change it besides a measurement, which the end of the output has."""
-    return list(
-        dict.fromkeys(
-            reason.change
-            for reason in reasons
-            if reason.measure is None or reason.change != reason.measure.command
-        )
-    )
+    return list(dict.fromkeys(reason.change for reason in reasons if reason.measure is None))
 
 
 def show_changes(source: str, changes: Sequence[str], stream: TextIO) -> None:

@@ -133,15 +133,14 @@ def test_what_a_part_did_not_reach_is_no_reason_of_its_own(tmp_path: Path) -> No
     assert "every class is reached in both runtimes" in partial.leaves_open
 
 
-def test_a_case_that_could_not_be_decided_is_run_again_in_the_same_journal(tmp_path: Path) -> None:
+def test_a_case_that_could_not_be_decided_is_not_run_again_by_itself(tmp_path: Path) -> None:
     made = world()
     made.change_case("adk", "a/one", blockers=("its worker died",))
 
-    beside = needed(made.judged(tmp_path))
-    (in_place,) = needed(made.judged(tmp_path, folder=tmp_path))
+    answer = made.judged(tmp_path)
 
-    assert beside == []
-    assert str(tmp_path / "adk.jsonl") in in_place.words
+    assert needed(answer) == []
+    assert answer.reasons[0].change.endswith(f"--journal {tmp_path / 'adk.jsonl'} -n 0")
 
 
 def test_a_sample_of_faults_that_is_too_small_is_followed_by_all_of_them(tmp_path: Path) -> None:
