@@ -80,12 +80,15 @@ class Question:
             HarnessError: a file is missing or cannot be used.
         """
         from harness.gate.evidence import read_evidence
+        from harness.gate.scope import FOLDER
         from harness.gate.show import show_changes
 
         place = found_here(self.gates_file, self.waivers_file, as_of, self.policy_from)
         if say_changes and self.policy_from is not None:
             show_changes(place.policy.source, place.changes, sys.stdout)
-        evidence = read_evidence(self.places)
+        # Before anything was measured there is no such folder, and no mistake of the user's.
+        there = [each for each in self.places if each != FOLDER or each.exists()]
+        evidence = read_evidence(there)
         answer = place.answer(evidence, self.phase, self.profile, self.folder)
         return Answered(place=place, evidence=evidence, answer=answer)
 

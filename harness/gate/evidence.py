@@ -88,7 +88,7 @@ def read_evidence(places: Sequence[Path]) -> Evidence:
                 case SampleRun():
                     samples.append(found)
                 case None if place.is_dir():
-                    others.append(file.name)
+                    others += [] if _is_answer(file) else [file.name]
                 case None:
                     raise UsageError(f"{file} is not {_WHAT}", _MEND)
         if others:
@@ -132,6 +132,12 @@ def _read(file: Path) -> LegRun | KillRun | SampleRun | None:
     if len(content) > _LARGEST:
         raise UsageError(f"{file} is larger than {_LARGEST} bytes")
     return _measurement(file, content)
+
+
+def _is_answer(file: Path) -> bool:
+    """Whether a file is an answer of a gate, which `parity measure` leaves beside its evidence."""
+    with open_regular(file) as stream:
+        return stream.read(_HEAD).lstrip()[1:].lstrip().startswith(b'"gate"')
 
 
 def _promising(head: bytes) -> bool:

@@ -55,10 +55,10 @@ def test_a_yes_is_told_first_and_then_condition_by_condition(checkout: Path) -> 
     assert "measure" not in result.stdout
 
 
-def test_evidence_is_looked_for_where_the_sessions_leave_it(checkout: Path) -> None:
-    missing = invoke(places=())
-    assert missing.exit_code == 2
-    assert "parity-report is not there; name another place, or let `parity m" in missing.stderr
+def test_evidence_is_looked_for_where_measurements_are_left(checkout: Path) -> None:
+    unmeasured = invoke(places=())
+    assert unmeasured.exit_code == 3
+    assert "  parity measure --phase A --profile pull_request" in unmeasured.stdout.splitlines()
 
     (checkout / PLACE).rename(checkout / "parity-report")
     assert invoke(places=()).exit_code == 0
@@ -246,8 +246,8 @@ def test_a_place_without_evidence_is_unknown_and_one_that_is_not_there_is_an_err
 
     assert invoke(places=("empty",)).exit_code == 3
     gone = invoke(places=("gone",))
-    assert (gone.exit_code, "gone is not there" in gone.stderr) == (2, True)
-    assert invoke(places=()).exit_code == 2
+    assert gone.exit_code == 2
+    assert "gone is not there; name another place, or let `parity measure` make" in gone.stderr
 
 
 def test_a_phase_that_the_gates_have_not_is_an_error(checkout: Path) -> None:
