@@ -1,16 +1,20 @@
 """`parity measure`: runs what the gate lacks and no more, goes on, and ends with the answer."""
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from click.testing import Result
+from click.testing import CliRunner, Result
 
+from harness.cli import parity
+from harness.commands.generate import GenerateSeams
 from harness.faults.catalogue import faults
 from harness.gate.answer import GateAnswer
 from harness.report.journal import read_journal
+from harness.scenarios.block import BlockDone, BlockTask
+from tests.harness.scenarios.made_up import here, quiet
 from tests.harness.signoff.signable import Signable, signable
 
 LEG = Path("parity-report/legacy-adk.jsonl")
@@ -28,6 +32,13 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Signab
 
 def measure(checkout: Signable, *words: object) -> Result:
     return checkout.invoke("measure", "--phase", "A", "-n", "1", *words)
+
+
+def sampled(run: Callable[[BlockTask], BlockDone]) -> Result:
+    """Measure, with made-up blocks of scenarios."""
+    seams = GenerateSeams(workers=here(), now=lambda: 0.0, run=run)
+    words = ["measure", "--phase", "A", "-n", "1"]
+    return CliRunner().invoke(parity, words, obj=seams)
 
 
 def started(name: str) -> int:
@@ -91,11 +102,13 @@ def test_a_leg_that_was_killed_goes_on_also_after_midnight(checkout: Signable, d
     measure(checkout)
     killed_after("a/1")
     header(as_of=(datetime.now(UTC) - timedelta(days=days)).date().isoformat())
+    before = LEG.read_text()
 
     result = measure(checkout)
 
     assert result.exit_code == 0, result.output
     assert "legacy ≡ adk (2 cases, goes on where it was cut off, as its last" in result.stdout
+    assert LEG.read_text().startswith(before)
     assert (started("a/1"), started("a/2"), started("b/2")) == (1, 1, 1)
 
 
@@ -110,6 +123,29 @@ def test_a_leg_that_cannot_go_on_is_run_anew(checkout: Signable) -> None:
     assert "it cannot go on" in result.stderr
     assert "repeat" in result.stderr
     assert (started("a/1"), read_journal(LEG).header.repeat) == (1, 1)
+
+
+def test_a_sample_that_was_cut_off_goes_on(checkout: Signable) -> None:
+    measure(checkout)
+    gates = Path("parity_tests/gates.toml")
+    asked = 'sample = [{ profile = "fallback", examples = 100 }]'
+    gates.write_text(gates.read_text().replace("sample = []", asked))
+    drawn: list[int] = []
+
+    def cut_off(task: BlockTask) -> BlockDone:
+        if len(drawn) == 2:
+            raise KeyboardInterrupt
+        return counted(task)
+
+    def counted(task: BlockTask) -> BlockDone:
+        drawn.append(task.number)
+        return quiet(task)
+
+    first, second = (sampled(run) for run in (cut_off, counted))
+
+    assert (first.exit_code, second.exit_code) == (130, 0), (first.output, second.output)
+    assert sorted(drawn) == [0, 1, 2, 3]
+    assert "100 independent scenarios of profile fallback" in second.stdout
 
 
 def test_ctrl_c_ends_it_with_the_command_that_goes_on(checkout: Signable) -> None:

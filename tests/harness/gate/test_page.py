@@ -85,6 +85,7 @@ def test_the_page_names_what_is_measured_and_how_long_it_takes(tmp_path: Path) -
 
     assert "about 20s: seeded faults (4 faults)" in page
     assert "in about 20s (an estimate)" in page
+    assert "Not of this run" not in page
     assert "parity faults cassettes --corpus-only" in page
 
 
