@@ -22,7 +22,7 @@ REPORT = Path("parity-report")
 OBSERVED_ANEW = 150
 """How many baselines a pull request observes anew."""
 MEASURED = [0, 1, 3]
-"""Exit codes after which there is a result, good or bad: what it means, the gate says."""
+"""Exit codes after which there is an answer of the gate, good or bad."""
 
 AT_ONCE = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
 """Tests for two processors, as some only wait: a file with its fixtures in one place, in order."""
@@ -122,13 +122,10 @@ def gate(session: nox.Session) -> None:
     for this run and thrown away: what it signs proves that signing works, and flips nothing.
     """
     install(session)
-    resumed(session, ("legacy", "adk"), ("adk", "legacy"))
-    measured(session, "faults", *CORPUS, "--sample", "60", "--corpus-only", to="kills.json")
-    # Always the same draws: a pull request must not go red for what it did not change.
-    sampled(session, "everything", 300, seed=300)
-    sampled(session, "subagents", 100, seed=100)
-    judged(session, "B", "pull_request")
-    asked = judged(session, "A", "pull_request")
+    asked: list[str] = []
+    for phase in "BA":
+        asked = about(phase, "pull_request")
+        session.run("parity", "measure", *asked, "-n", "2", *session.posargs)
     if not clean_checkout(session):
         session.warn("not signed: what is signed must lie committed in a clean checkout of git")
         return
@@ -162,58 +159,18 @@ def nightly(session: nox.Session) -> None:
     """
     install(session, "tests")
     session.run("parity", "upstream", "install")
-    for control, candidate in ("upstream", "legacy"), ("legacy", "adk"):
-        compared(session, control, candidate)
-    compared(session, "upstream+upstream", "legacy+legacy")
-    resumed(session, ("legacy", "adk"), ("adk", "legacy"))
-    measured(session, "faults", *CORPUS, "--corpus-only", to="kills.json")
-    sampled(session, "everything", 12000)
-    for profile in ("fallback", "masking", "loops", "aborts", "subagents"):
-        sampled(session, profile, 3000)
-    sampled(session, "everything", 1000, "upstream", "legacy")
+    for phase in "BA":
+        words = ["parity", "measure", *about(phase, "release"), "-n", "2", *session.posargs]
+        session.run(*words, success_codes=MEASURED)
     # The slow ones too, and other examples each night.
     session.run("pytest", "-m", "slow or not slow", *AT_ONCE)
     for phase in "AB":
-        judged(session, phase, "release")
+        session.run("parity", "gate", *about(phase, "release"), *session.posargs)
 
 
-def judged(session: nox.Session, phase: str, profile: str) -> list[str]:
-    """Ask the gate, which must say yes; returns the words of the question, for who signs."""
-    asked = ["--phase", phase, "--profile", profile, "--journal", str(REPORT)]
-    answer = str(REPORT / f"gate-{phase}.json")
-    session.run("parity", "gate", *asked, "--json", answer, *session.posargs)
-    return asked
-
-
-def resumed(session: nox.Session, *handed: tuple[str, str]) -> None:
-    """Sessions begun in one engine and resumed in another, beside the latter from the beginning."""
-    for first, then in handed:
-        compared(session, f"{then}+{then}", f"{first}+{then}")
-
-
-def compared(session: nox.Session, control: str, candidate: str) -> None:
-    """One leg over the corpus, into a journal of its own."""
-    sides = ["--control", control, "--candidate", candidate]
-    journal = REPORT / f"{control}-{candidate}.jsonl"
-    words = ["run", *CORPUS, *sides, "-n", "2", "--journal", str(journal)]
-    session.run("parity", *words, success_codes=MEASURED)
-
-
-def sampled(
-    session: nox.Session, profile: str, examples: int, *sides: str, seed: int | None = None
-) -> None:
-    """Scenarios drawn independently; without a seed those of this commit, which nobody has seen."""
-    control, candidate = sides or ("legacy", "adk")
-    words = ["--sample", "--profile", profile, "--examples", str(examples)]
-    seed = commit_seed(session) if seed is None else seed
-    words += ["--seed", str(seed), "--control", control, "--candidate", candidate]
-    measured(session, "generate", *words, to=f"{profile}-{control}-{candidate}.json")
-
-
-def measured(session: nox.Session, *words: str, to: str) -> None:
-    """A measurement into parity-report/; what its outcome means, the gate says."""
-    file = str(REPORT / to)
-    session.run("parity", *words, "-n", "2", "--json", file, success_codes=MEASURED)
+def about(phase: str, profile: str) -> list[str]:
+    """The words of a question to the gate, for who measures, asks or signs."""
+    return ["--phase", phase, "--profile", profile, "--journal", str(REPORT)]
 
 
 def clean_checkout(session: nox.Session) -> bool:

@@ -41,6 +41,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "faults": "harness.commands.faults:faults",
     "waive": "harness.commands.waive:waive",
     "gate": "harness.commands.gate:gate",
+    "measure": "harness.commands.measure:measure",
     "can-flip": "harness.commands.can_flip:can_flip",
     "shrink": "harness.commands.shrink:shrink",
     "adopt": "harness.commands.adopt:adopt",

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from harness import inventory
+from harness.cassette.find import HTTP_FOLDER, SUFFIXES
 from harness.errors import UsageError
 from harness.inventory import (
     HELPERS,
@@ -32,6 +33,7 @@ __all__ = [
     "current_inventory",
     "default_baselines",
     "default_contract",
+    "default_corpora",
     "default_corpus",
     "default_gates",
     "default_waivers",
@@ -52,6 +54,21 @@ def default_corpus() -> Path:
         if folder.is_dir():
             return folder
     raise UsageError("there are no cassettes here", "name files or folders")
+
+
+def default_corpora() -> tuple[Path, ...]:
+    """The folders that run when nothing is named: `default_corpus`, and its recorded HTTP traffic.
+
+    The traffic is of another format and its folder a root of its own, so that naming the corpus
+    leaves it out. The gates ask for both.
+
+    Raises:
+        UsageError: there is no corpus.
+    """
+    corpus = default_corpus()
+    traffic = corpus / HTTP_FOLDER
+    recorded = any(file.suffix in SUFFIXES for file in traffic.rglob("*"))
+    return (corpus, traffic) if recorded else (corpus,)
 
 
 def default_baselines() -> Path:

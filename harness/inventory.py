@@ -46,8 +46,11 @@ HELPERS: Final = "corpus helpers"
 """Programs that cassettes start, such as servers: they lie beside them and are none themselves."""
 _PACKAGES: Final = Path(__file__).resolve().parents[1]
 _FAULTS: Final = "harness/faults/catalogue/"
-_DATA: Final = frozenset({"harness/corpus", "harness/baselines", "harness/contract.md"})
-"""Bundled with the code where it is installed, and components of their own."""
+_DATA: Final = frozenset(
+    {"harness/corpus", "harness/baselines", "harness/contract.md", "services/docs"}
+)
+"""What a wheel bundles with the code: components of their own, and the documentation, which a
+checkout has outside its packages. A wheel and the checkout it was built from have equal digests."""
 _LEFT_OUT: Final = frozenset({"__pycache__", ".mypy_cache", ".ruff_cache"})
 _UNREADABLE: Final = "unreadable"
 _NAMED: Final = 3

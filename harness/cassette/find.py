@@ -19,7 +19,14 @@ from harness.cassette.variants import named_file, variant_of, variants_of
 from harness.errors import CassetteNotFound, UsageError
 from services.regular_files import open_regular
 
-__all__ = ["SUFFIXES", "CassetteFile", "find_cassettes", "name_filter", "with_variants"]
+__all__ = [
+    "HTTP_FOLDER",
+    "SUFFIXES",
+    "CassetteFile",
+    "find_cassettes",
+    "name_filter",
+    "with_variants",
+]
 
 SUFFIXES: Final = frozenset({".yaml", ".yml", ".json"})
 HTTP_FOLDER: Final = "http"

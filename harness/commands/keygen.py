@@ -41,8 +41,9 @@ def keygen(
     """Make a pair of Ed25519 keys.
 
     The private key can be read by its owner only, and is encrypted with the passphrase that is
-    asked for (or read from a file or a descriptor). Nothing is ever written over. What is printed
-    is public: the block that makes the key a trusted one, to be put into gates.toml.
+    asked for (or read from a file or a descriptor). A folder that is missing is made, for its owner
+    only. Nothing is ever written over. What is printed is public: the block that makes the key a
+    trusted one, to be put into gates.toml.
 
     \b
     parity keygen --out ~/keys/release --name release-manager
@@ -52,12 +53,13 @@ def keygen(
     Exit codes: 0 both files are written; 2 wrong usage, or a place where something is already;
     130 interrupted, with nothing left behind.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.signoff.keyfile import write_key_pair
+    from harness.signoff.keyfile import check_place, write_key_pair
     from harness.signoff.keys import SigningKey
     from harness.signoff.trust import SIGNER_NAME
 
     if not SIGNER_NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no signer's name", "small letters, digits and dashes")
+    check_place(out)
     passphrase = _passphrase(passphrase_file, passphrase_fd, none=no_passphrase)
     key = SigningKey.new()
     public = write_key_pair(out, key, passphrase)

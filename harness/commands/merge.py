@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from harness.commands.options import check_writable_file, report_options, report_places
+from harness.commands.reports import write_report
 
 __all__ = ["merge"]
 
@@ -71,7 +72,6 @@ def merge(
     )
     from harness.report.since import with_changes
     from harness.report.terminal import show
-    from harness.report.written import write_report
 
     places = report_places(asked)
     check_writable_file(journal, "--journal")

@@ -193,12 +193,11 @@ def chosen_cassettes(
         UsageError, CassetteNotFound: nothing there, or nothing left of it.
     """
     from harness.cassette.find import find_cassettes
-    from harness.config import default_corpus
+    from harness.config import default_corpora
 
     if not paths:
-        corpus = default_corpus()
-        paths = [corpus]
-        click.echo(f"corpus: {corpus}", err=on_stderr)
+        paths = default_corpora()
+        click.echo(f"corpus: {' and '.join(map(str, paths))}", err=on_stderr)
     found = find_cassettes(paths, expr, phase, variants=variants)
     if not found:
         asked = " and ".join(

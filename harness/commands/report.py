@@ -12,6 +12,7 @@ import click
 
 from harness.canonical import printable
 from harness.commands.options import report_options, report_places
+from harness.commands.reports import write_report
 from harness.errors import UsageError
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
@@ -83,7 +84,6 @@ def report(
         waivers_of,
     )
     from harness.report.terminal import show
-    from harness.report.written import write_report
 
     places = report_places(asked)
     record = read_journal(journal_in(place))

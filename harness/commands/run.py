@@ -26,6 +26,7 @@ from harness.commands.options import (
     trust_option,
     worker_count,
 )
+from harness.commands.reports import write_report
 from harness.commands.run_cases import Tally, judge_all
 from harness.commands.run_plan import (
     RunPlan,
@@ -100,7 +101,9 @@ _File = click.Path(path_type=Path, dir_okay=False)
 def run(ctx: click.Context, /, as_of: datetime | None, jobs: int, **asked: Any) -> None:
     """Replay cassettes through two runtimes and compare.
 
-    PATHS are cassettes and folders of them; without any, ./cassettes or else the bundled corpus.
+    PATHS are cassettes and folders of them; without any, ./cassettes or else the bundled corpus,
+    and the recorded HTTP traffic in its folder `http`, which a named folder leaves out: all that
+    the gates ask for.
     A side can be `baseline:DIR`: what `parity baseline` saw a runtime do. The verdict is `parity`,
     `divergent` or `inconclusive`; the first difference is explained, with the command that shows
     it again. A cassette of phase B is two cases: as it is, and as NAME@sessions, where child
@@ -172,7 +175,6 @@ def _run(
     from harness.report.settled import reproducing_options, settled_report
     from harness.report.since import with_changes
     from harness.report.terminal import progress, show
-    from harness.report.written import write_report
 
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
     mine = set(shard_of([file.name for file in files], plan.shard or ""))
@@ -230,9 +232,9 @@ def _roots(plan: RunPlan) -> Sequence[Path]:
     """What the header says the cassettes were found under."""
     if plan.paths:
         return plan.paths
-    from harness.config import default_corpus
+    from harness.config import default_corpora
 
-    return [default_corpus()]
+    return default_corpora()
 
 
 def _journal(

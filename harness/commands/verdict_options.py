@@ -12,9 +12,11 @@ __all__ = [
     "as_of_option",
     "evidence_option",
     "gates_option",
+    "phase_option",
     "policy_from_option",
     "profile_option",
     "signoffs_option",
+    "waivers_option",
 ]
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -25,6 +27,17 @@ profile_option = click.option(
     default="release",
     show_default=True,
     help="How much is asked for: what CI can do in minutes, or what is run by night.",
+)
+
+phase_option = click.option(
+    "--phase", type=click.Choice(["A", "B", "C"]), required=True, help="The rollout phase."
+)
+
+waivers_option = click.option(
+    "--waivers",
+    "waivers_file",
+    type=click.Path(path_type=Path, dir_okay=False),
+    help="Accepted differences; parity_tests/waivers.toml if there is one.",
 )
 
 evidence_option = click.option(

@@ -11,7 +11,7 @@ from typing import Any, Final, Self
 
 from pydantic import Field, ValidationError, model_validator
 
-from harness.gate.reasons import Answer, Reason, ReasonKind, Value, answer_of
+from harness.gate.reasons import Answer, Measurement, Reason, ReasonKind, Value, answer_of
 from services.wire import JsonObject
 
 __all__ = [
@@ -22,6 +22,7 @@ __all__ = [
     "CostAnswer",
     "GateAnswer",
     "Leg",
+    "Measurement",
     "Reason",
     "ReasonKind",
     "Sample",

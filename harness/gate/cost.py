@@ -55,10 +55,11 @@ def judged_cost(
 
 def _judged(scope: Scope, rule: CostRule, leg: LegSeen | None) -> tuple[Judged, CostAnswer | None]:
     about = f"cost within limits: {rule.leg}"
-    command = scope.leg_command(scope.gates.leg_called(rule.leg))
+    if leg is None:
+        return Judged.of("cost", about, "not run on what is here", [], lacks=[rule.leg]), None
     control, candidate = _Side(), _Side()
     # What could not be decided says nothing of cost; that it could not, the leg's condition says.
-    cases = [] if leg is None else [case for case in leg.cases if not case.blockers]
+    cases = [case for case in leg.cases if not case.blockers]
     known = 0
     for case in cases:
         try:
@@ -71,9 +72,8 @@ def _judged(scope: Scope, rule: CostRule, leg: LegSeen | None) -> tuple[Judged, 
         known += 1
     if not known or known < len(cases):
         says = f"the cost of {counted(len(cases) - known, 'case')} is not known"
-        if leg is None:
-            says = "not run on what is here"
-        reason = scope.reason(ReasonKind.COST_UNKNOWN, rule.leg, says, command)
+        anew = scope.leg_measurement(leg.rule)
+        reason = scope.reason(ReasonKind.COST_UNKNOWN, rule.leg, says, anew.command)
         return Judged.of("cost", about, says, [reason]), None
     answer = CostAnswer(
         leg=rule.leg,

@@ -28,9 +28,7 @@ _MOST_FILES: Final = 2000
 _HEAD: Final = 4096
 _NAMED: Final = 5
 _WHAT: Final = "a journal, a kill matrix or a generated run's summary"
-_MEND: Final = (
-    "make one with `parity run --journal`, `parity faults --json` or `parity generate --json`"
-)
+_MEND: Final = "name another place, or let `parity measure` make what a gate asks for"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,7 +88,7 @@ def read_evidence(places: Sequence[Path]) -> Evidence:
                 case SampleRun():
                     samples.append(found)
                 case None if place.is_dir():
-                    others.append(file.name)
+                    others += [] if _is_answer(file) else [file.name]
                 case None:
                     raise UsageError(f"{file} is not {_WHAT}", _MEND)
         if others:
@@ -134,6 +132,12 @@ def _read(file: Path) -> LegRun | KillRun | SampleRun | None:
     if len(content) > _LARGEST:
         raise UsageError(f"{file} is larger than {_LARGEST} bytes")
     return _measurement(file, content)
+
+
+def _is_answer(file: Path) -> bool:
+    """Whether a file is an answer of a gate, which `parity measure` leaves beside its evidence."""
+    with open_regular(file) as stream:
+        return stream.read(_HEAD).lstrip()[1:].lstrip().startswith(b'"gate"')
 
 
 def _promising(head: bytes) -> bool:

@@ -24,7 +24,9 @@ from harness.gate.evidence import Evidence
 from harness.gate.gates import Gates
 from harness.gate.judge import judge
 from harness.gate.policy import Policy, policy_changes, policy_here, policy_of_revision
+from harness.gate.scope import FOLDER
 from harness.inventory import Inventory, environment
+from harness.triage.checkout import Checkout
 
 __all__ = ["Here", "gates_file", "here"]
 
@@ -41,9 +43,13 @@ class Here:
     """All that the gates name."""
     current: Inventory
     as_of: date
+    seed: int = 0
+    """By which the samples of a release are drawn: of the commit, 0 where there is none."""
 
-    def answer(self, evidence: Evidence, phase: str, profile: str) -> GateAnswer:
-        """The gate's answer to this evidence.
+    def answer(
+        self, evidence: Evidence, phase: str, profile: str, folder: Path = FOLDER
+    ) -> GateAnswer:
+        """The gate's answer to this evidence; what it lacks is to be left in `folder`.
 
         Raises:
             UsageError: the gates have no such phase.
@@ -58,6 +64,8 @@ class Here:
             waivers=self.policy.waivers,
             contract=self.contract,
             environment=environment(),
+            folder=folder,
+            seed=self.seed,
         )
 
 
@@ -91,6 +99,7 @@ def here(
         cassettes=tuple(cassettes),
         current=current_inventory([(each.name, each.path) for each in cassettes], waived),
         as_of=as_of,
+        seed=_commit_seed(),
     )
 
 
@@ -104,6 +113,15 @@ def gates_file(named: Path | None) -> Path:
     if file is None:
         raise UsageError("there is no parity_tests/gates.toml here", "name one with --gates")
     return file
+
+
+def _commit_seed() -> int:
+    """The first 8 hex digits of the commit that is checked out here; 0 where there is none."""
+    try:
+        commit = Checkout.at(Path()).git("rev-parse", "--verify", "--quiet", "HEAD")
+    except UsageError:
+        return 0
+    return int(commit[:8], 16)
 
 
 def _corpus(gates: Gates, file: Path) -> Sequence[Path]:

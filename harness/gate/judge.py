@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date
+from pathlib import Path
 
 from harness.coverage.contract import Contract
-from harness.gate.answer import GateAnswer
+from harness.gate.answer import GateAnswer, Reason
 from harness.gate.cost import judged_cost
 from harness.gate.evidence import Evidence
 from harness.gate.gates import Gates
@@ -14,7 +15,7 @@ from harness.gate.kills import judged_kills
 from harness.gate.legs import judged_legs, seen_legs
 from harness.gate.reached import judged_coverage
 from harness.gate.samples import judged_samples
-from harness.gate.scope import Scope, counted
+from harness.gate.scope import FOLDER, Judged, Scope, counted
 from harness.gate.settled import judged_provider
 from harness.gate.waived import judged_waivers
 from harness.inventory import Inventory
@@ -34,6 +35,8 @@ def judge(
     waivers: Waivers,
     contract: Contract,
     environment: Mapping[str, str],
+    folder: Path = FOLDER,
+    seed: int = 0,
 ) -> GateAnswer:
     """Whether a phase may be flipped, by what was found.
 
@@ -47,6 +50,8 @@ def judge(
         waivers: The accepted differences, by which all legs are settled anew.
         contract: The behaviours, by which coverage is counted.
         environment: The machine here, in words; evidence of other packages does not count.
+        folder: Where the measurements that are proposed leave what they measure.
+        seed: By which the samples of a release are drawn.
 
     Raises:
         UsageError: the gates have no such phase.
@@ -61,6 +66,8 @@ def judge(
         waivers=waivers,
         contract=contract,
         environment=environment,
+        folder=folder,
+        seed=seed,
     )
     seen = seen_legs(scope)
     coverage, classes = judged_coverage(scope, seen)
@@ -81,7 +88,7 @@ def judge(
     # The first run of a leg is its most complete one; others only speak against it.
     legs = {leg.rule.name: leg for leg in reversed(seen)}
     return GateAnswer.of(
-        (reason for each in judged for reason in each.reasons),
+        _with_consequences(judged),
         phase=phase,
         profile=profile,
         as_of=as_of.isoformat(),
@@ -96,6 +103,19 @@ def judge(
         corpus=current.digests.get("corpus", ""),
         inventory=current.digests,
     )
+
+
+def _with_consequences(judged: Sequence[Judged]) -> Iterator[Reason]:
+    """All reasons; the first one of each leg that lacks says what is not known without the leg."""
+    told: set[str] = set()
+    for reason in (reason for each in judged for reason in each.reasons):
+        open_ = (
+            ()
+            if reason.about in told
+            else tuple(each.condition.about for each in judged if reason.about in each.lacks)
+        )
+        told.update([reason.about] if open_ else [])
+        yield reason.model_copy(update={"leaves_open": open_})
 
 
 def _unsettled_in_samples(scope: Scope) -> Iterator[str]:

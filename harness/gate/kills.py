@@ -8,9 +8,10 @@ from datetime import date
 from functools import partial
 
 from harness.detection.bound import lower_bound
-from harness.gate.answer import ClassKills, Reason, ReasonKind
+from harness.faults.catalogue import faults
+from harness.gate.answer import ClassKills, Measurement, Reason, ReasonKind
 from harness.gate.measurements import FaultSeen, KillRun
-from harness.gate.scope import FOLDER, Judged, Scope, counted, listed
+from harness.gate.scope import Judged, Scope, counted, listed
 from harness.inventory import HELPERS
 
 __all__ = ["judged_kills"]
@@ -64,30 +65,35 @@ def _without_survivors(run: KillRun, fresh: Sequence[KillRun]) -> KillRun:
     return replace(run, faults=faults)
 
 
-def _command(scope: Scope) -> str:
-    words = ["faults", "-n", "0", "--corpus-only", "--json", f"{FOLDER}/kills.json"]
-    if scope.profile == "pull_request":
-        words += ["--sample", str(scope.rules.kills.faults)]
-    return scope.command(*words)
+def _measurement(scope: Scope, *, whole: bool = False) -> Measurement:
+    """What measures so many faults as are asked for; `whole`: all there are."""
+    words = ["faults", "--corpus-only", "--json", str(scope.folder / "kills.json")]
+    units = len(faults())
+    if scope.profile == "pull_request" and not whole:
+        units = max(1, scope.rules.kills.faults)
+        words += ["--sample", str(units)]
+    return Measurement(
+        kind="faults", about="seeded faults", words=scope.over_corpus(*words), units=units
+    )
 
 
 def _lacking(scope: Scope) -> Reason:
     if not scope.evidence.kills:
         says = "no kill matrix is there"
-        return scope.reason(ReasonKind.KILLS_MISSING, _ALL, says, _command(scope))
+        return scope.reason(ReasonKind.KILLS_MISSING, _ALL, says, _measurement(scope))
     run = scope.evidence.kills[0]
     says = f"{run.file.name} was measured with other {listed(_stale(scope, run))}"
-    return scope.reason(ReasonKind.KILLS_STALE, _ALL, says, _command(scope))
+    return scope.reason(ReasonKind.KILLS_STALE, _ALL, says, _measurement(scope))
 
 
 def _partial(scope: Scope, run: KillRun) -> Iterator[Reason]:
     if run.cut_off:
         says = f"{run.file.name} was interrupted after {counted(len(run.faults), 'fault')}"
-        yield scope.reason(ReasonKind.KILLS_PARTIAL, _ALL, says, _command(scope))
+        yield scope.reason(ReasonKind.KILLS_PARTIAL, _ALL, says, _measurement(scope))
     old = scope.too_old(run.facts.as_of)
     if old:
         says = f"{run.file.name}: {old}"
-        yield scope.reason(ReasonKind.KILLS_STALE, _ALL, says, _command(scope))
+        yield scope.reason(ReasonKind.KILLS_STALE, _ALL, says, _measurement(scope))
 
 
 def _tallies(scope: Scope, run: KillRun) -> tuple[ClassKills, ...]:
@@ -118,23 +124,33 @@ def _too_low(scope: Scope, run: KillRun, tallies: Sequence[ClassKills]) -> Itera
     rules = scope.rules.kills
     whole, held_out, *classes = tallies
     survived = [fault.name for fault in run.faults if fault.outcome == "survived"]
-    yield from _asked(scope, whole, rules.faults, rules.bound, survived)
+    yield from _asked(scope, run, whole, rules.faults, rules.bound, survived)
     if rules.held_out:
-        yield from _asked(scope, held_out, 1, rules.held_out, [])
+        yield from _asked(scope, run, held_out, 1, rules.held_out, [])
     for tally in classes:
         if tally.name in scope.gates.fault_classes:
             of_class = {fault.name for fault in run.faults if fault.behaviour == tally.name}
             named = [name for name in survived if name in of_class]
-            yield from _asked(scope, tally, rules.class_faults, rules.class_bound, named)
+            yield from _asked(scope, run, tally, rules.class_faults, rules.class_bound, named)
+
+
+def _more(scope: Scope, run: KillRun) -> Measurement:
+    """What tries more faults than `run` did: a cut-off one is done again, a sample not."""
+    return _measurement(scope, whole=bool(run.sample) and not run.cut_off)
 
 
 def _asked(
-    scope: Scope, tally: ClassKills, faults: int, bound: float, survived: Sequence[str]
+    scope: Scope,
+    run: KillRun,
+    tally: ClassKills,
+    least: int,
+    bound: float,
+    survived: Sequence[str],
 ) -> Iterator[Reason]:
     about = tally.name
-    if tally.observable < faults:
-        says = f"{counted(tally.observable, 'fault')} tried ({about}), and {faults} are asked for"
-        yield scope.reason(ReasonKind.KILLS_FEW, about, says, _command(scope))
+    if tally.observable < least:
+        says = f"{counted(tally.observable, 'fault')} tried ({about}), and {least} are asked for"
+        yield scope.reason(ReasonKind.KILLS_FEW, about, says, _more(scope, run))
         return
     if tally.bound < bound:
         says = (
@@ -144,7 +160,7 @@ def _asked(
         # All were found: more faults would tell, and nothing speaks against the harness.
         few = tally.killed == tally.observable
         if few:
-            yield scope.reason(ReasonKind.KILLS_FEW, about, says, _command(scope))
+            yield scope.reason(ReasonKind.KILLS_FEW, about, says, _more(scope, run))
             return
         says += f"; survived: {listed(survived)}" if survived else ""
         name = survived[0] if survived else "NAME"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from pathlib import Path
 
 from harness.canonical import canonical
-from harness.gate.answer import Leg, Reason, ReasonKind
+from harness.gate.answer import Leg, Measurement, Reason, ReasonKind
 from harness.gate.evidence import LegRun
 from harness.gate.rules import LegRule
 from harness.gate.scope import Judged, Scope, counted, listed
@@ -33,6 +35,12 @@ class LegSeen:
     statuses: tuple[WaiverStatus, ...]
     cases: tuple[CaseResult, ...]
     """Those of the phase, by name."""
+
+    @property
+    def cut_off(self) -> bool:
+        """Whether it is a part of a run, or one that did not come to its end."""
+        record = self.run.record
+        return bool(record.header.shard or record.missing or not record.ended)
 
     def of(self, verdict: CaseVerdict) -> list[CaseResult]:
         """The phase's cases that came out so."""
@@ -145,22 +153,22 @@ def _judged(scope: Scope, rule: LegRule, seen: Sequence[LegSeen]) -> Judged:
 def _lacking(scope: Scope, rule: LegRule) -> Reason:
     """Why there is no run of a leg that counts."""
     runs = list(_of_rule(scope, rule))
-    command = scope.leg_command(rule)
+    anew = scope.leg_measurement(rule)
     if not runs:
         says = f"no journal compares {rule.control} with {rule.candidate}"
-        return scope.reason(ReasonKind.LEG_MISSING, rule.name, says, command)
+        return scope.reason(ReasonKind.LEG_MISSING, rule.name, says, anew)
     for run in runs:
         moved = _stale(scope, run)
         if moved == ["corpus"]:
             says = f"{run.file.name} covers other cassettes: {_corpus_change(scope, run)}"
-            return scope.reason(ReasonKind.LEG_OTHER_CORPUS, rule.name, says, command)
+            return scope.reason(ReasonKind.LEG_OTHER_CORPUS, rule.name, says, anew)
         if moved:
             says = (
                 f"{run.file.name} is of other {listed(moved)}: {_first_change(scope, run, moved)}"
             )
-            return scope.reason(ReasonKind.LEG_STALE, rule.name, says, command)
+            return scope.reason(ReasonKind.LEG_STALE, rule.name, says, anew)
     says = f"{runs[0].file.name} has a baseline in the place of a run, which this profile refuses"
-    return scope.reason(ReasonKind.LEG_MISSING, rule.name, says, command)
+    return scope.reason(ReasonKind.LEG_MISSING, rule.name, says, anew)
 
 
 def _corpus_change(scope: Scope, run: LegRun) -> str:
@@ -187,10 +195,7 @@ def _incomplete(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
     told += _left_out(scope, leg)
     if told:
         says = f"{leg.run.file.name} is partial: {'; '.join(told)}"
-        change = "put the shards together with `parity merge`"
-        if not record.header.shard:
-            change = f"{scope.leg_command(rule)} (with --resume to go on)"
-        yield scope.reason(ReasonKind.LEG_PARTIAL, rule.name, says, change)
+        yield scope.reason(ReasonKind.LEG_PARTIAL, rule.name, says, _completed(scope, leg))
     least = max(1, rule.min_cases)
     if len(leg.cases) < least:
         few = f"{counted(len(leg.cases), 'case')} of phase {scope.phase} in {leg.run.file.name}"
@@ -201,6 +206,25 @@ def _incomplete(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
             says,
             "add cassettes, or lower min_cases in the gates",
         )
+
+
+def _completed(scope: Scope, leg: LegSeen) -> str | Measurement:
+    """What makes a leg whole of which a part is there."""
+    record = leg.run.record
+    anew = scope.leg_measurement(leg.rule)
+    if record.header.shard or not leg.cut_off:
+        # Files that cannot be loaded are mended first: until then another run has them as well.
+        return f"mend these files, then {anew.command}" if record.problems else anew
+    # What is there was judged by that day, and another one would be another run.
+    again = ("--as-of", record.header.as_of, "--resume")
+    left = {"resume": again, "units": len(record.missing)}
+    return _journalled(anew, leg.run.file).model_copy(update=left)
+
+
+def _journalled(measurement: Measurement, journal: Path) -> Measurement:
+    words = list(measurement.words)
+    words[words.index("--journal") + 1] = str(journal)
+    return measurement.model_copy(update={"words": tuple(words)})
 
 
 def _left_out(scope: Scope, leg: LegSeen) -> Iterator[str]:
@@ -225,7 +249,7 @@ def _old(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
         old = "it does not say when it was run"
     if old:
         says = f"{leg.run.file.name}: {old}"
-        yield scope.reason(ReasonKind.LEG_OLD, leg.rule.name, says, scope.leg_command(leg.rule))
+        yield scope.reason(ReasonKind.LEG_OLD, leg.rule.name, says, scope.leg_measurement(leg.rule))
 
 
 def _verdicts(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
@@ -240,7 +264,9 @@ def _verdicts(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
         names = [case.cassette for case in undecided]
         why = next((why for case in undecided for why in (*case.blockers, *case.doubts)), "")
         says = f"{counted(len(names), 'case')} inconclusive in {file}: {listed(names)} ({why})"
-        change = _again(scope, leg, names[0])
+        # Over its journal: in one beside it, what is there would go on counting.
+        anew = _journalled(scope.leg_measurement(leg.rule), leg.run.file).command
+        change = f"{_again(scope, leg, names[0])} shows it again; mend it, then {anew}"
         yield scope.reason(ReasonKind.INCONCLUSIVE, leg.rule.name, says, change)
 
 
@@ -248,7 +274,7 @@ def _again(scope: Scope, leg: LegSeen, cassette: str) -> str:
     """The command that runs one case of a leg."""
     header = leg.run.record.header
     sides = ["--control", header.control, "--candidate", header.candidate]
-    return scope.command("run", "-k", cassette, *sides)
+    return shlex.join(["parity", *scope.over_corpus("run", "-k", cassette, *sides)])
 
 
 def _together(scope: Scope, seen: Sequence[LegSeen]) -> Judged:
@@ -264,7 +290,7 @@ def _together(scope: Scope, seen: Sequence[LegSeen]) -> Judged:
                     ReasonKind.LEG_OTHER_ENVIRONMENT,
                     leg.rule.name,
                     says,
-                    scope.leg_command(leg.rule),
+                    scope.leg_measurement(leg.rule),
                 )
             )
     for leg in seen[1:]:
@@ -282,12 +308,12 @@ def _together(scope: Scope, seen: Sequence[LegSeen]) -> Judged:
                     ReasonKind.LEG_OTHER_ENVIRONMENT,
                     leg.rule.name,
                     says,
-                    scope.leg_command(leg.rule),
+                    scope.leg_measurement(leg.rule),
                 )
             )
     # Which leg lacks, and what to do about it, its own condition says.
     legs = {leg.rule.name for leg in seen}
     says = f"{counted(len(scope.current.components['corpus'].files), 'cassette')} here; "
     says += f"{len(legs)} of {counted(len(scope.legs), 'leg')} run on them"
-    whole = scope.covered_by(leg.rule for leg in seen)
-    return Judged.of("legs", about, says, reasons, whole=whole)
+    lacks = scope.lacking(leg.rule for leg in seen)
+    return Judged.of("legs", about, says, reasons, lacks=lacks)

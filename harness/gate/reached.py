@@ -28,9 +28,12 @@ def judged_coverage(
     cases = () if leg is None else leg.cases
     table = coverage(cases, scope.contract, scope.phase)
     answers = tuple(_answers(scope, table, cases))
+    anew = scope.leg_measurement(rule).command
+    # What a part of a run did not reach, the rest of it may: only a whole one can be blamed.
+    lacks = [rule.name] if leg is None or leg.cut_off else []
     judged = [
-        _classes(scope, answers, scope.leg_command(rule)),
-        _declared(scope, table, cases, scope.leg_command(rule)),
+        _classes(scope, answers, anew, lacks),
+        _declared(scope, table, cases, anew, lacks),
     ]
     return judged, answers
 
@@ -68,7 +71,9 @@ def _classes_of(scope: Scope, ids: Sequence[str] | set[str]) -> set[str]:
     }
 
 
-def _classes(scope: Scope, answers: Sequence[ClassAnswer], command: str) -> Judged:
+def _classes(
+    scope: Scope, answers: Sequence[ClassAnswer], command: str, lacks: Sequence[str]
+) -> Judged:
     reasons = []
     for answer in answers:
         asked = scope.gates.classes.get(answer.name, 1)
@@ -80,16 +85,23 @@ def _classes(scope: Scope, answers: Sequence[ClassAnswer], command: str) -> Judg
         )
         if answer.never:
             says += f"; not reached: {', '.join(answer.never[:_NEVER_NAMED])}"
-        change = f"{command}, with cassettes that name these behaviours under `contract:`"
+        change = f"add cassettes that name these behaviours under `contract:`, then {command}"
         reasons.append(scope.reason(ReasonKind.CLASS_UNREACHED, answer.name, says, change))
     fine = len(answers) - len(reasons)
     total = sum(answer.behaviours for answer in answers)
     says = f"{fine} of {counted(len(answers), 'class', 'classes')} reached; "
     says += f"{sum(answer.reached for answer in answers)} of {counted(total, 'behaviour')}"
-    return Judged.of("coverage", "every class is reached in both runtimes", says, reasons)
+    about = "every class is reached in both runtimes"
+    return Judged.of("coverage", about, says, [] if lacks else reasons, lacks=lacks)
 
 
-def _declared(scope: Scope, table: Coverage, cases: Sequence[CaseResult], command: str) -> Judged:
+def _declared(
+    scope: Scope,
+    table: Coverage,
+    cases: Sequence[CaseResult],
+    command: str,
+    lacks: Sequence[str],
+) -> Judged:
     about = "cassettes show the behaviours that they name"
     reasons = []
     if table.unshown:
@@ -106,4 +118,4 @@ def _declared(scope: Scope, table: Coverage, cases: Sequence[CaseResult], comman
         reasons.append(scope.reason(ReasonKind.BEHAVIOUR_UNREACHED, about_, says, change))
     naming = sum(bool(case.contract) for case in cases)
     says = f"{counted(naming, 'case')} of {len(cases):,} name behaviours"
-    return Judged.of("coverage", about, says, reasons, whole=bool(cases))
+    return Judged.of("coverage", about, says, reasons, lacks=lacks)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Final
+from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-__all__ = ["Answer", "Reason", "ReasonKind", "Value", "answer_of"]
+__all__ = ["Answer", "Measurement", "Reason", "ReasonKind", "Value", "answer_of"]
 
 
 class Answer(StrEnum):
@@ -100,6 +101,31 @@ class Value(BaseModel):
     )
 
 
+class Measurement(Value):
+    """One `parity` command that makes a piece of evidence which the gate lacks.
+
+    The rule that does not hold names it, so that `parity measure` needs no list of its own.
+    """
+
+    kind: Literal["leg", "faults", "sample"]
+    about: str
+    """What is measured: the leg's name, the profile of a sample."""
+    words: tuple[str, ...] = Field(strict=False)
+    """The command line after `parity`, without the number of workers."""
+    resume: tuple[str, ...] = Field(default=(), strict=False)
+    """Further words with which a run that was cut off goes on."""
+    control: str = ""
+    candidate: str = ""
+    """The sides as the command line names them; empty where it names none."""
+    units: int
+    """Cases, faults or scenarios that are still to be run."""
+
+    @property
+    def command(self) -> str:
+        """As it is typed, for one worker per core."""
+        return shlex.join(["parity", *self.words, "-n", "0", *self.resume])
+
+
 class Reason(Value):
     """Why an answer is not yes. All texts are plain; whoever shows them makes them printable."""
 
@@ -112,6 +138,10 @@ class Reason(Value):
     """What would change the answer: a command where there is one."""
     condition: str = ""
     """The condition that does not hold because of it, by what it is about."""
+    measure: Measurement | None = None
+    """What would settle it; `None` where no measurement does."""
+    leaves_open: tuple[str, ...] = Field(default=(), strict=False)
+    """The conditions of which nothing is known because of it, by what they are about."""
 
     @property
     def answer(self) -> Answer:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from harness.gate.answer import Reason, ReasonKind, Sample
+from harness.gate.answer import Measurement, Reason, ReasonKind, Sample
 from harness.gate.measurements import SampleRun
 from harness.gate.rules import SampleRule
-from harness.gate.scope import FOLDER, Judged, Scope, counted, listed
+from harness.gate.scope import Judged, Scope, counted, listed
 from harness.scenarios.profiles import PROFILES
 
 __all__ = ["bound_in_words", "counted_samples", "judged_samples"]
@@ -55,7 +55,7 @@ def upper_rate(examples: int) -> float:
 
 
 def _judged(scope: Scope, rule: SampleRule) -> tuple[Judged, Sample | None]:
-    about = f"generated: {rule.profile}, {rule.control} ≡ {rule.candidate}"
+    about = _about(rule)
     fresh = _fresh(scope, rule)
     if not fresh:
         reason = _lacking(scope, rule, [run for run in scope.evidence.samples if _is(run, rule)])
@@ -117,20 +117,37 @@ def _counting(fresh: Sequence[SampleRun]) -> list[SampleRun]:
     return [longest[seed] for seed in sorted(longest)]
 
 
-def _command(rule: SampleRule, examples: int) -> str:
-    file = f"{FOLDER}/sample-{rule.profile}-{rule.control}-{rule.candidate}.json"
-    sides = f"--control {rule.control} --candidate {rule.candidate}"
-    drawn = f"--sample --profile {rule.profile} --examples {examples}"
-    return f"parity generate {drawn} {sides} -n 0 --json {file}"
+def _measurement(scope: Scope, rule: SampleRule) -> Measurement:
+    """What draws as many scenarios as are asked for.
+
+    A pull request always draws the same, so that it is not held up by what it did not do. A release
+    draws those of its commit: a bound is about draws that the code was not written for.
+    """
+    seed = scope.seed if scope.profile == "release" else rule.examples
+    sides = ["--control", rule.control, "--candidate", rule.candidate]
+    drawn = ["--profile", rule.profile, "--examples", str(rule.examples), "--seed", str(seed)]
+    file = scope.folder / f"sample-{rule.profile}-{rule.control}-{rule.candidate}.json"
+    return Measurement(
+        kind="sample",
+        about=_about(rule),
+        words=("generate", "--sample", *drawn, *sides, "--json", str(file)),
+        control=rule.control,
+        candidate=rule.candidate,
+        units=rule.examples,
+    )
+
+
+def _about(rule: SampleRule) -> str:
+    return f"generated: {rule.profile}, {rule.control} ≡ {rule.candidate}"
 
 
 def _lacking(scope: Scope, rule: SampleRule, runs: Sequence[SampleRun]) -> Reason:
-    command = _command(rule, rule.examples)
+    anew = _measurement(scope, rule)
     if not runs:
         says = f"no sample of profile {rule.profile} compares {rule.control} with {rule.candidate}"
-        return scope.reason(ReasonKind.SAMPLE_MISSING, rule.profile, says, command)
+        return scope.reason(ReasonKind.SAMPLE_MISSING, rule.profile, says, anew)
     says = f"{runs[0].file.name} was drawn with other {listed(_stale(scope, runs[0]))}"
-    return scope.reason(ReasonKind.SAMPLE_STALE, rule.profile, says, command)
+    return scope.reason(ReasonKind.SAMPLE_STALE, rule.profile, says, anew)
 
 
 def _against(scope: Scope, rule: SampleRule, fresh: Sequence[SampleRun]) -> Iterator[Reason]:
@@ -156,11 +173,11 @@ def _too_few(
                 change = f"{run.command} --resume"
                 yield scope.reason(ReasonKind.SAMPLE_UNDECIDED, rule.profile, says, change)
         says = f"{counted(drawn, 'scenario')} drawn, and {rule.examples:,} are asked for"
-        command = _command(rule, rule.examples)
-        yield scope.reason(ReasonKind.SAMPLE_SMALL, rule.profile, says, command)
+        anew = _measurement(scope, rule)
+        yield scope.reason(ReasonKind.SAMPLE_SMALL, rule.profile, says, anew)
     for run in counting:
         old = scope.too_old(run.facts.as_of)
         if old:
             says = f"{run.file.name}: {old}"
-            command = _command(rule, rule.examples)
-            yield scope.reason(ReasonKind.SAMPLE_STALE, rule.profile, says, command)
+            anew = _measurement(scope, rule)
+            yield scope.reason(ReasonKind.SAMPLE_STALE, rule.profile, says, anew)

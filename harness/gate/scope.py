@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from pathlib import Path
 from typing import Final
 
 from harness.coverage.contract import Contract
-from harness.gate.answer import Answer, Condition, Reason, ReasonKind, answer_of
+from harness.gate.answer import Answer, Condition, Measurement, Reason, ReasonKind, answer_of
 from harness.gate.evidence import Evidence
 from harness.gate.gates import Gates
 from harness.gate.rules import LegRule, PhaseGates, ProfileGate
@@ -18,8 +18,8 @@ from harness.parity.waivers import Waivers
 
 __all__ = ["FOLDER", "Judged", "Scope", "counted", "listed"]
 
-FOLDER: Final = "parity-report"
-"""Where the commands that are proposed leave what they measure."""
+FOLDER: Final = Path("parity-report")
+"""Where measurements are left and looked for unless the user names another place."""
 _NAMED: Final = 3
 _SYSTEM: Final = frozenset({"python", "platform", "node", "temporary folder"})
 """What may differ between machines; what was run depends on the packages."""
@@ -31,22 +31,29 @@ class Judged:
 
     condition: Condition
     reasons: tuple[Reason, ...] = ()
+    lacks: tuple[str, ...] = ()
+    """The legs without which it is not known, by name: that they lack is a reason of their own."""
 
     @classmethod
     def of(
-        cls, name: str, about: str, says: str, reasons: Iterable[Reason], *, whole: bool = True
+        cls,
+        name: str,
+        about: str,
+        says: str,
+        reasons: Iterable[Reason],
+        *,
+        lacks: Sequence[str] = (),
     ) -> Judged:
         """A condition whose answer follows from its reasons.
 
-        One that holds over less than was asked for, as a leg lacks, which is that leg's reason, is
-        not known to hold: then it is not `whole`.
+        One that holds over less than was asked for, as legs lack, is not known to hold.
         """
         found = tuple(each.model_copy(update={"condition": about}) for each in reasons)
         answer = answer_of(found)
-        if answer is Answer.YES and not whole:
+        if answer is Answer.YES and lacks:
             answer = Answer.UNKNOWN
         condition = Condition(name=name, about=about, answer=answer, says=says)
-        return cls(condition=condition, reasons=found)
+        return cls(condition=condition, reasons=found, lacks=tuple(lacks))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,6 +71,10 @@ class Scope:
     contract: Contract
     environment: Mapping[str, str] = field(default_factory=dict)
     """The machine that asks, in words; nothing is compared with what it does not say."""
+    folder: Path = FOLDER
+    """Where the measurements that are proposed leave what they measure."""
+    seed: int = 0
+    """Of the samples of a release: another one for each commit."""
 
     @property
     def gates(self) -> PhaseGates:
@@ -75,10 +86,10 @@ class Scope:
         """The legs that the profile asks for."""
         return self.gates.legs(self.profile)
 
-    def covered_by(self, legs: Iterable[LegRule]) -> bool:
-        """Whether these are all the legs that the profile asks for."""
+    def lacking(self, legs: Iterable[LegRule]) -> list[str]:
+        """The legs that the profile asks for and that are not among these, by name."""
         there = {leg.name for leg in legs}
-        return all(leg.name in there for leg in self.legs)
+        return [leg.name for leg in self.legs if leg.name not in there]
 
     @property
     def rules(self) -> ProfileGate:
@@ -111,22 +122,31 @@ class Scope:
             return ""
         return f"it is {counted(days, 'day')} old at {self.as_of}, and {most} are allowed"
 
-    def command(self, *words: str) -> str:
-        """A command over the whole corpus."""
-        return shlex.join(["parity", words[0], *self.policy.corpus, *words[1:]])
+    def over_corpus(self, *words: str) -> tuple[str, ...]:
+        """The words of a command over the whole corpus, without `parity`."""
+        return (words[0], *self.policy.corpus, *words[1:])
 
-    def leg_command(self, leg: LegRule) -> str:
-        """The command that runs a leg."""
+    def leg_measurement(self, leg: LegRule) -> Measurement:
+        """What runs a leg whole."""
         control = leg.control
         if self.rules.baselines and control == "upstream":
             control = "baseline:baselines/upstream"
         name = f"{leg.control}-{leg.candidate}".replace("+", "-then-")
-        file = f"{FOLDER}/{name}.jsonl"
         sides = ["--control", control, "--candidate", leg.candidate]
-        return self.command("run", *sides, "-n", "0", "--journal", file)
+        journal = ["--journal", str(self.folder / f"{name}.jsonl")]
+        return Measurement(
+            kind="leg",
+            about=leg.name,
+            words=self.over_corpus("run", *sides, *journal),
+            control=control,
+            candidate=leg.candidate,
+            units=len(self.current.components["corpus"].files),
+        )
 
-    def reason(self, kind: ReasonKind, about: str, says: str, change: str) -> Reason:
-        """A reason of this scope."""
+    def reason(self, kind: ReasonKind, about: str, says: str, change: str | Measurement) -> Reason:
+        """A reason of this scope; `change` is a measurement where one settles it."""
+        if isinstance(change, Measurement):
+            return Reason(kind=kind, about=about, says=says, change=change.command, measure=change)
         return Reason(kind=kind, about=about, says=says, change=change)
 
 

@@ -50,13 +50,13 @@ def judged_provider(scope: Scope, seen: Sequence[LegSeen]) -> tuple[Judged, list
                 ReasonKind.UNSETTLED,
                 leg.rule.name,
                 f"{says}: {listed(named)}",
-                scope.leg_command(measure),
+                scope.leg_measurement(measure).command,
             )
         )
     about = "provider rules broken on both sides are settled"
     says = f"{counted(total, 'finding')}, of which {left} not settled"
-    whole = scope.covered_by(leg.rule for leg in seen)
-    return Judged.of("provider rules", about, says, reasons, whole=whole), told
+    lacks = scope.lacking(leg.rule for leg in seen)
+    return Judged.of("provider rules", about, says, reasons, lacks=lacks), told
 
 
 def _measure(scope: Scope, rule: LegRule) -> LegRule | None:

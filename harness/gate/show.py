@@ -1,8 +1,11 @@
-"""The gate's answer for people: what was asked, each condition with a mark, and what would help."""
+"""The gate's answer on a terminal: the answer first, what it rests on, and what would change it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+import shlex
+import textwrap
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final, TextIO
 
@@ -10,13 +13,27 @@ from rich.console import Console
 from rich.markup import escape
 
 from harness.canonical import printable
-from harness.gate.answer import Answer, GateAnswer, Reason
+from harness.gate.answer import Answer, Condition, GateAnswer, Measurement, Reason
+from harness.gate.plan import Planned, in_about
 from services.redaction import redacted
 
-__all__ = ["EXITS", "STYLE", "Lines", "show_answer", "show_changes", "show_reasons"]
+__all__ = [
+    "EXITS",
+    "STYLE",
+    "Lines",
+    "alternatives",
+    "consequences",
+    "in_short",
+    "meaning",
+    "show_answer",
+    "show_changes",
+    "show_plan",
+    "show_reasons",
+    "units",
+]
 
 EXITS: Final = {Answer.YES: 0, Answer.NO: 1, Answer.UNKNOWN: 3}
-"""What the process says to whoever started it."""
+"""The exit code of each answer."""
 
 _MARK: Final = {Answer.YES: "✓", Answer.NO: "✗", Answer.UNKNOWN: "?"}
 _ASCII: Final = {Answer.YES: "+", Answer.NO: "x", Answer.UNKNOWN: "?"}
@@ -27,22 +44,101 @@ _MEANS: Final = {
     Answer.NO: "phase {phase} must not be flipped",
     Answer.UNKNOWN: "whether phase {phase} may be flipped cannot be said",
 }
+_WORST_FIRST: Final = (Answer.NO, Answer.UNKNOWN, Answer.YES)
+_ALIKE: Final = 3
+"""Reasons of one kind that are shown of a condition."""
 
 
 class Lines:
-    """Lines for people on a stream, whatever it can show and whatever is in them."""
+    """Lines on a stream, whatever it can show and whatever is in them.
+
+    On a terminal, or where COLUMNS says how wide one is, a long line goes on below with a hanging
+    indent. A pipe gets it whole.
+    """
 
     def __init__(self, stream: TextIO) -> None:
         self._console = Console(file=stream, highlight=False, soft_wrap=True)
         self._encoding = getattr(stream, "encoding", None) or "utf-8"
+        wrapped = self._console.is_terminal or "COLUMNS" in os.environ
+        self._width = max(self._console.width, 40) if wrapped else 0
         self.marks = _MARK if self._fitting("✓✗") == "✓✗" else _ASCII
 
     def line(self, text: str, style: str = "") -> None:
-        """Write one line."""
-        self._console.print(escape(self._fitting(printable(redacted(text)))), style=style)
+        """Write one line; what goes on below is indented two further than its beginning."""
+        shown = self._fitting(printable(redacted(text)))
+        if self._width and len(shown) > self._width:
+            indent = " " * (len(shown) - len(shown.lstrip()) + 2)
+            shown = textwrap.fill(
+                shown,
+                self._width,
+                subsequent_indent=indent,
+                break_long_words=False,
+                break_on_hyphens=False,
+            )
+        self._console.print(escape(shown), style=style)
+
+    def command(self, command: str, indent: str = "  ") -> None:
+        """Write a command that can be copied as it stands, also where it goes on below."""
+        text = self._fitting(printable(redacted(command)))
+        if not self._width or len(indent) + len(text) <= self._width:
+            self._console.print(escape(f"{indent}{text}"), style="bold")
+            return
+        shown = [indent]
+        for words in _with_values(shlex.split(text)):
+            if len(shown[-1]) + len(words) + 3 > self._width and shown[-1].strip():
+                shown.append(f"{indent}    ")
+            shown[-1] += words if not shown[-1].strip() else f" {words}"
+        self._console.print(escape(" \\\n".join(shown)), style="bold")
 
     def _fitting(self, text: str) -> str:
         return text.encode(self._encoding, "replace").decode(self._encoding)
+
+
+def _with_values(words: Sequence[str]) -> list[str]:
+    """Words as they are typed, an option together with the value that follows it."""
+    found: list[str] = []
+    for before, word in zip(["", *words], words, strict=False):
+        typed = shlex.quote(word)
+        if before.startswith("-") and not word.startswith("-"):
+            found[-1] += f" {typed}"
+        else:
+            found.append(typed)
+    return found
+
+
+def meaning(answer: GateAnswer) -> str:
+    """The answer in one sentence."""
+    return _MEANS[answer.answer].format(phase=answer.phase, profile=answer.profile)
+
+
+def consequences(answer: GateAnswer) -> list[tuple[tuple[str, ...], tuple[str, ...]]]:
+    """What is not known because legs lack, as (what lacks, conditions); each condition once."""
+    causes: dict[str, tuple[str, ...]] = {}
+    for reason in answer.reasons:
+        for about in reason.leaves_open:
+            causes[about] = (*causes.get(about, ()), reason.about)
+    blamed = {reason.condition for reason in answer.reasons}
+    together: dict[tuple[str, ...], list[str]] = {}
+    for about, lacking in causes.items():
+        if about not in blamed:
+            together.setdefault(lacking, []).append(about)
+    return [(lacking, tuple(abouts)) for lacking, abouts in together.items()]
+
+
+def in_short(reasons: Sequence[Reason]) -> list[str]:
+    """Reasons of one condition as lines, those of a kind beyond the first few as a number."""
+    told = []
+    for kind, group in groupby(reasons, key=lambda reason: reason.kind):
+        alike = list(group)
+        told += [f"{kind.value}: {reason.says}" for reason in alike[:_ALIKE]]
+        if len(alike) > _ALIKE:
+            told.append(f"{kind.value}: {len(alike) - _ALIKE} more; --json writes all of them")
+    return told
+
+
+def alternatives(reasons: Iterable[Reason]) -> list[str]:
+    """What would change it besides a measurement, which the end of the output has."""
+    return list(dict.fromkeys(reason.change for reason in reasons if reason.measure is None))
 
 
 def show_changes(source: str, changes: Sequence[str], stream: TextIO) -> None:
@@ -56,26 +152,97 @@ def show_changes(source: str, changes: Sequence[str], stream: TextIO) -> None:
         out.line(f"  {line}", "yellow")
 
 
-def show_answer(answer: GateAnswer, title: str, source: str, stream: TextIO) -> None:
-    """Write what is judged, every condition, what would change it, and the answer last."""
+def show_answer(
+    answer: GateAnswer,
+    title: str,
+    source: str,
+    stream: TextIO,
+    *,
+    plan: Sequence[Planned] = (),
+    measure: str = "",
+) -> None:
+    """Write the answer, every condition, the worst first, and what would change the answer.
+
+    Args:
+        answer: The answer.
+        title: What the phase moves.
+        source: Where the gates and waivers come from, in words.
+        stream: Where to.
+        plan: What measurements would change the answer.
+        measure: The command that makes them.
+    """
     out = Lines(stream)
-    out.line(f"phase {answer.phase} ({title}), profile {answer.profile}, at {answer.as_of}", "bold")
+    style = STYLE[answer.answer]
+    out.line(f"{answer.answer.value}: {meaning(answer)}", f"bold {style}")
+    out.line(f"phase {answer.phase} ({title}), profile {answer.profile}, at {answer.as_of}")
     out.line(f"judged by {source}", "dim")
-    for condition in answer.conditions:
-        words = f"{out.marks[condition.answer]} {condition.about}: {condition.says}"
-        out.line(words, STYLE[condition.answer])
-        reasons = [each for each in answer.reasons if each.condition == condition.about]
-        for _, alike in groupby(reasons, key=lambda reason: reason.change):
-            show_reasons(list(alike), out)
+    open_ = consequences(answer)
+    grouped = {about for _, abouts in open_ for about in abouts}
+    for worst in _WORST_FIRST:
+        for condition in answer.conditions:
+            if condition.answer is worst and condition.about not in grouped:
+                _show_condition(answer, condition, out)
+        if worst is Answer.UNKNOWN:
+            for lacking, abouts in open_:
+                words = f"{out.marks[worst]} not known without {_and(lacking)}: {'; '.join(abouts)}"
+                out.line(words, STYLE[worst])
     for remark in answer.remarks:
         out.line(f"remark: {remark}", "dim")
-    means = _MEANS[answer.answer].format(phase=answer.phase, profile=answer.profile)
-    out.line(f"{answer.answer.value}: {means}", f"bold {STYLE[answer.answer]}")
+    _show_end(answer, plan, measure, out)
+
+
+def _show_condition(answer: GateAnswer, condition: Condition, out: Lines) -> None:
+    words = f"{out.marks[condition.answer]} {condition.about}: {condition.says}"
+    out.line(words, STYLE[condition.answer])
+    reasons = [each for each in answer.reasons if each.condition == condition.about]
+    for line in in_short(reasons):
+        out.line(f"    {line}")
+    for change in alternatives(reasons):
+        out.line(f"    to change that: {change}")
+
+
+def _show_end(answer: GateAnswer, plan: Sequence[Planned], measure: str, out: Lines) -> None:
+    if answer.answer is Answer.NO:
+        mark = out.marks[Answer.NO]
+        out.line(f"no measurement changes a no: mend what is marked {mark} first", "bold")
+    elif answer.answer is Answer.UNKNOWN and not plan:
+        out.line("no measurement changes this: see what stands beside each ?", "bold")
+    if not plan:
+        return
+    total = in_about(sum(each.seconds for each in plan))
+    what = "what lacks besides" if answer.answer is Answer.NO else "what would change the answer"
+    out.line(f"{what}, about {total} in all (an estimate):", "bold")
+    out.command(measure)
+    show_plan(plan, out, "    ")
+
+
+def show_plan(plan: Sequence[Planned], out: Lines, indent: str, *, commands: bool = False) -> None:
+    """Write what is going to be measured, about how long each takes and from what that is known."""
+    width = max(len(in_about(each.seconds)) for each in plan)
+    for each in plan:
+        measurement = each.measurement
+        goes_on = ", goes on where it was cut off" if measurement.resume else ""
+        known = ", as its last journal took" if each.recorded else ""
+        count = f"{measurement.units:,} {units(measurement)}"
+        about = f"{measurement.about} ({count}{goes_on}{known})"
+        out.line(f"{indent}{in_about(each.seconds):>{width}}  {about}")
+        if commands:
+            out.command(measurement.command, indent + " " * (width + 2))
+
+
+def units(measurement: Measurement) -> str:
+    """What a measurement consists of, in a word."""
+    name = {"leg": "case", "faults": "fault", "sample": "scenario"}[measurement.kind]
+    return name if measurement.units == 1 else f"{name}s"
 
 
 def show_reasons(reasons: Sequence[Reason], out: Lines) -> None:
-    """Write why a condition does not hold, beneath it, and what one thing would change all that."""
+    """Write why something does not hold, beneath it, and what one thing would change all that."""
     for reason in reasons:
         out.line(f"    {reason.kind.value}: {reason.says}")
     for change in dict.fromkeys(reason.change for reason in reasons):
         out.line(f"    to change that: {change}")
+
+
+def _and(names: Sequence[str]) -> str:
+    return " and ".join(names) if len(names) < 3 else f"these {len(names)} legs"

@@ -40,8 +40,8 @@ def judged_waivers(
     states = [answer.state for answer in answers]
     told = [f"{states.count(state)} {state}" for state in dict.fromkeys(sorted(states))]
     says = f"{counted(len(answers), 'waiver')}" + (f": {', '.join(told)}" if told else "")
-    whole = scope.covered_by(leg.rule for leg in seen)
-    judged = Judged.of("waivers", f"waivers hold at {scope.as_of}", says, reasons, whole=whole)
+    lacks = scope.lacking(leg.rule for leg in seen)
+    judged = Judged.of("waivers", f"waivers hold at {scope.as_of}", says, reasons, lacks=lacks)
     return judged, answers, list(_warnings(scope))
 
 

@@ -19,7 +19,7 @@ from harness.canonical import printable
 from harness.report.html_data import page_data
 from harness.report.model import RunReport
 
-__all__ = ["SCRIPTS", "html_report", "policy"]
+__all__ = ["SCRIPTS", "html_report", "page_style", "policy", "template"]
 
 SCRIPTS: Final = (
     "dom.js",
@@ -39,8 +39,8 @@ SCRIPTS: Final = (
 
 def html_report(report: RunReport) -> str:
     """The page."""
-    style, script = _style(), _script()
-    return _template().render(
+    style, script = page_style(), _script()
+    return template("index.html.j2").render(
         page=page_data(report),
         style=Markup(style),  # noqa: S704 - ours, from page/
         script=Markup(script),  # noqa: S704 - likewise
@@ -48,12 +48,12 @@ def html_report(report: RunReport) -> str:
     )
 
 
-def policy(style: str, script: str) -> str:
+def policy(style: str, script: str | None = None) -> str:
     """The content security policy: nothing but this style and this script, and no way out."""
     return "; ".join(
         [
             "default-src 'none'",
-            f"script-src '{_digest(script)}'",
+            "script-src 'none'" if script is None else f"script-src '{_digest(script)}'",
             f"style-src '{_digest(style)}'",
             "base-uri 'none'",
             "form-action 'none'",
@@ -68,8 +68,9 @@ def _digest(text: str) -> str:
 
 
 @cache
-def _style() -> str:
-    return "\n" + _part("style.css")
+def page_style() -> str:
+    """The style of every page, as it stands in it."""
+    return "\n" + _part("style.css") + _part("gate.css")
 
 
 @cache
@@ -83,7 +84,8 @@ def _part(name: str) -> str:
 
 
 @cache
-def _template() -> Template:
+def template(name: str) -> Template:
+    """A template of `page/`; what it is given is shown as text."""
     environment = Environment(
         loader=FunctionLoader(_part),
         autoescape=True,
@@ -92,4 +94,4 @@ def _template() -> Template:
         lstrip_blocks=True,
     )
     environment.filters["printable"] = printable
-    return environment.get_template("index.html.j2")
+    return environment.get_template(name)

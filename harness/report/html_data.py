@@ -63,6 +63,7 @@ def page_data(report: RunReport) -> JsonObject:
         "grid": grid(report.cases, contract),
         "coverage": coverage_rows(report.cases, contract),
         "kills": kill_rows(report.kills),
+        "gates": list(report.gates),
         "cost": cost_shape(report.cases),
         "waivers": [
             {

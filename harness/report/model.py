@@ -89,6 +89,8 @@ class RunReport:
     """The numbered behaviours that cases name."""
     kills: JsonObject | None = None
     """The kill matrix (`parity faults --json`), where there is one at hand."""
+    gates: tuple[JsonObject, ...] = ()
+    """Answers of a gate that are shown beside it, as data of the page (`harness.gate.page`)."""
 
     def __post_init__(self) -> None:
         """Take secrets out of the results, whoever made them: before their texts are cut."""

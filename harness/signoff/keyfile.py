@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import shlex
 import stat
+import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -19,6 +20,7 @@ from harness.signoff.problems import KeyProblem
 __all__ = [
     "Source",
     "check_new_passphrase",
+    "check_place",
     "public_file",
     "read_passphrase",
     "read_public",
@@ -48,15 +50,37 @@ def public_file(private: Path) -> Path:
     return private.with_name(f"{private.name}.pub")
 
 
+def check_place(file: Path) -> None:
+    """Find out whether `write_key_pair` can write to `file`, before the user types a passphrase.
+
+    Leaves nothing behind: folders that are missing are made when the keys are written.
+
+    Raises:
+        KeyProblem: something is there already, or the place cannot be written to.
+    """
+    for each in (file, public_file(file)):
+        if os.path.lexists(each):
+            raise _taken(each)
+    folder = next(each for each in file.absolute().parents if os.path.lexists(each))
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        problem = f"cannot be written: {folder}: {error.strerror}"
+        raise KeyProblem(str(file), problem, "choose another place with --out") from None
+
+
 def write_key_pair(file: Path, key: SigningKey, passphrase: bytes | None) -> Path:
     """Write both keys, the private one readable by its owner only; returns the public one's file.
 
-    Nothing that is there is written over, whatever it is, and no link is followed to its target.
+    Folders that are missing are made, for their owner only. Nothing that is there is written over,
+    whatever it is, and no link is followed to its target.
 
     Raises:
         KeyProblem: something is there already, or the place cannot be written to.
     """
     public = public_file(file)
+    _make_folder(file)
     _write_new(file, key.pem(passphrase), 0o600)
     try:
         _write_new(public, key.public.pem, 0o644)
@@ -152,13 +176,28 @@ def _check_private(source: Source, status: os.stat_result, what: str) -> None:
         raise KeyProblem(source.called, f"this {what} belongs to another user", "use your own")
 
 
+def _taken(file: Path) -> KeyProblem:
+    mend = "choose another name; a key is never written over"
+    return KeyProblem(str(file), "is there already", mend)
+
+
+def _make_folder(file: Path) -> None:
+    """Make the folders above `file` that are missing, each with mode 0700."""
+    try:
+        for folder in reversed(file.absolute().parents):
+            if not folder.is_dir():
+                folder.mkdir(mode=0o700)
+    except OSError as error:
+        problem = f"cannot be written: {error.filename}: {error.strerror}"
+        raise KeyProblem(str(file), problem, "choose another place with --out") from None
+
+
 def _write_new(file: Path, content: bytes, mode: int) -> None:
     try:
         # O_EXCL makes it ours from the first moment on; a link that lies there counts as something.
         descriptor = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, mode)
     except FileExistsError:
-        mend = "choose another name; a key is never written over"
-        raise KeyProblem(str(file), "is there already", mend) from None
+        raise _taken(file) from None
     except OSError as error:
         raise KeyProblem(str(file), f"cannot be written: {error.strerror}") from None
     try:

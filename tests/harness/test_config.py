@@ -4,6 +4,7 @@ import pytest
 
 from harness import config
 from harness.errors import UsageError
+from harness.gate.gates import load_gates
 from tests.harness.samples import write_corpus
 
 REPOSITORY = Path(__file__).parents[2].resolve()
@@ -21,6 +22,27 @@ def test_elsewhere_it_is_the_checkouts(tmp_path: Path, monkeypatch: pytest.Monke
 
     assert config.default_corpus() == REPOSITORY / "cassettes"
     assert config.default_waivers() == REPOSITORY / "parity_tests" / "waivers.toml"
+
+
+def test_what_runs_without_paths_is_all_that_the_gates_ask_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(REPOSITORY)
+
+    gates = load_gates(REPOSITORY / "parity_tests" / "gates.toml")
+
+    assert [str(folder) for folder in config.default_corpora()] == list(gates.corpus)
+
+
+def test_a_folder_of_http_without_recorded_traffic_is_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_corpus(tmp_path / "cassettes", a__1="x")
+    (tmp_path / "cassettes" / "http").mkdir()
+    (tmp_path / "cassettes" / "http" / "README.md").write_text("nothing was recorded yet")
+    monkeypatch.chdir(tmp_path)
+
+    assert config.default_corpora() == (Path("cassettes"),)
 
 
 def test_without_any_corpus_it_is_wrong_usage(

@@ -1,5 +1,6 @@
 import os
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,10 @@ from harness.inventory import (
     layered_component,
     waivers_component,
 )
+
+PROJECT = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text("utf-8"))
+BUNDLED = PROJECT["tool"]["hatch"]["build"]["targets"]["wheel"]["force-include"].values()
+"""Where a wheel has what lies outside the packages in a checkout."""
 
 WAIVER = """format = 1
 # why
@@ -44,6 +49,24 @@ def packages(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def code_now() -> dict[str, Component]:
     return dict(code_components.__wrapped__())
+
+
+@pytest.mark.parametrize("place", BUNDLED)
+def test_a_wheel_and_its_checkout_have_equal_digests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str
+) -> None:
+    """A journal that one of them left is fresh in the other."""
+    root = packages(tmp_path, monkeypatch)
+    checkout = Inventory(code_now()).digests
+    target = root / place
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if target.suffix:
+        target.write_text("bundled")
+    else:
+        target.mkdir()
+        (target / "x.md").write_text("bundled")
+
+    assert Inventory(code_now()).digests == checkout
 
 
 def test_code_is_told_by_package_and_the_fault_catalogue_apart(

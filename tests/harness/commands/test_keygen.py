@@ -73,7 +73,9 @@ def test_a_passphrase_from_a_file_locks_the_key(tmp_path: Path) -> None:
         (["--out", "{tmp}/k", "--passphrase-fd", "987"], "is not open"),
         (["--out", "{tmp}/k", "--no-passphrase", "--passphrase-fd", "3"], "contradict"),
         (["--out", "{tmp}/k", "--passphrase-file", "a", "--passphrase-fd", "3"], "two places"),
-        (["--out", "{tmp}/gone/k", "--no-passphrase"], "cannot be written"),
+        (["--out", "{tmp}/open/k", "--no-passphrase"], "Not a directory"),
+        (["--out", "{tmp}/gone/k", "--name", "Ada", "--no-passphrase"], "no signer's name"),
+        (["--out", "{tmp}/gone/k"], "nobody is at a terminal"),
         (["--out", "{tmp}", "--no-passphrase"], "is a directory"),
         (["--out", "{tmp}/k", "--passphrase-file", "{tmp}/short"], "shorter than 12 bytes"),
         (["--out", "{tmp}/k", "--passphrase-file", "{tmp}/open"], "others can read"),
@@ -89,6 +91,39 @@ def test_wrong_usage_writes_nothing(tmp_path: Path, words: list[str], says: str)
     assert says in result.output
     assert "Traceback" not in result.output
     assert sorted(each.name for each in tmp_path.iterdir()) == ["open", "short"]
+
+
+def test_folders_that_are_missing_are_made_for_their_owner_alone(tmp_path: Path) -> None:
+    result = keygen("--out", tmp_path / "keys" / "2026" / "release", "--no-passphrase")
+
+    assert result.exit_code == 0
+    made = (tmp_path / "keys", tmp_path / "keys" / "2026")
+    assert [each.stat().st_mode & 0o777 for each in made] == [0o700, 0o700]
+    assert (made[1] / "release.pub").is_file()
+
+
+@pytest.mark.parametrize("taken", ["k", "k.pub"])
+def test_a_place_that_is_taken_is_refused_before_the_passphrase_is_read(
+    tmp_path: Path, taken: str
+) -> None:
+    (tmp_path / taken).write_text("a key of somebody's")
+
+    result = keygen("--out", tmp_path / "k", "--passphrase-file", tmp_path / "gone")
+
+    assert result.exit_code == 2
+    assert f"{tmp_path / taken}: is there already" in result.output
+
+
+def test_a_place_that_cannot_be_written_is_refused_before_the_passphrase_is_read(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "file").write_text("no folder")
+
+    result = keygen("--out", tmp_path / "file" / "k", "--passphrase-file", tmp_path / "gone")
+
+    assert result.exit_code == 2
+    assert f"cannot be written: {tmp_path / 'file'}: Not a directory" in result.output
+    assert "gone" not in result.output
 
 
 def test_a_key_is_never_written_over(tmp_path: Path) -> None:

@@ -51,6 +51,7 @@ def made_checkout(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(f"cassette: 1\nname: {name}\nphase: A\n")
     monkeypatch.chdir(folder)
+    monkeypatch.delenv("COLUMNS", raising=False)  # as wide as it takes
     return folder
 
 

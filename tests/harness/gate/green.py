@@ -298,8 +298,8 @@ class World:
             environment=self.environment,
         )
 
-    def judged(self, folder: Path) -> GateAnswer:
-        """The gate's answer."""
+    def judged(self, folder: Path, /, **given: Any) -> GateAnswer:
+        """The gate's answer; `given` are further arguments of the judge."""
         self.write(folder)
         return judge(
             read_evidence([folder]),
@@ -311,6 +311,7 @@ class World:
             waivers=self.waivers,
             contract=self.contract,
             environment=self.environment,
+            **given,
         )
 
 

@@ -58,6 +58,13 @@ def test_a_folder_may_hold_all_of_it_and_more(tmp_path: Path) -> None:
     assert "no evidence: empty.jsonl, index.html, report.json" in remark
 
 
+def test_an_answer_that_was_left_beside_its_evidence_is_no_stray_file(tmp_path: Path) -> None:
+    answer = world().judged(tmp_path)
+    (tmp_path / "gate-A-pull_request.json").write_text(json.dumps(answer.to_json(), indent=1))
+
+    assert read_evidence([tmp_path]).remarks == ()
+
+
 def test_places_can_be_named_one_by_one(tmp_path: Path) -> None:
     world().write(tmp_path)
 

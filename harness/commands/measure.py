@@ -1,0 +1,218 @@
+"""`parity measure`: run what a gate lacks, and ask it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from harness.commands.gate_question import Question
+from harness.commands.options import (
+    backend_of,
+    check_sides,
+    check_writable_file,
+    check_writable_folder,
+    trust_option,
+    worker_count,
+)
+from harness.commands.verdict_options import (
+    evidence_option,
+    gates_option,
+    phase_option,
+    policy_from_option,
+    profile_option,
+    waivers_option,
+)
+from harness.errors import HarnessError, UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.experiment.backend import Backend
+    from harness.gate.answer import Measurement
+    from harness.gate.plan import Planned
+
+__all__ = ["measure"]
+
+_File = click.Path(path_type=Path, dir_okay=False)
+_INTERRUPTED = 130
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _How:
+    """How measurements are run."""
+
+    jobs: int
+    trust: bool
+    seams: object
+    """`ctx.obj`, in which a test hands over what runs cases."""
+
+
+class _Interrupted(Exception):
+    """The user has had enough."""
+
+
+@click.command()
+@phase_option
+@profile_option
+@evidence_option
+@gates_option
+@waivers_option
+@policy_from_option
+@click.option(
+    "-n",
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=0,
+    show_default=True,
+    help="Worker processes; 0 for one per core. The results are the same.",
+)
+@trust_option
+@click.option("--dry-run", is_flag=True, help="Show what would be run and how long, and run none.")
+@click.option("--json", "json_file", type=_File, help="Write the gate's answer as JSON.")
+@click.option("--html", "html_file", type=_File, help="Write the gate's answer as a page.")
+@click.pass_context
+def measure(
+    ctx: click.Context,
+    /,
+    jobs: int,
+    trust: bool,
+    dry_run: bool,
+    json_file: Path | None,
+    html_file: Path | None,
+    **asked: Any,
+) -> None:
+    """Run what the gate lacks for a phase, and end with its answer.
+
+    Asks the gate what is missing, shows what is going to be run and about how long that takes, runs
+    it, and asks again. What is there already and still counts is not run again, so that the same
+    command goes on after Ctrl-C or a kill: a leg and a sample where they were cut off, the seeded
+    faults from their beginning. Journals, the kill matrix and the answer go into the first folder
+    that --journal names.
+
+    \b
+    parity measure --phase A --dry-run
+    parity measure --phase A --profile pull_request
+    parity measure --phase A -n 2 --html gate.html
+
+    Exit codes: those of the gate, 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3
+    unknown; and 130 interrupted. With --dry-run those of the gate as things stand.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    from harness.gate.page import answer_file
+    from harness.gate.show import EXITS
+
+    check_writable_file(json_file, "--json")
+    check_writable_file(html_file, "--html")
+    question = Question(**asked)
+    check_writable_folder(question.folder, "--journal")
+    how = _How(jobs=worker_count(jobs), trust=trust, seams=ctx.obj)
+    answered = question.asked(_today(), say_changes=True)
+    plan = question.plan(answered, how.jobs)
+    if dry_run:
+        _say_plan(plan, how, commands=True)
+        ctx.exit(EXITS[answered.answer.answer])
+    backend = backend_of(ctx)
+    done: list[Measurement] = []
+    while plan:
+        for each in plan:
+            _check(backend, each.measurement)
+        _say_plan(plan, how)
+        try:
+            _run_all(plan, how)
+        except _Interrupted:
+            click.echo(f"interrupted; to go on: {question.measure}", err=True)
+            ctx.exit(_INTERRUPTED)
+        done += [each.measurement for each in plan]
+        answered = question.asked(_today())
+        plan = question.plan(answered, how.jobs, done)
+    left = question.plan(answered, how.jobs)
+    files = [answer_file(question.folder, question.phase, question.profile)]
+    files += [json_file] if json_file is not None else []
+    ctx.exit(question.show(answered, left, json_files=files, html_file=html_file))
+
+
+def _today() -> date:
+    return datetime.now(UTC).date()
+
+
+def _check(backend: Backend, measurement: Measurement) -> None:
+    """Refuse beforehand what cannot be run here.
+
+    Raises:
+        UsageError: a side is not here, with how to get it.
+    """
+    sides = [side for side in (measurement.control, measurement.candidate) if side]
+    try:
+        check_sides(backend, *sides)
+    except UsageError as error:
+        problem = f"{measurement.about} cannot be run here: {error.problem}"
+        raise UsageError(problem, error.mend) from error
+
+
+def _say_plan(plan: Sequence[Planned], how: _How, *, commands: bool = False) -> None:
+    from harness.gate.plan import in_about
+    from harness.gate.show import Lines, show_plan
+
+    out = Lines(sys.stdout)
+    if not plan:
+        out.line("nothing lacks that could be measured")
+        return
+    total = in_about(sum(each.seconds for each in plan))
+    workers = "1 worker" if how.jobs == 1 else f"{how.jobs} workers"
+    out.line(f"to be measured, about {total} in all with {workers} (an estimate):", "bold")
+    show_plan(plan, out, "  ", commands=commands)
+
+
+def _run_all(plan: Sequence[Planned], how: _How) -> None:
+    """Run what is planned; what fails is told, and the gate says what that means.
+
+    Raises:
+        _Interrupted: the user has had enough.
+    """
+    from harness.gate.plan import in_about
+    from harness.gate.show import Lines
+
+    out = Lines(sys.stdout)
+    for number, each in enumerate(plan, 1):
+        about = each.measurement.about
+        out.line("")
+        out.line(f"[{number}/{len(plan)}] {about}, about {in_about(each.seconds)}", "bold")
+        sys.stdout.flush()
+        try:
+            code = _run(each.measurement, how)
+        except HarnessError as error:
+            click.echo(f"not measured: {about}: {error}", err=True)
+            continue
+        if code == _INTERRUPTED:
+            raise _Interrupted
+
+
+def _run(measurement: Measurement, how: _How) -> int:
+    """Run a measurement, going on where it was cut off if that is possible; its exit code."""
+    resume = ("--resume",) if measurement.kind == "sample" else measurement.resume
+    if resume:
+        try:
+            return _invoked((*measurement.words, *resume), measurement, how)
+        except UsageError as error:
+            click.echo(f"it cannot go on ({error.problem}), and is run anew", err=True)
+    return _invoked(measurement.words, measurement, how)
+
+
+def _invoked(words: Sequence[str], measurement: Measurement, how: _How) -> int:
+    from harness.commands.faults import faults
+    from harness.commands.generate import generate
+    from harness.commands.run import run
+
+    command = {"leg": run, "faults": faults, "sample": generate}[measurement.kind]
+    trust = ["--trust"] if how.trust and measurement.kind != "sample" else []
+    args = [*words[1:], "-n", str(how.jobs), *trust]
+    try:
+        code = command.main(
+            args, prog_name=f"parity {words[0]}", standalone_mode=False, obj=how.seams
+        )
+    except (click.Abort, KeyboardInterrupt):
+        raise _Interrupted from None
+    return int(code or 0)
