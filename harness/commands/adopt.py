@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from harness.canonical import printable
+from harness.commands.naming import FindingPlace
 from harness.commands.options import backend_of, trust_option
 from harness.errors import HarnessError, UsageError
 
@@ -50,7 +51,7 @@ class _Plan:
 
 
 @click.command()
-@click.argument("found", type=click.Path(path_type=Path))
+@click.argument("found", type=FindingPlace())
 @click.option(
     "--as",
     "name",

@@ -137,17 +137,19 @@ def baseline(
     most: int | None,
     seed: int,
 ) -> None:
-    """Keep what a runtime does with cassettes, so that it can be compared without that runtime.
+    """Keep what a runtime does, to compare without it later.
 
-    `parity run --control baseline:DIR` reads the files back. They hold behaviour whole, the
+    `parity run --control baseline:DIR` reads the files back; a folder of ./baselines can be named
+    by its name alone. They hold behaviour whole, the
     runtime's own prompts as hashes, and no path of this machine. A run that could not be observed
     is not kept.
 
     \b
     parity baseline cassettes --runtime legacy --out baselines/legacy -n 0
     parity baseline cassettes --runtime legacy --out baselines/legacy --check
-    parity baseline cassettes --runtime legacy --out baselines/legacy --check --most 300 --seed 7
-    parity run cassettes --control baseline:baselines/legacy --candidate adk
+    parity baseline cassettes --runtime legacy --out baselines/legacy --check \\
+        --most 300 --seed 7
+    parity run cassettes --control baseline:legacy --candidate adk
 
     --prune, and --check where it names what is superfluous, take whole folders of cassettes as all
     there are; name every one that DIR is for.

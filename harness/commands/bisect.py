@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from harness.canonical import printable
+from harness.commands.naming import find_one
 from harness.commands.options import (
     backend_of,
     check_runtimes,
@@ -112,9 +113,9 @@ def bisect(ctx: click.Context, /, **asked: Any) -> None:
     --control TRACE             the runtime does something else than in the trace
 
     \b
-    parity bisect tools/batch --good v0.3.0
-    parity bisect tools/batch --good v0.3.0 --bad main --runtime legacy
-    parity bisect batch.yaml --good HEAD~30 --control right.json --runtime adk
+    parity bisect tools/parallel_reads --good HEAD~20
+    parity bisect tools/parallel_reads --good HEAD~20 --bad main --runtime legacy
+    parity bisect text/text --good HEAD~30 --control right.json --runtime adk
 
     Exit codes: 0 found; 2 wrong usage, no such revision, good is red, bad is green, or one of the
     two cannot be traced; 3 only a range could be found; 130 interrupted.
@@ -126,7 +127,6 @@ def bisect(ctx: click.Context, /, **asked: Any) -> None:
 
 def _bisect(ctx: click.Context, plan: _Asked) -> int:
     from harness.cassette.trust import is_trusted
-    from harness.commands.corpus import find_one
     from harness.config import default_waivers, trusted_roots
     from harness.parity.waivers import load_waivers
     from harness.triage.bisection import search

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from harness.commands.naming import find_one
 from harness.commands.options import chosen_cassettes, paths_argument, select_option
 from harness.errors import CassetteError, UsageError
 
-if TYPE_CHECKING:  # importing it costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-
-__all__ = ["check", "find_one", "list_", "show"]
+__all__ = ["check", "list_", "show"]
 
 
 @click.command("list")
@@ -96,8 +93,8 @@ def show(cassette: str, whole: bool) -> None:
     NAME is looked for in ./cassettes or else the bundled corpus; a unique part of it will do.
 
     \b
-    parity show tools/batch
-    parity show other/cassettes/loops/tool_nudge.yaml
+    parity show tools/parallel_reads
+    parity show cassettes/tools/parallel_reads.yaml
     """  # noqa: D301 - click's mark for lines that stay as they are
     from harness.cassette.show import show_cassette
     from harness.http.case import HttpCase, load_found
@@ -109,45 +106,21 @@ def show(cassette: str, whole: bool) -> None:
     click.echo(text, nl=False)
 
 
-def find_one(cassette: str) -> CassetteFile:
-    """The one cassette that is meant: a file, a name in the usual corpus, or a part of one.
-
-    Raises:
-        UsageError: there is none, or there are several.
-        CassetteNotFound: the file is no cassette.
-    """
-    from harness.cassette.find import find_cassettes
-    from harness.cassette.variants import named_file, variant_of
-    from harness.config import default_corpus
-
-    if named_file(Path(cassette))[0].is_file():
-        return find_cassettes([Path(cassette)])[0]
-    corpus = default_corpus()
-    files = find_cassettes([corpus], variants=variant_of(cassette) is not None)
-    exact = [file for file in files if file.name == cassette]
-    fitting = exact or [file for file in files if cassette in file.name]
-    if len(fitting) == 1:
-        return fitting[0]
-    if not fitting:
-        raise UsageError(f"no cassette {cassette!r} in {corpus}", "see `parity list`")
-    names = ", ".join(file.name for file in fitting[:5])
-    more = ", …" if len(fitting) > 5 else ""
-    raise UsageError(f"{cassette!r} fits {len(fitting)} cassettes", f"say which: {names}{more}")
-
-
 @click.command()
 @paths_argument
 @select_option
 @click.pass_context
 def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None:
-    """Check that cassettes can be loaded, hold no secret, and name behaviours that there are.
+    """Check cassettes: their form, secrets, declared behaviours.
 
-    Every problem is told with file, key and what to do. A secret is an API key, a token, a password
-    in an address, a PEM block, or a person's name in a home path; which one it is, is never told.
+    Every problem is one line with file, key and what to do. A secret is an API key, a token, a
+    password in an address, a PEM block, or a person's name in a home path; the line names the sort
+    of secret, never the secret. A behaviour is one of parity_tests/contract.md.
 
     \b
     parity check
-    parity check my/cassettes
+    parity check cassettes/tools
+    parity check tools/parallel_reads
 
     Exit codes: 0 all are valid; 2 some are not.
     """  # noqa: D301 - click's mark for lines that stay as they are

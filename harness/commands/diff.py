@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from harness.commands.naming import did_you_mean, near_paths
 from harness.commands.options import check_writable_file
 from harness.errors import HarnessError, UsageError
 from harness.whole_file import write_asked_for
@@ -126,9 +127,12 @@ def _outcome(pair: _Pair, control: Path, candidate: Path) -> CaseResult | LoadPr
 
 
 def _pairs(control: Path, candidate: Path) -> Iterator[_Pair]:
+    control, candidate = _found(control), _found(candidate)
     for place in (control, candidate):
         if not place.exists():
-            raise UsageError(f"{place} does not exist", "make it with `parity trace`")
+            near = [str(path) for path in near_paths(place)]
+            mend = did_you_mean(near, "make it with `parity trace`")
+            raise UsageError(f"{place} does not exist", mend)
     if control.is_dir() != candidate.is_dir():
         problem = f"{control} and {candidate} are not both files or both folders"
         raise UsageError(problem, "name two traces, or two folders of them")
@@ -141,6 +145,12 @@ def _pairs(control: Path, candidate: Path) -> Iterator[_Pair]:
         raise UsageError(problem, "make some with `parity trace --out`")
     for name in sorted({*here, *there}):
         yield _Pair(name, here.get(name), there.get(name))
+
+
+def _found(place: Path) -> Path:
+    """A trace whose suffix may be left out."""
+    file = place.with_name(f"{place.name}.json") if place.name else place
+    return file if not place.exists() and file.is_file() else place
 
 
 def _traces(folder: Path) -> dict[str, Path]:

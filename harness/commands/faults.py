@@ -161,7 +161,7 @@ def faults(
     jobs: int,
     **asked: Any,
 ) -> None:
-    """Break the runtimes on purpose, and count what the harness notices.
+    """Break the runtimes on purpose, and count what is noticed.
 
     Each fault of the catalogue is put in and meets the cassettes at PATHS (as for `parity run`),
     those of its own class first, up to the first finding. What survives the corpus meets generated
@@ -172,7 +172,7 @@ def faults(
     \b
     parity faults -n 0
     parity faults --class tools --class hooks --corpus-only
-    parity faults --fault usage-dropped cassettes/text
+    parity faults --fault usage-dropped text
     parity faults --site service --json kills.json
     parity faults --sample 60 --corpus-only --json kills.json
     parity faults --list

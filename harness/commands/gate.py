@@ -52,7 +52,7 @@ def gate(
     policy_from: str | None,
     json_file: Path | None,
 ) -> None:
-    """Say whether a rollout phase may be flipped: yes, no or unknown, and why.
+    """Say whether a rollout phase may be flipped, and why.
 
     Judges what was run and measured before; runs nothing itself. What is missing makes the answer
     unknown, what contradicts makes it no, and each reason says what would change it. Evidence
@@ -61,7 +61,8 @@ def gate(
     \b
     parity gate --phase B
     parity gate --phase A --profile pull_request --journal parity-report
-    parity gate --phase A --journal legs.jsonl --journal kills.json --json answer.json
+    parity gate --phase A --journal legs.jsonl --journal kills.json \\
+        --json answer.json
     parity gate --phase A --journal parity-report --policy-from origin/main
     parity gate --phase A --journal parity-report --as-of 2026-06-01
 

@@ -144,7 +144,7 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
 )
 @click.pass_context
 def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> None:
-    """Draw scenarios, run each in two runtimes, and keep those that differ.
+    """Draw scenarios and keep those on which two runtimes differ.
 
     Scenarios come in blocks of 25; which they are follows from way, profile, seed and number of
     examples, however many workers there are. What is found is written to .parity/found at once,

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from harness.commands.naming import JournalPlace
 from harness.commands.options import check_writable_file, report_options, report_places
 
 __all__ = ["merge"]
@@ -17,7 +18,7 @@ _File = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
-@click.argument("journals", nargs=-1, required=True, type=_File)
+@click.argument("journals", nargs=-1, required=True, type=JournalPlace(folders=False))
 @click.option("--journal", type=_File, help="Write the whole run's journal here.")
 @click.option(
     "--keep/--no-keep",
@@ -43,7 +44,7 @@ def merge(
     waivers_file: Path | None,
     **asked: Any,
 ) -> None:
-    """Put the journals of a divided run together, and judge the whole.
+    """Join the journals of one run's shards, and judge the whole.
 
     JOURNALS are what `parity run --shard I/N --journal F` left, in any order. They must be of one
     run: the same sides, build, corpus, waivers and packages; what differs is named. Waivers are

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from harness.commands.naming import CassettePlace, did_you_mean, near_paths
 from harness.errors import UsageError
 from harness.experiment.limits import LIMITS_VARIABLE, Limits
 from harness.report.written import GITHUB, STEP_SUMMARY, WRITERS
@@ -44,8 +45,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def paths_argument(command: Command) -> Command:
-    """`[PATHS]...`: cassette files and folders."""
-    return click.argument("paths", nargs=-1, type=click.Path(path_type=Path))(command)
+    """`[PATHS]...`: cassettes and folders of them, by path or by name."""
+    return click.argument("paths", nargs=-1, type=CassettePlace())(command)
 
 
 def select_option(command: Command) -> Command:
@@ -251,7 +252,11 @@ def check_sides(backend: Backend, *sides: str) -> None:
     for side, folder in folders.items():
         if folder is not None and (side == "baseline:" or not folder.is_dir()):
             problem = f"{side!r}: there is no folder {str(folder)!r} of baselines"
-            raise UsageError(problem, "make it with `parity baseline --runtime NAME --out DIR`")
+            mend = "make it with `parity baseline --runtime NAME --out DIR`"
+            near = (
+                [] if side == "baseline:" else [f"baseline:{path}" for path in near_paths(folder)]
+            )
+            raise UsageError(problem, did_you_mean(near, mend))
     check_runtimes(backend, *(side for side in sides if folders[side] is None))
 
 

@@ -107,17 +107,18 @@ def orders(
     limits: Limits,
     **given: Any,
 ) -> None:
-    """Let parallel calls and subagents complete in every order, and compare under each.
+    """Let parallel work complete in every order, and compare.
 
-    Model answers and ended calls are held back until nothing else can happen, then let go one at a
-    time. Under each order control and candidate must agree. Between orders each of them must do the
-    same, except where threads touched something they share in another order: that is said, and
-    what it was. Orders with few preemptions come first.
+    What runs side by side are tool calls and subagents. Model answers and ended calls are held back
+    until nothing else can happen, then let go one at a time. Under each order control and candidate
+    must agree. Between orders each of them must do the same, except where threads touched something
+    they share in another order: that is said, and what it was. Orders with few preemptions come
+    first.
 
     \b
-    parity orders cassettes/subagent
+    parity orders subagent
     parity orders cassettes/tools -k parallel --most 100 -n 0
-    parity orders cassettes/subagent/parallel.yaml --control upstream
+    parity orders tools/parallel_reads --control upstream
 
     Exit codes: 0 parity; 1 divergent, or an engine that lets order show where nothing is shared; 2
     wrong usage, or a file that cannot be loaded; 3 inconclusive; 130 interrupted.

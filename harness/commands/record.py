@@ -39,7 +39,7 @@ _INTERRUPTED = 130
 def record(
     ctx: click.Context, /, out: Path, force: bool, no_files: bool, note: str, **given: Any
 ) -> None:
-    """Run the agent like `parity agent`, and make a cassette of the run.
+    """Run the agent as `parity agent` does, and keep a cassette.
 
     \b
     parity record --out my/first.yaml -p 'what is in this folder?'

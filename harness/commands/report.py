@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.canonical import printable
+from harness.commands.naming import JournalPlace
 from harness.commands.options import report_options, report_places
 from harness.errors import UsageError
 
@@ -26,12 +27,12 @@ __all__ = ["journal_in", "report"]
 @click.option(
     "--journal",
     "place",
-    type=click.Path(path_type=Path),
+    type=JournalPlace(),
     help="A journal, or a folder with one; by default the last run that left one here.",
 )
 @click.option(
     "--since",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=JournalPlace(folders=False),
     metavar="JOURNAL",
     help="Tell what changed since this run; by default since the last green one kept here.",
 )

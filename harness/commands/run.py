@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.commands.naming import Side
 from harness.commands.options import (
     backend_of,
     check_sides,
@@ -51,8 +52,12 @@ _File = click.Path(path_type=Path, dir_okay=False)
 
 @click.command()
 @paths_argument
-@click.option("--control", default="legacy", show_default=True, help="The runtime that is right.")
-@click.option("--candidate", default="adk", show_default=True, help="The runtime that is judged.")
+@click.option(
+    "--control", type=Side(), default="legacy", show_default=True, help="The runtime that is right."
+)
+@click.option(
+    "--candidate", type=Side(), default="adk", show_default=True, help="The runtime that is judged."
+)
 @select_option
 @click.option("--phase", type=click.Choice(["A", "B", "C"]), help="Only this rollout phase.")
 @click.option(
@@ -100,15 +105,17 @@ _File = click.Path(path_type=Path, dir_okay=False)
 def run(ctx: click.Context, /, as_of: datetime | None, jobs: int, **asked: Any) -> None:
     """Replay cassettes through two runtimes and compare.
 
-    PATHS are cassettes and folders of them; without any, ./cassettes or else the bundled corpus.
-    A side can be `baseline:DIR`: what `parity baseline` saw a runtime do. The verdict is `parity`,
+    PATHS are cassettes and folders of them, by path or by name (`tools/parallel_reads`, `tools`);
+    without any, ./cassettes or else the bundled corpus. A side can be `baseline:DIR`: what
+    `parity baseline` saw a runtime do. The verdict is `parity`,
     `divergent` or `inconclusive`; the first difference is explained, with the command that shows
     it again. A cassette of phase B is two cases: as it is, and as NAME@sessions, where child
     agents run through sessions.
 
     \b
     parity run
-    parity run cassettes/tools -n 0 --html report
+    parity run tools -n 0 --html report
+    parity run text/text cassettes/tools/parallel_reads.yaml
     parity run -k 'abort or errors' --json report.json
     parity run --last-failed
     parity run --journal run.jsonl --resume

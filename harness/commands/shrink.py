@@ -15,6 +15,7 @@ import click
 
 from harness.canonical import printable
 from harness.commands.durations import Duration, in_words
+from harness.commands.naming import CassettePlace
 from harness.commands.options import (
     backend_of,
     check_fault,
@@ -82,7 +83,7 @@ class _Plan:
 
 
 @click.command()
-@click.argument("cassette", type=click.Path(path_type=Path))
+@click.argument("cassette", type=CassettePlace())
 @click.option("--control", help="The runtime that is right.  [default: legacy]")
 @click.option("--candidate", help="The runtime that is judged.  [default: adk]")
 @click.option("--fault", metavar="NAME", help="Put this seeded fault in: it is what shows.")
@@ -129,12 +130,13 @@ def shrink(
 
     Leaves out prompts, answers, parts, tools, settings and files, and makes plainer what is left,
     as long as the runtimes still differ in the same way and the conversation stays one that the
-    model's API would take. CASSETTE itself is not changed. Of a kept finding, the runtimes and the
-    fault are those that its head names, unless others are given.
+    model's API would take. CASSETTE is a file, its name, or that of a finding, and is not changed.
+    Of a kept finding, the runtimes and the fault are those that its head names, unless others are
+    given.
 
     \b
     parity shrink .parity/found/generated/everything_2fa3272ca154.yaml --trust
-    parity shrink cassettes/tools/batch.yaml --fault usage-dropped --time 1m
+    parity shrink text/text --fault usage-dropped --time 1m
     parity shrink failing.yaml --out cassettes/tools/smallest.yaml
     parity shrink failing.yaml --resume
 

@@ -54,12 +54,14 @@ def trace(
     limits: Limits,
     trust: bool,
 ) -> None:
-    """Write one trace document per cassette: all that a runtime asked, did, remembered, emitted.
+    """Write down all that one runtime does with cassettes.
 
-    With a single cassette and no --out the document goes to standard output.
+    A trace document, one for each cassette, holds what the runtime asked the model, did, remembered
+    and emitted. With a single cassette and no --out the document goes to standard output.
 
     \b
-    parity trace cassettes/text/hello.yaml --runtime legacy
+    parity trace text/text --runtime legacy
+    parity trace cassettes/text/text.yaml --runtime legacy
     parity trace cassettes --runtime adk --out traces -n 0
 
     Exit codes: 0 every run was observed; 2 wrong usage, or a file that cannot be loaded; 3 a run
