@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -238,7 +238,6 @@ def _observe_all(
     from harness.experiment.case import BaselineTask
     from harness.experiment.case import baseline as baseline_one
     from harness.experiment.pool import WorkerDied, completed
-    from harness.parity.verdict import CaseVerdict
     from harness.report.terminal import progress
 
     roots = trusted_roots()
@@ -255,15 +254,18 @@ def _observe_all(
         )
         for file in files
     ]
-    outcomes = completed(
-        baseline_one,
-        tasks,
-        jobs=jobs,
-        backend=backend,
-        runtimes=[plan.runtime],
-        started=lambda task: None,
-    )
-    with progress(len(tasks), sys.stderr) as bar, closing(outcomes):
+    with ExitStack() as stack:
+        bar = stack.enter_context(progress(len(tasks), sys.stderr))
+        outcomes = completed(
+            baseline_one,
+            tasks,
+            jobs=jobs,
+            backend=backend,
+            runtimes=[plan.runtime],
+            started=lambda task: None,
+            waiting=bar.waiting,
+        )
+        stack.enter_context(closing(outcomes))
         for task, outcome in outcomes:
             if isinstance(outcome, LoadProblem):
                 tally.problems.append(outcome.message)
@@ -271,8 +273,8 @@ def _observe_all(
                 tally.doubts.append(f"{task.name}: {outcome}")
             else:
                 tally.add(outcome)
-            # Nothing is compared with another runtime here, so no case can fail to be parity.
-            bar.done(task.name, CaseVerdict.PARITY)
+            # Nothing is compared with another runtime here, so no case has a verdict.
+            bar.done(task.name, None)
 
 
 def _conclude(plan: _Plan, tally: _Tally, names: Sequence[str] | None) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,12 @@ from typing import Any
 import click
 
 from harness.commands.naming import JournalPlace
-from harness.commands.options import check_writable_file, report_options, report_places
+from harness.commands.options import (
+    check_writable_file,
+    durations_option,
+    report_options,
+    report_places,
+)
 
 __all__ = ["merge"]
 
@@ -27,6 +33,7 @@ _File = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="Leave a copy of --journal in .parity/journals, as a run does.",
 )
+@durations_option
 @report_options
 @click.option(
     "--waivers",
@@ -42,6 +49,7 @@ def merge(
     journal: Path | None,
     keep: bool,
     waivers_file: Path | None,
+    durations: int,
     **asked: Any,
 ) -> None:
     """Join the journals of one run's shards, and judge the whole.
@@ -88,6 +96,7 @@ def merge(
         options=reproducing_options(header, waivers_file),
     )
     report = with_changes(report, merged.record.inventory, waivers)
+    report = replace(report, durations=durations)
     if journal is not None:
         write_merged(merged, journal)
         if keep:

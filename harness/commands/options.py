@@ -30,6 +30,7 @@ __all__ = [
     "check_writable_file",
     "check_writable_folder",
     "chosen_cassettes",
+    "durations_option",
     "jobs_option",
     "limits_option",
     "paths_argument",
@@ -95,6 +96,15 @@ def trust_option(command: Command) -> Command:
     """`--trust`."""
     words = "Run cassettes that start processes (shell commands, hooks, servers) from anywhere."
     return click.option("--trust", is_flag=True, help=words)(command)
+
+
+def durations_option(command: Command) -> Command:
+    """`--durations N`."""
+    words = "List the N slowest cases; with --json, how long each case took."
+    option = click.option(
+        "--durations", type=click.IntRange(min=0), default=0, metavar="N", help=words
+    )
+    return option(command)
 
 
 def report_options(command: Command) -> Command:

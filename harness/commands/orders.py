@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -227,18 +227,21 @@ def _explored(
     from harness.orders.model import OrdersResult
     from harness.report.terminal import progress
 
-    outcomes = completed(
-        explore,
-        tasks,
-        jobs=jobs,
-        backend=backend,
-        runtimes=[tasks[0].control, tasks[0].candidate],
-        started=lambda task: None,
-    )
-    with progress(len(tasks), sys.stderr) as bar, closing(outcomes):
+    with ExitStack() as stack:
+        bar = stack.enter_context(progress(len(tasks), sys.stderr))
+        outcomes = completed(
+            explore,
+            tasks,
+            jobs=jobs,
+            backend=backend,
+            runtimes=[tasks[0].control, tasks[0].candidate],
+            started=lambda task: None,
+            waiting=bar.waiting,
+        )
+        stack.enter_context(closing(outcomes))
         for task, outcome in outcomes:
             if isinstance(outcome, WorkerDied):
                 outcome = OrdersResult.undecided(task.name, str(outcome))
-            if isinstance(outcome, OrdersResult):
-                bar.done(task.name, outcome.verdict)
+            verdict = outcome.verdict if isinstance(outcome, OrdersResult) else None
+            bar.done(task.name, verdict)
             yield outcome

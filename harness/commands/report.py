@@ -12,7 +12,7 @@ import click
 
 from harness.canonical import printable
 from harness.commands.naming import JournalPlace
-from harness.commands.options import report_options, report_places
+from harness.commands.options import durations_option, report_options, report_places
 from harness.errors import UsageError
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
@@ -36,6 +36,7 @@ __all__ = ["journal_in", "report"]
     metavar="JOURNAL",
     help="Tell what changed since this run; by default since the last green one kept here.",
 )
+@durations_option
 @report_options
 @click.option(
     "--kills",
@@ -58,6 +59,7 @@ def report(
     since: Path | None,
     kills_file: Path | None,
     waivers_file: Path | None,
+    durations: int,
     **asked: Any,
 ) -> None:
     """Show what a run came to, from its journal; nothing is run.
@@ -97,6 +99,7 @@ def report(
         options=reproducing_options(record.header, waivers_file),
     )
     made = _with_changes(made, record, waivers, since)
+    made = replace(made, durations=durations)
     if kills_file is not None:
         made = replace(made, kills=read_kills(kills_file))
     written = write_report(made, places)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from harness.commands.options import (
     check_sides,
     check_writable_file,
     chosen_cassettes,
+    durations_option,
     jobs_option,
     limits_option,
     paths_argument,
@@ -27,7 +29,7 @@ from harness.commands.options import (
     trust_option,
     worker_count,
 )
-from harness.commands.run_cases import Tally, judge_all
+from harness.commands.run_cases import Failures, Tally, judge_all
 from harness.commands.run_plan import (
     RunPlan,
     Shard,
@@ -48,6 +50,7 @@ if TYPE_CHECKING:  # importing these costs what `parity --help` must not
 __all__ = ["run"]
 
 _File = click.Path(path_type=Path, dir_okay=False)
+_NAMED = 5
 
 
 @click.command()
@@ -70,6 +73,13 @@ _File = click.Path(path_type=Path, dir_okay=False)
     type=Shard(),
     help="Only this part of the cassettes, as 2/3; `parity merge` puts the journals together.",
 )
+@click.option("-x", "first_only", is_flag=True, help="Stop after the first divergent case.")
+@click.option(
+    "--maxfail",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Stop after N divergent cases; --resume runs the rest.",
+)
 @jobs_option
 @limits_option
 @trust_option
@@ -89,6 +99,7 @@ _File = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="Leave a journal in .parity/journals, for --last-failed and `parity history`.",
 )
+@durations_option
 @report_options
 @click.option(
     "--waivers",
@@ -102,7 +113,15 @@ _File = click.Path(path_type=Path, dir_okay=False)
     help="Judge the waivers by this day instead of today (UTC).",
 )
 @click.pass_context
-def run(ctx: click.Context, /, as_of: datetime | None, jobs: int, **asked: Any) -> None:
+def run(
+    ctx: click.Context,
+    /,
+    as_of: datetime | None,
+    jobs: int,
+    first_only: bool,
+    maxfail: int | None,
+    **asked: Any,
+) -> None:
     """Replay cassettes through two runtimes and compare.
 
     PATHS are cassettes and folders of them, by path or by name (`tools/parallel_reads`, `tools`);
@@ -117,6 +136,7 @@ def run(ctx: click.Context, /, as_of: datetime | None, jobs: int, **asked: Any) 
     parity run tools -n 0 --html report
     parity run text/text cassettes/tools/parallel_reads.yaml
     parity run -k 'abort or errors' --json report.json
+    parity run tools -x
     parity run --last-failed
     parity run --journal run.jsonl --resume
     parity run --shard 1/3 --journal shard-1.jsonl
@@ -129,7 +149,14 @@ def run(ctx: click.Context, /, as_of: datetime | None, jobs: int, **asked: Any) 
     now = datetime.now(UTC)
     day = as_of.date() if as_of is not None else now.date()
     places = report_places(asked)
-    plan = RunPlan(jobs=worker_count(jobs), as_of=day, started_at=now, places=places, **asked)
+    plan = RunPlan(
+        jobs=worker_count(jobs),
+        as_of=day,
+        started_at=now,
+        places=places,
+        maxfail=1 if first_only else maxfail,
+        **asked,
+    )
     backend = backend_of(ctx, plan.limits)
     check_sides(backend, plan.control, plan.candidate)
     _check_asked(plan)
@@ -199,10 +226,11 @@ def _run(
         left = [file for file in todo if not tally.has(file.name)]
         with progress(len(left), sys.stderr) as bar:
             try:
-                judge_all(plan, backend, left, tally, journal, bar)
+                judge_all(plan, backend, left, tally, journal, bar, Failures(waivers, tally))
             except KeyboardInterrupt:
                 tally.interrupted = True
-        if journal is not None and not tally.interrupted:
+        not_run = [file.name for file in todo if not tally.has(file.name)]
+        if journal is not None and not not_run:
             journal.ended()
     _leave_behind(plan, journal_file)
     if len(tally.skipped) == len(todo) and not plan.shard:
@@ -217,20 +245,32 @@ def _run(
         planned=len(todo) - len(tally.skipped) - len(tally.problems),
         problems=list(tally.problems.values()),
         interrupted=tally.interrupted,
+        stopped=tally.stopped if not_run else 0,
+        took_ms=tally.took_ms,
         files={file.name: file.told for file in todo},
         options=reproducing_options(header, plan.waivers_file),
     )
-    report = with_changes(report, inventory, waivers)
+    report = replace(with_changes(report, inventory, waivers), durations=plan.durations)
     written = [str(file) for file in write_report(report, plan.places)]
     if journal_file is not None:
         written.append(str(journal_file))
     show(report, sys.stdout)
     if written:
         click.echo(f"written: {', '.join(written)}")
-    if tally.interrupted and journal is not None and not plan.last_failed:
-        again = shlex.join(["--journal", str(journal.file), "--resume"])
-        click.echo(printable(f"to go on: the same with {again}"))
+    for line in _left_over(plan, not_run, journal):
+        click.echo(printable(line))
     return int(exit_code(report))
+
+
+def _left_over(plan: RunPlan, names: Sequence[str], journal: Journal | None) -> Iterator[str]:
+    """What a run that ended early did not run, and how to go on with it."""
+    if not names:
+        return
+    named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+    yield f"not run: {len(names)} case{'' if len(names) == 1 else 's'} ({named})"
+    if journal is not None and not plan.last_failed:
+        again = shlex.join(["--journal", str(journal.file), "--resume"])
+        yield f"to go on: the same with {again}"
 
 
 def _roots(plan: RunPlan) -> Sequence[Path]:

@@ -46,6 +46,10 @@ class RunPlan:
     shard: str | None
     """`2/3`."""
     last_failed: bool
+    maxfail: int | None = None
+    """Divergent cases after which the run stops."""
+    durations: int = 0
+    """How many of the slowest cases are listed."""
     resume: bool
     journal: Path | None
     keep: bool

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -101,20 +102,26 @@ def trace(
 def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:
     from harness.experiment.case import trace as trace_one
     from harness.experiment.pool import WorkerDied, completed
+    from harness.report.terminal import progress
     from services.redaction import told
 
     problems: list[str] = []
     doubts: list[str] = []
-    outcomes = completed(
-        trace_one,
-        tasks,
-        jobs=jobs,
-        backend=backend,
-        runtimes=[tasks[0].runtime],
-        started=lambda task: None,
-    )
-    with closing(outcomes):
+    with ExitStack() as stack:
+        bar = stack.enter_context(progress(len(tasks), sys.stderr))
+        outcomes = completed(
+            trace_one,
+            tasks,
+            jobs=jobs,
+            backend=backend,
+            runtimes=[tasks[0].runtime],
+            started=lambda task: None,
+            waiting=bar.waiting,
+        )
+        stack.enter_context(closing(outcomes))
         for task, outcome in outcomes:
+            # Nothing is compared here, so no case can come out other than well.
+            bar.done(task.name, None)
             if isinstance(outcome, WorkerDied):
                 doubts.append(f"{task.name}: {outcome}")
                 continue

@@ -1,4 +1,4 @@
-"""What a person sees: progress on standard error while it runs, the answer on standard output.
+"""What a person sees of a run's answer on standard output; `harness.report.progress` comes before.
 
 The first screen says whose problem a red run is, whether it is parity, and how to see the first
 difference again; what it rests on comes after, and the verdict once more at the end, where a log is
@@ -8,17 +8,15 @@ looked at first. Colour and movement only where there is a terminal to show them
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Final, Protocol, TextIO
+from typing import Final, TextIO
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from harness.parity.verdict import CaseVerdict
 from harness.report.model import Finding, RunReport
+from harness.report.progress import CaseProgress, progress
 from harness.report.words import behaviours, counts, headline, in_short, inert, look_in, reasons
 from harness.triage.blame import blame
 from services.redaction import told
@@ -32,42 +30,6 @@ _STYLE: Final = {
 }
 _LISTED: Final = 10
 _NAMED: Final = 5
-
-
-class CaseProgress(Protocol):
-    """Is told what goes on."""
-
-    def done(self, cassette: str, verdict: CaseVerdict) -> None:
-        """A case is finished."""
-        ...
-
-
-class _Silent:
-    def done(self, cassette: str, verdict: CaseVerdict) -> None:
-        return
-
-
-class _Bar:
-    def __init__(self, bar: Progress, total: int) -> None:
-        self._bar = bar
-        self._task = bar.add_task("cases", total=total)
-        self._bad = 0
-
-    def done(self, cassette: str, verdict: CaseVerdict) -> None:
-        self._bad += verdict is not CaseVerdict.PARITY
-        bad = f" [red]{self._bad} not parity[/red]" if self._bad else ""
-        self._bar.update(self._task, advance=1, description=f"{escape(cassette)}{bad}")
-
-
-@contextmanager
-def progress(total: int, stream: TextIO) -> Iterator[CaseProgress]:
-    """A progress bar on `stream` where that is a terminal; otherwise nothing at all."""
-    if not stream.isatty():
-        yield _Silent()
-        return
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(file=stream), transient=True) as bar:
-        yield _Bar(bar, total)
 
 
 def show(report: RunReport, stream: TextIO) -> None:
@@ -86,6 +48,7 @@ def show(report: RunReport, stream: TextIO) -> None:
         console.print(_safe(f"not loaded: {problem.message}"), style="red")
     _show_remarks(report, console)
     _show_inconclusive(report, console)
+    _show_slowest(report, console)
     console.print(_safe(headline(report)), style=f"bold {_STYLE[report.verdict]}")
 
 
@@ -176,6 +139,16 @@ def _table(report: RunReport) -> Table:
             _safe(row.family), *(str(count) if count else "·" for count in found), style=style
         )
     return table
+
+
+def _show_slowest(report: RunReport, console: Console) -> None:
+    if not report.slowest:
+        return
+    total_s = sum(report.took_ms.values()) / 1000
+    words = f"slowest {len(report.slowest)} of {len(report.took_ms)} cases, {total_s:.1f} s in all:"
+    console.print(words)
+    for name, took_ms in report.slowest:
+        console.print(_safe(f"{took_ms / 1000:8.2f} s  {name}"))
 
 
 def _show_remarks(report: RunReport, console: Console) -> None:

@@ -51,6 +51,9 @@ def headline(report: RunReport) -> str:
     words = f"{report.verdict.value}: {sides} over {count} case{'' if count == 1 else 's'}"
     if report.interrupted:
         words += f" (interrupted: {count} of {report.planned} judged, partial report)"
+    elif report.stopped:
+        after = f"stopped after {report.stopped} divergent"
+        words += f" ({after}: {count} of {report.planned} judged, partial report)"
     elif report.partial:
         words += f" ({count} of {report.planned} judged, partial report)"
     if report.problems:

@@ -15,7 +15,7 @@ from harness.report.html import html_report
 from harness.report.json_report import json_report
 from harness.report.junit import junit_report
 from harness.report.model import ExitCode, LoadProblem, RunReport, exit_code
-from harness.report.terminal import progress, show
+from harness.report.terminal import show
 
 FOUND = Divergence(
     cassette="text/hello",
@@ -123,23 +123,6 @@ def test_a_terminal_gets_colour_unless_no_color_is_set(monkeypatch: pytest.Monke
 
     assert re.search(r"\x1b\[[0-9;]*3[0-9]m", coloured.getvalue())
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", plain.getvalue())
-
-
-def test_progress_is_silent_where_there_is_no_terminal() -> None:
-    stream = io.StringIO()
-    with progress(3, stream) as bar:
-        bar.done("a/b", CaseVerdict.PARITY)
-
-    assert stream.getvalue() == ""
-
-
-def test_progress_counts_on_a_terminal() -> None:
-    stream = _Terminal()
-    with progress(2, stream) as bar:
-        bar.done("a/b", CaseVerdict.PARITY)
-        bar.done("a/c", CaseVerdict.DIVERGENT)
-
-    assert "2/2" in stream.getvalue()
 
 
 def test_a_partial_report_says_so_everywhere() -> None:
