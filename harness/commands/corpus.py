@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from harness.commands.naming import find_one
 from harness.commands.options import chosen_cassettes, paths_argument, select_option
-from harness.errors import CassetteError, UsageError
+from harness.errors import CassetteError, CassetteFormatError, UsageError
+
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
+    from harness.cassette.find import CassetteFile
+    from harness.coverage.contract import Contract
 
 __all__ = ["check", "list_", "show"]
 
@@ -124,32 +130,48 @@ def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None
 
     Exit codes: 0 all are valid; 2 some are not.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.cassette.document import read_text
-    from harness.cassette.secrets import secret_problems
     from harness.config import default_contract
     from harness.coverage.contract import load_contract
-    from harness.http.case import load_case
 
     contract_file = default_contract()
     contract = load_contract(contract_file)
     files = chosen_cassettes(paths, expr)
-    broken = 0
+    broken = count = 0
     for file in files:
-        problems: list[CassetteError] = []
-        try:
-            declared = load_case(file.path, file.root).contract
-            if contract_file is not None:
-                problems += _unknown(file.path, contract.unknown(declared), contract_file)
-            problems += secret_problems(file.path, read_text(file.path))
-        except CassetteError as error:
-            problems.append(error)
+        problems = _problems(file, contract, contract_file)
         for problem in problems:
             click.echo(str(problem), err=True)
         broken += bool(problems)
+        count += len(problems)
     if broken:
-        click.echo(f"{broken} of {len(files)} cassettes cannot be used", err=True)
+        counted = f"{count} problem{'' if count == 1 else 's'}"
+        click.echo(f"{broken} of {len(files)} cassettes cannot be used: {counted}", err=True)
         ctx.exit(2)
     click.echo(f"{len(files)} cassette{'' if len(files) == 1 else 's'}: all valid")
+
+
+def _problems(
+    file: CassetteFile, contract: Contract, contract_file: Path | None
+) -> list[CassetteError]:
+    """All that is wrong with one cassette, as far as each part of it can be looked at alone."""
+    from harness.cassette.document import read_text
+    from harness.cassette.problems import FormatProblem
+    from harness.cassette.secrets import secret_problems
+    from harness.http.case import load_case
+
+    problems: list[CassetteError] = []
+    try:
+        declared = load_case(file.path, file.root).contract
+        if contract_file is not None:
+            problems += _unknown(file.path, contract.unknown(declared), contract_file)
+    except CassetteFormatError as error:
+        problems += [error, *error.more]
+    except CassetteError as error:
+        problems.append(error)
+    # What is no document at all cannot be searched, and loading it has said so.
+    with suppress(FormatProblem, OSError):
+        problems += secret_problems(file.path, read_text(file.path))
+    return problems
 
 
 def _unknown(file: Path, ids: Sequence[str], contract: Path) -> list[CassetteError]:
