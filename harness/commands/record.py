@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -55,7 +57,8 @@ def record(
     files such as .env are left out. Where a secret of the environment is spread so that no mask can
     cover it, nothing is written. Read a cassette before you share it.
 
-    Ctrl-C ends the run; what was recorded so far is written.
+    Ctrl-C ends the run; what was recorded so far is written. Where the API answers nothing (it
+    cannot be reached, or refuses the key), nothing is written, and no folder is left behind.
 
     Exit codes: those of `parity agent`; 2 where the cassette cannot be, or is not, written.
     """  # noqa: D301 - click's mark for lines that stay as they are
@@ -68,6 +71,7 @@ def record(
     options = headless_options(given)
     if out.suffix not in (".yaml", ".yml"):
         raise UsageError(f"{out} is no name for a cassette", "name it FAMILY/NAME.yaml with --out")
+    ctx.with_resource(_removing_empty(out.parent))
     for file in (out, requests_file(out)):
         if file.exists() and not force:
             raise UsageError(f"{file} is there already", "--force replaces it")
@@ -85,14 +89,26 @@ def record(
             options, stdin=sys.stdin, out=sys.stdout, err=sys.stderr, witness=recorder
         )
     recorded = recorder.write(interrupted=code == _INTERRUPTED)
-    _tell(recorded)
+    if recorded is None:
+        click.echo(f"parity: {recorder.nothing}, so no cassette was written", err=True)
+    else:
+        _tell(recorded)
     ctx.exit(code)
 
 
-def _tell(recorded: Recorded | None) -> None:
-    if recorded is None:
-        click.echo("parity: nothing was asked of a model, so no cassette was written", err=True)
-        return
+@contextmanager
+def _removing_empty(folder: Path) -> Iterator[None]:
+    """Remove the folders that are made on the way to `folder`, where nothing is put into them."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        yield
+    finally:
+        for each in missing:
+            with suppress(OSError):
+                each.rmdir()
+
+
+def _tell(recorded: Recorded) -> None:
     for remark in recorded.remarks:
         click.echo(f"parity: {remark}", err=True)
     cut = ", up to the interruption" if recorded.interrupted else ""
