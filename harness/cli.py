@@ -142,9 +142,10 @@ class _Commands(click.Group):
 
 
 def _say(problem: str) -> None:
+    from harness.wrapping import say
     from services.redaction import told
 
-    click.echo(f"parity: {told(problem)}", err=True)
+    say(f"parity: {told(problem)}", err=True)
 
 
 @click.group(

@@ -64,7 +64,7 @@ def so_far(elapsed_s: float, share: float) -> str:
     if not 0 < share < 1:
         return words
     left_s = elapsed_s / share - elapsed_s
-    return f"{words}, about {in_words(left_s)} left"
+    return f"{words}, about {in_words(max(left_s, 1))} left"
 
 
 def in_words(seconds: float) -> str:

@@ -27,6 +27,7 @@ from harness.commands.options import (
 )
 from harness.errors import UsageError
 from harness.experiment.limits import Limits
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -183,7 +184,7 @@ def baseline(
         _observe_all(plan, backend, anew, worker_count(jobs), tally)
     except KeyboardInterrupt:
         words = "nothing was written" if check else "the baselines written so far are whole"
-        click.echo(f"interrupted: {words}", err=True)
+        say(f"interrupted: {words}", err=True)
         ctx.exit(130)
     ctx.exit(_conclude(plan, tally, [file.name for file in files] if whole else None))
 
@@ -280,9 +281,9 @@ def _observe_all(
 def _conclude(plan: _Plan, tally: _Tally, names: Sequence[str] | None) -> int:
     """Say what came of it; `names` are all cassettes there are, if that is known."""
     for message in sorted(tally.problems):
-        click.echo(f"not loaded: {message}", err=True)
+        say(f"not loaded: {message}", err=True)
     for message in sorted(tally.doubts):
-        click.echo(f"not observed: {message}", err=True)
+        say(f"not observed: {message}", err=True)
     gone = _gone(plan, names)
     if plan.check:
         red = _tell_stale(plan, tally, gone)
@@ -302,29 +303,29 @@ def _tell_written(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> None:
     for name, file in gone.items():
         if plan.prune:
             file.unlink()
-            click.echo(printable(f"removed: {name}"))
+            say(printable(f"removed: {name}"))
     if gone and not plan.prune:
-        click.echo(f"{_count(len(gone))} of cassettes that are gone; remove with --prune")
-    click.echo(f"written: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}")
+        say(f"{_count(len(gone))} of cassettes that are gone; remove with --prune")
+    say(f"written: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}")
 
 
 def _tell_stale(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> bool:
     for name in sorted(tally.stale):
         first, *more = tally.stale[name]
-        click.echo(printable(f"stale: {name}: {first}"))
+        say(printable(f"stale: {name}: {first}"))
         for line in more:
-            click.echo(f"  {line}")
+            say(f"  {line}")
     for name in gone:
-        click.echo(printable(f"superfluous: {name}: its cassette is gone"))
+        say(printable(f"superfluous: {name}: its cassette is gone"))
     for remark in sorted(tally.remarks)[:_REMARKED]:
-        click.echo(f"remark: {remark}")
+        say(f"remark: {remark}")
     if len(tally.remarks) > _REMARKED:
-        click.echo(f"… and {len(tally.remarks) - _REMARKED} more remarks")
+        say(f"… and {len(tally.remarks) - _REMARKED} more remarks")
     if not tally.stale and not gone:
         read = f"; {tally.read} more are of their cassettes" if plan.most is not None else ""
-        click.echo(f"fresh: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}{read}")
+        say(f"fresh: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}{read}")
         return False
-    click.echo(f"refresh with: {plan.command}{' --prune' if gone else ''}")
+    say(f"refresh with: {plan.command}{' --prune' if gone else ''}")
     return True
 
 

@@ -12,6 +12,7 @@ import click
 from harness.commands.naming import find_one
 from harness.commands.options import chosen_cassettes, paths_argument, select_option
 from harness.errors import CassetteError, CassetteFormatError, UsageError
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -52,7 +53,7 @@ def list_(
     from services.redaction import told
 
     if behaviour is not None:
-        click.echo(_sentence(behaviour), err=True)
+        say(_sentence(behaviour), err=True)
     files = chosen_cassettes(paths, expr, phase, on_stderr=True)
     broken = 0
     rows: list[tuple[str, str]] = []
@@ -60,7 +61,7 @@ def list_(
         try:
             cassette = load_case(file.path, file.root)
         except CassetteError as error:
-            click.echo(f"not loaded: {error}", err=True)
+            say(f"not loaded: {error}", err=True)
             broken += 1
             continue
         if behaviour is not None and behaviour not in cassette.contract:
@@ -69,7 +70,7 @@ def list_(
             rows.append((cassette.name, f"{cassette.phase or '-'}  {cassette.note}"))
     width = max((len(name) for name, _ in rows), default=0)
     for name, about in rows:
-        click.echo(inert(told(f"{name:<{width}}  {about}".rstrip())))
+        say(inert(told(f"{name:<{width}}  {about}".rstrip())), hang=width + len("  A  "))
     ctx.exit(2 if broken else 0)
 
 
@@ -140,14 +141,14 @@ def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None
     for file in files:
         problems = _problems(file, contract, contract_file)
         for problem in problems:
-            click.echo(str(problem), err=True)
+            say(str(problem), err=True)
         broken += bool(problems)
         count += len(problems)
     if broken:
         counted = f"{count} problem{'' if count == 1 else 's'}"
-        click.echo(f"{broken} of {len(files)} cassettes cannot be used: {counted}", err=True)
+        say(f"{broken} of {len(files)} cassettes cannot be used: {counted}", err=True)
         ctx.exit(2)
-    click.echo(f"{len(files)} cassette{'' if len(files) == 1 else 's'}: all valid")
+    say(f"{len(files)} cassette{'' if len(files) == 1 else 's'}: all valid")
 
 
 def _problems(

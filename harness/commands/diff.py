@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.commands.naming import did_you_mean, near_paths
-from harness.commands.options import check_writable_file
+from harness.commands.options import check_writable_file, verbose_option
 from harness.errors import HarnessError, UsageError
 from harness.whole_file import write_asked_for
 
@@ -43,8 +43,11 @@ class _Pair:
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     help="Write the report as JSON; `-` for standard output, with nothing else there.",
 )
+@verbose_option
 @click.pass_context
-def diff(ctx: click.Context, control: Path, candidate: Path, json_file: Path | None) -> None:
+def diff(
+    ctx: click.Context, control: Path, candidate: Path, json_file: Path | None, verbose: bool
+) -> None:
     """Compare two trace documents, written by `parity trace`.
 
     The same projections, channels and explanations as in `parity run`; A is what is right, B what
@@ -71,7 +74,7 @@ def diff(ctx: click.Context, control: Path, candidate: Path, json_file: Path | N
     else:
         if json_file is not None:
             write_asked_for(json_file, json_report(report), "--json")
-        show(report, sys.stdout)
+        show(report, sys.stdout, verbose=verbose)
     ctx.exit(int(exit_code(report)))
 
 

@@ -28,6 +28,7 @@ from harness.commands.options import (
 from harness.errors import UsageError
 from harness.experiment.limits import Limits
 from harness.whole_file import write_asked_for
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -262,7 +263,7 @@ def _run(
     if plan.json_file is not None:
         document = redacted_value(matrix.to_json())
         write_asked_for(plan.json_file, json.dumps(document, indent=1) + "\n", "--json")
-        click.echo(f"written: {plan.json_file}")
+        say(f"written: {plan.json_file}")
     if matrix.interrupted:
         return 130
     return 1 if matrix.survivors else 0

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from harness.commands.naming import JournalPlace, name_of
+from harness.wrapping import say
 
 __all__ = ["history"]
 
@@ -49,15 +50,15 @@ def history(cassette: str, places: tuple[Path, ...], waivers_file: Path | None) 
 
     records, refused = read_known(journal_files(places))
     for reason in refused:
-        click.echo(printable(f"passed over: {reason}"), err=True)
+        say(printable(f"passed over: {reason}"), err=True)
     name = matched_name(name_of(cassette), records)
-    click.echo(printable(name))
+    say(printable(name))
     for entry in histories(name, records, waivers_file or default_waivers()):
         header = entry.record.header
         revision = header.revision[:10] + ("+" if header.dirty else "") or "no revision"
         for line in entry.changed[:_SHOWN]:
-            click.echo(printable(f"    changed: {line}"))
+            say(printable(f"    changed: {line}"))
         if len(entry.changed) > _SHOWN:
-            click.echo(f"    changed: … and {len(entry.changed) - _SHOWN} more")
+            say(f"    changed: … and {len(entry.changed) - _SHOWN} more")
         sides = f"{header.control} and {header.candidate}"
-        click.echo(printable(f"{header.started_at}  {revision}  {sides}: {entry.words}"))
+        say(printable(f"{header.started_at}  {revision}  {sides}: {entry.words}"))

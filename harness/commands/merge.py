@@ -16,7 +16,9 @@ from harness.commands.options import (
     durations_option,
     report_options,
     report_places,
+    verbose_option,
 )
+from harness.wrapping import say
 
 __all__ = ["merge"]
 
@@ -33,6 +35,7 @@ _File = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="Leave a copy of --journal in .parity/journals, as a run does.",
 )
+@verbose_option
 @durations_option
 @report_options
 @click.option(
@@ -50,6 +53,7 @@ def merge(
     keep: bool,
     waivers_file: Path | None,
     durations: int,
+    verbose: bool,
     **asked: Any,
 ) -> None:
     """Join the journals of one run's shards, and judge the whole.
@@ -105,12 +109,12 @@ def merge(
     if journal is not None:
         written.append(str(journal))
     count = len(dict.fromkeys(journals))
-    click.echo(f"merged: {count} journal{'' if count == 1 else 's'}")
+    say(f"merged: {count} journal{'' if count == 1 else 's'}")
     for line in merged.lacks:
-        click.echo(printable(line))
-    show(report, sys.stdout)
+        say(printable(line))
+    show(report, sys.stdout, verbose=verbose)
     if written:
-        click.echo(f"written: {', '.join(written)}")
+        say(f"written: {', '.join(written)}")
     ctx.exit(int(exit_code(report)))
 
 

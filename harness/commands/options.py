@@ -17,6 +17,7 @@ from harness.commands.naming import CassettePlace, did_you_mean, near_paths
 from harness.errors import UsageError
 from harness.experiment.limits import LIMITS_VARIABLE, Limits
 from harness.report.written import GITHUB, STEP_SUMMARY, WRITERS
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -39,6 +40,7 @@ __all__ = [
     "select_option",
     "trust_option",
     "usual_limits",
+    "verbose_option",
     "worker_count",
 ]
 
@@ -105,6 +107,12 @@ def durations_option(command: Command) -> Command:
         "--durations", type=click.IntRange(min=0), default=0, metavar="N", help=words
     )
     return option(command)
+
+
+def verbose_option(command: Command) -> Command:
+    """`-v`."""
+    words = "List what does not count too: by rule, waiver, remark and behaviour."
+    return click.option("-v", "--verbose", is_flag=True, help=words)(command)
 
 
 def report_options(command: Command) -> Command:
@@ -209,7 +217,7 @@ def chosen_cassettes(
     if not paths:
         corpus = default_corpus()
         paths = [corpus]
-        click.echo(f"corpus: {corpus}", err=on_stderr)
+        say(f"corpus: {corpus}", err=on_stderr)
     found = find_cassettes(paths, expr, phase, variants=variants)
     if not found:
         asked = " and ".join(

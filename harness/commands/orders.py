@@ -27,6 +27,7 @@ from harness.commands.options import (
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.limits import Limits
 from harness.whole_file import write_asked_for
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -155,7 +156,7 @@ def orders(
     show_orders(results, problems, asked, sys.stdout)
     if json_file is not None:
         write_asked_for(json_file, orders_json(results, problems, asked), "--json")
-        click.echo(f"written: {json_file}")
+        say(f"written: {json_file}")
     ctx.exit(int(exit_code(results, problems, asked)))
 
 

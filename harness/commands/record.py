@@ -14,6 +14,7 @@ from harness.commands.agent import headless_options, run_options
 from harness.commands.options import check_writable_file
 from harness.errors import UsageError
 from harness.output import stopping_at_broken_output
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing it costs what `parity --help` must not
     from harness.live.recorder import Recorded
@@ -90,7 +91,7 @@ def record(
         )
     recorded = recorder.write(interrupted=code == _INTERRUPTED)
     if recorded is None:
-        click.echo(f"parity: {recorder.nothing}, so no cassette was written", err=True)
+        say(f"parity: {recorder.nothing}, so no cassette was written", err=True)
     else:
         _tell(recorded)
     ctx.exit(code)
@@ -110,10 +111,10 @@ def _removing_empty(folder: Path) -> Iterator[None]:
 
 def _tell(recorded: Recorded) -> None:
     for remark in recorded.remarks:
-        click.echo(f"parity: {remark}", err=True)
+        say(f"parity: {remark}", err=True)
     cut = ", up to the interruption" if recorded.interrupted else ""
     trust = " --trust" if recorded.needs_trust else ""
-    click.echo(
+    say(
         f"parity: recorded {recorded.steps} answers and {recorded.files} files{cut}: "
         f"{recorded.file} (requests: {recorded.requests.name})\n"
         f"parity: replay it with `parity run {recorded.file}{trust}`",

@@ -27,6 +27,7 @@ from harness.commands.options import (
     report_places,
     select_option,
     trust_option,
+    verbose_option,
     worker_count,
 )
 from harness.commands.run_cases import Failures, Tally, judge_all
@@ -39,6 +40,7 @@ from harness.commands.run_plan import (
     last_journal,
 )
 from harness.errors import UsageError
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -99,6 +101,7 @@ _NAMED = 5
     show_default=True,
     help="Leave a journal in .parity/journals, for --last-failed and `parity history`.",
 )
+@verbose_option
 @durations_option
 @report_options
 @click.option(
@@ -184,7 +187,7 @@ def _last_failed(plan: RunPlan, backend: Backend) -> int:
     failed = failed_before(record, plan.waivers_file)
     cases = f"{len(failed)} case{'' if len(failed) == 1 else 's'}"
     unjudged = " or never judged" if record.missing else ""
-    click.echo(printable(f"last run: {record.file}, {cases} not parity{unjudged}"))
+    say(printable(f"last run: {record.file}, {cases} not parity{unjudged}"))
     if not failed:
         return 0
     paths = plan.paths or tuple(map(Path, record.header.paths))
@@ -216,12 +219,12 @@ def _run(
     inventory = inventory_of(plan, files)
     header = header_of(plan, inventory, [file.name for file in files], _roots(plan))
     for side, maker in header.made_of.items():
-        click.echo(printable(f"{side}: {maker}"))
+        say(printable(f"{side}: {maker}"))
     todo = [file for file in files if file.name in mine]
     with _journal(plan, header, inventory, journal_file) as journal:
         if journal is not None and journal.set_aside is not None:
             words = "was of a run that did not end, which --resume goes on with; now it is"
-            click.echo(printable(f"{journal.file} {words} {journal.set_aside}"), err=True)
+            say(printable(f"{journal.file} {words} {journal.set_aside}"), err=True)
         tally = Tally.after(None if journal is None else journal.before)
         left = [file for file in todo if not tally.has(file.name)]
         with progress(len(left), sys.stderr) as bar:
@@ -254,11 +257,11 @@ def _run(
     written = [str(file) for file in write_report(report, plan.places)]
     if journal_file is not None:
         written.append(str(journal_file))
-    show(report, sys.stdout)
+    show(report, sys.stdout, verbose=plan.verbose)
     if written:
-        click.echo(f"written: {', '.join(written)}")
+        say(f"written: {', '.join(written)}")
     for line in _left_over(plan, not_run, journal):
-        click.echo(printable(line))
+        say(printable(line))
     return int(exit_code(report))
 
 

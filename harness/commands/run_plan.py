@@ -50,6 +50,7 @@ class RunPlan:
     """Divergent cases after which the run stops."""
     durations: int = 0
     """How many of the slowest cases are listed."""
+    verbose: bool = False
     resume: bool
     journal: Path | None
     keep: bool

@@ -24,6 +24,7 @@ from harness.commands.options import (
 )
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.limits import Limits
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.experiment.backend import Backend
@@ -95,7 +96,7 @@ def trace(
     try:
         ctx.exit(_trace_all(tasks, backend, worker_count(jobs)))
     except KeyboardInterrupt:
-        click.echo("interrupted: the traces written so far are whole", err=True)
+        say("interrupted: the traces written so far are whole", err=True)
         ctx.exit(130)
 
 
@@ -133,7 +134,7 @@ def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:
             if outcome.text is not None:
                 click.echo(outcome.text, nl=False)
     for message in sorted(problems):
-        click.echo(f"not loaded: {told(message)}", err=True)
+        say(f"not loaded: {told(message)}", err=True)
     for message in sorted(doubts):
-        click.echo(f"not observed: {told(message)}", err=True)
+        say(f"not observed: {told(message)}", err=True)
     return 2 if problems else 3 if doubts else 0

@@ -23,6 +23,7 @@ from harness.commands.naming import (
 )
 from harness.commands.options import backend_of, check_sides, trust_option
 from harness.errors import HarnessError, UsageError
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.parity.divergence import Divergence
@@ -141,11 +142,11 @@ def waive(
     if append:
         target = file or Path("parity_tests", "waivers.toml")
         _append(target, entry, today, said.unsaid)
-        click.echo(printable(f"written to {target}"))
+        say(printable(f"written to {target}"))
     else:
         click.echo(entry, nl=False)
     if said.unsaid:
-        click.echo(f"still to be written: {', '.join(said.unsaid)}", err=True)
+        say(f"still to be written: {', '.join(said.unsaid)}", err=True)
 
 
 def _is_there(file: Path, append: bool) -> bool:
@@ -222,13 +223,13 @@ def _chosen(result: CaseResult, fingerprint: str | None) -> Divergence:
 def _tell_others(result: CaseResult, found: Divergence) -> None:
     from harness.canonical import printable
 
-    click.echo(printable(f"{result.cassette}: {found.place} ({found.kind.value})"), err=True)
+    say(printable(f"{result.cassette}: {found.place} ({found.kind.value})"), err=True)
     places: dict[str, str] = {}
     for each in result.open:
         if each is not found:
             places.setdefault(each.fingerprint, each.place)
     for known, place in list(places.items())[:10]:
-        click.echo(f"  it does not cover --fingerprint {known}  {printable(place)}", err=True)
+        say(f"  it does not cover --fingerprint {known}  {printable(place)}", err=True)
 
 
 def _append(file: Path, entry: str, today: date, unsaid: Sequence[str]) -> None:

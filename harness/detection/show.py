@@ -24,6 +24,7 @@ from harness.detection.measurement import Told
 from harness.detection.measuring import Measured
 from harness.faults.fault import Fault
 from harness.progress import Pace, so_far
+from harness.screen import Screen
 
 __all__ = ["progress", "show", "show_catalogue"]
 
@@ -151,7 +152,7 @@ def show(matrix: Matrix, stream: TextIO) -> None:
 
 
 def _console(stream: TextIO) -> Console:
-    return Console(file=stream, highlight=False, soft_wrap=True)
+    return Screen(stream)
 
 
 def _counted(tally: Tally) -> str:

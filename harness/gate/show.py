@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import Final, TextIO
 
-from rich.console import Console
 from rich.markup import escape
 
 from harness.canonical import printable
 from harness.gate.answer import Answer, GateAnswer, Reason
+from harness.screen import Screen
 from services.redaction import redacted
 
 __all__ = ["EXITS", "STYLE", "Lines", "show_answer", "show_changes", "show_reasons"]
@@ -33,7 +33,7 @@ class Lines:
     """Lines for people on a stream, whatever it can show and whatever is in them."""
 
     def __init__(self, stream: TextIO) -> None:
-        self._console = Console(file=stream, highlight=False, soft_wrap=True)
+        self._console = Screen(stream)
         self._encoding = getattr(stream, "encoding", None) or "utf-8"
         self.marks = _MARK if self._fitting("✓✗") == "✓✗" else _ASCII
 

@@ -21,6 +21,7 @@ from harness.report.model import ExitCode
 from harness.scenarios.generation import WORKER_DIED, upper_bound
 from harness.scenarios.profiles import PROFILES
 from harness.scenarios.trial import UNDECIDED
+from harness.screen import Screen
 from services.redaction import redacted_value
 from services.wire import Json, JsonObject
 
@@ -154,7 +155,7 @@ def show_generation(
     campaign: Campaign, stream: TextIO, *, repeat: Sequence[str], interrupted: bool
 ) -> None:
     """Write the summary. `repeat` is the command line that draws the same examples again."""
-    console = Console(file=stream, highlight=False, soft_wrap=True)
+    console = Screen(stream)
     plan, generation = campaign.plan, campaign.generation
     profile = PROFILES[plan.profile]
     console.print(

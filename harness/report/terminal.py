@@ -18,6 +18,7 @@ from harness.parity.verdict import CaseVerdict
 from harness.report.model import Finding, RunReport
 from harness.report.progress import CaseProgress, progress
 from harness.report.words import behaviours, counts, headline, in_short, inert, look_in, reasons
+from harness.screen import Screen
 from harness.triage.blame import blame
 from services.redaction import told
 
@@ -28,25 +29,34 @@ _STYLE: Final = {
     CaseVerdict.DIVERGENT: "red",
     CaseVerdict.INCONCLUSIVE: "yellow",
 }
+_MAY_DIFFER: Final = " that any two runs may have, such as ids and stacks"
+_INHERITED: Final = (
+    ": the real API would object to them, but the published core makes the same requests"
+)
+_UNSETTLED: Final = (
+    ": the real API would object to them, and it is not known here whether the published core "
+    "makes the same requests"
+)
 _LISTED: Final = 10
 _NAMED: Final = 5
 
 
-def show(report: RunReport, stream: TextIO) -> None:
-    """Write the whole report, most wanted first; keys and tokens masked, commands as they are."""
-    console = Console(file=stream, highlight=False, soft_wrap=True)
-    _show_head(report, console)
+def show(report: RunReport, stream: TextIO, *, verbose: bool = False) -> None:
+    """Write the whole report, most wanted first; keys and tokens masked, commands as they are.
+
+    With `verbose` it lists what the report rests on otherwise in counts: projection rules, findings
+    about requests, unused waivers, remarks, behaviours.
+    """
+    console = Screen(stream)
+    _show_head(report, console, verbose)
     _show_findings(report, console)
     if report.cases:
         console.print(_table(report))
-    if report.rules:
-        hidden = ", ".join(f"{name} {count}" for name, count in report.rules.items())
-        console.print(_safe(f"differences hidden by projection rules: {hidden}"), style="dim")
-    _show_provider(report, console)
-    _show_waivers(report, console)
+    _show_hidden(report, console, verbose)
+    _show_waivers(report, console, verbose)
     for problem in report.problems:
         console.print(_safe(f"not loaded: {problem.message}"), style="red")
-    _show_remarks(report, console)
+    _show_remarks(report, console, verbose)
     _show_inconclusive(report, console)
     _show_slowest(report, console)
     console.print(_safe(headline(report)), style=f"bold {_STYLE[report.verdict]}")
@@ -57,13 +67,13 @@ def _safe(text: str) -> str:
     return escape(inert(told(text)))
 
 
-def _show_head(report: RunReport, console: Console) -> None:
+def _show_head(report: RunReport, console: Console, verbose: bool) -> None:
     whose = blame(report)
     if whose is not None:
         console.print(_safe(whose.line), style="bold")
     of = report.planned + len(report.problems)
     came_to = f"{report.verdict.value}: {counts(report)} of {of}"
-    facts = [came_to, *filter(None, [behaviours(report)])]
+    facts = [came_to, *filter(None, [behaviours(report, named=verbose)])]
     console.print(_safe("; ".join(facts)), style=f"bold {_STYLE[report.verdict]}")
     if report.since is not None:
         for line in report.since.lines():
@@ -97,24 +107,34 @@ def _alike(finding: Finding) -> str:
     return f" (and {finding.alike} alike: {named})"
 
 
-def _show_provider(report: RunReport, console: Console) -> None:
+def _show_hidden(report: RunReport, console: Console, verbose: bool) -> None:
+    """What does not count, and why not; with `verbose` by rule."""
     known = (
-        ("provider findings inherited from the published core", report.inherited),
-        ("provider findings of both sides, the published core not known", report.unsettled),
+        (report.rules, "difference", _MAY_DIFFER),
+        (report.inherited, "finding about requests", _INHERITED),
+        (report.unsettled, "finding about requests of both sides", _UNSETTLED),
     )
-    for words, found in known:
-        if found:
-            listed = ", ".join(f"{rule} {count}" for rule, count in found.items())
-            console.print(_safe(f"{words}: {listed}"), style="dim")
+    for found, what, why in known:
+        if not found:
+            continue
+        count = sum(found.values())
+        listed = ", ".join(f"{rule} {each}" for rule, each in found.items())
+        words = f"not counted: {_counted(count, what)}{why}"
+        console.print(_safe(f"{words}: {listed}" if verbose else f"{words} (-v)"), style="dim")
 
 
-def _show_waivers(report: RunReport, console: Console) -> None:
+def _counted(count: int, noun: str) -> str:
+    first, _, rest = noun.partition(" ")
+    return f"{count} {first}{'' if count == 1 else 's'}{' ' if rest else ''}{rest}"
+
+
+def _show_waivers(report: RunReport, console: Console, verbose: bool) -> None:
     used = [waiver for waiver in report.waivers if waiver.state == "used"]
     if used:
         listed = ", ".join(f"{waiver.id} {waiver.count}" for waiver in used)
         console.print(_safe(f"differences accepted by waivers: {listed}"))
     unused = [waiver.id for waiver in report.waivers if waiver.state == "unused"]
-    if unused:
+    if unused and verbose:
         named, more = unused[:_NAMED], len(unused[_NAMED:])
         listed = ", ".join(named) + (f" and {more} more" if more else "")
         console.print(_safe(f"waivers unused here: {listed}"), style="dim")
@@ -151,9 +171,13 @@ def _show_slowest(report: RunReport, console: Console) -> None:
         console.print(_safe(f"{took_ms / 1000:8.2f} s  {name}"))
 
 
-def _show_remarks(report: RunReport, console: Console) -> None:
+def _show_remarks(report: RunReport, console: Console, verbose: bool) -> None:
     parity = (case for case in report.cases if case.verdict is CaseVerdict.PARITY)
     cases = [case for case in parity if case.remarks]
+    if cases and not verbose:
+        words = f"remarks: on {_counted(len(cases), 'case')} of parity (-v)"
+        console.print(words, style="dim")
+        return
     for case in cases[:_LISTED]:
         remarks = "; ".join(case.remarks)
         console.print(_safe(f"remark: {case.cassette}: {remarks}"), style="dim")
