@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, TextIO
 
 from rich.console import Console
-from rich.markup import escape
 from rich.text import Text
 
 from harness.wrapping import wrapped
@@ -27,4 +26,4 @@ class Screen(Console):
             super().print(*objects, **options)
             return
         for line in wrapped(Text.from_markup(objects[0]).plain, self.width):
-            super().print(escape(line), **options)
+            super().print(Text(line), **options)

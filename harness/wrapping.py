@@ -50,7 +50,7 @@ def wrapped(text: str, columns: int, *, hang: int = _HANG) -> list[str]:
     """
     if columns < _LEAST or _width(text) <= columns:
         return [text]
-    hang = hang if hang < columns // 2 else _HANG
+    hang = hang if hang <= columns * 2 // 3 else _HANG
     indent = " " * (len(text) - len(text.lstrip(" ")) + hang)
     lines, line, before = [], "", False
     for word, in_command in _words(text):

@@ -120,7 +120,7 @@ def _show_hidden(report: RunReport, console: Console, verbose: bool) -> None:
         count = sum(found.values())
         listed = ", ".join(f"{rule} {each}" for rule, each in found.items())
         words = f"not counted: {_counted(count, what)}{why}"
-        console.print(_safe(f"{words}: {listed}" if verbose else f"{words} (-v)"), style="dim")
+        console.print(_safe(f"{words}: {listed}" if verbose else f"{words} (-v lists them)"), style="dim")
 
 
 def _counted(count: int, noun: str) -> str:
@@ -175,7 +175,7 @@ def _show_remarks(report: RunReport, console: Console, verbose: bool) -> None:
     parity = (case for case in report.cases if case.verdict is CaseVerdict.PARITY)
     cases = [case for case in parity if case.remarks]
     if cases and not verbose:
-        words = f"remarks: on {_counted(len(cases), 'case')} of parity (-v)"
+        words = f"remarks: on {_counted(len(cases), 'case')} of parity (-v lists them)"
         console.print(words, style="dim")
         return
     for case in cases[:_LISTED]:

@@ -42,6 +42,14 @@ def test_a_command_can_be_copied_from_the_screen() -> None:
     assert shlex.split(shown.replace("\\\n", "")) == shlex.split(COMMAND.partition(": ")[2])
 
 
+def test_a_screen_breaks_a_command_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "40")
+    stream = _Terminal()
+    Screen(stream).print(COMMAND)
+
+    assert stream.getvalue().splitlines() == wrapped(COMMAND, 40)
+
+
 def test_a_text_before_a_command_is_no_part_of_it() -> None:
     lines = wrapped(f"one two three four five six seven: {COMMAND.strip()}", 40)
 

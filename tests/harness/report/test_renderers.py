@@ -198,7 +198,7 @@ def test_agreement_in_failure_is_remarked_on() -> None:
 
     text = shown(given, verbose=True)
     assert "remark: text/plain: both sides ended alike with: no" in text
-    assert "remarks: on 1 case of parity (-v)\n" in shown(given)
+    assert "remarks: on 1 case of parity (-v lists them)\n" in shown(given)
 
 
 def test_what_the_api_objects_to_on_both_sides_is_counted_everywhere() -> None:
@@ -213,8 +213,8 @@ def test_what_the_api_objects_to_on_both_sides_is_counted_everywhere() -> None:
             next(line for line in shown(given, verbose=verbose).splitlines() if words in line)
             for verbose in (False, True)
         )
-        assert plain.endswith(" (-v)")
-        assert listed == f"{plain.removesuffix(' (-v)')}: {rule}"
+        assert plain.endswith(" (-v lists them)")
+        assert listed == f"{plain.removesuffix(' (-v lists them)')}: {rule}"
     assert (document["inherited"], document["unsettled"]) == ({"text-empty": 2}, {"text-empty": 1})
     assert document["cases"][1]["inherited"][0]["path"] == "contents[0].parts[1]"
     assert {each.get("name"): each.get("value") for each in properties} == {
