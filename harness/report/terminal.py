@@ -119,8 +119,8 @@ def _show_hidden(report: RunReport, console: Console, verbose: bool) -> None:
             continue
         count = sum(found.values())
         listed = ", ".join(f"{rule} {each}" for rule, each in found.items())
-        words = f"not counted: {_counted(count, what)}{why}"
-        console.print(_safe(f"{words}: {listed}" if verbose else f"{words} (-v lists them)"), style="dim")
+        end = f": {listed}" if verbose else " (-v lists them)"
+        console.print(_safe(f"not counted: {_counted(count, what)}{why}{end}"), style="dim")
 
 
 def _counted(count: int, noun: str) -> str:
