@@ -22,6 +22,8 @@ logger = logging.getLogger(__name__)
 _USAGE: Final = 2
 _UNDECIDED: Final = 3
 _INTERRUPTED: Final = 130
+_WHOLE: Final = 1000
+"""Characters of a description: more than any has, so that none is cut off."""
 
 _COMMANDS: Final[Mapping[str, str]] = {
     "run": "harness.commands.run:run",
@@ -55,6 +57,25 @@ _COMMANDS: Final[Mapping[str, str]] = {
 }
 
 
+_GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
+    "run and read": (
+        "run",
+        "report",
+        "show-report",
+        "history",
+        "merge",
+        "trace",
+        "diff",
+        "bisect",
+    ),
+    "corpus": ("list", "show", "check", "import", "adopt", "waive", "baseline"),
+    "search": ("generate", "shrink", "orders", "faults"),
+    "evidence": ("measure", "gate", "sign", "verify", "revoke", "keygen", "can-flip"),
+    "agents": ("agent", "record", "upstream"),
+}
+"""The headings of `parity --help`; a command that is in none of them stands under `other`."""
+
+
 class _Commands(click.Group):
     """Imports a command when it is asked for, and turns errors into exit codes.
 
@@ -71,6 +92,35 @@ class _Commands(click.Group):
         module, _, name = target.partition(":")
         command = getattr(importlib.import_module(module), name)
         return command if isinstance(command, click.Command) else None
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under their headings, each with its whole first sentence."""
+        grouped = {name for names in _GROUPS.values() for name in names}
+        others = tuple(name for name in _COMMANDS if name not in grouped)
+        width = max(map(len, _COMMANDS))
+        for heading, names in (*_GROUPS.items(), ("other", others)):
+            found = [(name, self.get_command(ctx, name)) for name in names]
+            rows = [
+                (f"{name:<{width}}", command.get_short_help_str(_WHOLE))
+                for name, command in found
+                if command is not None
+            ]
+            if rows:
+                with formatter.section(f"Commands, {heading}"):
+                    formatter.write_dl(rows)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """The command that the first word names; an unknown one gets the nearest names."""
+        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
+            from difflib import get_close_matches
+
+            near = get_close_matches(args[0], _COMMANDS)
+            listed = " or ".join(repr(name) for name in near)
+            hint = f" Did you mean {listed}?" if near else ""
+            ctx.fail(f"No such command {args[0]!r}.{hint}")
+        return super().resolve_command(ctx, args)
 
     def invoke(self, ctx: click.Context) -> object:
         try:
@@ -93,9 +143,10 @@ class _Commands(click.Group):
 
 
 def _say(problem: str) -> None:
+    from harness.wrapping import say
     from services.redaction import told
 
-    click.echo(f"parity: {told(problem)}", err=True)
+    say(f"parity: {told(problem)}", err=True)
 
 
 @click.group(
@@ -114,9 +165,10 @@ def parity(debug: bool) -> None:
     did, remembered and emitted.
 
     \b
-    parity run                      the whole corpus, legacy against adk
-    parity run -k 'abort and tool'  the cases whose names fit
-    parity show tools/batch         one cassette, macros expanded
+    parity run                        the whole corpus, legacy against adk
+    parity run tools/parallel_reads   one cassette, by its name or its path
+    parity run -k 'abort and tool'    the cases whose names fit
+    parity show tools/parallel_reads  one cassette, macros expanded
     """  # noqa: D301 - click's mark for lines that stay as they are
     if debug:
         from harness.debug_log import log_debug

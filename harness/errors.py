@@ -12,7 +12,7 @@ A difference between two runtimes is never an exception: it is a verdict.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -77,7 +77,22 @@ class CassetteNotFound(CassetteError):
 
 
 class CassetteFormatError(CassetteError):
-    """The file is not a cassette of a format that this build reads."""
+    """The file is not a cassette of a format that this build reads.
+
+    Attributes:
+        more: What else is wrong with the file.
+    """
+
+    def __init__(
+        self,
+        file: Path | str,
+        key: str,
+        problem: str,
+        mend: str,
+        more: Sequence[CassetteFormatError] = (),
+    ) -> None:
+        super().__init__(file, key, problem, mend)
+        self.more = tuple(more)
 
 
 class ReplayFailure(HarnessError):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-from harness.cassette.problems import FormatProblem, kind_of, suggest
+from harness.cassette.problems import FormatProblem, Problems, kind_of, suggest
 from services.wire import Json, JsonObject
 
 __all__ = ["Fields", "text_of", "whole_of"]
@@ -26,9 +26,11 @@ class Fields:
             raise FormatProblem(path, problem, f"write keys of {', '.join(known)} below it")
         self.path = path
         self._value: JsonObject = value
+        problems = Problems()
         for key in value:
             if key not in known:
-                raise FormatProblem(self.at(key), "unknown key", suggest(key, known))
+                problems.add(FormatProblem(self.at(key), "unknown key", suggest(key, known)))
+        problems.refuse()
 
     def __contains__(self, key: str) -> bool:
         return key in self._value

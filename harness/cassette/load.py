@@ -5,6 +5,7 @@ Source: the cassette format, version 1.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Final, get_args
 
@@ -22,13 +23,19 @@ from harness.cassette.format import (
 from harness.cassette.macros import expand, expanded_length, has_placeholders, measure
 from harness.cassette.needs import features_of
 from harness.cassette.paths import check_recordings, inside, read_files
-from harness.cassette.problems import FormatProblem, kind_of
+from harness.cassette.problems import FormatProblem, Problems, kind_of
 from harness.cassette.script import APPROVAL_MODES, read_action, read_answers, read_during
 from harness.cassette.settings import check_settings
 from harness.cassette.variants import plain_name, variant_of
 from harness.errors import CassetteNotFound
 from services.model.replay.matching import MatchMode
-from services.model.replay.steps import MAX_STEPS, StepFormatError, parse_steps
+from services.model.replay.steps import (
+    MAX_STEPS,
+    ModelStep,
+    StepFormatError,
+    parse_step,
+    parse_steps,
+)
 from services.wire import Json, JsonObject
 
 __all__ = ["CASSETTE_KEYS", "build_cassette", "load_cassette"]
@@ -74,7 +81,8 @@ def load_cassette(path: Path, root: Path | None = None) -> Cassette:
 
     Raises:
         CassetteNotFound: there is no such file, or it cannot be read.
-        CassetteFormatError: it is not a cassette; names the key and how to mend it.
+        CassetteFormatError: it is not a cassette; names the key and how to mend it, and
+            brings along what else is wrong.
     """
     try:
         tree = parse_document(read_text(path), strict_json=path.suffix == ".json")
@@ -98,55 +106,101 @@ def build_cassette(tree: Json, path: Path, root: Path | None = None) -> Cassette
         FormatProblem: it is not a cassette.
     """
     _check_version(tree)
-    fields = Fields(tree, "", CASSETTE_KEYS)
-    for key in ("model", "script", "during"):
-        _check_length(fields.items(key, required=key != "during"), key)
-    for key in ("contract", "unused"):
-        _check_length(fields.raw(key), key)
-    for key, value in fields.mapping("answers").items():
+    problems = Problems()
+    problems.of(lambda: Fields(tree, "", CASSETTE_KEYS))
+    try:
+        _check_bounds(tree)
+    except FormatProblem as problem:  # no more is looked at of what could grow beyond them
+        problems.add(problem)
+        problems.refuse()
+    document: JsonObject = expand(tree)
+    return _build(Fields(document, "", tuple(document)), document, path, root, problems)
+
+
+def _check_bounds(tree: JsonObject) -> None:
+    for key in ("model", "script", "during", "contract", "unused"):
+        _check_length(tree.get(key, []), key)
+    answers = tree.get("answers")
+    for key, value in answers.items() if isinstance(answers, dict) else ():
         _check_length(value, f"answers.{key}")
     measure(tree)
-    document: JsonObject = expand(tree)
-    return _build(Fields(document, "", CASSETTE_KEYS), document, path, root)
 
 
-def _build(fields: Fields, document: JsonObject, path: Path, root: Path | None) -> Cassette:
-    name = fields.text("name")
-    session = _read_session(fields.need("session"))
-    try:
-        steps = parse_steps(fields.items("model", required=True))
-    except StepFormatError as error:
-        raise FormatProblem(error.path, error.problem, _MEND_STEP) from error
-    script = fields.items("script", required=True)
-    home_files = read_files(fields.mapping("home_files"), "home_files")
-    resume = _read_resume(fields.raw("resume")) if "resume" in fields else None
-    check_recordings(home_files, None if resume is None else resume.name)
+def _build(
+    fields: Fields, document: JsonObject, path: Path, root: Path | None, problems: Problems
+) -> Cassette:
+    of = problems.of
+    items = of(lambda: fields.items("model", required=True))
+    script = of(lambda: fields.items("script", required=True)) or []
+    during = of(lambda: fields.items("during")) or []
+    name = of(lambda: fields.text("name")) or ""
+    session = of(lambda: _read_session(fields.need("session")))
+    read = None if items is None else of(lambda: _read_steps(items))
+    steps = read or ()
+    home_files = of(lambda: read_files(fields.mapping("home_files"), "home_files")) or {}
+    resume = of(lambda: _read_resume(fields.raw("resume")) if "resume" in fields else None)
+    of(lambda: check_recordings(home_files, None if resume is None else resume.name))
+    place = of(lambda: _root_of(name, path, root)) or path if name else path
+    note = of(lambda: fields.text("note", "")) or ""
+    phase = of(lambda: fields.choice("phase", _PHASES) if "phase" in fields else None)
+    contract = of(lambda: _texts(fields, "contract")) or ()
+    provenance = of(lambda: _read_provenance(fields.mapping("provenance"))) or Provenance()
+    files = of(lambda: read_files(fields.mapping("files"), "files")) or {}
+    actions = [of(partial(read_action, item, f"script[{n}]")) for n, item in enumerate(script)]
+    whiles = [of(partial(read_during, item, f"during[{n}]")) for n, item in enumerate(during)]
+    answers = of(lambda: _read_answers(fields)) or Answers()
+    match = of(lambda: fields.choice("match", _MATCHES, "in_order")) or _MATCHES["in_order"]
+    # Of steps that could not be read, the count is not known.
+    most = MAX_STEPS if read is None else len(steps)
+    unused = of(lambda: _read_unused(fields.items("unused"), most)) or ()
+    problems.refuse()
+    assert session is not None, "it was not refused"
     return Cassette(
         name=name,
         path=path,
-        root=_root_of(name, path, root),
-        note=fields.text("note", ""),
-        phase=fields.choice("phase", _PHASES) if "phase" in fields else None,
-        contract=_texts(fields, "contract"),
-        provenance=_read_provenance(fields.mapping("provenance")),
+        root=place,
+        note=note,
+        phase=phase,
+        contract=contract,
+        provenance=provenance,
         session=session,
-        files=read_files(fields.mapping("files"), "files"),
+        files=files,
         home_files=home_files,
         resume=resume,
-        script=tuple(read_action(item, f"script[{n}]") for n, item in enumerate(script)),
-        during=tuple(
-            read_during(item, f"during[{n}]") for n, item in enumerate(fields.items("during"))
-        ),
-        answers=read_answers(fields.raw("answers"), "answers")
-        if "answers" in fields
-        else Answers(),
-        match=fields.choice("match", _MATCHES, "in_order"),
+        script=tuple(action for action in actions if action is not None),
+        during=tuple(each for each in whiles if each is not None),
+        answers=answers,
+        match=match,
         steps=steps,
-        unused=_read_unused(fields.items("unused"), len(steps)),
+        unused=unused,
         features=features_of(document),
         placeholders=has_placeholders(document),
         document=document,
     )
+
+
+def _read_steps(items: list[Json]) -> tuple[ModelStep, ...]:
+    try:
+        return parse_steps(items)
+    except StepFormatError as error:
+        problems = Problems()
+        for position, item in enumerate(items):
+            problems.of(partial(_check_step, item, f"model[{position}]"))
+        problems.refuse()
+        raise FormatProblem(error.path, error.problem, _MEND_STEP) from error
+
+
+def _check_step(item: Json, path: str) -> None:
+    try:
+        parse_step(item, path)
+    except StepFormatError as error:
+        raise FormatProblem(error.path, error.problem, _MEND_STEP) from error
+
+
+def _read_answers(fields: Fields) -> Answers:
+    if "answers" not in fields:
+        return Answers()
+    return read_answers(fields.mapping("answers"), "answers")
 
 
 def _check_version(tree: Json) -> None:
@@ -195,19 +249,34 @@ def _root_of(name: str, path: Path, root: Path | None) -> Path:
 
 
 def _read_session(value: Json) -> SessionSetup:
-    session = Fields(value, "session", _SESSION_KEYS)
+    problems = Problems()
+    of = problems.of
+    known = of(lambda: Fields(value, "session", _SESSION_KEYS))
+    if not isinstance(value, dict):
+        problems.refuse()
+    session = known or Fields(value, "session", tuple(value))
+    model = of(lambda: _read_model(session)) or ""
+    settings = of(lambda: session.mapping("settings")) or {}
+    of(lambda: check_settings(settings, "session.settings"))
+    default = APPROVAL_MODES["default"]
+    mode = of(lambda: session.choice("approval_mode", APPROVAL_MODES, "default")) or default
+    interactive = of(lambda: session.flag("interactive")) or False
+    new_session_per_send = of(lambda: session.flag("new_session_per_send")) or False
+    problems.refuse()
+    return SessionSetup(
+        model=model,
+        approval_mode=mode,
+        interactive=interactive,
+        new_session_per_send=new_session_per_send,
+        settings=settings,
+    )
+
+
+def _read_model(session: Fields) -> str:
     model = session.text("model")
     if not model:
         raise FormatProblem("session.model", "is empty", "name a model, such as gemini-2.5-flash")
-    settings = session.mapping("settings")
-    check_settings(settings, "session.settings")
-    return SessionSetup(
-        model=model,
-        approval_mode=session.choice("approval_mode", APPROVAL_MODES, "default"),
-        interactive=session.flag("interactive"),
-        new_session_per_send=session.flag("new_session_per_send"),
-        settings=settings,
-    )
+    return model
 
 
 def _read_provenance(value: JsonObject) -> Provenance:

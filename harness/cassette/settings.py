@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import partial
 from typing import Final, Literal
 
-from harness.cassette.problems import FormatProblem, kind_of, suggest
+from harness.cassette.problems import FormatProblem, Problems, kind_of, suggest
 from services.wire import Json, JsonObject
 
 __all__ = ["HOOK_EVENTS", "KNOWN_SETTINGS", "check_settings"]
@@ -123,21 +124,28 @@ def check_settings(settings: JsonObject, path: str) -> None:
     """Check names and types.
 
     Raises:
-        FormatProblem: at the first setting that is unknown or of the wrong type.
+        FormatProblem: a setting is unknown or of the wrong type; with the other such settings.
     """
+    problems = Problems()
     for name, value in settings.items():
-        here = f"{path}.{name}"
-        if name not in KNOWN_SETTINGS:
-            raise FormatProblem(here, "unknown setting", suggest(name, KNOWN_SETTINGS))
-        _check_type(value, KNOWN_SETTINGS[name], here)
+        problems.of(partial(_check_setting, name, value, f"{path}.{name}"))
+    problems.refuse()  # what is inside a setting of the wrong type cannot be looked at
+    of = problems.of
     for name in ("hooks", "projectHooks"):
-        _check_hooks(settings.get(name, {}), f"{path}.{name}")
+        of(partial(_check_hooks, settings.get(name, {}), f"{path}.{name}"))
     for server, spec in settings.get("mcpServers", {}).items():
-        _check_type(spec, "mapping", f"{path}.mcpServers.{server}")
-    _check_keys(settings.get("adk", {}), _ADK, f"{path}.adk")
-    _check_context(settings.get("contextManagement", {}), f"{path}.contextManagement")
+        of(partial(_check_type, spec, "mapping", f"{path}.mcpServers.{server}"))
+    of(partial(_check_keys, settings.get("adk", {}), _ADK, f"{path}.adk"))
+    of(partial(_check_context, settings.get("contextManagement", {}), f"{path}.contextManagement"))
     for position, rule in enumerate(settings.get("policyRules", [])):
-        _check_rule(rule, f"{path}.policyRules[{position}]")
+        of(partial(_check_rule, rule, f"{path}.policyRules[{position}]"))
+    problems.refuse()
+
+
+def _check_setting(name: str, value: Json, path: str) -> None:
+    if name not in KNOWN_SETTINGS:
+        raise FormatProblem(path, "unknown setting", suggest(name, KNOWN_SETTINGS))
+    _check_type(value, KNOWN_SETTINGS[name], path)
 
 
 def _check_type(value: Json, type_: SettingType, path: str) -> None:

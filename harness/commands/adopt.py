@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from harness.canonical import printable
+from harness.commands.naming import FindingPlace
 from harness.commands.options import backend_of, trust_option
 from harness.errors import HarnessError, UsageError
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.experiment.backend import Backend
@@ -50,7 +52,7 @@ class _Plan:
 
 
 @click.command()
-@click.argument("found", type=click.Path(path_type=Path))
+@click.argument("found", type=FindingPlace())
 @click.option(
     "--as",
     "name",
@@ -121,9 +123,9 @@ def _adopt(plan: _Plan, backend: Backend) -> None:
     except BaseException:
         place.undo()
         raise
-    click.echo(printable(f"adopted: {place.file}, from {plan.found}"))
+    say(printable(f"adopted: {place.file}, from {plan.found}"))
     for line in (*_verdict(trial), *upstream, *_left_to_do(name)):
-        click.echo(line)
+        say(line)
 
 
 def _loaded(plan: _Plan) -> JsonObject:
@@ -164,7 +166,7 @@ def _clean(plan: _Plan, document: JsonObject, name: str) -> JsonObject:
     scrubber = Scrubber(variables, Workspace.at(Path(), Path.home()))
     result = cleaned(document, name, scrubber, plan.note)
     for remark in result.remarks:
-        click.echo(remark, err=True)
+        say(remark, err=True)
     return result.document
 
 

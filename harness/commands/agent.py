@@ -119,7 +119,7 @@ def headless_options(given: Mapping[str, Any]) -> HeadlessOptions:
 @run_options
 @click.pass_context
 def agent(ctx: click.Context, /, **given: Any) -> None:
-    """Ask an agent to do something in the current folder, and print what it says.
+    """Ask an agent to do something in the current folder.
 
     \b
     parity agent -p 'what is in this folder?'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -27,6 +27,7 @@ from harness.commands.options import (
 )
 from harness.errors import UsageError
 from harness.experiment.limits import Limits
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -137,17 +138,19 @@ def baseline(
     most: int | None,
     seed: int,
 ) -> None:
-    """Keep what a runtime does with cassettes, so that it can be compared without that runtime.
+    """Keep what a runtime does, to compare without it later.
 
-    `parity run --control baseline:DIR` reads the files back. They hold behaviour whole, the
+    `parity run --control baseline:DIR` reads the files back; a folder of ./baselines can be named
+    by its name alone. They hold behaviour whole, the
     runtime's own prompts as hashes, and no path of this machine. A run that could not be observed
     is not kept.
 
     \b
     parity baseline cassettes --runtime legacy --out baselines/legacy -n 0
     parity baseline cassettes --runtime legacy --out baselines/legacy --check
-    parity baseline cassettes --runtime legacy --out baselines/legacy --check --most 300 --seed 7
-    parity run cassettes --control baseline:baselines/legacy --candidate adk
+    parity baseline cassettes --runtime legacy --out baselines/legacy --check \\
+        --most 300 --seed 7
+    parity run cassettes --control baseline:legacy --candidate adk
 
     --prune, and --check where it names what is superfluous, take whole folders of cassettes as all
     there are; name every one that DIR is for.
@@ -181,7 +184,7 @@ def baseline(
         _observe_all(plan, backend, anew, worker_count(jobs), tally)
     except KeyboardInterrupt:
         words = "nothing was written" if check else "the baselines written so far are whole"
-        click.echo(f"interrupted: {words}", err=True)
+        say(f"interrupted: {words}", err=True)
         ctx.exit(130)
     ctx.exit(_conclude(plan, tally, [file.name for file in files] if whole else None))
 
@@ -236,7 +239,6 @@ def _observe_all(
     from harness.experiment.case import BaselineTask
     from harness.experiment.case import baseline as baseline_one
     from harness.experiment.pool import WorkerDied, completed
-    from harness.parity.verdict import CaseVerdict
     from harness.report.terminal import progress
 
     roots = trusted_roots()
@@ -253,15 +255,18 @@ def _observe_all(
         )
         for file in files
     ]
-    outcomes = completed(
-        baseline_one,
-        tasks,
-        jobs=jobs,
-        backend=backend,
-        runtimes=[plan.runtime],
-        started=lambda task: None,
-    )
-    with progress(len(tasks), sys.stderr) as bar, closing(outcomes):
+    with ExitStack() as stack:
+        bar = stack.enter_context(progress(len(tasks), sys.stderr))
+        outcomes = completed(
+            baseline_one,
+            tasks,
+            jobs=jobs,
+            backend=backend,
+            runtimes=[plan.runtime],
+            started=lambda task: None,
+            waiting=bar.waiting,
+        )
+        stack.enter_context(closing(outcomes))
         for task, outcome in outcomes:
             if isinstance(outcome, LoadProblem):
                 tally.problems.append(outcome.message)
@@ -269,16 +274,16 @@ def _observe_all(
                 tally.doubts.append(f"{task.name}: {outcome}")
             else:
                 tally.add(outcome)
-            # Nothing is compared with another runtime here, so no case can fail to be parity.
-            bar.done(task.name, CaseVerdict.PARITY)
+            # Nothing is compared with another runtime here, so no case has a verdict.
+            bar.done(task.name, None)
 
 
 def _conclude(plan: _Plan, tally: _Tally, names: Sequence[str] | None) -> int:
     """Say what came of it; `names` are all cassettes there are, if that is known."""
     for message in sorted(tally.problems):
-        click.echo(f"not loaded: {message}", err=True)
+        say(f"not loaded: {message}", err=True)
     for message in sorted(tally.doubts):
-        click.echo(f"not observed: {message}", err=True)
+        say(f"not observed: {message}", err=True)
     gone = _gone(plan, names)
     if plan.check:
         red = _tell_stale(plan, tally, gone)
@@ -298,29 +303,29 @@ def _tell_written(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> None:
     for name, file in gone.items():
         if plan.prune:
             file.unlink()
-            click.echo(printable(f"removed: {name}"))
+            say(printable(f"removed: {name}"))
     if gone and not plan.prune:
-        click.echo(f"{_count(len(gone))} of cassettes that are gone; remove with --prune")
-    click.echo(f"written: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}")
+        say(f"{_count(len(gone))} of cassettes that are gone; remove with --prune")
+    say(f"written: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}")
 
 
 def _tell_stale(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> bool:
     for name in sorted(tally.stale):
         first, *more = tally.stale[name]
-        click.echo(printable(f"stale: {name}: {first}"))
+        say(printable(f"stale: {name}: {first}"))
         for line in more:
-            click.echo(f"  {line}")
+            say(f"  {line}")
     for name in gone:
-        click.echo(printable(f"superfluous: {name}: its cassette is gone"))
+        say(printable(f"superfluous: {name}: its cassette is gone"))
     for remark in sorted(tally.remarks)[:_REMARKED]:
-        click.echo(f"remark: {remark}")
+        say(f"remark: {remark}")
     if len(tally.remarks) > _REMARKED:
-        click.echo(f"… and {len(tally.remarks) - _REMARKED} more remarks")
+        say(f"… and {len(tally.remarks) - _REMARKED} more remarks")
     if not tally.stale and not gone:
         read = f"; {tally.read} more are of their cassettes" if plan.most is not None else ""
-        click.echo(f"fresh: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}{read}")
+        say(f"fresh: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}{read}")
         return False
-    click.echo(f"refresh with: {plan.command}{' --prune' if gone else ''}")
+    say(f"refresh with: {plan.command}{' --prune' if gone else ''}")
     return True
 
 

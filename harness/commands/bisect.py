@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from harness.canonical import printable
+from harness.commands.naming import find_one
 from harness.commands.options import (
     backend_of,
     check_runtimes,
@@ -22,6 +23,7 @@ from harness.commands.options import (
 from harness.errors import UsageError
 from harness.signals import terminated_like_interrupted
 from harness.whole_file import write_asked_for
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.replay.observation import Observation
@@ -112,9 +114,9 @@ def bisect(ctx: click.Context, /, **asked: Any) -> None:
     --control TRACE             the runtime does something else than in the trace
 
     \b
-    parity bisect tools/batch --good v0.3.0
-    parity bisect tools/batch --good v0.3.0 --bad main --runtime legacy
-    parity bisect batch.yaml --good HEAD~30 --control right.json --runtime adk
+    parity bisect tools/parallel_reads --good HEAD~20
+    parity bisect tools/parallel_reads --good HEAD~20 --bad main --runtime legacy
+    parity bisect text/text --good HEAD~30 --control right.json --runtime adk
 
     Exit codes: 0 found; 2 wrong usage, no such revision, good is red, bad is green, or one of the
     two cannot be traced; 3 only a range could be found; 130 interrupted.
@@ -126,7 +128,6 @@ def bisect(ctx: click.Context, /, **asked: Any) -> None:
 
 def _bisect(ctx: click.Context, plan: _Asked) -> int:
     from harness.cassette.trust import is_trusted
-    from harness.commands.corpus import find_one
     from harness.config import default_waivers, trusted_roots
     from harness.parity.waivers import load_waivers
     from harness.triage.bisection import search
@@ -149,7 +150,7 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
             timeout_s=plan.timeout_s,
         )
         with checkout.worktree() as tree:
-            click.echo(f"{checkout.count(good, bad)} revisions to choose from", err=True)
+            say(f"{checkout.count(good, bad)} revisions to choose from", err=True)
             judge = Judge(
                 tree=tree,
                 tracer=tracer,
@@ -233,7 +234,7 @@ def _check_end(judged: Judged, revision: str, option: str, light: str, judge: Ju
 def _tell(checkout: Checkout, judged: Judged) -> None:
     """Progress, on standard error."""
     why = f"  ({judged.why})" if judged.light == "skipped" else ""
-    click.echo(f"{judged.light.value:7}  {checkout.told(judged.commit)}{why}", err=True)
+    say(f"{judged.light.value:7}  {checkout.told(judged.commit)}{why}", err=True)
 
 
 def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
@@ -248,24 +249,24 @@ def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
     skipped = [each for each in found.judged if each.light is Light.SKIPPED]
     files = checkout.touched(f"{found.commit}^", found.commit)
     if found.suspects:
-        click.echo("could not be told:")
+        say("could not be told:")
         for suspect in found.suspects:
             why = next((each.why for each in skipped if each.commit == suspect), "")
-            click.echo(f"  {checkout.told(suspect)}  ({why})")
-    click.echo(f"red from here on: {checkout.told(found.commit)}")
+            say(f"  {checkout.told(suspect)}  ({why})")
+    say(f"red from here on: {checkout.told(found.commit)}")
     for line in lines:
-        click.echo(f"  {line}")
+        say(f"  {line}")
     for file in files[:_FILES]:
-        click.echo(f"  changed there: {printable(file)}")
+        say(f"  changed there: {printable(file)}")
     if len(files) > _FILES:
-        click.echo(f"  … and {len(files) - _FILES} more files")
+        say(f"  … and {len(files) - _FILES} more files")
     looked = f"{len(found.judged) + 2} revisions looked at, {len(skipped)} skipped"
     if found.suspects:
         count = len(found.suspects) + 1
         between = f"{found.green[:12]}..{found.commit[:12]}"
-        click.echo(f"the first red revision is one of {count} in {between} ({looked})")
+        say(f"the first red revision is one of {count} in {between} ({looked})")
     else:
-        click.echo(f"the first red revision is {found.commit} ({looked})")
+        say(f"the first red revision is {found.commit} ({looked})")
     if plan.json_file is not None:
         write_asked_for(plan.json_file, _document(found, lines, files), "--json")
 

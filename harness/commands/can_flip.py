@@ -70,12 +70,12 @@ def can_flip(
     as_of: datetime | None,
     policy_from: str | None,
 ) -> None:
-    """Say whether FLAG may be turned on, by the newest signed record of each phase that it moves.
+    """Say whether a flag may be turned on, by the signed records.
 
-    `experimental.adk.runtimeEnabled` moves every surface whose own flag is on, and without
-    --settings that may be any; `experimental.adk.agentSession…Enabled` moves its own. A record
-    counts if trusted signers signed it, its profile is `release`, and all that it rests on is
-    what is here now.
+    The newest record of each phase that FLAG moves counts. `experimental.adk.runtimeEnabled` moves
+    every surface whose own flag is on, and without --settings that may be any;
+    `experimental.adk.agentSession…Enabled` moves its own. A record counts if trusted signers signed
+    it, its profile is `release`, and all that it rests on is what is here now.
 
     The gates must be those of the last commit, or with --policy-from those of REV; the records must
     lie in the same repository, in no repository of their own and behind no link. Git must be able

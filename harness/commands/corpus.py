@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
+from harness.commands.naming import find_one
 from harness.commands.options import chosen_cassettes, paths_argument, select_option
-from harness.errors import CassetteError, UsageError
+from harness.errors import CassetteError, CassetteFormatError, UsageError
+from harness.wrapping import say
 
-if TYPE_CHECKING:  # importing it costs what `parity --help` must not
+if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
+    from harness.coverage.contract import Contract
 
-__all__ = ["check", "find_one", "list_", "show"]
+__all__ = ["check", "list_", "show"]
 
 
 @click.command("list")
@@ -49,7 +53,7 @@ def list_(
     from services.redaction import told
 
     if behaviour is not None:
-        click.echo(_sentence(behaviour), err=True)
+        say(_sentence(behaviour), err=True)
     files = chosen_cassettes(paths, expr, phase, on_stderr=True)
     broken = 0
     rows: list[tuple[str, str]] = []
@@ -57,7 +61,7 @@ def list_(
         try:
             cassette = load_case(file.path, file.root)
         except CassetteError as error:
-            click.echo(f"not loaded: {error}", err=True)
+            say(f"not loaded: {error}", err=True)
             broken += 1
             continue
         if behaviour is not None and behaviour not in cassette.contract:
@@ -66,7 +70,7 @@ def list_(
             rows.append((cassette.name, f"{cassette.phase or '-'}  {cassette.note}"))
     width = max((len(name) for name, _ in rows), default=0)
     for name, about in rows:
-        click.echo(inert(told(f"{name:<{width}}  {about}".rstrip())))
+        say(inert(told(f"{name:<{width}}  {about}".rstrip())), hang=width + len("  A  "))
     ctx.exit(2 if broken else 0)
 
 
@@ -96,8 +100,8 @@ def show(cassette: str, whole: bool) -> None:
     NAME is looked for in ./cassettes or else the bundled corpus; a unique part of it will do.
 
     \b
-    parity show tools/batch
-    parity show other/cassettes/loops/tool_nudge.yaml
+    parity show tools/parallel_reads
+    parity show cassettes/tools/parallel_reads.yaml
     """  # noqa: D301 - click's mark for lines that stay as they are
     from harness.cassette.show import show_cassette
     from harness.http.case import HttpCase, load_found
@@ -109,74 +113,66 @@ def show(cassette: str, whole: bool) -> None:
     click.echo(text, nl=False)
 
 
-def find_one(cassette: str) -> CassetteFile:
-    """The one cassette that is meant: a file, a name in the usual corpus, or a part of one.
-
-    Raises:
-        UsageError: there is none, or there are several.
-        CassetteNotFound: the file is no cassette.
-    """
-    from harness.cassette.find import find_cassettes
-    from harness.cassette.variants import named_file, variant_of
-    from harness.config import default_corpus
-
-    if named_file(Path(cassette))[0].is_file():
-        return find_cassettes([Path(cassette)])[0]
-    corpus = default_corpus()
-    files = find_cassettes([corpus], variants=variant_of(cassette) is not None)
-    exact = [file for file in files if file.name == cassette]
-    fitting = exact or [file for file in files if cassette in file.name]
-    if len(fitting) == 1:
-        return fitting[0]
-    if not fitting:
-        raise UsageError(f"no cassette {cassette!r} in {corpus}", "see `parity list`")
-    names = ", ".join(file.name for file in fitting[:5])
-    more = ", …" if len(fitting) > 5 else ""
-    raise UsageError(f"{cassette!r} fits {len(fitting)} cassettes", f"say which: {names}{more}")
-
-
 @click.command()
 @paths_argument
 @select_option
 @click.pass_context
 def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None:
-    """Check that cassettes can be loaded, hold no secret, and name behaviours that there are.
+    """Check cassettes: their form, secrets, declared behaviours.
 
-    Every problem is told with file, key and what to do. A secret is an API key, a token, a password
-    in an address, a PEM block, or a person's name in a home path; which one it is, is never told.
+    Every problem is one line with file, key and what to do. A secret is an API key, a token, a
+    password in an address, a PEM block, or a person's name in a home path; the line names the sort
+    of secret, never the secret. A behaviour is one of parity_tests/contract.md.
 
     \b
     parity check
-    parity check my/cassettes
+    parity check cassettes/tools
+    parity check tools/parallel_reads
 
     Exit codes: 0 all are valid; 2 some are not.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.cassette.document import read_text
-    from harness.cassette.secrets import secret_problems
     from harness.config import default_contract
     from harness.coverage.contract import load_contract
-    from harness.http.case import load_case
 
     contract_file = default_contract()
     contract = load_contract(contract_file)
     files = chosen_cassettes(paths, expr)
-    broken = 0
+    broken = count = 0
     for file in files:
-        problems: list[CassetteError] = []
-        try:
-            declared = load_case(file.path, file.root).contract
-            if contract_file is not None:
-                problems += _unknown(file.path, contract.unknown(declared), contract_file)
-            problems += secret_problems(file.path, read_text(file.path))
-        except CassetteError as error:
-            problems.append(error)
+        problems = _problems(file, contract, contract_file)
         for problem in problems:
-            click.echo(str(problem), err=True)
+            say(str(problem), err=True)
         broken += bool(problems)
+        count += len(problems)
     if broken:
-        click.echo(f"{broken} of {len(files)} cassettes cannot be used", err=True)
+        counted = f"{count} problem{'' if count == 1 else 's'}"
+        say(f"{broken} of {len(files)} cassettes cannot be used: {counted}", err=True)
         ctx.exit(2)
-    click.echo(f"{len(files)} cassette{'' if len(files) == 1 else 's'}: all valid")
+    say(f"{len(files)} cassette{'' if len(files) == 1 else 's'}: all valid")
+
+
+def _problems(
+    file: CassetteFile, contract: Contract, contract_file: Path | None
+) -> list[CassetteError]:
+    """All that is wrong with one cassette, as far as each part of it can be looked at alone."""
+    from harness.cassette.document import read_text
+    from harness.cassette.problems import FormatProblem
+    from harness.cassette.secrets import secret_problems
+    from harness.http.case import load_case
+
+    problems: list[CassetteError] = []
+    try:
+        declared = load_case(file.path, file.root).contract
+        if contract_file is not None:
+            problems += _unknown(file.path, contract.unknown(declared), contract_file)
+    except CassetteFormatError as error:
+        problems += [error, *error.more]
+    except CassetteError as error:
+        problems.append(error)
+    # What is no document at all cannot be searched, and loading it has said so.
+    with suppress(FormatProblem, OSError):
+        problems += secret_problems(file.path, read_text(file.path))
+    return problems
 
 
 def _unknown(file: Path, ids: Sequence[str], contract: Path) -> list[CassetteError]:

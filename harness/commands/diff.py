@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands.options import check_writable_file
+from harness.commands.naming import did_you_mean, near_paths
+from harness.commands.options import check_writable_file, verbose_option
 from harness.errors import HarnessError, UsageError
 from harness.whole_file import write_asked_for
 
@@ -42,8 +43,11 @@ class _Pair:
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     help="Write the report as JSON; `-` for standard output, with nothing else there.",
 )
+@verbose_option
 @click.pass_context
-def diff(ctx: click.Context, control: Path, candidate: Path, json_file: Path | None) -> None:
+def diff(
+    ctx: click.Context, control: Path, candidate: Path, json_file: Path | None, verbose: bool
+) -> None:
     """Compare two trace documents, written by `parity trace`.
 
     The same projections, channels and explanations as in `parity run`; A is what is right, B what
@@ -70,7 +74,7 @@ def diff(ctx: click.Context, control: Path, candidate: Path, json_file: Path | N
     else:
         if json_file is not None:
             write_asked_for(json_file, json_report(report), "--json")
-        show(report, sys.stdout)
+        show(report, sys.stdout, verbose=verbose)
     ctx.exit(int(exit_code(report)))
 
 
@@ -126,9 +130,12 @@ def _outcome(pair: _Pair, control: Path, candidate: Path) -> CaseResult | LoadPr
 
 
 def _pairs(control: Path, candidate: Path) -> Iterator[_Pair]:
+    control, candidate = _found(control), _found(candidate)
     for place in (control, candidate):
         if not place.exists():
-            raise UsageError(f"{place} does not exist", "make it with `parity trace`")
+            near = [str(path) for path in near_paths(place)]
+            mend = did_you_mean(near, "make it with `parity trace`")
+            raise UsageError(f"{place} does not exist", mend)
     if control.is_dir() != candidate.is_dir():
         problem = f"{control} and {candidate} are not both files or both folders"
         raise UsageError(problem, "name two traces, or two folders of them")
@@ -141,6 +148,12 @@ def _pairs(control: Path, candidate: Path) -> Iterator[_Pair]:
         raise UsageError(problem, "make some with `parity trace --out`")
     for name in sorted({*here, *there}):
         yield _Pair(name, here.get(name), there.get(name))
+
+
+def _found(place: Path) -> Path:
+    """A trace whose suffix may be left out."""
+    file = place.with_name(f"{place.name}.json") if place.name else place
+    return file if not place.exists() and file.is_file() else place
 
 
 def _traces(folder: Path) -> dict[str, Path]:

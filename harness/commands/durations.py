@@ -7,6 +7,8 @@ from typing import Final
 
 import click
 
+from harness.progress import in_words
+
 __all__ = ["Duration", "in_words"]
 
 _UNITS: Final = {"h": 3600, "m": 60, "s": 1}
@@ -40,13 +42,3 @@ class Duration(click.ParamType[float]):
         if seconds == 0 and not self._none_at_all:
             self.fail(f"{value!r} is no time at all; write it like 90s, 10m or 1h30m", param, ctx)
         return float(seconds)
-
-
-def in_words(seconds: float) -> str:
-    """A duration as it would be written on the command line: `1h30m`, `42s`."""
-    left = round(seconds)
-    told = ""
-    for unit, worth in _UNITS.items():
-        count, left = divmod(left, worth)
-        told += f"{count}{unit}" if count else ""
-    return told or "0s"

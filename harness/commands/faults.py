@@ -28,6 +28,7 @@ from harness.commands.options import (
 from harness.errors import UsageError
 from harness.experiment.limits import Limits
 from harness.whole_file import write_asked_for
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -161,7 +162,7 @@ def faults(
     jobs: int,
     **asked: Any,
 ) -> None:
-    """Break the runtimes on purpose, and count what the harness notices.
+    """Break the runtimes on purpose, and count what is noticed.
 
     Each fault of the catalogue is put in and meets the cassettes at PATHS (as for `parity run`),
     those of its own class first, up to the first finding. What survives the corpus meets generated
@@ -172,7 +173,7 @@ def faults(
     \b
     parity faults -n 0
     parity faults --class tools --class hooks --corpus-only
-    parity faults --fault usage-dropped cassettes/text
+    parity faults --fault usage-dropped text
     parity faults --site service --json kills.json
     parity faults --sample 60 --corpus-only --json kills.json
     parity faults --list
@@ -262,7 +263,7 @@ def _run(
     if plan.json_file is not None:
         document = redacted_value(matrix.to_json())
         write_asked_for(plan.json_file, json.dumps(document, indent=1) + "\n", "--json")
-        click.echo(f"written: {plan.json_file}")
+        say(f"written: {plan.json_file}")
     if matrix.interrupted:
         return 130
     return 1 if matrix.survivors else 0

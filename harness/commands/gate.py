@@ -44,7 +44,7 @@ def gate(
     html_file: Path | None,
     **asked: Any,
 ) -> None:
-    """Say whether a rollout phase may be flipped: yes, no or unknown, and why.
+    """Say whether a rollout phase may be flipped, and why.
 
     Judges what was run and measured before; runs nothing itself. What is missing makes the answer
     unknown, what contradicts makes it no. The output ends with the command that measures what is

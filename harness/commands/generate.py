@@ -26,6 +26,7 @@ from harness.commands.options import (
 from harness.errors import UsageError
 from harness.experiment.limits import Limits
 from harness.whole_file import write_asked_for
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.experiment.backend import Backend
@@ -81,7 +82,7 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
 
     width = max(map(len, PROFILES))
     for profile in PROFILES.values():
-        click.echo(f"{profile.name:<{width}}  {profile.about}")
+        say(f"{profile.name:<{width}}  {profile.about}")
     ctx.exit()
 
 
@@ -144,7 +145,7 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
 )
 @click.pass_context
 def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> None:
-    """Draw scenarios, run each in two runtimes, and keep those that differ.
+    """Draw scenarios and keep those on which two runtimes differ.
 
     Scenarios come in blocks of 25; which they are follows from way, profile, seed and number of
     examples, however many workers there are. What is found is written to .parity/found at once,
@@ -312,4 +313,4 @@ def _say_begin(asked: _Asked, plan: GenerationPlan, resumed: bool, blocks: int) 
     what = f"{plan.way} of {plan.profile}, seed {plan.seed}"
     until = in_words(asked.time_s) if asked.time_s is not None else f"{plan.examples} examples"
     after = f", going on after {blocks} blocks" if resumed else ""
-    click.echo(f"{what}: {plan.control} and {plan.candidate}, {until}{after}", err=True)
+    say(f"{what}: {plan.control} and {plan.candidate}, {until}{after}", err=True)

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import click
 
+from harness.commands.naming import JournalPlace, name_of
+from harness.wrapping import say
+
 __all__ = ["history"]
 
 _SHOWN = 12
@@ -17,7 +20,7 @@ _SHOWN = 12
     "--journals",
     "places",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=JournalPlace(),
     help="A journal, or a folder of them, instead of those kept here; can be given repeatedly.",
 )
 @click.option(
@@ -27,16 +30,17 @@ _SHOWN = 12
     help="Accepted differences; parity_tests/waivers.toml if there is one.",
 )
 def history(cassette: str, places: tuple[Path, ...], waivers_file: Path | None) -> None:
-    """List how a cassette came out in past runs, the oldest first, and what had changed.
+    """List how a cassette came out in past runs.
 
-    CASSETTE is its name, or a part of it that no other has. Every `parity run` leaves its journal
+    The oldest run comes first, each with what had changed since the one before. CASSETTE is its
+    file, its name, or a part of the name that no other has. Every `parity run` leaves its journal
     in .parity/journals; the last twenty are there. Each line has the time, the revision (with a +
     where files differed from it), the sides and the verdict by the waivers as they are now, then
     the first difference with its fingerprint; above it stands what was not as in the run before.
 
     \b
-    parity history tools/batch
-    parity history tools/batch --journals nightly/ --journals run.jsonl
+    parity history tools/parallel_reads
+    parity history tools/parallel_reads --journals nightly/
 
     Exit codes: 0 told; 2 wrong usage, or a cassette that no run took on.
     """  # noqa: D301 - click's mark for lines that stay as they are
@@ -46,15 +50,15 @@ def history(cassette: str, places: tuple[Path, ...], waivers_file: Path | None) 
 
     records, refused = read_known(journal_files(places))
     for reason in refused:
-        click.echo(printable(f"passed over: {reason}"), err=True)
-    name = matched_name(cassette, records)
-    click.echo(printable(name))
+        say(printable(f"passed over: {reason}"), err=True)
+    name = matched_name(name_of(cassette), records)
+    say(printable(name))
     for entry in histories(name, records, waivers_file or default_waivers()):
         header = entry.record.header
         revision = header.revision[:10] + ("+" if header.dirty else "") or "no revision"
         for line in entry.changed[:_SHOWN]:
-            click.echo(printable(f"    changed: {line}"))
+            say(printable(f"    changed: {line}"))
         if len(entry.changed) > _SHOWN:
-            click.echo(f"    changed: … and {len(entry.changed) - _SHOWN} more")
+            say(f"    changed: … and {len(entry.changed) - _SHOWN} more")
         sides = f"{header.control} and {header.candidate}"
-        click.echo(printable(f"{header.started_at}  {revision}  {sides}: {entry.words}"))
+        say(printable(f"{header.started_at}  {revision}  {sides}: {entry.words}"))

@@ -10,6 +10,7 @@ from harness.canonical import printable
 from harness.commands.options import check_writable_folder
 from harness.errors import CassetteError
 from harness.whole_file import write_asked_for
+from harness.wrapping import say
 
 __all__ = ["import_"]
 
@@ -70,16 +71,16 @@ def import_(
         try:
             imported = import_responses(file, options)
         except CassetteError as error:
-            click.echo(f"not imported: {error}", err=True)
+            say(f"not imported: {error}", err=True)
             broken += 1
             continue
         target = out / f"{imported.name}.yaml"
         if target.exists() and not force:
             problem = f"not imported: {target} is there already; --force replaces it"
-            click.echo(printable(problem), err=True)
+            say(printable(problem), err=True)
             broken += 1
             continue
         check_writable_folder(target.parent, "--out")
         write_asked_for(target, imported.to_yaml(), "--out")
-        click.echo(printable(f"{file} -> {target}"))
+        say(printable(f"{file} -> {target}"))
     ctx.exit(2 if broken else 0)

@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from harness.commands.options import check_writable_file, report_options, report_places
+from harness.commands.naming import JournalPlace
+from harness.commands.options import (
+    check_writable_file,
+    durations_option,
+    report_options,
+    report_places,
+    verbose_option,
+)
 from harness.commands.reports import write_report
+from harness.wrapping import say
 
 __all__ = ["merge"]
 
@@ -18,7 +27,7 @@ _File = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
-@click.argument("journals", nargs=-1, required=True, type=_File)
+@click.argument("journals", nargs=-1, required=True, type=JournalPlace(folders=False))
 @click.option("--journal", type=_File, help="Write the whole run's journal here.")
 @click.option(
     "--keep/--no-keep",
@@ -27,6 +36,8 @@ _File = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="Leave a copy of --journal in .parity/journals, as a run does.",
 )
+@verbose_option
+@durations_option
 @report_options
 @click.option(
     "--waivers",
@@ -42,9 +53,11 @@ def merge(
     journal: Path | None,
     keep: bool,
     waivers_file: Path | None,
+    durations: int,
+    verbose: bool,
     **asked: Any,
 ) -> None:
-    """Put the journals of a divided run together, and judge the whole.
+    """Join the journals of one run's shards, and judge the whole.
 
     JOURNALS are what `parity run --shard I/N --journal F` left, in any order. They must be of one
     run: the same sides, build, corpus, waivers and packages; what differs is named. Waivers are
@@ -87,6 +100,7 @@ def merge(
         options=reproducing_options(header, waivers_file),
     )
     report = with_changes(report, merged.record.inventory, waivers)
+    report = replace(report, durations=durations)
     if journal is not None:
         write_merged(merged, journal)
         if keep:
@@ -95,12 +109,12 @@ def merge(
     if journal is not None:
         written.append(str(journal))
     count = len(dict.fromkeys(journals))
-    click.echo(f"merged: {count} journal{'' if count == 1 else 's'}")
+    say(f"merged: {count} journal{'' if count == 1 else 's'}")
     for line in merged.lacks:
-        click.echo(printable(line))
-    show(report, sys.stdout)
+        say(printable(line))
+    show(report, sys.stdout, verbose=verbose)
     if written:
-        click.echo(f"written: {', '.join(written)}")
+        say(f"written: {', '.join(written)}")
     ctx.exit(int(exit_code(report)))
 
 

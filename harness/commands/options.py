@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from harness.commands.naming import CassettePlace, did_you_mean, near_paths
 from harness.errors import UsageError
 from harness.experiment.limits import LIMITS_VARIABLE, Limits
 from harness.report.written import GITHUB, STEP_SUMMARY, WRITERS
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -29,6 +31,7 @@ __all__ = [
     "check_writable_file",
     "check_writable_folder",
     "chosen_cassettes",
+    "durations_option",
     "jobs_option",
     "limits_option",
     "paths_argument",
@@ -37,6 +40,7 @@ __all__ = [
     "select_option",
     "trust_option",
     "usual_limits",
+    "verbose_option",
     "worker_count",
 ]
 
@@ -44,8 +48,8 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 
 
 def paths_argument(command: Command) -> Command:
-    """`[PATHS]...`: cassette files and folders."""
-    return click.argument("paths", nargs=-1, type=click.Path(path_type=Path))(command)
+    """`[PATHS]...`: cassettes and folders of them, by path or by name."""
+    return click.argument("paths", nargs=-1, type=CassettePlace())(command)
 
 
 def select_option(command: Command) -> Command:
@@ -94,6 +98,21 @@ def trust_option(command: Command) -> Command:
     """`--trust`."""
     words = "Run cassettes that start processes (shell commands, hooks, servers) from anywhere."
     return click.option("--trust", is_flag=True, help=words)(command)
+
+
+def durations_option(command: Command) -> Command:
+    """`--durations N`."""
+    words = "List the N slowest cases; with --json, how long each case took."
+    option = click.option(
+        "--durations", type=click.IntRange(min=0), default=0, metavar="N", help=words
+    )
+    return option(command)
+
+
+def verbose_option(command: Command) -> Command:
+    """`-v`."""
+    words = "List what does not count too: by rule, waiver, remark and behaviour."
+    return click.option("-v", "--verbose", is_flag=True, help=words)(command)
 
 
 def report_options(command: Command) -> Command:
@@ -197,7 +216,7 @@ def chosen_cassettes(
 
     if not paths:
         paths = default_corpora()
-        click.echo(f"corpus: {' and '.join(map(str, paths))}", err=on_stderr)
+        say(f"corpus: {' and '.join(map(str, paths))}", err=on_stderr)
     found = find_cassettes(paths, expr, phase, variants=variants)
     if not found:
         asked = " and ".join(
@@ -250,7 +269,11 @@ def check_sides(backend: Backend, *sides: str) -> None:
     for side, folder in folders.items():
         if folder is not None and (side == "baseline:" or not folder.is_dir()):
             problem = f"{side!r}: there is no folder {str(folder)!r} of baselines"
-            raise UsageError(problem, "make it with `parity baseline --runtime NAME --out DIR`")
+            mend = "make it with `parity baseline --runtime NAME --out DIR`"
+            near = (
+                [] if side == "baseline:" else [f"baseline:{path}" for path in near_paths(folder)]
+            )
+            raise UsageError(problem, did_you_mean(near, mend))
     check_runtimes(backend, *(side for side in sides if folders[side] is None))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -27,6 +27,7 @@ from harness.commands.options import (
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.limits import Limits
 from harness.whole_file import write_asked_for
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -107,17 +108,18 @@ def orders(
     limits: Limits,
     **given: Any,
 ) -> None:
-    """Let parallel calls and subagents complete in every order, and compare under each.
+    """Let parallel work complete in every order, and compare.
 
-    Model answers and ended calls are held back until nothing else can happen, then let go one at a
-    time. Under each order control and candidate must agree. Between orders each of them must do the
-    same, except where threads touched something they share in another order: that is said, and
-    what it was. Orders with few preemptions come first.
+    What runs side by side are tool calls and subagents. Model answers and ended calls are held back
+    until nothing else can happen, then let go one at a time. Under each order control and candidate
+    must agree. Between orders each of them must do the same, except where threads touched something
+    they share in another order: that is said, and what it was. Orders with few preemptions come
+    first.
 
     \b
-    parity orders cassettes/subagent
+    parity orders subagent
     parity orders cassettes/tools -k parallel --most 100 -n 0
-    parity orders cassettes/subagent/parallel.yaml --control upstream
+    parity orders tools/parallel_reads --control upstream
 
     Exit codes: 0 parity; 1 divergent, or an engine that lets order show where nothing is shared; 2
     wrong usage, or a file that cannot be loaded; 3 inconclusive; 130 interrupted.
@@ -154,7 +156,7 @@ def orders(
     show_orders(results, problems, asked, sys.stdout)
     if json_file is not None:
         write_asked_for(json_file, orders_json(results, problems, asked), "--json")
-        click.echo(f"written: {json_file}")
+        say(f"written: {json_file}")
     ctx.exit(int(exit_code(results, problems, asked)))
 
 
@@ -226,18 +228,21 @@ def _explored(
     from harness.orders.model import OrdersResult
     from harness.report.terminal import progress
 
-    outcomes = completed(
-        explore,
-        tasks,
-        jobs=jobs,
-        backend=backend,
-        runtimes=[tasks[0].control, tasks[0].candidate],
-        started=lambda task: None,
-    )
-    with progress(len(tasks), sys.stderr) as bar, closing(outcomes):
+    with ExitStack() as stack:
+        bar = stack.enter_context(progress(len(tasks), sys.stderr))
+        outcomes = completed(
+            explore,
+            tasks,
+            jobs=jobs,
+            backend=backend,
+            runtimes=[tasks[0].control, tasks[0].candidate],
+            started=lambda task: None,
+            waiting=bar.waiting,
+        )
+        stack.enter_context(closing(outcomes))
         for task, outcome in outcomes:
             if isinstance(outcome, WorkerDied):
                 outcome = OrdersResult.undecided(task.name, str(outcome))
-            if isinstance(outcome, OrdersResult):
-                bar.done(task.name, outcome.verdict)
+            verdict = outcome.verdict if isinstance(outcome, OrdersResult) else None
+            bar.done(task.name, verdict)
             yield outcome

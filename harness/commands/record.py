@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +14,7 @@ from harness.commands.agent import headless_options, run_options
 from harness.commands.options import check_writable_file
 from harness.errors import UsageError
 from harness.output import stopping_at_broken_output
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing it costs what `parity --help` must not
     from harness.live.recorder import Recorded
@@ -39,7 +42,7 @@ _INTERRUPTED = 130
 def record(
     ctx: click.Context, /, out: Path, force: bool, no_files: bool, note: str, **given: Any
 ) -> None:
-    """Run the agent like `parity agent`, and make a cassette of the run.
+    """Run the agent as `parity agent` does, and keep a cassette.
 
     \b
     parity record --out my/first.yaml -p 'what is in this folder?'
@@ -55,7 +58,8 @@ def record(
     files such as .env are left out. Where a secret of the environment is spread so that no mask can
     cover it, nothing is written. Read a cassette before you share it.
 
-    Ctrl-C ends the run; what was recorded so far is written.
+    Ctrl-C ends the run; what was recorded so far is written. Where the API answers nothing (it
+    cannot be reached, or refuses the key), nothing is written, and no folder is left behind.
 
     Exit codes: those of `parity agent`; 2 where the cassette cannot be, or is not, written.
     """  # noqa: D301 - click's mark for lines that stay as they are
@@ -68,6 +72,7 @@ def record(
     options = headless_options(given)
     if out.suffix not in (".yaml", ".yml"):
         raise UsageError(f"{out} is no name for a cassette", "name it FAMILY/NAME.yaml with --out")
+    ctx.with_resource(_removing_empty(out.parent))
     for file in (out, requests_file(out)):
         if file.exists() and not force:
             raise UsageError(f"{file} is there already", "--force replaces it")
@@ -85,19 +90,31 @@ def record(
             options, stdin=sys.stdin, out=sys.stdout, err=sys.stderr, witness=recorder
         )
     recorded = recorder.write(interrupted=code == _INTERRUPTED)
-    _tell(recorded)
+    if recorded is None:
+        say(f"parity: {recorder.nothing}, so no cassette was written", err=True)
+    else:
+        _tell(recorded)
     ctx.exit(code)
 
 
-def _tell(recorded: Recorded | None) -> None:
-    if recorded is None:
-        click.echo("parity: nothing was asked of a model, so no cassette was written", err=True)
-        return
+@contextmanager
+def _removing_empty(folder: Path) -> Iterator[None]:
+    """Remove the folders that are made on the way to `folder`, where nothing is put into them."""
+    missing = [each for each in (folder, *folder.parents) if not each.exists()]
+    try:
+        yield
+    finally:
+        for each in missing:
+            with suppress(OSError):
+                each.rmdir()
+
+
+def _tell(recorded: Recorded) -> None:
     for remark in recorded.remarks:
-        click.echo(f"parity: {remark}", err=True)
+        say(f"parity: {remark}", err=True)
     cut = ", up to the interruption" if recorded.interrupted else ""
     trust = " --trust" if recorded.needs_trust else ""
-    click.echo(
+    say(
         f"parity: recorded {recorded.steps} answers and {recorded.files} files{cut}: "
         f"{recorded.file} (requests: {recorded.requests.name})\n"
         f"parity: replay it with `parity run {recorded.file}{trust}`",

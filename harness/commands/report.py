@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.canonical import printable
-from harness.commands.options import report_options, report_places
+from harness.commands.naming import JournalPlace
+from harness.commands.options import (
+    durations_option,
+    report_options,
+    report_places,
+    verbose_option,
+)
 from harness.commands.reports import write_report
 from harness.errors import UsageError
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.parity.waivers import Waivers
@@ -27,15 +34,17 @@ __all__ = ["journal_in", "report"]
 @click.option(
     "--journal",
     "place",
-    type=click.Path(path_type=Path),
+    type=JournalPlace(),
     help="A journal, or a folder with one; by default the last run that left one here.",
 )
 @click.option(
     "--since",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=JournalPlace(folders=False),
     metavar="JOURNAL",
     help="Tell what changed since this run; by default since the last green one kept here.",
 )
+@verbose_option
+@durations_option
 @report_options
 @click.option(
     "--kills",
@@ -58,6 +67,8 @@ def report(
     since: Path | None,
     kills_file: Path | None,
     waivers_file: Path | None,
+    durations: int,
+    verbose: bool,
     **asked: Any,
 ) -> None:
     """Show what a run came to, from its journal; nothing is run.
@@ -96,12 +107,13 @@ def report(
         options=reproducing_options(record.header, waivers_file),
     )
     made = _with_changes(made, record, waivers, since)
+    made = replace(made, durations=durations)
     if kills_file is not None:
         made = replace(made, kills=read_kills(kills_file))
     written = write_report(made, places)
-    show(made, sys.stdout)
+    show(made, sys.stdout, verbose=verbose)
     if written:
-        click.echo(f"written: {', '.join(map(str, written))}")
+        say(f"written: {', '.join(map(str, written))}")
     ctx.exit(int(exit_code(made)))
 
 
@@ -150,15 +162,15 @@ def _notes(record: JournalRecord, waivers_file: Path | None) -> None:
 
     header = record.header
     began = f", begun {header.started_at}" if header.started_at else ""
-    click.echo(printable(f"journal: {record.file}{began}"))
+    say(printable(f"journal: {record.file}{began}"))
     if not record.ended:
         missing = len(record.missing)
         flight = f"; in flight: {', '.join(record.in_flight)}" if record.in_flight else ""
         torn = ", its last line torn" if record.torn else ""
         left = f"{missing} of {len(record.planned)} cases have no result"
-        click.echo(printable(f"the run did not come to its end{torn}: {left}{flight}"))
+        say(printable(f"the run did not come to its end{torn}: {left}{flight}"))
     if waivers_component(waivers_file).digest != header.waivers:
-        click.echo("the waivers have changed since the run: these are judged by today's")
+        say("the waivers have changed since the run: these are judged by today's")
 
 
 def _with_changes(

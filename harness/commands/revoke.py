@@ -36,7 +36,9 @@ def revoke(
     yes: bool,
     **key_from: Any,
 ) -> None:
-    """Revoke a signed record: append a signed word that it holds no longer.
+    """Revoke a signed record.
+
+    Appends a signed statement that the record holds no longer.
 
     RECORD is a record's file, or its name in the folder. Nothing is taken away: the revocation is
     one more record of the chain. One signer whom the gates trust for what the record is about is
@@ -44,7 +46,8 @@ def revoke(
     takes its place.
 
     \b
-    parity revoke 0003-A-release.json --reason "the corpus left out hooks" --key ~/keys/release
+    parity revoke 0003-A-release.json --key ~/keys/release \\
+        --reason "the corpus left out hooks"
 
     Exit codes: 0 revoked; 1 it cannot be revoked: not there, revoked already, or the chain does not
     hold; 2 wrong usage, or a key that cannot be used; 130 interrupted. Nothing is written unless it

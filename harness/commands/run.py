@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import nullcontext, suppress
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.commands.naming import Side
 from harness.commands.options import (
     backend_of,
     check_sides,
     check_writable_file,
     chosen_cassettes,
+    durations_option,
     jobs_option,
     limits_option,
     paths_argument,
@@ -24,10 +27,11 @@ from harness.commands.options import (
     report_places,
     select_option,
     trust_option,
+    verbose_option,
     worker_count,
 )
 from harness.commands.reports import write_report
-from harness.commands.run_cases import Tally, judge_all
+from harness.commands.run_cases import Failures, Tally, judge_all
 from harness.commands.run_plan import (
     RunPlan,
     Shard,
@@ -37,6 +41,7 @@ from harness.commands.run_plan import (
     last_journal,
 )
 from harness.errors import UsageError
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.find import CassetteFile
@@ -48,12 +53,17 @@ if TYPE_CHECKING:  # importing these costs what `parity --help` must not
 __all__ = ["run"]
 
 _File = click.Path(path_type=Path, dir_okay=False)
+_NAMED = 5
 
 
 @click.command()
 @paths_argument
-@click.option("--control", default="legacy", show_default=True, help="The runtime that is right.")
-@click.option("--candidate", default="adk", show_default=True, help="The runtime that is judged.")
+@click.option(
+    "--control", type=Side(), default="legacy", show_default=True, help="The runtime that is right."
+)
+@click.option(
+    "--candidate", type=Side(), default="adk", show_default=True, help="The runtime that is judged."
+)
 @select_option
 @click.option("--phase", type=click.Choice(["A", "B", "C"]), help="Only this rollout phase.")
 @click.option(
@@ -65,6 +75,13 @@ _File = click.Path(path_type=Path, dir_okay=False)
     "--shard",
     type=Shard(),
     help="Only this part of the cassettes, as 2/3; `parity merge` puts the journals together.",
+)
+@click.option("-x", "first_only", is_flag=True, help="Stop after the first divergent case.")
+@click.option(
+    "--maxfail",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Stop after N divergent cases; --resume runs the rest.",
 )
 @jobs_option
 @limits_option
@@ -85,6 +102,8 @@ _File = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="Leave a journal in .parity/journals, for --last-failed and `parity history`.",
 )
+@verbose_option
+@durations_option
 @report_options
 @click.option(
     "--waivers",
@@ -98,12 +117,20 @@ _File = click.Path(path_type=Path, dir_okay=False)
     help="Judge the waivers by this day instead of today (UTC).",
 )
 @click.pass_context
-def run(ctx: click.Context, /, as_of: datetime | None, jobs: int, **asked: Any) -> None:
+def run(
+    ctx: click.Context,
+    /,
+    as_of: datetime | None,
+    jobs: int,
+    first_only: bool,
+    maxfail: int | None,
+    **asked: Any,
+) -> None:
     """Replay cassettes through two runtimes and compare.
 
-    PATHS are cassettes and folders of them; without any, ./cassettes or else the bundled corpus,
-    and the recorded HTTP traffic in its folder `http`, which a named folder leaves out: all that
-    the gates ask for.
+    PATHS are cassettes and folders of them, by path or by name (`tools/parallel_reads`, `tools`).
+    Without any, ./cassettes or else the bundled corpus is run, and the recorded HTTP traffic in
+    its folder `http`, which a named folder leaves out: all that the gates ask for.
     A side can be `baseline:DIR`: what `parity baseline` saw a runtime do. The verdict is `parity`,
     `divergent` or `inconclusive`; the first difference is explained, with the command that shows
     it again. A cassette of phase B is two cases: as it is, and as NAME@sessions, where child
@@ -111,8 +138,10 @@ def run(ctx: click.Context, /, as_of: datetime | None, jobs: int, **asked: Any) 
 
     \b
     parity run
-    parity run cassettes/tools -n 0 --html report
+    parity run tools -n 0 --html report
+    parity run text/text cassettes/tools/parallel_reads.yaml
     parity run -k 'abort or errors' --json report.json
+    parity run tools -x
     parity run --last-failed
     parity run --journal run.jsonl --resume
     parity run --shard 1/3 --journal shard-1.jsonl
@@ -125,7 +154,14 @@ def run(ctx: click.Context, /, as_of: datetime | None, jobs: int, **asked: Any) 
     now = datetime.now(UTC)
     day = as_of.date() if as_of is not None else now.date()
     places = report_places(asked)
-    plan = RunPlan(jobs=worker_count(jobs), as_of=day, started_at=now, places=places, **asked)
+    plan = RunPlan(
+        jobs=worker_count(jobs),
+        as_of=day,
+        started_at=now,
+        places=places,
+        maxfail=1 if first_only else maxfail,
+        **asked,
+    )
     backend = backend_of(ctx, plan.limits)
     check_sides(backend, plan.control, plan.candidate)
     _check_asked(plan)
@@ -153,7 +189,7 @@ def _last_failed(plan: RunPlan, backend: Backend) -> int:
     failed = failed_before(record, plan.waivers_file)
     cases = f"{len(failed)} case{'' if len(failed) == 1 else 's'}"
     unjudged = " or never judged" if record.missing else ""
-    click.echo(printable(f"last run: {record.file}, {cases} not parity{unjudged}"))
+    say(printable(f"last run: {record.file}, {cases} not parity{unjudged}"))
     if not failed:
         return 0
     paths = plan.paths or tuple(map(Path, record.header.paths))
@@ -184,20 +220,21 @@ def _run(
     inventory = inventory_of(plan, files)
     header = header_of(plan, inventory, [file.name for file in files], _roots(plan))
     for side, maker in header.made_of.items():
-        click.echo(printable(f"{side}: {maker}"))
+        say(printable(f"{side}: {maker}"))
     todo = [file for file in files if file.name in mine]
     with _journal(plan, header, inventory, journal_file) as journal:
         if journal is not None and journal.set_aside is not None:
             words = "was of a run that did not end, which --resume goes on with; now it is"
-            click.echo(printable(f"{journal.file} {words} {journal.set_aside}"), err=True)
+            say(printable(f"{journal.file} {words} {journal.set_aside}"), err=True)
         tally = Tally.after(None if journal is None else journal.before)
         left = [file for file in todo if not tally.has(file.name)]
         with progress(len(left), sys.stderr) as bar:
             try:
-                judge_all(plan, backend, left, tally, journal, bar)
+                judge_all(plan, backend, left, tally, journal, bar, Failures(waivers, tally))
             except KeyboardInterrupt:
                 tally.interrupted = True
-        if journal is not None and not tally.interrupted:
+        not_run = [file.name for file in todo if not tally.has(file.name)]
+        if journal is not None and not not_run:
             journal.ended()
     _leave_behind(plan, journal_file)
     if len(tally.skipped) == len(todo) and not plan.shard:
@@ -212,20 +249,32 @@ def _run(
         planned=len(todo) - len(tally.skipped) - len(tally.problems),
         problems=list(tally.problems.values()),
         interrupted=tally.interrupted,
+        stopped=tally.stopped if not_run else 0,
+        took_ms=tally.took_ms,
         files={file.name: file.told for file in todo},
         options=reproducing_options(header, plan.waivers_file),
     )
-    report = with_changes(report, inventory, waivers)
+    report = replace(with_changes(report, inventory, waivers), durations=plan.durations)
     written = [str(file) for file in write_report(report, plan.places)]
     if journal_file is not None:
         written.append(str(journal_file))
-    show(report, sys.stdout)
+    show(report, sys.stdout, verbose=plan.verbose)
     if written:
-        click.echo(f"written: {', '.join(written)}")
-    if tally.interrupted and journal is not None and not plan.last_failed:
-        again = shlex.join(["--journal", str(journal.file), "--resume"])
-        click.echo(printable(f"to go on: the same with {again}"))
+        say(f"written: {', '.join(written)}")
+    for line in _left_over(plan, not_run, journal):
+        say(printable(line))
     return int(exit_code(report))
+
+
+def _left_over(plan: RunPlan, names: Sequence[str], journal: Journal | None) -> Iterator[str]:
+    """What a run that ended early did not run, and how to go on with it."""
+    if not names:
+        return
+    named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
+    yield f"not run: {len(names)} case{'' if len(names) == 1 else 's'} ({named})"
+    if journal is not None and not plan.last_failed:
+        again = shlex.join(["--journal", str(journal.file), "--resume"])
+        yield f"to go on: the same with {again}"
 
 
 def _roots(plan: RunPlan) -> Sequence[Path]:

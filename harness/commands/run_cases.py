@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
@@ -15,7 +16,8 @@ if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.errors import LoadProblem
     from harness.experiment.backend import Backend
     from harness.experiment.case import CaseOutcome, CaseTask
-    from harness.parity.verdict import CaseResult
+    from harness.parity.verdict import CaseResult, CaseVerdict
+    from harness.parity.waivers import Waivers
     from harness.report.journal import Journal, JournalRecord
     from harness.report.terminal import CaseProgress
 
@@ -29,18 +31,62 @@ class Tally:
     results: dict[str, CaseResult] = field(default_factory=dict)
     problems: dict[str, LoadProblem] = field(default_factory=dict)
     skipped: set[str] = field(default_factory=set)
+    took_ms: dict[str, float] = field(default_factory=dict)
     interrupted: bool = False
+    stopped: int = 0
+    """Divergent cases after which the run was stopped, as asked for; 0: it was not."""
 
     @classmethod
     def after(cls, record: JournalRecord | None) -> Tally:
         """What a journal says that is gone on with."""
         if record is None:
             return cls()
-        return cls(dict(record.finished), dict(record.problems), set(record.skipped))
+        return cls(
+            dict(record.finished),
+            dict(record.problems),
+            set(record.skipped),
+            dict(record.took_ms),
+        )
 
     def has(self, name: str) -> bool:
         """Whether anything came of that case."""
         return name in self.results or name in self.problems or name in self.skipped
+
+
+class Failures:
+    """How many cases diverge by the waivers, as far as a run has come.
+
+    Args:
+        waivers: The accepted differences. Their counts hold over the whole run.
+        tally: What is known from a journal that the run goes on with.
+    """
+
+    def __init__(self, waivers: Waivers, tally: Tally) -> None:
+        self._waivers = waivers
+        self._most = {waiver.id: waiver.max_count for waiver in waivers.live}
+        self._used: Counter[str] = Counter()
+        self.count = 0
+        """Divergent cases of this run alone."""
+        for result in tally.results.values():
+            self.verdict(result)
+        self.count = 0
+
+    def verdict(self, outcome: CaseOutcome) -> CaseVerdict | None:
+        """The verdict of one more case by the waivers; `None` where it was not judged.
+
+        A waiver that covers more than its count covers nothing from then on.
+        """
+        from harness.parity.verdict import CaseResult, CaseVerdict
+        from harness.parity.waivers import settle
+
+        if not isinstance(outcome, CaseResult):
+            return None
+        settled = settle([outcome], self._waivers)[0][0]
+        self._used.update(settled.waived.values())
+        exceeded = any(self._used[each] > self._most[each] for each in settled.waived.values())
+        verdict = CaseVerdict.DIVERGENT if exceeded else settled.verdict
+        self.count += verdict is CaseVerdict.DIVERGENT
+        return verdict
 
 
 def judge_all(
@@ -50,8 +96,12 @@ def judge_all(
     tally: Tally,
     journal: Journal | None,
     bar: CaseProgress,
+    failures: Failures,
 ) -> None:
-    """Judge `files`; `tally` has the results, however this is left."""
+    """Judge `files`, until `plan.maxfail` of them diverge.
+
+    `tally` has the results, however this is left.
+    """
     from harness.errors import LoadProblem
     from harness.experiment.case import Skipped
     from harness.experiment.pool import WorkerDied, completed
@@ -77,7 +127,10 @@ def judge_all(
                 tally.results[name] = outcome
                 if journal is not None:
                     journal.closed(outcome, took_ms, name)
-                bar.done(name, outcome.verdict)
+
+        if took_ms is not None:
+            tally.took_ms[name] = round(took_ms, 1)  # as a journal keeps it
+        bar.done(name, failures.verdict(outcome))
 
     outcomes = completed(
         timed,
@@ -86,6 +139,7 @@ def judge_all(
         backend=backend.repeated(plan.repeat),
         runtimes=[s for s in (plan.control, plan.candidate) if baseline_folder(s) is None],
         started=started,
+        waiting=bar.waiting,
     )
     with closing(outcomes):
         for task, done in outcomes:
@@ -94,6 +148,9 @@ def judge_all(
             else:
                 assert isinstance(done, Timed)
                 take(task.name, done.outcome, done.took_ms)
+            if plan.maxfail is not None and failures.count >= plan.maxfail:
+                tally.stopped = failures.count
+                return
 
 
 def _tasks(plan: RunPlan, backend: Backend, files: Sequence[CassetteFile]) -> list[CaseTask]:

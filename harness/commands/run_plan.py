@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from harness.commands.naming import journal_place
 from harness.errors import UsageError
 from harness.experiment.limits import Limits
 
@@ -45,6 +46,11 @@ class RunPlan:
     shard: str | None
     """`2/3`."""
     last_failed: bool
+    maxfail: int | None = None
+    """Divergent cases after which the run stops."""
+    durations: int = 0
+    """How many of the slowest cases are listed."""
+    verbose: bool = False
     resume: bool
     journal: Path | None
     keep: bool
@@ -129,7 +135,7 @@ def last_journal(plan: RunPlan) -> JournalRecord:
 
     sides = (plan.control, plan.candidate)
     if plan.journal is not None:
-        record = read_journal(plan.journal)
+        record = read_journal(journal_place(plan.journal))
         theirs = (record.header.control, record.header.candidate)
         if theirs != sides:
             problem = f"{plan.journal}: is a run of {theirs[0]} and {theirs[1]}"

@@ -15,6 +15,7 @@ import click
 
 from harness.canonical import printable
 from harness.commands.durations import Duration, in_words
+from harness.commands.naming import CassettePlace
 from harness.commands.options import (
     backend_of,
     check_fault,
@@ -25,6 +26,7 @@ from harness.commands.options import (
 )
 from harness.commands.shrinkable import check_finding, head_of, judging, load_shrinkable
 from harness.errors import UsageError
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.cassette.format import Cassette
@@ -82,7 +84,7 @@ class _Plan:
 
 
 @click.command()
-@click.argument("cassette", type=click.Path(path_type=Path))
+@click.argument("cassette", type=CassettePlace())
 @click.option("--control", help="The runtime that is right.  [default: legacy]")
 @click.option("--candidate", help="The runtime that is judged.  [default: adk]")
 @click.option("--fault", metavar="NAME", help="Put this seeded fault in: it is what shows.")
@@ -129,12 +131,13 @@ def shrink(
 
     Leaves out prompts, answers, parts, tools, settings and files, and makes plainer what is left,
     as long as the runtimes still differ in the same way and the conversation stays one that the
-    model's API would take. CASSETTE itself is not changed. Of a kept finding, the runtimes and the
-    fault are those that its head names, unless others are given.
+    model's API would take. CASSETTE is a file, its name, or that of a finding, and is not changed.
+    Of a kept finding, the runtimes and the fault are those that its head names, unless others are
+    given.
 
     \b
     parity shrink .parity/found/generated/everything_2fa3272ca154.yaml --trust
-    parity shrink cassettes/tools/batch.yaml --fault usage-dropped --time 1m
+    parity shrink text/text --fault usage-dropped --time 1m
     parity shrink failing.yaml --out cassettes/tools/smallest.yaml
     parity shrink failing.yaml --resume
 
@@ -193,10 +196,10 @@ def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
         trial = judge(document)
         assert trial is not None, "it was loaded"
         check_finding(trial.result, plan.control, plan.candidate)
-        click.echo(printable(f"{loaded.name}: {size_of(trial.document)}"), err=True)
+        say(printable(f"{loaded.name}: {size_of(trial.document)}"), err=True)
         with _journal(plan, document, trial, waivers) as journal:
             if journal.remark is not None:
-                click.echo(f"remark: {journal.remark}", err=True)
+                say(f"remark: {journal.remark}", err=True)
             made = _made_small(plan, seams, journal, judge, trial)
             smaller = content_digest(made.best.document) != content_digest(trial.document)
             file = _written(plan, loaded, made) if smaller or plan.out is not None else None
@@ -264,7 +267,7 @@ def _made_small(
             )
             made.best = made.shrunk.trial
         except KeyboardInterrupt:
-            click.echo("interrupted: the smallest so far is written", err=True)
+            say("interrupted: the smallest so far is written", err=True)
     return made
 
 
@@ -297,16 +300,16 @@ def _tell(plan: _Plan, trial: Trial, made: _Made, file: Path | None) -> None:
     from harness.scenarios.shrinking.show import shrunk_lines
 
     for line in shrunk_lines(trial, made.best, made.shrunk, in_words(plan.seconds)):
-        click.echo(line)
+        say(line)
     for line in explain(made.best.result, plan.control, plan.candidate):
-        click.echo(f"  {line}")
+        say(f"  {line}")
     sides = ["--control", plan.control, "--candidate", plan.candidate]
     if file is not None:
-        click.echo(printable(f"written: {file}"))
+        say(printable(f"written: {file}"))
         trust = ["--trust"] if plan.trust else []
-        click.echo(f"replay:  {shlex.join(['parity', 'run', str(file), *sides, *trust])}")
+        say(f"replay:  {shlex.join(['parity', 'run', str(file), *sides, *trust])}")
     if plan.fault is not None:
-        click.echo(f"seen only with the seeded fault {plan.fault} put in")
+        say(f"seen only with the seeded fault {plan.fault} put in")
     if made.shrunk is None or not made.shrunk.finished:
         again = ["parity", "shrink", str(plan.cassette), *sides, *plan.more, "--resume"]
-        click.echo(f"go on:   {shlex.join(again)}")
+        say(f"go on:   {shlex.join(again)}")

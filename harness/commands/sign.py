@@ -87,7 +87,7 @@ def sign(
     yes: bool,
     **key_from: Any,
 ) -> None:
-    """Sign the gate's yes to a phase, and put the record into the chain.
+    """Sign the gate's yes to a phase, and add it to the records.
 
     The gate must say yes, the checkout must be as committed, and what was journalled is run again
     here: every case of the legs between the two runtimes, and some blocks of each generated run.
@@ -96,7 +96,8 @@ def sign(
     \b
     parity sign --phase A --journal parity-report --key ~/keys/release
     parity sign --phase A --journal parity-report --key-fd 3 --yes 3<release.key
-    parity sign --add signoffs/0003-A-release.json --journal parity-report --key ~/keys/other
+    parity sign --add signoffs/0003-A-release.json \\
+        --journal parity-report --key ~/keys/other
 
     Exit codes: 0 signed; 1 the gate says no, or something does not hold; 2 wrong usage, or a key
     or file that cannot be used; 3 the gate does not know, or something could not be run again;

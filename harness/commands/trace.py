@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
-from contextlib import closing
+from contextlib import ExitStack, closing
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +24,7 @@ from harness.commands.options import (
 )
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.limits import Limits
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.experiment.backend import Backend
@@ -54,12 +56,14 @@ def trace(
     limits: Limits,
     trust: bool,
 ) -> None:
-    """Write one trace document per cassette: all that a runtime asked, did, remembered, emitted.
+    """Write down all that one runtime does with cassettes.
 
-    With a single cassette and no --out the document goes to standard output.
+    A trace document, one for each cassette, holds what the runtime asked the model, did, remembered
+    and emitted. With a single cassette and no --out the document goes to standard output.
 
     \b
-    parity trace cassettes/text/hello.yaml --runtime legacy
+    parity trace text/text --runtime legacy
+    parity trace cassettes/text/text.yaml --runtime legacy
     parity trace cassettes --runtime adk --out traces -n 0
 
     Exit codes: 0 every run was observed; 2 wrong usage, or a file that cannot be loaded; 3 a run
@@ -92,27 +96,33 @@ def trace(
     try:
         ctx.exit(_trace_all(tasks, backend, worker_count(jobs)))
     except KeyboardInterrupt:
-        click.echo("interrupted: the traces written so far are whole", err=True)
+        say("interrupted: the traces written so far are whole", err=True)
         ctx.exit(130)
 
 
 def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:
     from harness.experiment.case import trace as trace_one
     from harness.experiment.pool import WorkerDied, completed
+    from harness.report.terminal import progress
     from services.redaction import told
 
     problems: list[str] = []
     doubts: list[str] = []
-    outcomes = completed(
-        trace_one,
-        tasks,
-        jobs=jobs,
-        backend=backend,
-        runtimes=[tasks[0].runtime],
-        started=lambda task: None,
-    )
-    with closing(outcomes):
+    with ExitStack() as stack:
+        bar = stack.enter_context(progress(len(tasks), sys.stderr))
+        outcomes = completed(
+            trace_one,
+            tasks,
+            jobs=jobs,
+            backend=backend,
+            runtimes=[tasks[0].runtime],
+            started=lambda task: None,
+            waiting=bar.waiting,
+        )
+        stack.enter_context(closing(outcomes))
         for task, outcome in outcomes:
+            # Nothing is compared here, so no case can come out other than well.
+            bar.done(task.name, None)
             if isinstance(outcome, WorkerDied):
                 doubts.append(f"{task.name}: {outcome}")
                 continue
@@ -124,7 +134,7 @@ def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:
             if outcome.text is not None:
                 click.echo(outcome.text, nl=False)
     for message in sorted(problems):
-        click.echo(f"not loaded: {told(message)}", err=True)
+        say(f"not loaded: {told(message)}", err=True)
     for message in sorted(doubts):
-        click.echo(f"not observed: {told(message)}", err=True)
+        say(f"not observed: {told(message)}", err=True)
     return 2 if problems else 3 if doubts else 0

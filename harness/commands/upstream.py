@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import click
 
 from harness.errors import UsageError
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing this costs what `parity --help` must not
     from runtimes.published import InstalledVersion
@@ -59,10 +60,10 @@ def install(version: str | None) -> None:
     from runtimes.published import install as install_version
 
     with _told_as_usage(), _ended_by_signals():
-        package = install_version(version, tell=lambda line: click.echo(line, err=True))
+        package = install_version(version, tell=lambda line: say(line, err=True))
     folder = package.parents[2]
     name = "upstream" if folder.name == DEFAULT_VERSION else f"upstream@{folder.name}"
-    click.echo(
+    say(
         f"{folder.name} is in {folder}; compare with it: "
         f"parity run --control {name} --candidate legacy"
     )
@@ -94,10 +95,10 @@ def list_(as_json: bool) -> None:
         return
     if not found:
         command = install_command(DEFAULT_VERSION)
-        click.echo(f"no version is installed in {folder}; install one: {command}")
+        say(f"no version is installed in {folder}; install one: {command}")
         return
     for line in _table(found):
-        click.echo(line)
+        say(line)
 
 
 @upstream.command()
@@ -122,9 +123,9 @@ def remove(version: str | None, remove_all: bool) -> None:
         chosen = installed_versions() if version is None else [version]
         for one in chosen:
             remove_version(one)
-            click.echo(f"removed: {one}")
+            say(f"removed: {one}")
     if not chosen:
-        click.echo("no version is installed")
+        say("no version is installed")
 
 
 def _table(found: Sequence[InstalledVersion]) -> list[str]:

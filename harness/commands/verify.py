@@ -120,12 +120,13 @@ def verify(
     jobs: int,
     trust: bool,
 ) -> None:
-    """Say whether a signed record holds here and now, and if not, why, a line each.
+    """Say whether a signed record holds here and now.
 
-    RECORD is a record's file, or its name in the folder; without one, the newest. It must be
-    signed by enough of those whom the gates here trust (never by a key that it brings along), be
-    exactly of its type, stand in an unbroken chain, and be over the files that are here: each
-    cassette, waiver, source file and rule that is no longer the same is named.
+    If it does not, each reason is one line. RECORD is a record's file, or its name in the folder;
+    without one, the newest. It must be signed by enough of those whom the gates here trust (never
+    by a key that it brings along), be exactly of its type, stand in an unbroken chain, and be over
+    the files that are here: each cassette, waiver, source file and rule that is no longer the same
+    is named.
 
     The gates must be those of the last commit, unless --gates or --policy-from names others, and
     git must be able to say that no record was taken away. RECORD does not hold where the newest

@@ -13,8 +13,17 @@ import click
 
 from harness.canonical import printable
 from harness.commands.case_tasks import case_tasks
+from harness.commands.naming import (
+    JournalPlace,
+    Side,
+    did_you_mean,
+    find_one,
+    name_of,
+    near_words,
+)
 from harness.commands.options import backend_of, check_sides, trust_option
 from harness.errors import HarnessError, UsageError
+from harness.wrapping import say
 
 if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.parity.divergence import Divergence
@@ -34,11 +43,15 @@ class _Undecided(HarnessError):
 @click.argument("cassette", required=False)
 @click.option(
     "--journal",
-    type=click.Path(path_type=Path),
+    type=JournalPlace(),
     help="Read the finding from a run's journal, or a folder with one, and run nothing.",
 )
-@click.option("--control", default="legacy", show_default=True, help="Without --journal.")
-@click.option("--candidate", default="adk", show_default=True, help="Without --journal.")
+@click.option(
+    "--control", type=Side(), default="legacy", show_default=True, help="Without --journal."
+)
+@click.option(
+    "--candidate", type=Side(), default="adk", show_default=True, help="Without --journal."
+)
 @click.option(
     "--fingerprint",
     metavar="HEX",
@@ -83,9 +96,10 @@ def waive(
     waivers_file: Path | None,
     trust: bool,
 ) -> None:
-    """Propose a waiver for a difference that is accepted: print its entry, ready to be completed.
+    """Propose the waiver of a difference that is accepted.
 
-    CASSETTE is a file, or the name of one in ./cassettes or else the bundled corpus; with --journal
+    Prints the waiver's entry, ready to be completed. CASSETTE is a file, or the name of one in
+    ./cassettes or else the bundled corpus; with --journal
     it is the name of a case, and can be left out where one case alone differs. The entry holds what
     each side did, as it is. Owner, impact and reason are a person's to write: until they are
     written, a file with the entry is refused.
@@ -93,7 +107,7 @@ def waive(
     \b
     parity waive tools/parallel_mixed
     parity waive tools/parallel_mixed --fingerprint 3fa9 --append
-    parity waive --journal parity-report/journal.jsonl text/hello \\
+    parity waive --journal parity-report/journal.jsonl text/text \\
         --owner adk-runtime --impact 'None.' --reason 'ADK counts it later.'
 
     Exit codes: 0 an entry was proposed; 2 wrong usage, or there is nothing to waive; 3 the case
@@ -128,11 +142,11 @@ def waive(
     if append:
         target = file or Path("parity_tests", "waivers.toml")
         _append(target, entry, today, said.unsaid)
-        click.echo(printable(f"written to {target}"))
+        say(printable(f"written to {target}"))
     else:
         click.echo(entry, nl=False)
     if said.unsaid:
-        click.echo(f"still to be written: {', '.join(said.unsaid)}", err=True)
+        say(f"still to be written: {', '.join(said.unsaid)}", err=True)
 
 
 def _is_there(file: Path, append: bool) -> bool:
@@ -142,7 +156,6 @@ def _is_there(file: Path, append: bool) -> bool:
 def _run(
     ctx: click.Context, cassette: str | None, control: str, candidate: str, trust: bool
 ) -> CaseResult:
-    from harness.commands.corpus import find_one
     from harness.errors import LoadProblem
     from harness.experiment.case import judge
     from harness.parity.verdict import CaseResult
@@ -170,11 +183,13 @@ def _from_journal(journal: Path, cassette: str | None, waivers: Waivers) -> Case
     record = read_journal(journal)
     settled, _ = settle([record.finished[case] for case in sorted(record.finished)], waivers)
     if cassette is not None:
-        for result in settled:
-            if result.cassette == cassette:
-                return result
+        by_name = {result.cassette: result for result in settled}
+        result = by_name.get(cassette) or by_name.get(name_of(cassette))
+        if result is not None:
+            return result
         problem = f"{journal} has no result of {cassette!r}"
-        raise UsageError(problem, "name a case as `parity report` does")
+        mend = "name a case as `parity report` does"
+        raise UsageError(problem, did_you_mean(near_words(cassette, by_name), mend))
     open_cases = [result for result in settled if result.open]
     if len(open_cases) == 1:
         return open_cases[0]
@@ -208,13 +223,13 @@ def _chosen(result: CaseResult, fingerprint: str | None) -> Divergence:
 def _tell_others(result: CaseResult, found: Divergence) -> None:
     from harness.canonical import printable
 
-    click.echo(printable(f"{result.cassette}: {found.place} ({found.kind.value})"), err=True)
+    say(printable(f"{result.cassette}: {found.place} ({found.kind.value})"), err=True)
     places: dict[str, str] = {}
     for each in result.open:
         if each is not found:
             places.setdefault(each.fingerprint, each.place)
     for known, place in list(places.items())[:10]:
-        click.echo(f"  it does not cover --fingerprint {known}  {printable(place)}", err=True)
+        say(f"  it does not cover --fingerprint {known}  {printable(place)}", err=True)
 
 
 def _append(file: Path, entry: str, today: date, unsaid: Sequence[str]) -> None:

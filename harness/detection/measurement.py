@@ -57,6 +57,10 @@ class Told(Protocol):
         """So many scenarios have been run by now, and so many faults are still sought."""
         ...
 
+    def waiting(self) -> None:
+        """Nothing has finished for some seconds."""
+        ...
+
 
 def look_in_corpus(plan: Measurement, matrix: Matrix, told: Told) -> None:
     """Look for every fault of the matrix in the corpus; fills in `Row.corpus` as it goes."""
@@ -73,7 +77,7 @@ def look_in_corpus(plan: Measurement, matrix: Matrix, told: Told) -> None:
         )
         for name in rows
     ]
-    with closing(_worked(plan, measure, tasks)) as outcomes:
+    with closing(_worked(plan, measure, tasks, told)) as outcomes:
         for task, outcome in outcomes:
             done = _died(task.fault, outcome) if isinstance(outcome, WorkerDied) else outcome
             rows[task.fault].corpus = done
@@ -102,7 +106,7 @@ def look_in_sample(
         waivers=plan.waivers,
         core=plan.core,
     )
-    with closing(_worked(plan, sample_block, sample_tasks(first, sought))) as outcomes:
+    with closing(_worked(plan, sample_block, sample_tasks(first, sought), told)) as outcomes:
         for task, outcome in outcomes:
             done = _block_died(task, outcome) if isinstance(outcome, WorkerDied) else outcome
             matrix.conditions.examples += done.examples
@@ -115,12 +119,12 @@ def look_in_sample(
 
 
 def _worked(
-    plan: Measurement, function: Callable[[Task], Result], tasks: Iterable[Task]
+    plan: Measurement, function: Callable[[Task], Result], tasks: Iterable[Task], told: Told
 ) -> Generator[tuple[Task, Result | WorkerDied], None, None]:
     if plan.jobs > 1 or plan.backend.limits is not None:
         workers = process_workers(plan.backend, _RUNTIMES, forked=plan.jobs == 1)
         # One ahead for each worker: what is handed out is run to its end, whatever the time says.
-        yield from worked(function, tasks, plan.jobs, workers, ahead=1)
+        yield from worked(function, tasks, plan.jobs, workers, ahead=1, waiting=told.waiting)
     else:
         yield from _here(function, tasks)
 

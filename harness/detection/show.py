@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, TextIO
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+from rich.progress import (
+    BarColumn,
+    MofNCompleteColumn,
+    Progress,
+    TextColumn,
+    TimeElapsedColumn,
+)
 
 from harness.canonical import printable
 from harness.detection.finding import Found, FoundBy
@@ -16,11 +23,10 @@ from harness.detection.matrix import Matrix, Outcome, Row, Tally
 from harness.detection.measurement import Told
 from harness.detection.measuring import Measured
 from harness.faults.fault import Fault
+from harness.progress import Pace, so_far
+from harness.screen import Screen
 
 __all__ = ["progress", "show", "show_catalogue"]
-
-_EVERY: Final = 10
-"""Without a terminal, after how many steps a line is written."""
 
 _LISTED: Final = 10
 _STYLE: Final = {
@@ -33,25 +39,36 @@ _STYLE: Final = {
 class _Lines:
     """A line at times, for logs."""
 
-    def __init__(self, total: int, stream: TextIO) -> None:
+    def __init__(self, total: int, stream: TextIO, clock: Callable[[], float]) -> None:
         self._total = total
         self._stream = stream
-        self._faults = self._found = self._blocks = 0
+        self._pace = Pace(clock)
+        self._faults = self._found = 0
+        self._generated = ""
 
     def fault(self, name: str, found: Found | None) -> None:
         self._faults += 1
         self._found += found is not None
         if found is None:
             self._say(f"not found in the corpus: {name}")
-        if self._faults % _EVERY == 0 or self._faults == self._total:
-            words = f"corpus: {self._faults} of {self._total} faults, {self._found} found"
-            self._say(words)
+        if self._faults == self._total:
+            self._say(self._corpus)
+        else:
+            self.waiting()
 
     def block(self, examples: int, sought: int) -> None:
-        self._blocks += 1
-        if self._blocks % _EVERY == 0:
-            words = f"generated: {examples} scenarios, {sought} faults still sought"
-            self._say(words)
+        self._generated = f"generated: {examples} scenarios, {sought} faults still sought"
+        self.waiting()
+
+    def waiting(self) -> None:
+        share = self._faults / self._total if self._total else 1.0
+        if self._pace.due(share):
+            words = self._generated or self._corpus
+            self._say(f"{words}, after {so_far(self._pace.elapsed_s, share)}")
+
+    @property
+    def _corpus(self) -> str:
+        return f"corpus: {self._faults} of {self._total} faults, {self._found} found"
 
     def _say(self, words: str) -> None:
         self._stream.write(f"{words}\n")
@@ -75,14 +92,23 @@ class _Bar:
         words = f"generated: {examples} scenarios, {sought} faults still sought"
         self._bar.update(self._task, description=words)
 
+    def waiting(self) -> None:
+        """The bar moves by itself."""
+
 
 @contextmanager
-def progress(total: int, stream: TextIO) -> Iterator[Told]:
-    """Progress on `stream`: a bar where that is a terminal, else a line at times."""
+def progress(
+    total: int, stream: TextIO, clock: Callable[[], float] = time.perf_counter
+) -> Iterator[Told]:
+    """Progress on `stream`: a bar where that is a terminal, else a line at times.
+
+    `clock` counts real seconds; only differences matter.
+    """
     if not stream.isatty():
-        yield _Lines(total, stream)
+        yield _Lines(total, stream, clock)
         return
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
+    time_column = TimeElapsedColumn()
+    columns = (BarColumn(20), MofNCompleteColumn(), time_column, TextColumn("{task.description}"))
     with Progress(*columns, console=Console(file=stream), transient=True) as bar:
         yield _Bar(bar, total)
 
@@ -126,7 +152,7 @@ def show(matrix: Matrix, stream: TextIO) -> None:
 
 
 def _console(stream: TextIO) -> Console:
-    return Console(file=stream, highlight=False, soft_wrap=True)
+    return Screen(stream)
 
 
 def _counted(tally: Tally) -> str:

@@ -16,6 +16,8 @@ from harness.experiment.processes import TERMINATED, WatchedExecutor, worker_pro
 
 __all__ = ["WorkerDied", "Workers", "completed", "on_demand", "process_workers", "worked"]
 
+_TICK_S = 1.0
+
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
@@ -71,6 +73,7 @@ def completed(
     backend: Backend,
     runtimes: Collection[str],
     started: Callable[[Task], None],
+    waiting: Callable[[], None] = lambda: None,
 ) -> Generator[tuple[Task, Result | WorkerDied], None, None]:
     """Yield each task with its result as soon as it is there.
 
@@ -82,6 +85,7 @@ def completed(
         backend: What workers preload with, and the limits of each task.
         runtimes: The runtimes that they preload.
         started: Told of each task when it is handed out; at most two per job are out at a time.
+        waiting: Called each second in which no worker has finished a task.
 
     Closing the generator, or an exception in its consumer, ends workers and what they started.
     """
@@ -90,7 +94,7 @@ def completed(
         if backend.limits is not None:
             alone = process_workers(backend, runtimes, forked=True)
             # What is handed out ahead would be begun, as the journal has it, before its turn.
-            yield from worked(function, tasks, 1, alone, ahead=1, started=started)
+            yield from worked(function, tasks, 1, alone, ahead=1, started=started, waiting=waiting)
             return
         with guarded():
             for task in tasks:
@@ -98,7 +102,7 @@ def completed(
                 yield task, function(task)
         return
     workers = process_workers(backend, runtimes)
-    yield from worked(function, tasks, min(jobs, count), workers, started=started)
+    yield from worked(function, tasks, min(jobs, count), workers, started=started, waiting=waiting)
 
 
 def worked(
@@ -109,6 +113,7 @@ def worked(
     *,
     ahead: int = 2,
     started: Callable[[Task], None] = lambda task: None,
+    waiting: Callable[[], None] = lambda: None,
 ) -> Generator[tuple[Task, Result | WorkerDied], None, None]:
     """Yield each task with its result as soon as it is there, all of them done by `workers`.
 
@@ -123,12 +128,13 @@ def worked(
         workers: Where they are.
         ahead: How many tasks per worker are handed out at a time.
         started: Told of each task when it is handed out.
+        waiting: Called each second in which no worker has finished a task.
     """
     source = iter(tasks)
     more = True
     while more:
         with workers.open(jobs) as executor:
-            feed = _Feed(executor, workers.deaths, function, source, jobs * ahead, started)
+            feed = _Feed(executor, workers.deaths, function, source, jobs * ahead, started, waiting)
             yield from feed.results()
             more = feed.broken
         for task, died in feed.lost():
@@ -136,7 +142,9 @@ def worked(
                 yield task, died
                 continue
             with workers.open(1) as executor:
-                alone = _Feed(executor, workers.deaths, function, iter([task]), 1, lambda _: None)
+                alone = _Feed(
+                    executor, workers.deaths, function, iter([task]), 1, lambda _: None, waiting
+                )
                 yield from alone.results()
             yield from alone.lost()
 
@@ -171,6 +179,7 @@ class _Feed(Generic[Task, Result]):
         source: Iterator[Task],
         at_once: int,
         started: Callable[[Task], None],
+        waiting: Callable[[], None],
     ) -> None:
         self.broken = False
         self._executor = executor
@@ -179,6 +188,7 @@ class _Feed(Generic[Task, Result]):
         self._source = source
         self._at_once = at_once
         self._started = started
+        self._waiting = waiting
         self._running: dict[Future[Result], Task] = {}
         self._lost: list[tuple[Task, Future[Result] | None]] = []
 
@@ -186,7 +196,9 @@ class _Feed(Generic[Task, Result]):
         """Yield what workers hand back, until there is no more to do or to do it with."""
         self._hand_out()
         while self._running:
-            done, _ = wait(self._running, return_when=FIRST_COMPLETED)
+            done, _ = wait(self._running, timeout=_TICK_S, return_when=FIRST_COMPLETED)
+            if not done:
+                self._waiting()
             for future in done:
                 task = self._running.pop(future)
                 try:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import shlex
-import textwrap
 from collections.abc import Iterable, Sequence
 from itertools import groupby
 from typing import Final, TextIO
 
-from rich.console import Console
 from rich.markup import escape
 
 from harness.canonical import printable
 from harness.gate.answer import Answer, Condition, GateAnswer, Measurement, Reason
 from harness.gate.plan import Planned, in_about
+from harness.screen import Screen
 from services.redaction import redacted
 
 __all__ = [
@@ -52,58 +49,24 @@ _ALIKE: Final = 3
 class Lines:
     """Lines on a stream, whatever it can show and whatever is in them.
 
-    On a terminal, or where COLUMNS says how wide one is, a long line goes on below with a hanging
-    indent. A pipe gets it whole.
+    On a terminal a long line goes on below with a hanging indent. A pipe gets it whole.
     """
 
     def __init__(self, stream: TextIO) -> None:
-        self._console = Console(file=stream, highlight=False, soft_wrap=True)
+        self._console = Screen(stream)
         self._encoding = getattr(stream, "encoding", None) or "utf-8"
-        wrapped = self._console.is_terminal or "COLUMNS" in os.environ
-        self._width = max(self._console.width, 40) if wrapped else 0
         self.marks = _MARK if self._fitting("✓✗") == "✓✗" else _ASCII
 
     def line(self, text: str, style: str = "") -> None:
-        """Write one line; what goes on below is indented two further than its beginning."""
-        shown = self._fitting(printable(redacted(text)))
-        if self._width and len(shown) > self._width:
-            indent = " " * (len(shown) - len(shown.lstrip()) + 2)
-            shown = textwrap.fill(
-                shown,
-                self._width,
-                subsequent_indent=indent,
-                break_long_words=False,
-                break_on_hyphens=False,
-            )
-        self._console.print(escape(shown), style=style)
+        """Write one line."""
+        self._console.print(escape(self._fitting(printable(redacted(text)))), style=style)
 
     def command(self, command: str, indent: str = "  ") -> None:
         """Write a command that can be copied as it stands, also where it goes on below."""
-        text = self._fitting(printable(redacted(command)))
-        if not self._width or len(indent) + len(text) <= self._width:
-            self._console.print(escape(f"{indent}{text}"), style="bold")
-            return
-        shown = [indent]
-        for words in _with_values(shlex.split(text)):
-            if len(shown[-1]) + len(words) + 3 > self._width and shown[-1].strip():
-                shown.append(f"{indent}    ")
-            shown[-1] += words if not shown[-1].strip() else f" {words}"
-        self._console.print(escape(" \\\n".join(shown)), style="bold")
+        self.line(f"{indent}{command}", "bold")
 
     def _fitting(self, text: str) -> str:
         return text.encode(self._encoding, "replace").decode(self._encoding)
-
-
-def _with_values(words: Sequence[str]) -> list[str]:
-    """Words as they are typed, an option together with the value that follows it."""
-    found: list[str] = []
-    for before, word in zip(["", *words], words, strict=False):
-        typed = shlex.quote(word)
-        if before.startswith("-") and not word.startswith("-"):
-            found[-1] += f" {typed}"
-        else:
-            found.append(typed)
-    return found
 
 
 def meaning(answer: GateAnswer) -> str:

@@ -52,6 +52,10 @@ class Told(Protocol):
         """Something else begins than drawing."""
         ...
 
+    def waiting(self, campaign: Campaign) -> None:
+        """Nothing has been finished for some seconds."""
+        ...
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CampaignSetup:
@@ -96,6 +100,13 @@ class Campaign:
         self._begun = setup.now() - journal.elapsed_s
 
     @property
+    def share(self) -> float:
+        """The part of the drawing that is done, from 0 to 1."""
+        time_s, examples = self.setup.time_s, self.plan.examples
+        done = self.elapsed_s / time_s if time_s else self.generation.examples / (examples or 1)
+        return min(done, 1.0)
+
+    @property
     def elapsed_s(self) -> float:
         """Seconds since it was begun, pauses left out."""
         return self.setup.now() - self._begun
@@ -121,10 +132,15 @@ class Campaign:
         self._shrink()
         self.finished = True
 
+    def _waiting(self) -> None:
+        self._told.waiting(self)
+
     def _draw(self) -> None:
         setup, generation = self.setup, self.generation
         blocks = block_tasks(self.plan, self._enough, self._muted, tuple(generation.blocks))
-        outcomes = worked(setup.run, blocks, setup.jobs, setup.workers, ahead=1)
+        outcomes = worked(
+            setup.run, blocks, setup.jobs, setup.workers, ahead=1, waiting=self._waiting
+        )
         with closing(outcomes):
             for task, outcome in outcomes:
                 done = outcome
@@ -161,7 +177,8 @@ class Campaign:
         if not todo:
             return
         self._told.stage(f"running {_counted(len(todo), 'finding')} again")
-        outcomes = worked(run_again, todo, self._jobs(todo), self.setup.workers, ahead=1)
+        jobs, workers = self._jobs(todo), self.setup.workers
+        outcomes = worked(run_again, todo, jobs, workers, ahead=1, waiting=self._waiting)
         with closing(outcomes):
             for task, seen in outcomes:
                 outcome = seen
@@ -191,7 +208,8 @@ class Campaign:
         if not todo or not self.setup.shrink_s:
             return
         self._told.stage(f"shrinking {_counted(len(todo), 'finding')}")
-        outcomes = worked(run_shrink, todo, self._jobs(todo), self.setup.workers, ahead=1)
+        jobs, workers = self._jobs(todo), self.setup.workers
+        outcomes = worked(run_shrink, todo, jobs, workers, ahead=1, waiting=self._waiting)
         with closing(outcomes):
             for task, seen in outcomes:
                 smaller = seen

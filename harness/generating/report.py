@@ -16,10 +16,12 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 from harness.canonical import printable
 from harness.generating.campaign import Campaign, Told
 from harness.parity.verdict import CaseVerdict
+from harness.progress import Pace, so_far
 from harness.report.model import ExitCode
 from harness.scenarios.generation import WORKER_DIED, upper_bound
 from harness.scenarios.profiles import PROFILES
 from harness.scenarios.trial import UNDECIDED
+from harness.screen import Screen
 from services.redaction import redacted_value
 from services.wire import Json, JsonObject
 
@@ -34,8 +36,6 @@ __all__ = [
 
 FORMAT: Final = 1
 """Version of the JSON document; goes up when a key changes its meaning or goes away."""
-_EVERY_S: Final = 10.0
-"""How often a line is written where there is no terminal, in seconds."""
 _SHOWN: Final = 200
 _RAREST: Final = 20
 
@@ -88,14 +88,15 @@ class _Lines:
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
-        self._last: float | None = None
+        self._pace: Pace | None = None
 
     def block(self, campaign: Campaign) -> None:
-        if self._last is None:
-            self._last = 0.0
-        if campaign.elapsed_s - self._last >= _EVERY_S:
-            self._last = campaign.elapsed_s
-            self._say(_progress(campaign))
+        self.waiting(campaign)
+
+    def waiting(self, campaign: Campaign) -> None:
+        self._pace = self._pace or Pace(campaign.setup.now)
+        if self._pace.due(campaign.share):
+            self._say(f"{_progress(campaign)}, after {_so_far(campaign)}")
 
     def finding(self, fingerprint: str, says: str) -> None:
         self._say(f"found {fingerprint}: {_first(says)}")
@@ -123,8 +124,12 @@ class _Bar:
             completed=min(campaign.elapsed_s, setup.time_s or 0)
             if timed
             else campaign.generation.examples,
-            description=escape(_progress(campaign)),
+            description=escape(f"{_so_far(campaign)}: {_progress(campaign)}"),
         )
+
+    def waiting(self, campaign: Campaign) -> None:
+        if not campaign.drawn:  # what comes after it has words of its own
+            self.block(campaign)
 
     def finding(self, fingerprint: str, says: str) -> None:
         words = escape(printable(f"found {fingerprint}: {_first(says)}"))
@@ -150,7 +155,7 @@ def show_generation(
     campaign: Campaign, stream: TextIO, *, repeat: Sequence[str], interrupted: bool
 ) -> None:
     """Write the summary. `repeat` is the command line that draws the same examples again."""
-    console = Console(file=stream, highlight=False, soft_wrap=True)
+    console = Screen(stream)
     plan, generation = campaign.plan, campaign.generation
     profile = PROFILES[plan.profile]
     console.print(
@@ -236,6 +241,10 @@ def generation_json(
         "measured": dict(measured or {}),
     }
     return json.dumps(redacted_value(document), indent=2) + "\n"
+
+
+def _so_far(campaign: Campaign) -> str:
+    return so_far(campaign.elapsed_s, campaign.share)
 
 
 def _progress(campaign: Campaign) -> str:

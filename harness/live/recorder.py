@@ -136,7 +136,9 @@ class Recorder:
             self._run.aborted = True
 
     def write(self, *, interrupted: bool) -> Recorded | None:
-        """Write the cassette and the requests beside it; `None` where nothing was asked.
+        """Write the cassette and the requests beside it; `None` where there is nothing to keep.
+
+        Nothing is kept of a run in which the API answered nothing: see `nothing`.
 
         Args:
             interrupted: Whether somebody ended the run before its own end.
@@ -146,9 +148,9 @@ class Recorder:
                 left in it that no mask can cover. Then nothing is written.
         """
         seen = self._seen
-        if seen is None or not seen.tape.steps:
+        stopped = interrupted or (seen is not None and seen.aborted)
+        if seen is None or not seen.tape.steps or not seen.tape.answered:
             return None
-        stopped = interrupted or seen.aborted
         document: JsonObject = seen.scrubber.value(self._document(seen, stopped))
         name = document["name"]
         try:
@@ -176,6 +178,12 @@ class Recorder:
             needs_trust=starts_processes(cassette) is not None,
             remarks=seen.remarks,
         )
+
+    @property
+    def nothing(self) -> str:
+        """Why `write` keeps nothing, in half a sentence."""
+        asked = self._seen is not None and self._seen.tape.steps
+        return "the model's API answered nothing" if asked else "nothing was asked of a model"
 
     @property
     def _run(self) -> _Seen:
@@ -278,9 +286,11 @@ def _write(texts: Mapping[Path, str]) -> None:
             write_private(draft, texts[file].encode("utf-8", "replace"), draft=True)
         for file, draft in drafts.items():
             draft.replace(file)
-    except OSError as error:
+    except BaseException as error:
         for left in (*drafts.values(), *new):
             with suppress(OSError):
                 left.unlink(missing_ok=True)
+        if not isinstance(error, OSError):
+            raise
         problem = f"{file}: cannot be written: {error.strerror}"
         raise UsageError(problem, "choose another file with --out") from error

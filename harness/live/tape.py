@@ -26,6 +26,10 @@ __all__ = ["Tape", "TapedStep", "TapingContentGenerator", "error_document"]
 _NOT_KEPT: Final = frozenset({"sdkHttpResponse"})
 """Of a response: HTTP headers, which are nobody's business."""
 
+_KEY_REFUSED: Final = frozenset({401, 403})
+_BAD_KEY: Final = "API_KEY_INVALID"
+"""The reason that the API gives, with status 400."""
+
 
 @dataclass(slots=True, kw_only=True)
 class TapedStep:
@@ -69,6 +73,14 @@ class TapedStep:
         return {"generate": self.value}
 
 
+def _is_answer(step: TapedStep) -> bool:
+    """Whether the API said anything to the question: a refused key and a dead line say nothing."""
+    if step.chunks or step.error is None:
+        return True
+    status, said = step.error.get("status"), json.dumps(step.error)
+    return status is not None and status not in _KEY_REFUSED and _BAD_KEY not in said
+
+
 class Tape:
     """The steps of a run, in the order in which they were asked for."""
 
@@ -80,6 +92,11 @@ class Tape:
     def requests(self) -> list[ObservedRequest]:
         """The requests, embeddings not counted."""
         return self._log.requests
+
+    @property
+    def answered(self) -> bool:
+        """Whether the API answered any question, if only with an error of its own."""
+        return any(map(_is_answer, self.steps))
 
     @property
     def pending(self) -> TapedStep | None:

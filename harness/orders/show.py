@@ -20,6 +20,7 @@ from harness.orders.places import Path, Place
 from harness.parity.verdict import CaseVerdict
 from harness.report.model import ExitCode
 from harness.report.words import inert
+from harness.screen import Screen
 from services.redaction import redacted_value, told
 from services.wire import JsonObject
 
@@ -92,7 +93,7 @@ def show_orders(
     stream: TextIO,
 ) -> None:
     """Write what was found, then what it rests on, then the verdict."""
-    console = Console(file=stream, highlight=False, soft_wrap=True)
+    console = Screen(stream)
     bad = [result for result in results if result.verdict is not CaseVerdict.PARITY]
     for result in bad[:_LISTED]:
         _show_case(result, asked, console)

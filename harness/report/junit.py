@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from xml.etree import ElementTree as ET  # only written, never parsed
 
 from harness.canonical import printable
@@ -18,10 +19,11 @@ def junit_report(report: RunReport) -> str:
     sides = f"parity {report.control} and {report.candidate}"
     root = ET.Element("testsuites", name=_text(sides))
     for row in report.families:
+        cases = [case for case in report.cases if case.family == row.family]
         suite = _suite(root, row.family, row.total, row.divergent, row.inconclusive)
-        for case in report.cases:
-            if case.family == row.family:
-                _case(suite, case, report)
+        _time(suite, [report.took_ms.get(case.cassette) for case in cases])
+        for case in cases:
+            _case(suite, case, report)
     if report.problems or report.partial:
         lacking = [(problem.file, problem.message) for problem in report.problems]
         if report.partial:
@@ -41,9 +43,17 @@ def _suite(root: ET.Element, name: str, tests: int, failures: int, errors: int) 
     return ET.SubElement(root, "testsuite", attributes)
 
 
+def _time(element: ET.Element, took_ms: Iterable[float | None]) -> None:
+    """Say how long it took, in seconds, as far as that is known."""
+    known = [each for each in took_ms if each is not None]
+    if known:
+        element.set("time", f"{sum(known) / 1000:.3f}")
+
+
 def _case(suite: ET.Element, case: CaseResult, report: RunReport) -> None:
     name = case.cassette.rpartition("/")[2]
     element = ET.SubElement(suite, "testcase", classname=_text(case.family), name=_text(name))
+    _time(element, [report.took_ms.get(case.cassette)])
     for kind, findings in (("inherited", case.inherited), ("unsettled", case.unsettled)):
         if findings:
             _property(element, f"provider.{kind}", str(len(findings)))

@@ -76,6 +76,12 @@ class RunReport:
     planned: int = 0
     """Cases that the run set out to judge."""
     interrupted: bool = False
+    stopped: int = 0
+    """Divergent cases after which the run was stopped, as `--maxfail` asks; 0: it was not."""
+    took_ms: Mapping[str, float] = field(default_factory=dict)
+    """Cassette to the milliseconds that both sides took; no part of what came of it."""
+    durations: int = 0
+    """How many of the slowest cases are listed."""
     versions: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     """Cassette name to the file it came from, for the command that reproduces it."""
@@ -149,6 +155,12 @@ class RunReport:
             return CaseVerdict.DIVERGENT
         whole = verdicts == {CaseVerdict.PARITY} and not self.partial and not self.problems
         return CaseVerdict.PARITY if whole else CaseVerdict.INCONCLUSIVE
+
+    @property
+    def slowest(self) -> tuple[tuple[str, float], ...]:
+        """The `durations` slowest cases with their milliseconds, the slowest first."""
+        found = sorted(self.took_ms.items(), key=lambda pair: (-pair[1], pair[0]))
+        return tuple(found[: self.durations])
 
     @property
     def first_divergent(self) -> CaseResult | None:

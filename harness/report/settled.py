@@ -37,6 +37,8 @@ def settled_report(
     planned: int,
     problems: Sequence[LoadProblem] = (),
     interrupted: bool = False,
+    stopped: int = 0,
+    took_ms: Mapping[str, float] | None = None,
     files: Mapping[str, str] | None = None,
     options: Sequence[str] = (),
 ) -> RunReport:
@@ -49,6 +51,8 @@ def settled_report(
         planned: How many cases there should be: fewer results make the report a partial one.
         problems: The files that could not be loaded.
         interrupted: Somebody stopped the run.
+        stopped: Divergent cases after which it was stopped, as asked for; 0: it was not.
+        took_ms: How long cases took, in milliseconds, by the names under which they were started.
         files: Cassette to file, for the command that runs it again.
         options: What that command must repeat.
     """
@@ -61,6 +65,13 @@ def settled_report(
         waivers=tuple(states),
         planned=planned,
         interrupted=interrupted,
+        stopped=stopped,
+        took_ms={
+            # Recorded traffic calls itself by its family, whatever it was started as.
+            results[name].cassette: ms
+            for name, ms in (took_ms or {}).items()
+            if name in results
+        },
         versions=_versions(header),
         files=files or {},
         options=options,
@@ -83,6 +94,7 @@ def journal_report(
         waivers,
         planned=len(record.planned) - len(record.skipped) - len(record.problems),
         problems=list(record.problems.values()),
+        took_ms=record.took_ms,
         files=files,
         options=options,
     )

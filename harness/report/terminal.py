@@ -1,4 +1,4 @@
-"""What a person sees: progress on standard error while it runs, the answer on standard output.
+"""What a person sees of a run's answer on standard output; `harness.report.progress` comes before.
 
 The first screen says whose problem a red run is, whether it is parity, and how to see the first
 difference again; what it rests on comes after, and the verdict once more at the end, where a log is
@@ -8,18 +8,17 @@ looked at first. Colour and movement only where there is a terminal to show them
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Final, Protocol, TextIO
+from typing import Final, TextIO
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 
 from harness.parity.verdict import CaseVerdict
 from harness.report.model import Finding, RunReport
+from harness.report.progress import CaseProgress, progress
 from harness.report.words import behaviours, counts, headline, in_short, inert, look_in, reasons
+from harness.screen import Screen
 from harness.triage.blame import blame
 from services.redaction import told
 
@@ -30,62 +29,36 @@ _STYLE: Final = {
     CaseVerdict.DIVERGENT: "red",
     CaseVerdict.INCONCLUSIVE: "yellow",
 }
+_MAY_DIFFER: Final = " that any two runs may have, such as ids and stacks"
+_INHERITED: Final = (
+    ": the real API would object to them, but the published core makes the same requests"
+)
+_UNSETTLED: Final = (
+    ": the real API would object to them, and it is not known here whether the published core "
+    "makes the same requests"
+)
 _LISTED: Final = 10
 _NAMED: Final = 5
 
 
-class CaseProgress(Protocol):
-    """Is told what goes on."""
+def show(report: RunReport, stream: TextIO, *, verbose: bool = False) -> None:
+    """Write the whole report, most wanted first; keys and tokens masked, commands as they are.
 
-    def done(self, cassette: str, verdict: CaseVerdict) -> None:
-        """A case is finished."""
-        ...
-
-
-class _Silent:
-    def done(self, cassette: str, verdict: CaseVerdict) -> None:
-        return
-
-
-class _Bar:
-    def __init__(self, bar: Progress, total: int) -> None:
-        self._bar = bar
-        self._task = bar.add_task("cases", total=total)
-        self._bad = 0
-
-    def done(self, cassette: str, verdict: CaseVerdict) -> None:
-        self._bad += verdict is not CaseVerdict.PARITY
-        bad = f" [red]{self._bad} not parity[/red]" if self._bad else ""
-        self._bar.update(self._task, advance=1, description=f"{escape(cassette)}{bad}")
-
-
-@contextmanager
-def progress(total: int, stream: TextIO) -> Iterator[CaseProgress]:
-    """A progress bar on `stream` where that is a terminal; otherwise nothing at all."""
-    if not stream.isatty():
-        yield _Silent()
-        return
-    columns = (BarColumn(), MofNCompleteColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(file=stream), transient=True) as bar:
-        yield _Bar(bar, total)
-
-
-def show(report: RunReport, stream: TextIO) -> None:
-    """Write the whole report, most wanted first; keys and tokens masked, commands as they are."""
-    console = Console(file=stream, highlight=False, soft_wrap=True)
-    _show_head(report, console)
+    With `verbose` it lists what the report rests on otherwise in counts: projection rules, findings
+    about requests, unused waivers, remarks, behaviours.
+    """
+    console = Screen(stream)
+    _show_head(report, console, verbose)
     _show_findings(report, console)
     if report.cases:
         console.print(_table(report))
-    if report.rules:
-        hidden = ", ".join(f"{name} {count}" for name, count in report.rules.items())
-        console.print(_safe(f"differences hidden by projection rules: {hidden}"), style="dim")
-    _show_provider(report, console)
-    _show_waivers(report, console)
+    _show_hidden(report, console, verbose)
+    _show_waivers(report, console, verbose)
     for problem in report.problems:
         console.print(_safe(f"not loaded: {problem.message}"), style="red")
-    _show_remarks(report, console)
+    _show_remarks(report, console, verbose)
     _show_inconclusive(report, console)
+    _show_slowest(report, console)
     console.print(_safe(headline(report)), style=f"bold {_STYLE[report.verdict]}")
 
 
@@ -94,13 +67,13 @@ def _safe(text: str) -> str:
     return escape(inert(told(text)))
 
 
-def _show_head(report: RunReport, console: Console) -> None:
+def _show_head(report: RunReport, console: Console, verbose: bool) -> None:
     whose = blame(report)
     if whose is not None:
         console.print(_safe(whose.line), style="bold")
     of = report.planned + len(report.problems)
     came_to = f"{report.verdict.value}: {counts(report)} of {of}"
-    facts = [came_to, *filter(None, [behaviours(report)])]
+    facts = [came_to, *filter(None, [behaviours(report, named=verbose)])]
     console.print(_safe("; ".join(facts)), style=f"bold {_STYLE[report.verdict]}")
     if report.since is not None:
         for line in report.since.lines():
@@ -134,24 +107,34 @@ def _alike(finding: Finding) -> str:
     return f" (and {finding.alike} alike: {named})"
 
 
-def _show_provider(report: RunReport, console: Console) -> None:
+def _show_hidden(report: RunReport, console: Console, verbose: bool) -> None:
+    """What does not count, and why not; with `verbose` by rule."""
     known = (
-        ("provider findings inherited from the published core", report.inherited),
-        ("provider findings of both sides, the published core not known", report.unsettled),
+        (report.rules, "difference", _MAY_DIFFER),
+        (report.inherited, "finding about requests", _INHERITED),
+        (report.unsettled, "finding about requests of both sides", _UNSETTLED),
     )
-    for words, found in known:
-        if found:
-            listed = ", ".join(f"{rule} {count}" for rule, count in found.items())
-            console.print(_safe(f"{words}: {listed}"), style="dim")
+    for found, what, why in known:
+        if not found:
+            continue
+        count = sum(found.values())
+        listed = ", ".join(f"{rule} {each}" for rule, each in found.items())
+        end = f": {listed}" if verbose else " (-v lists them)"
+        console.print(_safe(f"not counted: {_counted(count, what)}{why}{end}"), style="dim")
 
 
-def _show_waivers(report: RunReport, console: Console) -> None:
+def _counted(count: int, noun: str) -> str:
+    first, _, rest = noun.partition(" ")
+    return f"{count} {first}{'' if count == 1 else 's'}{' ' if rest else ''}{rest}"
+
+
+def _show_waivers(report: RunReport, console: Console, verbose: bool) -> None:
     used = [waiver for waiver in report.waivers if waiver.state == "used"]
     if used:
         listed = ", ".join(f"{waiver.id} {waiver.count}" for waiver in used)
         console.print(_safe(f"differences accepted by waivers: {listed}"))
     unused = [waiver.id for waiver in report.waivers if waiver.state == "unused"]
-    if unused:
+    if unused and verbose:
         named, more = unused[:_NAMED], len(unused[_NAMED:])
         listed = ", ".join(named) + (f" and {more} more" if more else "")
         console.print(_safe(f"waivers unused here: {listed}"), style="dim")
@@ -178,9 +161,23 @@ def _table(report: RunReport) -> Table:
     return table
 
 
-def _show_remarks(report: RunReport, console: Console) -> None:
+def _show_slowest(report: RunReport, console: Console) -> None:
+    if not report.slowest:
+        return
+    total_s = sum(report.took_ms.values()) / 1000
+    words = f"slowest {len(report.slowest)} of {len(report.took_ms)} cases, {total_s:.1f} s in all:"
+    console.print(words)
+    for name, took_ms in report.slowest:
+        console.print(_safe(f"{took_ms / 1000:8.2f} s  {name}"))
+
+
+def _show_remarks(report: RunReport, console: Console, verbose: bool) -> None:
     parity = (case for case in report.cases if case.verdict is CaseVerdict.PARITY)
     cases = [case for case in parity if case.remarks]
+    if cases and not verbose:
+        words = f"remarks: on {_counted(len(cases), 'case')} of parity (-v lists them)"
+        console.print(words, style="dim")
+        return
     for case in cases[:_LISTED]:
         remarks = "; ".join(case.remarks)
         console.print(_safe(f"remark: {case.cassette}: {remarks}"), style="dim")

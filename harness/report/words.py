@@ -51,6 +51,9 @@ def headline(report: RunReport) -> str:
     words = f"{report.verdict.value}: {sides} over {count} case{'' if count == 1 else 's'}"
     if report.interrupted:
         words += f" (interrupted: {count} of {report.planned} judged, partial report)"
+    elif report.stopped:
+        after = f"stopped after {report.stopped} divergent"
+        words += f" ({after}: {count} of {report.planned} judged, partial report)"
     elif report.partial:
         words += f" ({count} of {report.planned} judged, partial report)"
     if report.problems:
@@ -67,15 +70,19 @@ def counts(report: RunReport) -> str:
     return ", ".join(words) or "no case"
 
 
-def behaviours(report: RunReport) -> str:
-    """The contract's behaviours that the cases declare; empty where they declare none."""
+def behaviours(report: RunReport, *, named: bool = True) -> str:
+    """The contract's behaviours that the cases declare; empty where they declare none.
+
+    `named` adds the ids of the first.
+    """
     touched = report.behaviours
     if not touched:
         return ""
     total = len(report.contract.behaviours)
-    known = f" of {total}" if total else ""
-    named = " ".join(touched[:_NAMED]) + (" …" if len(touched) > _NAMED else "")
-    return printable(f"{len(touched)}{known} behaviours touched: {named}")
+    known = f" of the contract's {total}" if total else ""
+    words = f"{len(touched)}{known} behaviours touched"
+    ids = " ".join(touched[:_NAMED]) + (" …" if len(touched) > _NAMED else "")
+    return printable(f"{words}: {ids}" if named else words)
 
 
 def look_in(report: RunReport, finding: Finding) -> str:

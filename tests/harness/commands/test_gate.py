@@ -123,24 +123,6 @@ def test_what_is_alike_is_told_a_few_times_and_counted(checkout: Path) -> None:
     assert "no measurement changes this: see what stands beside each ?" in lines
 
 
-def test_lines_go_on_below_at_the_width_of_the_terminal(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (checkout / PLACE / "adk.jsonl").unlink()
-    monkeypatch.setenv("COLUMNS", "60")
-
-    lines = invoke("--gates", "parity_tests/gates.toml").stdout.splitlines()
-
-    assert max(map(len, lines)) <= 60
-    at = lines.index("  parity measure --phase A --profile pull_request \\")
-    assert lines[at + 1 : at + 3] == [
-        "      --journal report --gates parity_tests/gates.toml",
-        f"    {LITTLE}  legacy ≡ adk (3 cases)",
-    ]
-    assert "? not known without legacy ≡ adk: all legs are of one corpus" in lines
-    assert "  and one environment; provider rules broken on both sides" in lines
-
-
 def test_the_page_holds_the_same_answer_and_runs_nothing(checkout: Path) -> None:
     (checkout / PLACE / "adk.jsonl").unlink()
     made = world_of(checkout)

@@ -243,7 +243,7 @@ def test_journals_elsewhere_and_those_that_are_none(here: Path) -> None:
         (("a/22",), "did you mean a/2"),
         (("zzzzzz",), "see `parity list`"),
         (("a",), "'a' could be several cassettes; say which: a/1, a/2"),
-        (("a/1", "--journals", "gone"), "gone does not exist"),
+        (("a/1", "--journals", "gone"), "gone cannot be read: it does not exist"),
         (("a/1", "--journals", "cassettes"), "there are no journals in cassettes"),
     ],
 )

@@ -113,7 +113,7 @@ def test_everything_is_in_the_json(tmp_path: Path) -> None:
 def test_workers_come_to_the_same(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path, a__1="two", a__2="three; adk mixes results up", a__3="alone")
 
-    assert orders(corpus, "-n", 2).output == orders(corpus).output
+    assert orders(corpus, "-n", 2).stdout == orders(corpus).stdout
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -183,3 +184,21 @@ def test_what_a_task_raises_comes_out() -> None:
 
     with pytest.raises(ValueError, match="7"):
         results(fails, [7], 2, here())
+
+
+def test_who_waits_for_a_task_that_takes_long_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.experiment.pool._TICK_S", 0.001)
+    enough = threading.Event()
+    calls: list[None] = []
+
+    def waiting() -> None:
+        calls.append(None)
+        if len(calls) == 3:
+            enough.set()
+
+    def task(number: int) -> bool:
+        return enough.wait(60)
+
+    threads = Workers(lambda jobs: ThreadPoolExecutor(jobs))
+    assert list(worked(task, [1], 1, threads, waiting=waiting)) == [(1, True)]
+    assert len(calls) >= 3

@@ -1,4 +1,4 @@
-"""Lines of the gate's answer: wrapped where a terminal ends, and commands that can be copied."""
+"""Lines of the gate's answer: commands that can be copied, and lines that a pipe gets whole."""
 
 import io
 
@@ -6,48 +6,30 @@ import pytest
 
 from harness.gate.show import Lines
 
+COMMAND = "parity run cassettes --control 'my legacy' --candidate adk --journal out/leg.jsonl"
 
-def shown(width: int, monkeypatch: pytest.MonkeyPatch, *, command: str = "", line: str = "") -> str:
-    monkeypatch.setenv("COLUMNS", str(width))
-    stream = io.StringIO()
-    out = Lines(stream)
-    if command:
-        out.command(command)
-    else:
-        out.line(line)
-    return stream.getvalue()
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
 
 
 def test_a_command_goes_on_below_so_that_it_can_be_copied(monkeypatch: pytest.MonkeyPatch) -> None:
-    command = "parity run cassettes --control 'my legacy' --candidate adk --journal out/leg.jsonl"
+    monkeypatch.setenv("COLUMNS", "44")
+    stream = Terminal()
 
-    text = shown(44, monkeypatch, command=command)
+    Lines(stream).command(COMMAND)
 
-    assert text.splitlines() == [
-        "  parity run cassettes \\",
-        "      --control 'my legacy' \\",
-        "      --candidate adk \\",
-        "      --journal out/leg.jsonl",
-    ]
-
-
-def test_a_line_hangs_two_further_in_than_it_begins(monkeypatch: pytest.MonkeyPatch) -> None:
-    text = shown(40, monkeypatch, line="    leg missing: no journal compares legacy with adk")
-
-    assert text.splitlines() == [
-        "    leg missing: no journal compares",
-        "      legacy with adk",
-    ]
+    first, *others = stream.getvalue().splitlines()
+    assert first == "  parity run cassettes --control \\"
+    assert all(line.startswith("      ") for line in others)
+    assert all(line.endswith(" \\") for line in others[:-1])
 
 
-def test_what_has_no_spaces_stays_whole(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert shown(40, monkeypatch, line="x" * 90) == "x" * 90 + "\n"
-
-
-def test_a_pipe_gets_whole_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("COLUMNS", raising=False)
+def test_a_pipe_gets_whole_lines() -> None:
     stream = io.StringIO()
 
+    Lines(stream).command(COMMAND)
     Lines(stream).line("word " * 50)
 
-    assert len(stream.getvalue().splitlines()) == 1
+    assert len(stream.getvalue().splitlines()) == 2

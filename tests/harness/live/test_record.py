@@ -3,6 +3,7 @@
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable, Mapping
@@ -13,6 +14,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from harness.cassette.load import load_cassette
+from harness.cassette.problems import FormatProblem
 from harness.cli import parity
 from harness.replay.runner import run_cassette
 from tests.standin_thread import standin_thread
@@ -232,6 +234,77 @@ def test_without_a_question_nothing_is_written(
     assert ran.exit_code == 41
     assert "nothing was asked of a model, so no cassette was written" in ran.stderr
     assert not (ws.parent / "tapes" / "one.yaml").exists()
+
+
+KEY_REFUSED = {
+    "status": 400,
+    "message": "API key not valid.",
+    "grpc": "INVALID_ARGUMENT",
+    "details": [{"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": "API_KEY_INVALID"}],
+}
+FORBIDDEN = {"status": 403, "message": "No.", "grpc": "PERMISSION_DENIED"}
+
+
+@pytest.mark.parametrize("error", [KEY_REFUSED, FORBIDDEN])
+def test_a_refused_key_leaves_nothing_behind(
+    record: Record, ws: Path, error: dict[str, Any]
+) -> None:
+    ran = record([{"error": error}], out="new/folder/tapes/one.yaml")
+
+    assert ran.exit_code not in (0, 2)
+    assert "the model's API answered nothing, so no cassette was written" in ran.stderr
+    assert left_behind(ws) == []
+
+
+def test_an_api_out_of_reach_leaves_nothing_behind(
+    ws: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = ws.parent / "home" / ".gemini" / "settings.json"
+    settings.parent.mkdir()
+    settings.write_text('{"general": {"maxAttempts": 1}}')
+    with socket.socket() as taken:  # bound and not listening: connections are refused
+        taken.bind(("127.0.0.1", 0))
+        monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", f"http://127.0.0.1:{taken.getsockname()[1]}")
+        asked = ["record", "--out", str(ws.parent / "tapes" / "one.yaml"), "-p", "hi"]
+        ran = CliRunner().invoke(parity, [*asked, "-m", "gemini-2.5-flash"])
+
+    assert ran.exit_code == 1
+    assert "the model's API answered nothing" in ran.stderr
+    assert left_behind(ws) == []
+
+
+@pytest.mark.parametrize("out", ["tapes/deep/one.yaml", "a-file/deep/one.yaml"])
+def test_a_record_that_cannot_begin_leaves_nothing_behind(
+    ws: Path, monkeypatch: pytest.MonkeyPatch, out: str
+) -> None:
+    (ws.parent / "a-file").write_text("")
+    monkeypatch.delenv("GEMINI_API_KEY")
+    monkeypatch.setenv("GOOGLE_GEMINI_BASE_URL", "")
+
+    ran = CliRunner().invoke(parity, ["record", "--out", str(ws.parent / out), "-p", "hi"])
+
+    assert ran.exit_code != 0
+    assert left_behind(ws) == ["a-file"]
+
+
+def test_a_recording_that_is_refused_leaves_nothing_behind(
+    record: Record, ws: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_cassette(*args: object) -> None:
+        raise FormatProblem("files", "is wrong", "mend it")
+
+    monkeypatch.setattr("harness.live.recorder.build_cassette", no_cassette)
+
+    ran = record([{"text": "Hi"}], out="new/tapes/one.yaml")
+
+    assert ran.exit_code == 2
+    assert left_behind(ws) == []
+
+
+def left_behind(ws: Path) -> list[str]:
+    """What there is beside the workspace and the home."""
+    here = sorted(each.name for each in ws.parent.iterdir())
+    return [name for name in here if name not in ("ws", "home")]
 
 
 @pytest.mark.parametrize(

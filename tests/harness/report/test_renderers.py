@@ -15,7 +15,7 @@ from harness.report.html import html_report
 from harness.report.json_report import json_report
 from harness.report.junit import junit_report
 from harness.report.model import ExitCode, LoadProblem, RunReport, exit_code
-from harness.report.terminal import progress, show
+from harness.report.terminal import show
 
 FOUND = Divergence(
     cassette="text/hello",
@@ -53,9 +53,9 @@ def report(*cases: CaseResult, **changes: object) -> RunReport:
     return replace(base, **changes)  # type: ignore[arg-type]  # test shorthand
 
 
-def shown(given: RunReport) -> str:
+def shown(given: RunReport, *, verbose: bool = False) -> str:
     stream = io.StringIO()
-    show(given, stream)
+    show(given, stream, verbose=verbose)
     return stream.getvalue()
 
 
@@ -82,7 +82,7 @@ def test_of_several_outcomes_two_wins_over_one_over_three(
 
 
 def test_the_terminal_shows_families_first_cause_command_and_verdict() -> None:
-    text = shown(report(GOOD, BAD, UNSURE))
+    text = shown(report(GOOD, BAD, UNSURE), verbose=True)
 
     assert re.search(r"text\s+2\s+1\s+1", text)
     assert "inconclusive: abort/wait: legacy could not go on" in text
@@ -125,23 +125,6 @@ def test_a_terminal_gets_colour_unless_no_color_is_set(monkeypatch: pytest.Monke
     assert not re.search(r"\x1b\[[0-9;]*3[0-9]m", plain.getvalue())
 
 
-def test_progress_is_silent_where_there_is_no_terminal() -> None:
-    stream = io.StringIO()
-    with progress(3, stream) as bar:
-        bar.done("a/b", CaseVerdict.PARITY)
-
-    assert stream.getvalue() == ""
-
-
-def test_progress_counts_on_a_terminal() -> None:
-    stream = _Terminal()
-    with progress(2, stream) as bar:
-        bar.done("a/b", CaseVerdict.PARITY)
-        bar.done("a/c", CaseVerdict.DIVERGENT)
-
-    assert "2/2" in stream.getvalue()
-
-
 def test_a_partial_report_says_so_everywhere() -> None:
     given = report(GOOD, planned=5, interrupted=True)
 
@@ -159,11 +142,12 @@ def test_waivers_are_told_apart_by_what_became_of_them() -> None:
         WaiverStatus(id="W4", state="unused", count=0, max_count=1),
     )
 
-    text = shown(report(GOOD, waivers=states))
+    text = shown(report(GOOD, waivers=states), verbose=True)
 
     assert "differences accepted by waivers: W1 7\n" in text
     assert "waiver W2: expired (0 of at most 1)\n" in text
     assert "waivers unused here: W3, W4\n" in text
+    assert "unused" not in shown(report(GOOD, waivers=states))
 
 
 def test_json_holds_every_case_with_explanation_and_command() -> None:
@@ -210,9 +194,11 @@ def test_the_first_divergent_case_is_one_that_can_be_explained() -> None:
 
 
 def test_agreement_in_failure_is_remarked_on() -> None:
-    text = shown(report(replace(GOOD, remarks=("both sides ended alike with: no",))))
+    given = report(replace(GOOD, remarks=("both sides ended alike with: no",)))
 
+    text = shown(given, verbose=True)
     assert "remark: text/plain: both sides ended alike with: no" in text
+    assert "remarks: on 1 case of parity (-v lists them)\n" in shown(given)
 
 
 def test_what_the_api_objects_to_on_both_sides_is_counted_everywhere() -> None:
@@ -220,8 +206,15 @@ def test_what_the_api_objects_to_on_both_sides_is_counted_everywhere() -> None:
     page, document = html_report(given), json.loads(json_report(given))
     properties = ET.fromstring(junit_report(given)).findall(".//property")
 
-    assert "provider findings inherited from the published core: text-empty 2" in shown(given)
-    assert "of both sides, the published core not known: text-empty 1" in shown(given)
+    inherited = "not counted: 2 findings about requests: the real API would object to them, but the"
+    unsettled = "not counted: 1 finding about requests of both sides: the real API would object"
+    for words, rule in ((inherited, "text-empty 2"), (unsettled, "text-empty 1")):
+        plain, listed = (
+            next(line for line in shown(given, verbose=verbose).splitlines() if words in line)
+            for verbose in (False, True)
+        )
+        assert plain.endswith(" (-v lists them)")
+        assert listed == f"{plain.removesuffix(' (-v lists them)')}: {rule}"
     assert (document["inherited"], document["unsettled"]) == ({"text-empty": 2}, {"text-empty": 1})
     assert document["cases"][1]["inherited"][0]["path"] == "contents[0].parts[1]"
     assert {each.get("name"): each.get("value") for each in properties} == {

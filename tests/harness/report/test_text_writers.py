@@ -60,7 +60,7 @@ def test_the_first_screen_says_verdict_counts_behaviours_and_command() -> None:
     lines = terminal(report(*cases, contract=Contract())).splitlines()
 
     assert lines[0].startswith("whose problem: probably runtime: adk")
-    assert lines[1] == "divergent: 2 parity, 1 divergent of 3; 2 behaviours touched: P-001 P-002"
+    assert lines[1] == "divergent: 2 parity, 1 divergent of 3; 2 behaviours touched"
     assert lines[2] == "first divergence: a/b"
     assert any(line.startswith("  reproduce: parity run") for line in lines[:14])
     assert lines[-1] == "divergent: legacy and adk over 3 cases"

@@ -148,6 +148,9 @@ class Silence:
     def finding(self, fingerprint: str, says: str) -> None:
         self.found.append(fingerprint)
 
+    def waiting(self, campaign: Any) -> None:
+        """No line of this is looked at."""
+
     def stage(self, words: str) -> None:
         self.stages.append(words)
 

@@ -1,0 +1,101 @@
+"""What `parity --help` says, and what it answers to a word that it does not know."""
+
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from harness.cli import parity
+from harness.commands.naming import cassette_place
+
+REPOSITORY = Path(__file__).parents[2]
+GROUPS = ("run and read", "corpus", "search", "evidence", "agents")
+FAMILIES = "|".join(each.name for each in (REPOSITORY / "cassettes").iterdir() if each.is_dir())
+
+
+def invoke(*words: str) -> Result:
+    # 78: click leaves two columns of a terminal of 80 free.
+    return CliRunner().invoke(parity, list(words), prog_name="parity", terminal_width=78)
+
+
+def commands() -> list[str]:
+    return parity.list_commands(click.Context(parity))
+
+
+def sections() -> dict[str, list[str]]:
+    """The lines of the help under each heading of commands."""
+    found: dict[str, list[str]] = {}
+    for line in invoke("--help").output.splitlines():
+        if line.startswith("Commands"):
+            found[line] = []
+        elif found and line.startswith("  "):
+            found[list(found)[-1]].append(line)
+    return found
+
+
+def test_every_command_stands_in_a_named_group() -> None:
+    found = sections()
+
+    assert list(found) == [f"Commands, {group}:" for group in GROUPS]
+    listed = [line.split()[0] for lines in found.values() for line in lines if line[2] != " "]
+    assert sorted(set(listed) & set(commands())) == sorted(commands())
+
+
+def test_a_command_without_a_group_does_not_vanish(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("harness.cli._GROUPS", {"run and read": ("run",)})
+
+    assert "Commands, other:" in sections()
+    assert any(line.startswith("  bisect ") for line in sections()["Commands, other:"])
+
+
+def test_no_description_is_cut_off_or_takes_a_second_line() -> None:
+    for lines in sections().values():
+        for line in (line for line in lines if line.split()[0] != "Exit"):
+            assert "..." not in line
+            assert re.match(r"  [a-z]", line), line
+
+
+def test_help_fits_eighty_columns() -> None:
+    for words in [["--help"], *([name, "--help"] for name in commands())]:
+        for line in invoke(*words).output.splitlines():
+            assert len(line) <= 79, (words, line)
+
+
+def test_the_cassettes_of_the_examples_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(REPOSITORY)
+    named = []
+    for name in ["", *commands()]:
+        for line in invoke(*name.split(), "--help").output.splitlines():
+            words = line.split() if line.startswith("  parity ") else []
+            sources = [word for before, word in pairwise(words) if before[:1] != "-"]
+            named += [
+                word for word in sources if re.match(rf"(cassettes/)?({FAMILIES})(/|$)", word)
+            ]
+    for word in named:
+        cassette_place(word)
+    assert len(named) > 5
+
+
+@pytest.mark.parametrize(
+    ("words", "near"),
+    [(["runn"], "run"), (["show-me"], "show"), (["basline", "--check"], "baseline")],
+)
+def test_a_misspelt_command_gets_a_suggestion(words: list[str], near: str) -> None:
+    result = invoke(*words)
+
+    assert result.exit_code == 2
+    assert f"No such command '{words[0]}'. Did you mean '{near}'" in result.output
+
+
+def test_a_misspelt_option_gets_a_suggestion() -> None:
+    result = invoke("run", "--conrtol", "legacy")
+
+    assert result.exit_code == 2
+    assert "'--control'" in result.output
+
+
+def test_what_is_near_to_no_command_gets_none() -> None:
+    assert "Did you mean" not in invoke("xyzzy").output
