@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Final
 
 from harness import inventory
+from harness.cassette.find import CassetteFile
+from harness.cassette.trust import trusted_source
 from harness.errors import UsageError
 from harness.inventory import (
     HELPERS,
@@ -35,6 +37,7 @@ __all__ = [
     "default_corpus",
     "default_gates",
     "default_waivers",
+    "to_run",
     "trusted_roots",
     "versions",
 ]
@@ -92,6 +95,16 @@ def core_baselines() -> tuple[Path, ...]:
 def trusted_roots() -> tuple[Path, ...]:
     """The corpora whose cassettes may start processes: bundled, and the checkout's."""
     return (_HERE / "corpus", *(root / "cassettes" for root in _checkout()))
+
+
+def to_run(file: CassetteFile, *, trust: bool) -> tuple[CassetteFile, bool]:
+    """What to run of `file`, and whether it may start processes.
+
+    With `trust`, which is the user's word for it, that is `file` itself. Without it the original of
+    a bundled cassette is run where `file` is a copy of one, see `harness.cassette.trust`.
+    """
+    source = None if trust else trusted_source(file, trusted_roots())
+    return source or file, trust or source is not None
 
 
 def versions() -> Mapping[str, str]:
