@@ -5,7 +5,7 @@ Read by the commands only; below them everybody is handed plain values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -97,14 +97,18 @@ def trusted_roots() -> tuple[Path, ...]:
     return (_HERE / "corpus", *(root / "cassettes" for root in _checkout()))
 
 
-def to_run(file: CassetteFile, *, trust: bool) -> tuple[CassetteFile, bool]:
-    """What to run of `file`, and whether it may start processes.
+def to_run(
+    files: Iterable[CassetteFile], *, trust: bool
+) -> Iterator[tuple[CassetteFile, CassetteFile, bool]]:
+    """Yield each of `files`, with the file to run in its place and whether it may start processes.
 
-    With `trust`, which is the user's word for it, that is `file` itself. Without it the original of
-    a bundled cassette is run where `file` is a copy of one, see `harness.cassette.trust`.
+    With `trust`, which is the user's word for them, that is the file itself. Without it the
+    original of a bundled cassette is run in place of a copy, see `harness.cassette.trust`.
     """
-    source = None if trust else trusted_source(file, trusted_roots())
-    return source or file, trust or source is not None
+    roots = [root.resolve() for root in trusted_roots()]
+    for file in files:
+        source = None if trust else trusted_source(file, roots)
+        yield file, source or file, trust or source is not None
 
 
 def versions() -> Mapping[str, str]:

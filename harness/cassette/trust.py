@@ -42,14 +42,14 @@ def trusted_source(file: CassetteFile, corpora: Sequence[Path]) -> CassetteFile 
 
     Args:
         file: The cassette as the user named it.
-        corpora: The folders of the trusted corpora; one need not exist.
+        corpora: The folders of the trusted corpora, links resolved; one need not exist.
 
     A caller that runs a cassette as a trusted one has to run the file that this returns, from its
     `root`. A copy that names files beside it is trusted only if the programs beside it are equal
     too: the user of an altered program would otherwise not see that the original is run.
     """
     place = file.path.resolve()
-    for corpus in (folder.resolve() for folder in corpora):
+    for corpus in corpora:
         if place.is_relative_to(corpus):
             return _at(place, corpus, file)
         for candidate in _namesakes(file, corpus):

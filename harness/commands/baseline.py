@@ -249,8 +249,7 @@ def _observe_all(
             check=plan.check,
             trusted=trusted,
         )
-        for file in files
-        for source, trusted in [to_run(file, trust=plan.trust)]
+        for file, source, trusted in to_run(files, trust=plan.trust)
     ]
     outcomes = completed(
         baseline_one,

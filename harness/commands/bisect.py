@@ -133,7 +133,7 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
     from harness.triage.judging import Judge
     from harness.triage.revision import Tracer
 
-    cassette, trusted = to_run(find_one(plan.cassette), trust=plan.trust)
+    ((_, cassette, trusted),) = to_run([find_one(plan.cassette)], trust=plan.trust)
     runtime, control = _sides(ctx, plan)
     today: date = datetime.now(UTC).date()
     waivers = load_waivers(plan.waivers or default_waivers(), as_of=today)

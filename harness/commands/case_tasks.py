@@ -55,6 +55,5 @@ def case_tasks(
             contract=contract,
             core=core,
         )
-        for file in files
-        for source, trusted in [to_run(file, trust=trust)]
+        for file, source, trusted in to_run(files, trust=trust)
     ]

@@ -277,13 +277,13 @@ def _measurement(
 
     check_temporary_folder()
     backend = real_backend(plan.limits)
-    sources = [to_run(file, trust=plan.trust) for file in files]
+    sources = list(to_run(files, trust=plan.trust))
     core = setup.core if setup.core is not None else backend.check("upstream") is None
     return Measurement(
         backend=backend,
         catalogue=setup.catalogue,
-        files=tuple(file for file, _ in sources),
-        trusted=frozenset(file.name for file, trusted in sources if trusted),
+        files=tuple(source for _, source, _ in sources),
+        trusted=frozenset(file.name for file, _, trusted in sources if trusted),
         waivers=waivers,
         baselines=_baselines(plan),
         kept=kept,

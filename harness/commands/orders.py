@@ -211,8 +211,7 @@ def _tasks(files: Sequence[CassetteFile], seams: OrdersSeams, wanted: _Wanted) -
             trusted=trusted,
             only=only,
         )
-        for file in files
-        for source, trusted in [to_run(file, trust=wanted.trust)]
+        for file, source, trusted in to_run(files, trust=wanted.trust)
     ]
 
 

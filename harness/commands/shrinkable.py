@@ -62,8 +62,7 @@ def load_shrinkable(file: Path, *, trust: bool, out: Path) -> tuple[Cassette, Js
 
     if file.is_dir():
         raise UsageError(f"{file} is a folder", "name one cassette")
-    (named,) = find_cassettes([file])
-    found, trusted = to_run(named, trust=trust)
+    ((named, found, trusted),) = to_run(find_cassettes([file]), trust=trust)
     loaded = load_case(found.path, found.root)
     variant = variant_of(found.name)
     if not isinstance(loaded, Cassette):
@@ -72,9 +71,9 @@ def load_shrinkable(file: Path, *, trust: bool, out: Path) -> tuple[Cassette, Js
     reason = starts_processes(loaded)
     if reason is not None and not trusted:
         raise UsageError(f"not run: {reason}", "give --trust if you trust the cassette")
-    if _BESIDE in repr(loaded.document) and out.resolve() != loaded.root.resolve():
+    if _BESIDE in repr(loaded.document) and out.resolve() != named.root.resolve():
         problem = f"{loaded.name} names files beside it by {_BESIDE}"
-        raise UsageError(problem, f"write it to {loaded.root}/FAMILY/NAME.yaml with --out")
+        raise UsageError(problem, f"write it to {named.root}/FAMILY/NAME.yaml with --out")
     text = read_text(found.path)
     document: JsonObject = parse_document(text, strict_json=found.path.suffix == ".json")
     if variant is not None:  # what is left of it says itself what is other in it

@@ -85,8 +85,7 @@ def trace(
             out=out,
             trusted=trusted,
         )
-        for file in files
-        for source, trusted in [to_run(file, trust=trust)]
+        for file, source, trusted in to_run(files, trust=trust)
     ]
     try:
         ctx.exit(_trace_all(tasks, backend, worker_count(jobs)))

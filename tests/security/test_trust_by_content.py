@@ -1,4 +1,4 @@
-"""Copies of bundled cassettes are trusted, and nothing that lies beside them is started with them."""
+"""Copies of bundled cassettes are trusted; no file that lies beside a copy is started."""
 
 from __future__ import annotations
 
@@ -56,10 +56,8 @@ def test_an_altered_copy_is_named_on_one_line_with_the_command_that_runs_it(copy
 
     assert done.exit_code == 3
     lines = [line for line in done.output.splitlines() if line.startswith("not trusted: ")]
-    assert lines == [
-        f"not trusted: 1 case ({SHELL}); if you trust the cassettes: "
-        "parity run cassettes -k 'abort or mcp' --trust"
-    ]
+    mend = "parity run cassettes -k 'abort or mcp' --trust"
+    assert lines == [f"not trusted: 1 case ({SHELL}); if you trust the cassettes: {mend}"]
     assert f"inconclusive: {SHELL}" not in done.output
 
 
