@@ -89,8 +89,11 @@ def untrusted_cases(report: RunReport) -> list[CaseResult]:
     return [case for case in undecided if sign_of(case) is UNTRUSTED]
 
 
-def untrusted(report: RunReport) -> str:
-    """Which cassettes are not trusted, and the command that trusts them; empty without any."""
+def untrusted(report: RunReport, command: str = "") -> str:
+    """Which cassettes are not trusted, and the command that trusts them; empty without any.
+
+    Without `command` that is the `parity run` of the report, with `--trust`.
+    """
     names = [case.cassette for case in untrusted_cases(report)]
     if not names:
         return ""
@@ -98,8 +101,8 @@ def untrusted(report: RunReport) -> str:
     more = len(names) - _UNTRUSTED_NAMED
     listed = f"{named} and {more} more" if more > 0 else named
     what = "1 case" if len(names) == 1 else f"{len(names)} cases"
-    command = shlex.join(["parity", "run", *_again(report), "--trust"])
-    line = f"not trusted: {what} ({listed}); if you trust the cassettes: {command}"
+    typed = command or shlex.join(["parity", "run", *_again(report), "--trust"])
+    line = f"not trusted: {what} ({listed}); if you trust the cassettes: {typed}"
     return printable(redacted(line))
 
 
