@@ -26,7 +26,7 @@ from typing import Any, BinaryIO, Final
 
 from harness.cassette.find import CassetteFile, find_cassettes
 from harness.commands.run_plan import RunPlan
-from harness.errors import HarnessError, LoadProblem
+from harness.errors import HarnessError, LoadProblem, UnusableSide
 from harness.experiment.case import CaseOutcome, Skipped
 from harness.experiment.with_parent import end_with_parent
 from harness.parity.verdict import CaseResult, CaseVerdict
@@ -106,7 +106,11 @@ class Session:
         if self._judge is None:
             self._judge = self._workers.enter_context(judging(self.plan))
         file = _file(case)
-        outcome = self._judge(file)
+        try:
+            outcome = self._judge(file)
+        except UnusableSide:
+            self.close()
+            raise
         answer: dict[str, Any] = {}.fromkeys(("skipped", "says", "result", "problem"))
         if isinstance(outcome, Skipped):
             return answer | {"skipped": f"not of phase {self.plan.phase}"}

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from harness.report.journal import read_journal
+from tests.runtimes.third_party import install
 
 pytest_plugins = ("pytester",)
 
@@ -277,3 +278,34 @@ def test_a_file_that_is_named_is_a_cassette_whatever_it_looks_like(
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["not loaded: *"])
+
+
+def test_a_runtime_whose_import_is_broken_is_one_sentence(project: pytest.Pytester) -> None:
+    at_hand(project, "raise ValueError('no licence')")
+
+    result = run(project, "--parity", "--parity-candidate", "mine")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*the runtime 'mine' *failed with ValueError: no licence; mend*"])
+    result.stderr.no_fnmatch_line("*Traceback*")
+
+
+def test_a_runtime_of_a_wrong_shape_fails_each_case_with_one_sentence(
+    project: pytest.Pytester,
+) -> None:
+    at_hand(project, "def open_runtime(services): return None")
+    take(project, "tools/read_file_2", renamed("tools/read_file", "tools/read_file_2"))
+
+    result = run(project, "--parity", "--parity-candidate", "mine", "cassettes")
+
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["the runtime 'mine' *cannot be used: its factory returned no *"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def at_hand(project: pytest.Pytester, source: str) -> None:
+    """Install a third party's runtime that only the session's interpreter finds."""
+    install(project.path / "theirs", source)
+    project.makeini(
+        "[pytest]\npythonpath = theirs\nasyncio_default_fixture_loop_scope = function\n"
+    )
