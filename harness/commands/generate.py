@@ -309,7 +309,13 @@ def _command(asked: _Asked, plan: GenerationPlan) -> Sequence[str]:
 
 
 def _say_begin(asked: _Asked, plan: GenerationPlan, resumed: bool, blocks: int) -> None:
+    from harness.scenarios.between import left_out
+
     what = f"{plan.way} of {plan.profile}, seed {plan.seed}"
     until = in_words(asked.time_s) if asked.time_s is not None else f"{plan.examples} examples"
     after = f", going on after {blocks} blocks" if resumed else ""
     click.echo(f"{what}: {plan.control} and {plan.candidate}, {until}{after}", err=True)
+    lacking = left_out(plan.profile, plan.control, plan.candidate)
+    if lacking:
+        told = "; ".join(f"{side} has no {', '.join(names)}" for side, names in lacking.items())
+        click.echo(f"not drawn: {told}", err=True)

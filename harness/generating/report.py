@@ -18,7 +18,6 @@ from harness.generating.campaign import Campaign, Told
 from harness.parity.verdict import CaseVerdict
 from harness.report.model import ExitCode
 from harness.scenarios.generation import WORKER_DIED, upper_bound
-from harness.scenarios.profiles import PROFILES
 from harness.scenarios.trial import UNDECIDED
 from services.redaction import redacted_value
 from services.wire import Json, JsonObject
@@ -152,7 +151,7 @@ def show_generation(
     """Write the summary. `repeat` is the command line that draws the same examples again."""
     console = Console(file=stream, highlight=False, soft_wrap=True)
     plan, generation = campaign.plan, campaign.generation
-    profile = PROFILES[plan.profile]
+    profile = plan.drawn_from
     console.print(
         escape(
             f"{plan.way}: profile {profile.name} ({profile.digest[:12]}), seed {plan.seed}"
@@ -300,7 +299,7 @@ def _bound(campaign: Campaign, *, interrupted: bool) -> JsonObject | None:
         "rate": upper_bound(generation.examples),
         "examples": generation.examples,
         "profile": plan.profile,
-        "profileDigest": PROFILES[plan.profile].digest,
+        "profileDigest": plan.drawn_from.digest,
         "seed": plan.seed,
     }
 

@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 import logging
-import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from runtimes.contract import RuntimeUnavailable, UnusableRuntime
 from runtimes.registry import check_runtime, known_runtimes, open_runtime, runtime_traits
-from tests.runtimes.third_party import GOOD, install
+from tests.runtimes.third_party import GOOD, forgotten, install
 
 NAMED = "the runtime 'mine' (entry point `mine = mine_rt:open_runtime` of mine-rt 1.5)"
 MEND = "mend that package or uninstall it; `parity --debug run` shows the traceback"
+__all__ = ["forgotten"]
+
 DECORATED = "from contextlib import asynccontextmanager\n@asynccontextmanager\n"
-
-
-@pytest.fixture(autouse=True)
-def forgotten() -> Iterator[None]:
-    """Each test imports its own `mine_rt`."""
-    yield
-    for name in [name for name in sys.modules if name.partition(".")[0] == "mine_rt"]:
-        del sys.modules[name]
-    importlib.invalidate_caches()
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
+from collections.abc import Iterator
 from pathlib import Path
 
-__all__ = ["GOOD", "install"]
+import pytest
+
+__all__ = ["GOOD", "forgotten", "install"]
 
 GOOD = "from runtimes.legacy import open_runtime\n"
 """The source of a runtime that works: our own engine under another name."""
@@ -26,3 +31,12 @@ def install(
     if source is not None:
         (folder / "mine_rt.py").write_text(source)
     return folder
+
+
+@pytest.fixture(autouse=True)
+def forgotten() -> Iterator[None]:
+    """Each test of a module that imports this one has a `mine_rt` of its own."""
+    yield
+    for name in [name for name in sys.modules if name.partition(".")[0] == "mine_rt"]:
+        del sys.modules[name]
+    importlib.invalidate_caches()

@@ -91,6 +91,19 @@ def test_what_does_not_need_it_goes_on(tmp_path: Path) -> None:
     assert (listed.returncode, listed.stderr) == (0, "")
 
 
+def test_what_it_says_that_it_cannot_do_is_not_drawn(tmp_path: Path) -> None:
+    traits = "from runtimes.contract import RuntimeTraits\nTRAITS = RuntimeTraits(features={})\n"
+    folder = install(tmp_path, GOOD + traits.format("frozenset({'interactive'})"))
+    words = ["--sample", "--seed", "3", "--examples", "25", "--json", "out.json"]
+
+    done = parity(folder, "generate", "--candidate", "mine", *words)
+
+    assert done.returncode == 0, done.stdout + done.stderr
+    missing = "compression, confirmations, fallback_handler, hooks, masking, next_speaker, reset"
+    assert f"not drawn: mine has no {missing}, resume, rewind, routing\n" in done.stderr
+    assert "undecided" not in done.stdout
+
+
 def test_a_runtime_that_works_is_judged(tmp_path: Path) -> None:
     done = parity(
         install(tmp_path, GOOD), "run", *CASES, "--candidate", "mine", "--no-keep", "-n", "2"
