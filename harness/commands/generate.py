@@ -211,7 +211,8 @@ def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
     waivers = load_waivers(waivers_file, as_of=day)
     plan = _plan(asked, waivers)
     # What is here now runs, whatever is here when it ends.
-    measured = {} if asked.json_file is None else evidence_facts((), waivers_file, day)
+    sides = (plan.control, plan.candidate)
+    measured = {} if asked.json_file is None else evidence_facts((), waivers_file, day, sides)
     folder = asked.found or FOUND
     check_writable_folder(folder, "--found")
     setup = CampaignSetup(
@@ -225,7 +226,7 @@ def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
     )
     repeat = _command(asked, plan)
     interrupted = False
-    with GenerationJournal(JOURNALS, plan, versions(), resume=asked.resume) as journal:
+    with GenerationJournal(JOURNALS, plan, versions(sides), resume=asked.resume) as journal:
         _say_begin(asked, plan, journal.resumed, len(journal.generation.blocks))
         with generation_progress(sys.stderr) as told:
             campaign = Campaign(plan, setup, journal, _known(folder, plan, journal.resumed), told)

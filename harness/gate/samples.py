@@ -11,6 +11,7 @@ from harness.gate.rules import SampleRule
 from harness.gate.scope import FOLDER, Judged, Scope, counted, listed
 from harness.scenarios.between import profile_between
 from harness.scenarios.profiles import PROFILES
+from harness.third_party import runtime_names
 
 __all__ = ["bound_in_words", "counted_samples", "judged_samples"]
 
@@ -98,7 +99,8 @@ def _is(run: SampleRun, rule: SampleRule) -> bool:
 
 
 def _stale(scope: Scope, run: SampleRun) -> list[str]:
-    moved = scope.moved(run.facts.components, "waivers")
+    theirs = runtime_names(run.control, run.candidate)
+    moved = scope.moved(run.facts.components, "waivers", *theirs)
     moved += scope.other_packages(run.facts.environment)
     known = run.profile in PROFILES
     now = profile_between(run.profile, run.control, run.candidate).digest if known else ""
