@@ -5,9 +5,9 @@ Read by the commands only; below them everybody is handed plain values.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from harness import inventory
 from harness.cassette.find import HTTP_FOLDER, SUFFIXES
@@ -24,7 +24,11 @@ from harness.inventory import (
     waivers_component,
 )
 from harness.sides import baseline_folder
+from harness.third_party import runtime_components
 from harness.versions import distributions
+
+if TYPE_CHECKING:
+    from harness.cassette.find import CassetteFile
 
 __all__ = [
     "code_checkout",
@@ -37,6 +41,7 @@ __all__ = [
     "default_corpus",
     "default_gates",
     "default_waivers",
+    "to_run",
     "trusted_roots",
     "versions",
 ]
@@ -111,9 +116,29 @@ def trusted_roots() -> tuple[Path, ...]:
     return (_HERE / "corpus", *(root / "cassettes" for root in _checkout()))
 
 
-def versions() -> Mapping[str, str]:
-    """What is being run: distributions by version, our own code by digest."""
-    return {"code": code_digest(), **distributions()}
+def to_run(
+    files: Iterable[CassetteFile], *, trust: bool
+) -> Iterator[tuple[CassetteFile, CassetteFile, bool]]:
+    """Yield each of `files`, with the file to run in its place and whether it may start processes.
+
+    With `trust`, which is the user's word for them, that is the file itself. Without it the
+    original of a bundled cassette is run in place of a copy, see `harness.cassette.trust`.
+    """
+    from harness.cassette.trust import trusted_source  # what it imports takes a while
+
+    roots = [root.resolve() for root in trusted_roots()]
+    for file in files:
+        source = None if trust else trusted_source(file, roots)
+        yield file, source or file, trust or source is not None
+
+
+def versions(sides: Iterable[str] = ()) -> Mapping[str, str]:
+    """What is being run: distributions by version, our own code by digest.
+
+    Of `sides` the runtimes of third parties, by digest as well.
+    """
+    theirs = {name: each.digest[:12] for name, each in runtime_components(sides).items()}
+    return {"code": code_digest(), **distributions(), **theirs}
 
 
 def code_digest() -> str:
@@ -126,13 +151,14 @@ def current_inventory(
 ) -> Inventory:
     """What a verdict over `cassettes`, as (name, file), would rest on as things stand.
 
-    Of `sides` those that are baselines count too, in what they have otherwise than the core's.
-    With the waivers of this file, the gates and the contract where they are looked for, and what
-    there is of the published core's baselines for these cassettes.
+    Of `sides` those that are baselines count too, in what they have otherwise than the core's, and
+    of those that are runtimes of third parties the packages. With the waivers of this file, the
+    gates and the contract where they are looked for, and what there is of the published core's
+    baselines for these cassettes.
     """
-    given = list(cassettes)
+    given, asked = list(cassettes), list(sides)
     gates, contract = default_gates(), default_contract()
-    kept = [folder for folder in map(baseline_folder, sides) if folder is not None]
+    kept = [folder for folder in map(baseline_folder, asked) if folder is not None]
     return Inventory(
         {
             **code_components(),
@@ -145,6 +171,7 @@ def current_inventory(
             "gates": files_component([] if gates is None else [(gates.name, gates)]),
             "contract": files_component([] if contract is None else [(contract.name, contract)]),
             "distributions": Component(installed_distributions()),
+            **runtime_components(asked),
         }
     )
 

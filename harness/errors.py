@@ -2,6 +2,7 @@
 
 HarnessError                  .exit_code
 ├── UsageError                2: the command line asks for what cannot be done
+│   └── UnusableSide          a runtime that it names is broken: no case can be judged
 ├── CassetteError             2: a cassette cannot be used; .file, .key, .problem, .mend
 │   ├── CassetteNotFound
 │   └── CassetteFormatError
@@ -26,6 +27,7 @@ __all__ = [
     "HarnessError",
     "LoadProblem",
     "ReplayFailure",
+    "UnusableSide",
     "UsageError",
     "in_short",
     "key_problem",
@@ -54,6 +56,13 @@ class UsageError(HarnessError):
         super().__init__(f"{problem}; {mend}" if mend else problem)
         self.problem = problem
         self.mend = mend
+
+
+class UnusableSide(UsageError):
+    """A runtime that the command line names is broken or of a wrong shape.
+
+    Unlike other errors in one case it ends the whole run: with that runtime no case can be judged.
+    """
 
 
 class CassetteError(HarnessError):

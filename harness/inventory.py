@@ -33,6 +33,7 @@ __all__ = [
     "code_digest",
     "environment",
     "files_component",
+    "files_of",
     "helpers_component",
     "installed_distributions",
     "layered_component",
@@ -128,7 +129,7 @@ def code_components() -> Mapping[str, Component]:
     """
     found: dict[str, dict[str, str]] = {name: {} for name in (*CODE, CATALOGUE)}
     for package in CODE:
-        for name, file in _walk(_PACKAGES / package, f"{package}/"):
+        for name, file in files_of(_PACKAGES / package, f"{package}/"):
             component = CATALOGUE if name.startswith(_FAULTS) else package
             found[component][name] = file_digest(file)
     return {name: Component(files) for name, files in found.items()}
@@ -283,7 +284,7 @@ def _node_version() -> str:
         return ""
 
 
-def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
+def files_of(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
     """Every file below `folder` with its name, sorted; caches and bundled data left out."""
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
@@ -294,6 +295,6 @@ def _walk(folder: Path, prefix: str) -> Iterator[tuple[str, Path]]:
         if entry.name in _LEFT_OUT or name in _DATA:
             continue
         if entry.is_dir():
-            yield from _walk(Path(entry.path), f"{name}/")
+            yield from files_of(Path(entry.path), f"{name}/")
         else:
             yield name, Path(entry.path)

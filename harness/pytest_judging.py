@@ -1,23 +1,25 @@
-"""What the pytest plugin has of `parity run`: judging one case, settling and keeping many.
-
-Imported with the first cassette that runs, as this costs what a run costs.
-"""
+"""What the pytest plugin has of `parity run`: its options, judging one case, and settling many."""
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
+from datetime import UTC, date, datetime
+from pathlib import Path
 
 from harness.canonical import printable
 from harness.cassette.find import CassetteFile
 from harness.commands.case_tasks import case_tasks
+from harness.commands.options import check_sides, check_writable_file, usual_limits
 from harness.commands.run_plan import RunPlan, header_of, inventory_of
 from harness.config import default_waivers
-from harness.errors import LoadProblem
+from harness.errors import LoadProblem, UsageError
 from harness.experiment.backend import real_backend
 from harness.experiment.case import CaseOutcome, CaseTask, judge
+from harness.experiment.limits import Limits
 from harness.experiment.pool import WorkerDied, on_demand, process_workers
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import load_waivers, settle
@@ -25,18 +27,76 @@ from harness.report.journal import Journal
 from harness.report.model import RunReport
 from harness.report.settled import reproducing_options, settled_report
 from harness.report.since import with_changes
-from harness.report.words import reasons
+from harness.report.words import headline, reasons, untrusted
 from harness.sides import baseline_folder
+from harness.triage.blame import blame
 
-__all__ = ["judging", "session_report", "settled_alone", "told"]
+__all__ = [
+    "asked_for",
+    "judging",
+    "session_lines",
+    "session_report",
+    "settled_alone",
+    "told",
+]
+
+
+def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) -> RunPlan:
+    """Read the options' texts; an empty one was not given.
+
+    Raises:
+        UsageError: one of them cannot be what was meant.
+        HarnessError: the waivers cannot be used.
+    """
+    now = datetime.now(UTC)
+    control, candidate = texts["control"] or "legacy", texts["candidate"] or "adk"
+    phase, repeat = texts["phase"] or None, texts["repeat"] or "1"
+    try:
+        limits = Limits.parse(texts["limits"]) if texts["limits"] else usual_limits()
+    except ValueError as error:
+        raise UsageError(f"--parity-limits: {error}; write it as {Limits()}") from error
+    if phase not in (None, "A", "B", "C"):
+        raise UsageError(f"--parity-phase {phase}: write A, B or C")
+    if not re.fullmatch(r"[1-9]|1[0-9]|20", repeat):
+        raise UsageError(f"--parity-repeat {repeat}: write a number from 1 to 20")
+    try:
+        as_of = date.fromisoformat(texts["as_of"]) if texts["as_of"] else now.date()
+    except ValueError as error:
+        problem = f"--parity-as-of {texts['as_of']}: write a day as 2026-01-31"
+        raise UsageError(problem) from error
+    journal = Path(texts["journal"]) if texts["journal"] else None
+    waivers = Path(texts["waivers"]) if texts["waivers"] else None
+    check_sides(real_backend(), control, candidate)
+    load_waivers(waivers, as_of=as_of)
+    check_writable_file(journal, "--parity-journal")
+    return RunPlan(
+        control=control,
+        candidate=candidate,
+        phase=phase,
+        expr=None,
+        # Of `tests/x.yaml::name` only the file is a path.
+        paths=tuple(Path(path.partition("::")[0]) for path in paths),
+        jobs=1,
+        limits=limits,
+        trust=trust,
+        repeat=int(repeat),
+        shard="",
+        last_failed=False,
+        resume=False,
+        journal=journal,
+        keep=False,
+        places={},
+        waivers_file=waivers,
+        as_of=as_of,
+        started_at=now,
+    )
 
 
 @contextmanager
 def judging(plan: RunPlan) -> Iterator[Callable[[CassetteFile], CaseOutcome]]:
     """What one cassette comes to, before waivers: a function of its file.
 
-    All cases run in one worker process, which a watchdog watches. It is forked when this is
-    entered, so it has what the session's conftest files have set up by then.
+    All cases run in one worker process, which a watchdog watches.
     """
     backend = replace(real_backend(), limits=plan.limits).repeated(plan.repeat)
     sides = [side for side in (plan.control, plan.candidate) if baseline_folder(side) is None]
@@ -128,3 +188,18 @@ def session_report(
         options=reproducing_options(header, plan.waivers_file),
     )
     return with_changes(report, inventory, waivers)
+
+
+def session_lines(report: RunReport) -> list[str]:
+    """What the end of a session says: whose problem it is, if any, what to type, the verdict."""
+    lines = [
+        f"waiver {status.id}: {status.state}"
+        for status in report.waivers
+        if status.state not in ("used", "unused")
+    ]
+    found = blame(report)
+    if found is not None:
+        lines.append(found.line)
+    if line := untrusted(report, "pytest --parity --parity-trust"):
+        lines.append(line)
+    return [*lines, headline(report)]

@@ -25,6 +25,7 @@ __all__ = [
     "RuntimeFactory",
     "RuntimeTraits",
     "RuntimeUnavailable",
+    "UnusableRuntime",
 ]
 
 
@@ -51,6 +52,13 @@ class RuntimeUnavailable(Exception):
         super().__init__(f"{problem}; {mend}")
         self.problem = problem
         self.mend = mend
+
+
+class UnusableRuntime(RuntimeUnavailable):
+    """A runtime's package cannot be imported, or is not what this module asks of a runtime.
+
+    What such a runtime does decides nothing, and no case can be judged with it.
+    """
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

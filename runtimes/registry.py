@@ -7,17 +7,25 @@ is asked for: google-adk alone takes most of a second.
 
 from __future__ import annotations
 
-import importlib
 import importlib.util
 from collections.abc import AsyncIterator, Collection, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from enum import StrEnum
-from importlib.metadata import entry_points
-from typing import Final, cast
+from importlib.metadata import EntryPoint, entry_points
+from typing import Final
 
 from agent_protocol.agent import AgentProtocol
 from runtimes.contract import Runtime, RuntimeFactory, RuntimeTraits
+from runtimes.loading import (
+    check_engine,
+    checked,
+    factory_of,
+    imported,
+    openable,
+    shaped_factory,
+    traits_of,
+)
 from services.bundle import Services
 from services.settings import AdkFlags
 
@@ -33,15 +41,15 @@ __all__ = [
     "open_runtime",
     "open_session",
     "runtime_factory",
+    "runtime_point",
     "runtime_traits",
     "warm_modules",
 ]
 
 _GROUP: Final = "parity.runtimes"
-_OURS: Final[Mapping[str, str]] = {
-    "legacy": "runtimes.legacy:open_runtime",
-    "adk": "runtimes.adk:open_runtime",
-    "upstream": "runtimes.upstream:open_runtime",
+_OURS: Final[Mapping[str, EntryPoint]] = {
+    name: EntryPoint(name, f"runtimes.{name}:open_runtime", _GROUP)
+    for name in ("legacy", "adk", "upstream")
 }
 
 
@@ -54,14 +62,14 @@ class UnknownRuntime(LookupError):
         self.known = known
 
 
-def _targets() -> dict[str, str]:
-    found = {entry.name: entry.value for entry in entry_points(group=_GROUP)}
+def _points() -> dict[str, EntryPoint]:
+    found = {point.name: point for point in entry_points(group=_GROUP)}
     return {**found, **_OURS}
 
 
 def known_runtimes() -> list[str]:
     """The names that `open_runtime` takes, sorted."""
-    return sorted(_targets())
+    return sorted(_points())
 
 
 def runtime_factory(name: str) -> RuntimeFactory:
@@ -69,16 +77,16 @@ def runtime_factory(name: str) -> RuntimeFactory:
 
     Raises:
         UnknownRuntime: there is none of that name.
+        UnusableRuntime: it cannot be imported, or is not shaped as a runtime.
     """
-    package, attribute = _located(name)
+    point = _point(name)
     _, at, variant = name.partition("@")
-    module = importlib.import_module(package)
     if not at:
-        return cast("RuntimeFactory", getattr(module, attribute))
-    make = getattr(module, "variant", None)
+        return factory_of(point)
+    make = getattr(imported(point), "variant", None)
     if make is None or not variant:
         raise UnknownRuntime(name, known_runtimes())
-    return cast("RuntimeFactory", make(variant))
+    return shaped_factory(point, make(variant))
 
 
 def runtime_traits(name: str) -> RuntimeTraits:
@@ -86,12 +94,9 @@ def runtime_traits(name: str) -> RuntimeTraits:
 
     Raises:
         UnknownRuntime: there is none of that name.
+        UnusableRuntime: it cannot be imported, or its traits are none.
     """
-    package, _ = _located(name)
-    module = importlib.import_module(package)
-    make = getattr(module, "traits", None)
-    traits = make(name.partition("@")[2] or None) if make else getattr(module, "TRAITS", None)
-    return traits if isinstance(traits, RuntimeTraits) else RuntimeTraits()
+    return traits_of(_point(name), name.partition("@")[2] or None)
 
 
 def check_runtime(name: str) -> None:
@@ -99,27 +104,36 @@ def check_runtime(name: str) -> None:
 
     Raises:
         UnknownRuntime: there is none of that name.
+        UnusableRuntime: it cannot be imported, or is not shaped as a runtime.
         RuntimeUnavailable: something that it needs is missing; says how to mend that.
     """
-    package, _ = _located(name)
-    check = getattr(importlib.import_module(package), "check", None)
-    if check is not None:
-        check(name.partition("@")[2] or None)
+    point = _point(name)
+    checked(point, name.partition("@")[2] or None)
+    runtime_factory(name)
+    runtime_traits(name)
+    if runtime_point(name) is not None:  # ours take time, and can be imported
+        for module in warm_modules([name]):
+            imported(point, module)
 
 
-def _located(name: str) -> tuple[str, str]:
-    """The package of a runtime and the name of its factory in it.
+def runtime_point(name: str) -> EntryPoint | None:
+    """The entry point of a runtime of a third party; `None` for ours and for an unknown name."""
+    base = name.partition("@")[0]
+    return None if base in _OURS else _points().get(base)
+
+
+def _point(name: str) -> EntryPoint:
+    """The entry point of a runtime.
 
     Raises:
         UnknownRuntime: there is none of that name.
     """
     base = name.partition("@")[0]
     # Ours come first, so they need no look at what is installed, which takes milliseconds.
-    target = _OURS.get(base) or _targets().get(base)
-    if target is None:
+    point = _OURS.get(base) or _points().get(base)
+    if point is None:
         raise UnknownRuntime(name, known_runtimes())
-    package, _, attribute = target.partition(":")
-    return package, attribute
+    return point
 
 
 def warm_modules(names: Collection[str]) -> list[str]:
@@ -127,13 +141,15 @@ def warm_modules(names: Collection[str]) -> list[str]:
 
     Raises:
         UnknownRuntime: there is none of one of the names.
+        UnusableRuntime: one of them cannot be imported.
     """
     found = []
     for name in names:
-        package, _ = _located(name)
-        found += [
-            module for module in (package, f"{package}.warm") if importlib.util.find_spec(module)
-        ]
+        module = imported(_point(name))
+        warm = f"{module.__name__}.warm"
+        found.append(module.__name__)
+        if hasattr(module, "__path__") and importlib.util.find_spec(warm):
+            found.append(warm)
     return found
 
 
@@ -143,8 +159,11 @@ async def open_runtime(name: str, services: Services) -> AsyncIterator[Runtime]:
 
     Raises:
         UnknownRuntime: there is none of that name.
+        UnusableRuntime: it cannot be imported, or is not shaped as a runtime.
     """
-    async with runtime_factory(name)(services) as runtime:
+    point = _point(name)
+    async with openable(point, runtime_factory(name)(services)) as runtime:
+        check_engine(point, runtime)
         yield runtime
 
 
@@ -156,6 +175,7 @@ async def open_agent(
 
     Raises:
         UnknownRuntime: there is none of that name.
+        UnusableRuntime: it cannot be imported, or is not shaped as a runtime.
     """
     async with open_runtime(name, services) as runtime:
         yield runtime.agent(prompt_id=prompt_id)

@@ -1,5 +1,8 @@
 """Which cassettes are trusted, and an early message for those that need it.
 
+A cassette is trusted if it lies in a trusted corpus, or if it is a copy of a cassette there. Of a
+copy the original is run, so that no file that lies beside the copy can change what is started.
+
 A cassette is code: the shell tool, hooks and MCP servers in it run commands. `starts_processes`
 reads a loaded cassette, macros expanded, and finds the plain cases before anything runs. It keeps
 nothing out: `harness.replay.confining` does, at the places where a run would start something.
@@ -9,25 +12,89 @@ Source: the cassette format, "Trust".
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from pathlib import Path
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path, PurePosixPath
 from typing import Final
 
+from harness.cassette.find import CassetteFile
 from harness.cassette.format import Cassette
 from harness.cassette.needs import function_calls
+from harness.cassette.variants import plain_name
+from harness.inventory import helpers_component
+from services.regular_files import open_regular
 from services.wire import Json, JsonObject
 
-__all__ = ["is_trusted", "starts_processes"]
+__all__ = ["starts_processes", "trusted_source"]
 
 _SHELL: Final = "run_shell_command"
 _COMMAND_SETTINGS: Final = ("toolDiscoveryCommand", "toolCallCommand", "mcpServerCommand")
 _AGENT_COMMANDS: Final = ("mcp_servers", "mcpservers", "hooks:")
+_BESIDE: Final = b"<CASSETTES>"
+"""What a cassette names the files of its root by."""
+_DEEPEST: Final = 8
+"""Folders below a corpus in which a cassette lies, at most."""
 
 
-def is_trusted(file: Path, roots: Iterable[Path]) -> bool:
-    """Whether `file`, links resolved, lies in one of the trusted corpora."""
-    place = file.resolve()
-    return any(place.is_relative_to(root.resolve()) for root in roots)
+def trusted_source(file: CassetteFile, corpora: Sequence[Path]) -> CassetteFile | None:
+    """The file of a trusted corpus that `file` is or that it equals byte for byte, else None.
+
+    Args:
+        file: The cassette as the user named it.
+        corpora: The folders of the trusted corpora, links resolved; one need not exist.
+
+    A caller that runs a cassette as a trusted one has to run the file that this returns, from its
+    `root`. A copy that names files beside it is trusted only if the programs beside it are equal
+    too: the user of an altered program would otherwise not see that the original is run.
+    """
+    place = file.path.resolve()
+    for corpus in corpora:
+        if place.is_relative_to(corpus):
+            return _at(place, corpus, file)
+        for candidate in _namesakes(file, corpus):
+            source = _at(candidate, corpus, file)
+            if source is not None and _is_copy(file, source):
+                return source
+    return None
+
+
+def _at(place: Path, corpus: Path, file: CassetteFile) -> CassetteFile | None:
+    """`file` as the one at `place`, below `corpus`; None where its name does not fit there."""
+    if file.root.resolve().is_relative_to(corpus):
+        return file
+    parts = PurePosixPath(plain_name(file.name)).parts
+    if place.with_suffix("").parts[-len(parts) :] != parts:
+        return None
+    return replace(file, path=place, root=place.parents[len(parts) - 1])
+
+
+def _namesakes(file: CassetteFile, corpus: Path) -> Iterator[Path]:
+    """Files below `corpus` that the end of the path of `file` leads to, links resolved."""
+    parts = file.path.absolute().parts
+    shortest = len(PurePosixPath(plain_name(file.name)).parts)
+    for length in range(shortest, min(len(parts), _DEEPEST + 1)):
+        candidate = corpus.joinpath(*parts[-length:])
+        if candidate.is_file() and (found := candidate.resolve()).is_relative_to(corpus):
+            yield found
+
+
+def _is_copy(file: CassetteFile, source: CassetteFile) -> bool:
+    try:
+        with open_regular(file.path) as copy, open_regular(source.path) as original:
+            if os.fstat(copy.fileno()).st_size != os.fstat(original.fileno()).st_size:
+                return False
+            content = original.read()
+            if copy.read(len(content) + 1) != content:
+                return False
+    except OSError:  # loading it says what is wrong
+        return False
+    return _BESIDE not in content or _helpers(file) == _helpers(source)
+
+
+def _helpers(file: CassetteFile) -> object:
+    """The programs beside the cassettes of the root that `file` is named from, by digest."""
+    return helpers_component([(plain_name(file.name), file.path)])
 
 
 def starts_processes(cassette: Cassette) -> str | None:

@@ -233,27 +233,25 @@ def _are_whole(plan: _Plan, files: Sequence[CassetteFile]) -> bool:
 def _observe_all(
     plan: _Plan, backend: Backend, files: Sequence[CassetteFile], jobs: int, tally: _Tally
 ) -> None:
-    from harness.cassette.trust import is_trusted
-    from harness.config import trusted_roots
+    from harness.config import to_run
     from harness.errors import LoadProblem
     from harness.experiment.case import BaselineTask
     from harness.experiment.case import baseline as baseline_one
     from harness.experiment.pool import WorkerDied, completed
     from harness.report.terminal import progress
 
-    roots = trusted_roots()
     tasks = [
         BaselineTask(
             backend=backend,
             name=file.name,
-            file=file.path,
-            root=file.root,
+            file=source.path,
+            root=source.root,
             runtime=plan.runtime,
             out=plan.out,
             check=plan.check,
-            trusted=plan.trust or is_trusted(file.path, roots),
+            trusted=trusted,
         )
-        for file in files
+        for file, source, trusted in to_run(files, trust=plan.trust)
     ]
     with ExitStack() as stack:
         bar = stack.enter_context(progress(len(tasks), sys.stderr))

@@ -127,21 +127,19 @@ def bisect(ctx: click.Context, /, **asked: Any) -> None:
 
 
 def _bisect(ctx: click.Context, plan: _Asked) -> int:
-    from harness.cassette.trust import is_trusted
-    from harness.config import default_waivers, trusted_roots
+    from harness.config import default_waivers, to_run
     from harness.parity.waivers import load_waivers
     from harness.triage.bisection import search
     from harness.triage.checkout import Checkout
     from harness.triage.judging import Judge
     from harness.triage.revision import Tracer
 
-    cassette = find_one(plan.cassette)
+    ((_, cassette, trusted),) = to_run([find_one(plan.cassette)], trust=plan.trust)
     runtime, control = _sides(ctx, plan)
     today: date = datetime.now(UTC).date()
     waivers = load_waivers(plan.waivers or default_waivers(), as_of=today)
     checkout = Checkout.at(plan.repository)
     good, bad = _ends(checkout, plan)
-    trusted = plan.trust or is_trusted(cassette.path, trusted_roots())
     with terminated_like_interrupted(), tempfile.TemporaryDirectory() as scratch:
         tracer = Tracer(
             cassette=Path(cassette.told).resolve(),

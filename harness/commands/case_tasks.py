@@ -37,24 +37,23 @@ def case_tasks(
         phase: Only the cassettes of this phase; the others are skipped.
         contract: The file of the behaviours that cassettes may declare; none is asked without it.
     """
-    from harness.cassette.trust import is_trusted
-    from harness.config import core_baselines, trusted_roots
+    from harness.config import core_baselines, to_run
     from harness.experiment.case import CaseTask
 
-    roots, core = trusted_roots(), core_baselines()
+    core = core_baselines()
     return [
         CaseTask(
             backend=backend,
             name=file.name,
-            file=file.path,
-            root=file.root,
+            file=source.path,
+            root=source.root,
             control=control,
             candidate=candidate,
             repeat=repeat,
-            trusted=trust or is_trusted(file.path, roots),
+            trusted=trusted,
             phase=phase,
             contract=contract,
             core=core,
         )
-        for file in files
+        for file, source, trusted in to_run(files, trust=trust)
     ]

@@ -272,22 +272,19 @@ def _run(
 def _measurement(
     plan: _Plan, setup: FaultsSetup, files: list[CassetteFile], waivers: Waivers, kept: Path
 ) -> Measurement:
-    from harness.cassette.trust import is_trusted
-    from harness.config import trusted_roots
+    from harness.config import to_run
     from harness.detection.measurement import Measurement
     from harness.experiment.backend import real_backend
 
     check_temporary_folder()
     backend = real_backend(plan.limits)
-    roots = trusted_roots()
+    sources = list(to_run(files, trust=plan.trust))
     core = setup.core if setup.core is not None else backend.check("upstream") is None
     return Measurement(
         backend=backend,
         catalogue=setup.catalogue,
-        files=tuple(files),
-        trusted=frozenset(
-            file.name for file in files if plan.trust or is_trusted(file.path, roots)
-        ),
+        files=tuple(source for _, source, _ in sources),
+        trusted=frozenset(file.name for file, _, trusted in sources if trusted),
         waivers=waivers,
         baselines=_baselines(plan),
         kept=kept,

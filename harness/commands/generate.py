@@ -212,7 +212,8 @@ def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
     waivers = load_waivers(waivers_file, as_of=day)
     plan = _plan(asked, waivers)
     # What is here now runs, whatever is here when it ends.
-    measured = {} if asked.json_file is None else evidence_facts((), waivers_file, day)
+    sides = (plan.control, plan.candidate)
+    measured = {} if asked.json_file is None else evidence_facts((), waivers_file, day, sides)
     folder = asked.found or FOUND
     check_writable_folder(folder, "--found")
     setup = CampaignSetup(
@@ -226,7 +227,7 @@ def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
     )
     repeat = _command(asked, plan)
     interrupted = False
-    with GenerationJournal(JOURNALS, plan, versions(), resume=asked.resume) as journal:
+    with GenerationJournal(JOURNALS, plan, versions(sides), resume=asked.resume) as journal:
         _say_begin(asked, plan, journal.resumed, len(journal.generation.blocks))
         with generation_progress(sys.stderr) as told:
             campaign = Campaign(plan, setup, journal, _known(folder, plan, journal.resumed), told)
@@ -310,7 +311,13 @@ def _command(asked: _Asked, plan: GenerationPlan) -> Sequence[str]:
 
 
 def _say_begin(asked: _Asked, plan: GenerationPlan, resumed: bool, blocks: int) -> None:
+    from harness.scenarios.between import left_out
+
     what = f"{plan.way} of {plan.profile}, seed {plan.seed}"
     until = in_words(asked.time_s) if asked.time_s is not None else f"{plan.examples} examples"
     after = f", going on after {blocks} blocks" if resumed else ""
     say(f"{what}: {plan.control} and {plan.candidate}, {until}{after}", err=True)
+    lacking = left_out(plan.profile, plan.control, plan.candidate)
+    if lacking:
+        told = "; ".join(f"{side} has no {', '.join(names)}" for side, names in lacking.items())
+        say(f"not drawn: {told}", err=True)

@@ -192,30 +192,28 @@ def _seams(ctx: click.Context, limits: Limits) -> OrdersSeams:
 
 
 def _tasks(files: Sequence[CassetteFile], seams: OrdersSeams, wanted: _Wanted) -> list[OrdersTask]:
-    from harness.cassette.trust import is_trusted
-    from harness.config import default_waivers, trusted_roots
+    from harness.config import default_waivers, to_run
     from harness.orders.case import OrdersTask
     from harness.parity.waivers import load_waivers
 
     day = datetime.now(UTC).date()
     waivers = load_waivers(wanted.waivers_file or default_waivers(), as_of=day)
     only = _places(wanted.only, len(files))
-    roots = trusted_roots()
     return [
         OrdersTask(
             backend=seams.backend,
             run=seams.run,
             name=file.name,
-            file=file.path,
-            root=file.root,
+            file=source.path,
+            root=source.root,
             control=wanted.control,
             candidate=wanted.candidate,
             most=wanted.most,
             waivers=waivers,
-            trusted=wanted.trust or is_trusted(file.path, roots),
+            trusted=trusted,
             only=only,
         )
-        for file in files
+        for file, source, trusted in to_run(files, trust=wanted.trust)
     ]
 
 

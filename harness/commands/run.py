@@ -197,7 +197,9 @@ def _last_failed(plan: RunPlan, backend: Backend) -> int:
     files = [file for file in chosen if file.name in failed]
     if not files:
         raise UsageError("none of these cases is among the cassettes", "name where they are")
-    return _run(plan, backend, files, None)
+    # The journal names what was chosen: the cassettes that were left out are not gone.
+    these = replace(plan, paths=tuple(Path(file.told) for file in files))
+    return _run(these, backend, files, None)
 
 
 def _run(

@@ -176,21 +176,20 @@ def _check(plan: _Plan) -> None:
 
 
 def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
-    from harness.cassette.trust import is_trusted
-    from harness.config import default_waivers, trusted_roots
+    from harness.config import default_waivers
     from harness.parity.waivers import load_waivers
     from harness.scenarios.judging import Judging
     from harness.scenarios.shrinking import size_of
     from harness.scenarios.shrinking.sizes import content_digest
 
-    loaded, document = load_shrinkable(plan.cassette, trust=plan.trust, out=plan.root)
+    loaded, document, trusted = load_shrinkable(plan.cassette, trust=plan.trust, out=plan.root)
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=datetime.now(UTC).date())
     how = Judging(
         control=plan.control,
         candidate=plan.candidate,
         waivers=waivers,
         fault=plan.fault,
-        trusted=plan.trust or is_trusted(plan.cassette, trusted_roots()),
+        trusted=trusted,
     )
     with judging(loaded, how, usual_limits()) as judge:
         trial = judge(document)

@@ -40,8 +40,8 @@ def head_of(file: Path) -> KnownFinding | None:
         return None  # loading it will say why
 
 
-def load_shrinkable(file: Path, *, trust: bool, out: Path) -> tuple[Cassette, JsonObject]:
-    """A cassette, and its document as its file has it: macros stay short.
+def load_shrinkable(file: Path, *, trust: bool, out: Path) -> tuple[Cassette, JsonObject, bool]:
+    """A cassette, its document as its file has it (macros stay short), and whether it is trusted.
 
     Args:
         file: One file.
@@ -55,31 +55,31 @@ def load_shrinkable(file: Path, *, trust: bool, out: Path) -> tuple[Cassette, Js
     from harness.cassette.document import parse_document, read_text
     from harness.cassette.find import find_cassettes
     from harness.cassette.format import Cassette
-    from harness.cassette.trust import is_trusted, starts_processes
+    from harness.cassette.trust import starts_processes
     from harness.cassette.variants import as_variant, variant_of
-    from harness.config import trusted_roots
+    from harness.config import to_run
     from harness.http.case import load_case
 
     if file.is_dir():
         raise UsageError(f"{file} is a folder", "name one cassette")
-    (found,) = find_cassettes([file])
+    ((named, found, trusted),) = to_run(find_cassettes([file]), trust=trust)
     loaded = load_case(found.path, found.root)
     variant = variant_of(found.name)
     if not isinstance(loaded, Cassette):
         problem = f"{file} is recorded HTTP traffic, which cannot be shrunk"
         raise UsageError(problem, "name a cassette; see `parity list`")
     reason = starts_processes(loaded)
-    if reason is not None and not trust and not is_trusted(found.path, trusted_roots()):
+    if reason is not None and not trusted:
         raise UsageError(f"not run: {reason}", "give --trust if you trust the cassette")
-    if _BESIDE in repr(loaded.document) and out.resolve() != loaded.root.resolve():
+    if _BESIDE in repr(loaded.document) and out.resolve() != named.root.resolve():
         problem = f"{loaded.name} names files beside it by {_BESIDE}"
-        raise UsageError(problem, f"write it to {loaded.root}/FAMILY/NAME.yaml with --out")
+        raise UsageError(problem, f"write it to {named.root}/FAMILY/NAME.yaml with --out")
     text = read_text(found.path)
     document: JsonObject = parse_document(text, strict_json=found.path.suffix == ".json")
     if variant is not None:  # what is left of it says itself what is other in it
         loaded = replace(as_variant(loaded, variant), name=loaded.name)
         document["session"] = loaded.document["session"]
-    return loaded, document
+    return loaded, document, trusted
 
 
 @contextmanager

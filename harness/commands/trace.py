@@ -69,8 +69,7 @@ def trace(
     Exit codes: 0 every run was observed; 2 wrong usage, or a file that cannot be loaded; 3 a run
     was not observed.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.cassette.trust import is_trusted
-    from harness.config import trusted_roots
+    from harness.config import to_run
     from harness.experiment.case import TraceTask
 
     backend = backend_of(ctx, limits)
@@ -80,18 +79,17 @@ def trace(
     if out is None and len(files) > 1:
         problem = f"{len(files)} traces do not fit on standard output"
         raise UsageError(problem, "name a folder for them with --out")
-    roots = trusted_roots()
     tasks = [
         TraceTask(
             backend=backend,
             name=file.name,
-            file=file.path,
-            root=file.root,
+            file=source.path,
+            root=source.root,
             runtime=runtime,
             out=out,
-            trusted=trust or is_trusted(file.path, roots),
+            trusted=trusted,
         )
-        for file in files
+        for file, source, trusted in to_run(files, trust=trust)
     ]
     try:
         ctx.exit(_trace_all(tasks, backend, worker_count(jobs)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, Protocol
@@ -177,8 +178,11 @@ def _check(name: str) -> tuple[str, str] | None:
 
 
 def _preload(names: Collection[str]) -> None:
-    for module in _modules(names):
-        importlib.import_module(module)
+    from runtimes.contract import UnusableRuntime
+
+    with suppress(UnusableRuntime):  # opening it says what is wrong
+        for module in _modules(names):
+            importlib.import_module(module)
 
 
 def _modules(names: Collection[str]) -> list[str]:

@@ -26,7 +26,7 @@ from harness.baseline.stale import staleness
 from harness.cassette.variants import variant_of
 from harness.coverage.contract import Contract, load_contract
 from harness.coverage.declared import declared_remarks
-from harness.errors import CassetteError, HarnessError, LoadProblem, in_short
+from harness.errors import CassetteError, HarnessError, LoadProblem, UnusableSide, in_short
 from harness.experiment.backend import Backend, LoadedCassette
 from harness.experiment.shareable import compared_without_secrets
 from harness.parity.compare import compare_repeated
@@ -37,6 +37,7 @@ from harness.replay.observation import Observation
 from harness.replay.trace import trace_json
 from harness.sides import baseline_folder, hands_over
 from harness.whole_file import write_whole
+from runtimes.contract import UnusableRuntime
 
 __all__ = [
     "BaselineTask",
@@ -307,12 +308,17 @@ def guarded(
     act: Callable[[LoadedCassette], Outcome],
     undecided: Callable[[str], Outcome],
 ) -> Outcome | LoadProblem:
-    """Load a task's cassette, in its variant, and do something with it; never raises.
+    """Load a task's cassette, in its variant, and do something with it.
+
+    What goes wrong with this case alone is what came of it.
 
     Args:
         task: what to load, and whether it is trusted.
         act: what to do with it.
         undecided: makes the outcome of a reason why nothing came of it.
+
+    Raises:
+        UnusableSide: a runtime of the task cannot be used, for this case or any other.
     """
     try:
         cassette = task.backend.load(task.file, task.root)
@@ -329,6 +335,8 @@ def guarded(
             return undecided(f"not run: {reason}; give --trust if you trust the cassette")
         with confining(not task.trusted):
             return act(cassette)
+    except UnusableRuntime as unusable:
+        raise UnusableSide(unusable.problem, unusable.mend) from unusable
     except BaselineFormatError as error:
         return LoadProblem(file=str(error.file), message=str(error))
     except HarnessError as error:

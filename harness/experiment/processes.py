@@ -42,6 +42,8 @@ _GRACE_S: Final = 5.0
 _HELD_BACK: Final = (signal.SIGINT, signal.SIGTERM)
 _LAST: Final = -1000
 """The priority of what is done when everything else of the interpreter's end is."""
+_FIRST: Final = ("parity_entry.ours_first", with_parent.__name__)
+"""What a server imports before anything else, where this process has imported it."""
 _until_the_end: Final = ExitStack()
 
 Result = TypeVar("Result")
@@ -141,7 +143,8 @@ def _context(
             backend.preload(runtimes)
         return multiprocessing.get_context("fork")
     context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload([with_parent.__name__, *backend.modules(runtimes), *modules])
+    first = [name for name in _FIRST if name in sys.modules]
+    context.set_forkserver_preload([*first, *backend.modules(runtimes), *modules])
     _start_server(context)
     return context
 
@@ -164,9 +167,10 @@ def _start_server(context: ForkServerContext) -> None:
         os.environ[with_parent.PARENT] = str(os.getpid())
     _guard_sockets()
     try:
-        with _silent():
-            resource_tracker.ensure_running()
-        forkserver.ensure_running()
+        with with_parent.server_environment():
+            with _silent():
+                resource_tracker.ensure_running()
+            forkserver.ensure_running()
     except OSError as error:  # most often a TMPDIR too long for the name of a socket
         problem = f"the server of workers cannot listen in {tempfile.gettempdir()}: {error}"
         raise UsageError(

@@ -51,16 +51,21 @@ class Facts:
 
 
 def evidence_facts(
-    cassettes: Iterable[tuple[str, Path]], waivers: Path | None, day: date
+    cassettes: Iterable[tuple[str, Path]],
+    waivers: Path | None,
+    day: date,
+    sides: Iterable[str] = (),
 ) -> JsonObject:
     """What a measurement made now over `cassettes`, as (name, file), says of itself.
+
+    `sides` are those that it compares, as the command line names them.
 
     Reads all that it names, which takes a tenth of a second or two: once per measurement.
     """
     from harness.config import current_inventory
     from harness.inventory import environment
 
-    inventory = current_inventory(cassettes, waivers)
+    inventory = current_inventory(cassettes, waivers, sides)
     facts = Facts(as_of=day, components=inventory.digests, environment=environment())
     return facts.to_json()
 

@@ -16,7 +16,7 @@ from pydantic import Field, ValidationError, field_validator, model_validator
 
 from harness.canonical import sha256_hex
 from harness.errors import HarnessError, UsageError, key_problem
-from harness.gate.rules import Phase, PhaseGates, Profile, Table, Text
+from harness.gate.rules import LegRule, Phase, PhaseGates, Profile, SampleRule, Table, Text
 from harness.gate.weak_keys import is_weak_key
 from services.regular_files import open_regular
 
@@ -95,6 +95,15 @@ class Gates(Table):
     signing: Signing
     phase: Mapping[Phase, PhaseGates]
     digest: str = ""
+
+    @property
+    def runtimes(self) -> tuple[str, ...]:
+        """The sides of all legs and samples that it asks for, each once."""
+        rules: list[LegRule | SampleRule] = []
+        for phase in self.phase.values():
+            rules += [*phase.leg, *phase.pull_request.sample, *phase.release.sample]
+        sides = (side for rule in rules for side in (rule.control, rule.candidate))
+        return tuple(dict.fromkeys(sides))
 
     def of_phase(self, phase: str) -> PhaseGates:
         """What a phase asks for.

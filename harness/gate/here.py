@@ -97,7 +97,9 @@ def here(
         changes=changes,
         contract=load_contract(default_contract()),
         cassettes=tuple(cassettes),
-        current=current_inventory([(each.name, each.path) for each in cassettes], waived),
+        current=current_inventory(
+            [(each.name, each.path) for each in cassettes], waived, policy.gates.runtimes
+        ),
         as_of=as_of,
         seed=_commit_seed(),
     )

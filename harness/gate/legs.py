@@ -17,6 +17,7 @@ from harness.gate.scope import Judged, Scope, counted, listed
 from harness.inventory import HELPERS
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus, settle
+from harness.third_party import runtime_names
 from runtimes.published import DEFAULT_VERSION
 
 __all__ = ["LegSeen", "judged_legs", "seen_legs"]
@@ -105,7 +106,9 @@ def _fresh(scope: Scope, rule: LegRule) -> list[LegRun]:
 
 
 def _stale(scope: Scope, run: LegRun) -> list[str]:
-    return scope.moved(run.record.header.components, "corpus", HELPERS, "baselines")
+    header = run.record.header
+    theirs = runtime_names(header.control, header.candidate)
+    return scope.moved(header.components, "corpus", HELPERS, "baselines", *theirs)
 
 
 def _most_complete_first(runs: Iterable[LegRun]) -> list[LegRun]:

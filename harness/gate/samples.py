@@ -9,7 +9,9 @@ from harness.gate.answer import Measurement, Reason, ReasonKind, Sample
 from harness.gate.measurements import SampleRun
 from harness.gate.rules import SampleRule
 from harness.gate.scope import Judged, Scope, counted, listed
+from harness.scenarios.between import profile_between
 from harness.scenarios.profiles import PROFILES
+from harness.third_party import runtime_names
 
 __all__ = ["bound_in_words", "counted_samples", "judged_samples"]
 
@@ -97,10 +99,12 @@ def _is(run: SampleRun, rule: SampleRule) -> bool:
 
 
 def _stale(scope: Scope, run: SampleRun) -> list[str]:
-    moved = scope.moved(run.facts.components, "waivers")
+    theirs = runtime_names(run.control, run.candidate)
+    moved = scope.moved(run.facts.components, "waivers", *theirs)
     moved += scope.other_packages(run.facts.environment)
-    profile = PROFILES.get(run.profile)
-    if profile is None or profile.digest != run.profile_digest:
+    known = run.profile in PROFILES
+    now = profile_between(run.profile, run.control, run.candidate).digest if known else ""
+    if now != run.profile_digest:
         moved.append("weights of the profile")
     return moved
 

@@ -19,7 +19,6 @@ from harness.parity.verdict import CaseVerdict
 from harness.progress import Pace, so_far
 from harness.report.model import ExitCode
 from harness.scenarios.generation import WORKER_DIED, upper_bound
-from harness.scenarios.profiles import PROFILES
 from harness.scenarios.trial import UNDECIDED
 from harness.screen import Screen
 from services.redaction import redacted_value
@@ -157,7 +156,7 @@ def show_generation(
     """Write the summary. `repeat` is the command line that draws the same examples again."""
     console = Screen(stream)
     plan, generation = campaign.plan, campaign.generation
-    profile = PROFILES[plan.profile]
+    profile = plan.drawn_from
     console.print(
         escape(
             f"{plan.way}: profile {profile.name} ({profile.digest[:12]}), seed {plan.seed}"
@@ -309,7 +308,7 @@ def _bound(campaign: Campaign, *, interrupted: bool) -> JsonObject | None:
         "rate": upper_bound(generation.examples),
         "examples": generation.examples,
         "profile": plan.profile,
-        "profileDigest": PROFILES[plan.profile].digest,
+        "profileDigest": plan.drawn_from.digest,
         "seed": plan.seed,
     }
 

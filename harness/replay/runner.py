@@ -34,6 +34,7 @@ from runtimes.contract import (
     RuntimeBroken,
     RuntimeTraits,
     RuntimeUnavailable,
+    UnusableRuntime,
 )
 from runtimes.registry import open_runtime, runtime_factory
 from services.clock import VirtualClock, virtual_loop
@@ -82,6 +83,7 @@ def run_cassette(
         TelemetryError: `telemetry` asks for what cannot be had.
         ReplayFailure: the machine lacks something, so that nothing can be said of the run.
         UnknownRuntime: there is no runtime of that name.
+        UnusableRuntime: its package is broken.
         KeyboardInterrupt: the user's; children have ended and the run's folder is gone.
     """
     for engine in engines_of(runtime):
@@ -155,6 +157,9 @@ async def _play(run: _Run, clock: VirtualClock, deadline_s: float) -> None:
     except Exception as error:  # noqa: BLE001 - whatever a runtime lets out is an observation
         notice(error)
         leaves = list(_leaves(error))
+        for leaf in leaves:
+            if isinstance(leaf, UnusableRuntime):
+                raise leaf from None
         run.broken = any(isinstance(leaf, _NOT_ITS_DOING) for leaf in leaves)
         run.error = "; ".join(dict.fromkeys(map(_in_words, leaves)))
     finally:

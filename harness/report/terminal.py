@@ -17,7 +17,17 @@ from rich.table import Table
 from harness.parity.verdict import CaseVerdict
 from harness.report.model import Finding, RunReport
 from harness.report.progress import CaseProgress, progress
-from harness.report.words import behaviours, counts, headline, in_short, inert, look_in, reasons
+from harness.report.words import (
+    behaviours,
+    counts,
+    headline,
+    in_short,
+    inert,
+    look_in,
+    reasons,
+    untrusted,
+    untrusted_cases,
+)
 from harness.screen import Screen
 from harness.triage.blame import blame
 from services.redaction import told
@@ -186,7 +196,11 @@ def _show_remarks(report: RunReport, console: Console, verbose: bool) -> None:
 
 
 def _show_inconclusive(report: RunReport, console: Console) -> None:
-    cases = [case for case in report.cases if case.verdict is CaseVerdict.INCONCLUSIVE]
+    if line := untrusted(report):
+        console.print(_safe(line), style="yellow")
+    known = {case.cassette for case in untrusted_cases(report)}
+    undecided = (case for case in report.cases if case.verdict is CaseVerdict.INCONCLUSIVE)
+    cases = [case for case in undecided if case.cassette not in known]
     for case in cases[:_LISTED]:
         line = f"inconclusive: {case.cassette}: {in_short(report, case)}"
         console.print(_safe(line), style="yellow")

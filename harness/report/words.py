@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from typing import Final
 
@@ -11,6 +12,7 @@ from harness.explain.model import Explanation
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.model import Finding, RunReport
 from harness.triage.clusters import package_of
+from harness.triage.signs import UNTRUSTED, sign_of
 from services.redaction import redacted
 
 __all__ = [
@@ -22,9 +24,12 @@ __all__ = [
     "inert",
     "look_in",
     "reasons",
+    "untrusted",
+    "untrusted_cases",
 ]
 
 _NAMED: Final = 8
+_UNTRUSTED_NAMED: Final = 5
 
 
 def explanation(report: RunReport, case: CaseResult) -> Explanation:
@@ -83,6 +88,45 @@ def behaviours(report: RunReport, *, named: bool = True) -> str:
     words = f"{len(touched)}{known} behaviours touched"
     ids = " ".join(touched[:_NAMED]) + (" …" if len(touched) > _NAMED else "")
     return printable(f"{words}: {ids}" if named else words)
+
+
+def untrusted_cases(report: RunReport) -> list[CaseResult]:
+    """The cases that decide nothing because their cassettes are not trusted."""
+    undecided = (case for case in report.cases if case.verdict is CaseVerdict.INCONCLUSIVE)
+    return [case for case in undecided if sign_of(case) is UNTRUSTED]
+
+
+def untrusted(report: RunReport, command: str = "") -> str:
+    """Which cassettes are not trusted, and the command that trusts them; empty without any.
+
+    Without `command` that is the `parity run` of the report, with `--trust`.
+    """
+    names = [case.cassette for case in untrusted_cases(report)]
+    if not names:
+        return ""
+    named = ", ".join(names[:_UNTRUSTED_NAMED])
+    more = len(names) - _UNTRUSTED_NAMED
+    listed = f"{named} and {more} more" if more > 0 else named
+    what = "1 case" if len(names) == 1 else f"{len(names)} cases"
+    typed = command or shlex.join(["parity", "run", *_again(report), "--trust"])
+    line = f"not trusted: {what} ({listed}); if you trust the cassettes: {typed}"
+    return printable(redacted(line))
+
+
+def _again(report: RunReport) -> list[str]:
+    """The words that choose the same cases between the same sides, but for `--shard`."""
+    header = report.header
+    words = [] if header is None else list(header.paths)
+    if header is not None and header.expr is not None:
+        words += ["-k", header.expr]
+    if header is not None and header.phase is not None:
+        words += ["--phase", header.phase]
+    for option, side, usual in (
+        ("--control", report.control, "legacy"),
+        ("--candidate", report.candidate, "adk"),
+    ):
+        words += [option, side] if side != usual else []
+    return words
 
 
 def look_in(report: RunReport, finding: Finding) -> str:

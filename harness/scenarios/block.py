@@ -11,9 +11,9 @@ from typing import Any
 
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import Waivers
+from harness.scenarios.between import profile_between
 from harness.scenarios.drawing import DrawnScenario, Way, block_seed, draw_block
 from harness.scenarios.judging import Judging
-from harness.scenarios.profiles import PROFILES
 from services.wire import JsonObject
 
 __all__ = [
@@ -187,7 +187,7 @@ def run_block(task: BlockTask) -> BlockDone:
 
 
 def _draw(task: BlockTask, look_at: Callable[[DrawnScenario], None]) -> None:
-    profile = PROFILES[task.profile]
+    profile = profile_between(task.profile, task.control, task.candidate)
     seed = block_seed(task.seed, profile, task.number)
     draw_block(task.way, profile, seed, task.examples, look_at)
 

@@ -33,6 +33,10 @@ class Chooser:
         self._whole = whole
         self._weights = weights or {}
 
+    def draws(self, feature: str) -> bool:
+        """Whether a scenario may need this feature; a profile may exclude it under `features`."""
+        return self._weights.get("features", {}).get(feature, 1) > 0
+
     def whole(self, low: int, high: int) -> int:
         """A whole number, `low` and `high` included; `low` is the plainest."""
         return low if low == high else self._whole(low, high)

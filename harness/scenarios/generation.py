@@ -15,9 +15,10 @@ from enum import StrEnum
 from harness.canonical import canonical, sha256_hex
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import Waivers
+from harness.scenarios.between import profile_between
 from harness.scenarios.block import BLOCK_EXAMPLES, BlockDone, BlockTask, Finding
 from harness.scenarios.drawing import Way
-from harness.scenarios.profiles import PROFILES
+from harness.scenarios.profiles import Profile
 from services.wire import JsonObject
 
 __all__ = [
@@ -53,12 +54,17 @@ class GenerationPlan:
     """How many scenarios; `None` goes on until `enough` says so."""
 
     @property
+    def drawn_from(self) -> Profile:
+        """The weights that are drawn by: the profile, without what a side cannot do."""
+        return profile_between(self.profile, self.control, self.candidate)
+
+    @property
     def facts(self) -> JsonObject:
         """What makes two runs the same run: which examples, between whom."""
         return {
             "way": self.way,
             "profile": self.profile,
-            "profileDigest": PROFILES[self.profile].digest,
+            "profileDigest": self.drawn_from.digest,
             "seed": self.seed,
             "examples": self.examples,
             "control": self.control,

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from harness.cassette.problems import FormatProblem
-from harness.errors import HarnessError, in_short
+from harness.errors import HarnessError, UnusableSide, in_short
 from harness.faults.fault import Fault
 from harness.parity.waivers import Waivers
 from harness.replay.confining import confining
 from harness.scenarios.byte_level import byte_trial, fits_bytes
 from harness.scenarios.trial import Trial, try_document
-from runtimes.contract import RuntimeTraits
+from runtimes.contract import RuntimeTraits, UnusableRuntime
 from runtimes.registry import runtime_traits
 from services.wire import JsonObject
 
@@ -49,9 +49,15 @@ class Judging:
         return try_document(document, *sides, self.waivers, fault=fault_named(self.fault))
 
     def judge_or_say(self, document: JsonObject) -> Trial:
-        """The same, but whatever goes wrong is what came of it: one scenario must stop no other."""
+        """The same, but whatever goes wrong is what came of it: one scenario must stop no other.
+
+        Raises:
+            UnusableSide: a runtime cannot be used, for this scenario or any other.
+        """
         try:
             return self.judge(document)
+        except UnusableRuntime as unusable:
+            raise UnusableSide(unusable.problem, unusable.mend) from unusable
         except FormatProblem as problem:
             reason = f"what was drawn is no cassette: {problem}"
         except HarnessError as error:

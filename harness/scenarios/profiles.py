@@ -7,13 +7,36 @@ profile's digest goes wherever the bound goes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from harness.canonical import canonical, sha256_hex
 
 __all__ = ["PROFILES", "Profile"]
+
+_WITHOUT: Final[Mapping[str, Mapping[str, Mapping[str, int]]]] = {
+    "compression": {
+        "features": {"compression": 0},
+        "chances": {"set_compressionThreshold": 0},
+        "between": {"compress": 0},
+    },
+    "confirmations": {"chances": {"confirms": 0}},
+    "fallback_handler": {"chances": {"fallback_handler": 0}},
+    "hooks": {"chances": {"set_hooks": 0}},
+    "interactive": {"chances": {"interactive": 0}},
+    "masking": {"chances": {"set_masking": 0}},
+    "next_speaker": {"chances": {"set_skipNextSpeakerCheck": 0}},
+    "reset": {"between": {"reset": 0}},
+    "resume": {"between": {"resume_self": 0}},
+    "rewind": {"between": {"rewind": 0}},
+    "routing": {"model": {"auto-gemini-2.5": 0, "auto-gemini-3": 0}},
+    "steering": {"chances": {"steering": 0}, "during": {"hint": 0}},
+    "subagents": {"chances": {"agents": 0}},
+}
+"""Feature of cassettes → the weights with which no scenario needs it; the others are not drawn."""
+_UNLESS_ASKED: Final = frozenset({"subagents", "steering"})
+"""Features that are drawn only where a profile asks for agents."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +53,20 @@ class Profile:
     def digest(self) -> str:
         """SHA-256 of the weights: which distribution was drawn from."""
         return sha256_hex(canonical({name: dict(each) for name, each in self.weights.items()}))
+
+    def drawn_of(self, features: Collection[str]) -> list[str]:
+        """Those of `features` (of `harness.cassette.needs`) that its scenarios may need, sorted."""
+        agents = self.weights.get("chances", {}).get("agents", 0) > 0
+        known = _WITHOUT if agents else _WITHOUT.keys() - _UNLESS_ASKED
+        return sorted(set(features) & set(known))
+
+    def without(self, features: Collection[str]) -> Profile:
+        """The same profile, none of whose scenarios needs one of `features`."""
+        weights = {choice: dict(each) for choice, each in self.weights.items()}
+        for feature in self.drawn_of(features):
+            for choice, changed in _WITHOUT[feature].items():
+                weights.setdefault(choice, {}).update(changed)
+        return replace(self, weights=weights)
 
 
 def _profiles(*found: Profile) -> Mapping[str, Profile]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from harness.errors import HarnessError, in_short
 from harness.parity.verdict import CaseResult
+from harness.scenarios.between import profile_between
 from harness.scenarios.judging import Judging
 from harness.scenarios.shrinking import shrink, tidied
 from services.clock import SystemClock
@@ -51,7 +52,7 @@ def run_shrink(task: ShrinkTask) -> Smaller:
             fingerprint=task.fingerprint,
             enough=_after(task.time_s),
             choices=task.choices,
-            profile=task.profile,
+            profile=profile_between(task.profile, task.how.control, task.how.candidate),
         )
     except HarnessError as error:
         return Smaller(words=f"not shrunk: {error}")

@@ -222,7 +222,7 @@ def _touched_runtimes(
     if since is None or not since.green or since.kinds & OURS != {ChangeKind.RUNTIMES}:
         return []
     sides = dict.fromkeys((_control(report, cases), _candidate(report, cases)))
-    folders = {file.split("/")[1] for file in since.files}
+    folders = {file.split("/")[1] for file in since.files} | since.third_party
     found = [side for side in sides if side.partition("@")[0] in folders]
     # What lies between the folders, or in a third one, could be of either.
     return found if len(folders) == len(found) else []

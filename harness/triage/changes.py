@@ -12,7 +12,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from harness.canonical import printable
-from harness.inventory import Component, Inventory, changes
+from harness.inventory import HELPERS, Component, Inventory, changes
+from harness.third_party import RUNTIME
 
 if TYPE_CHECKING:  # a report holds changes, and a journal what reports are made of
     from harness.journal_header import JournalHeader
@@ -51,7 +52,7 @@ class ChangeKind(StrEnum):
 
 
 OURS: Final = frozenset({ChangeKind.RUNTIMES, ChangeKind.SERVICES, ChangeKind.HARNESS})
-"""Changes of this project's own code."""
+"""Changes of this project's own code, and of a third party's runtime."""
 
 _COMPONENTS: Final[Mapping[str, ChangeKind]] = {
     "runtimes": ChangeKind.RUNTIMES,
@@ -62,6 +63,8 @@ _COMPONENTS: Final[Mapping[str, ChangeKind]] = {
     "waivers": ChangeKind.WAIVERS,
     "baselines": ChangeKind.BASELINES,
 }
+_BY_CASE: Final = frozenset({"corpus", "baselines", HELPERS})
+"""The components whose files are of the cassettes that were chosen."""
 _PACKAGES: Final = "distributions"
 """The component whose names are packages, and whose digests are versions."""
 _ENVIRONMENT: Final[Mapping[str, ChangeKind]] = {
@@ -137,9 +140,16 @@ class Changes:
             name
             for change in self.changes
             if change.kind in OURS and change.names is not None
+            if not change.what.startswith(RUNTIME)
             for name in change.names
         ]
         return tuple(found)
+
+    @property
+    def third_party(self) -> frozenset[str]:
+        """The runtimes of third parties whose packages changed, by name."""
+        names = (each.what for each in self.changes if each.what.startswith(RUNTIME))
+        return frozenset(name.removeprefix(RUNTIME) for name in names)
 
     def lines(self) -> list[str]:
         """As told to people: a head, then a line for each change, then the commits."""
@@ -162,10 +172,12 @@ def changes_between(
 ) -> tuple[Change, ...]:
     """In what two runs differ; the day, the shard and where the files lie are no difference."""
     before, after = was[0], now[0]
+    # Of runs over different cassettes, one that only one of them chose is neither new nor gone.
+    alike = _chosen(before) == _chosen(after)
     found = [
-        *_of_components(was[1], now[1]),
+        *_of_components(was[1], now[1], alike=alike),
         *_of_texts(_packages(*was), _packages(*now), _ENVIRONMENT, ChangeKind.DISTRIBUTION),
-        *_of_texts(before.made_of, after.made_of, {}, ChangeKind.BASELINES),
+        *(_of_texts(before.made_of, after.made_of, {}, ChangeKind.BASELINES) if alike else ()),
         *_of_texts(_asked(before), _asked(after), {}, ChangeKind.ASKED),
     ]
     known = {**before.environment, **after.environment}
@@ -176,16 +188,25 @@ def changes_between(
     )
 
 
-def _of_components(was: Inventory, now: Inventory) -> Iterator[Change]:
+def _chosen(header: JournalHeader) -> object:
+    """How the cassettes of a run were chosen."""
+    return header.paths, header.expr, header.phase
+
+
+def _of_components(was: Inventory, now: Inventory, *, alike: bool) -> Iterator[Change]:
     for name in dict.fromkeys([*was.components, *now.components]):
         before = was.components.get(name, Component())
         after = now.components.get(name, Component())
-        if before.digest != after.digest and name != _PACKAGES:
-            yield Change(
-                kind=_COMPONENTS.get(name, ChangeKind.OTHER),
-                what=name,
-                names=changes(before.names, after.names),
-            )
+        if before.digest == after.digest or name == _PACKAGES:
+            continue
+        names = changes(before.names, after.names)
+        if name in _BY_CASE and not alike:
+            names = {file: how for file, how in names.items() if how == "changed"}
+            if not names:
+                continue
+        theirs = name.startswith(RUNTIME)
+        kind = ChangeKind.RUNTIMES if theirs else _COMPONENTS.get(name, ChangeKind.OTHER)
+        yield Change(kind=kind, what=name, names=names)
 
 
 def _of_texts(

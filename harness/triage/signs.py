@@ -14,7 +14,7 @@ from typing import Final
 
 from harness.parity.verdict import CaseResult
 
-__all__ = ["SIGNS", "Sign", "Whose", "sign_of"]
+__all__ = ["SIGNS", "UNTRUSTED", "Sign", "Whose", "sign_of"]
 
 
 class Whose(StrEnum):
@@ -45,6 +45,14 @@ class Sign:
 def _sign(whose: Whose, words: str, says: str, *, sure: bool = False) -> Sign:
     return Sign(whose=whose, says=says, words=re.compile(words), sure=sure)
 
+
+UNTRUSTED: Final = _sign(
+    Whose.CASSETTE,
+    r"; give --trust if you trust (it|the cassette)$",
+    "not run, as the cassette starts processes and is not trusted (--trust)",
+    sure=True,
+)
+"""The cassette would have to be trusted."""
 
 SIGNS: Final[Sequence[Sign]] = (
     _sign(
@@ -95,12 +103,7 @@ SIGNS: Final[Sequence[Sign]] = (
         sure=True,
     ),
     _sign(Whose.BASELINE, r"\bno baseline of ", "had no baseline", sure=True),
-    _sign(
-        Whose.CASSETTE,
-        r"^not run: .*--trust",
-        "not run, as the cassette starts processes and is not trusted (--trust)",
-        sure=True,
-    ),
+    UNTRUSTED,
     _sign(
         Whose.CASSETTE,
         r"^neither side asked for model\[",

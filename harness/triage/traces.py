@@ -180,9 +180,10 @@ def _tool_states(fields: Fields) -> list[Json]:
 
 def _words(runtime: str) -> str:
     """Whose prompts the runtime uses: between engines with words of their own less is compared."""
+    from runtimes.contract import UnusableRuntime
     from runtimes.registry import UnknownRuntime, runtime_traits
 
     try:
         return runtime_traits(engines_of(runtime)[0]).words
-    except UnknownRuntime:  # a stranger's, which this machine has not
+    except (UnknownRuntime, UnusableRuntime):  # a third party's, which cannot be asked here
         return runtime

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("agent_protocol", "services", "runtimes", "surfaces", "harness")
+PACKAGES = ("agent_protocol", "services", "runtimes", "surfaces", "harness", "parity_entry")
 STARTS = {
     "asyncio.create_subprocess_exec",
     "asyncio.create_subprocess_shell",
@@ -40,6 +40,7 @@ KNOWN = {
     "runtimes/published/npm.py": "installs the published core when the user asks for it",
     "runtimes/upstream/process.py": "the published core, which untrusted cassettes do not get",
     "harness/experiment/guard.py": "the guard that ends what a killed run leaves behind",
+    "parity_entry/serving.py": "the process that judges cassettes for pytest",
     "harness/triage/checkout.py": "git, for `parity bisect` and what changed",
     "harness/triage/revision.py": "`parity trace` of an older revision",
 }

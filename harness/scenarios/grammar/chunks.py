@@ -26,6 +26,8 @@ _PROMPT_TOKENS: Final = (
 
 That is a twentieth, a half and four fifths of a window of 1,048,576.
 """
+_UNCOMPRESSED: Final = 6
+"""How many of these, from the first on, leave the history as it is by the usual settings."""
 
 NULLS: Final[tuple[JsonObject, ...]] = (
     {"candidates": None},
@@ -114,7 +116,8 @@ def _citations(choose: Chooser) -> list[Json]:
 
 
 def _usage(choose: Chooser, chunks: list[JsonObject]) -> None:
-    prompt = choose.among(_PROMPT_TOKENS)
+    large = choose.draws("compression")
+    prompt = choose.among(_PROMPT_TOKENS if large else _PROMPT_TOKENS[:_UNCOMPRESSED])
     usage: JsonObject = {
         "promptTokenCount": prompt,
         "candidatesTokenCount": 5,

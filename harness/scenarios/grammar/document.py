@@ -140,6 +140,9 @@ def _utilities(choose: Chooser) -> list[Json]:
         "explanation": "drawn",
     }
     counted = choose.among((120, 0, 600_000))
+    compressor: list[Json] = [
+        {"role": "utility_compressor", "generate": _says(summary), "repeat": _UTILITIES}
+    ]
     return [
         {
             "role": "utility_router",
@@ -164,7 +167,7 @@ def _utilities(choose: Chooser) -> list[Json]:
             },
             "repeat": _UTILITIES,
         },
-        {"role": "utility_compressor", "generate": _says(summary), "repeat": _UTILITIES},
+        *(compressor if choose.draws("compression") else []),
         {"role": "utility_summarizer", "generate": _says("a summary"), "repeat": _UTILITIES},
         {"role": "utility_edit_corrector", "json": mended, "repeat": _UTILITIES},
         {"role": "utility_tool", "generate": _found(choose), "repeat": _UTILITIES},

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from harness.errors import HarnessError
-from harness.scenarios.profiles import PROFILES
+from harness.scenarios.profiles import Profile
 from harness.scenarios.shrinking.descents import Pass
 from harness.scenarios.shrinking.numbers import shrink_numbers
 from harness.scenarios.shrinking.passes import PASSES, unrolled
@@ -93,7 +93,7 @@ def shrink(
     fingerprint: str,
     enough: Callable[[], bool],
     choices: Sequence[int] | None = None,
-    profile: str | None = None,
+    profile: Profile | None = None,
     told: Callable[[Progress], None] | None = None,
     tried: Tried | None = None,
     passes: Sequence[Pass] = PASSES,
@@ -106,7 +106,7 @@ def shrink(
         fingerprint: What is to be kept: see `Trial.fingerprint`.
         enough: Whether time is up; asked before each try.
         choices: The numbers that it was drawn from, if it was drawn.
-        profile: The name of the profile that it was drawn from.
+        profile: The profile that it was drawn from.
         told: Called after each try, and once before the first.
         tried: What was refused before; grows.
         passes: The domain passes.
@@ -184,7 +184,7 @@ class _Work:
         shown = "it is no cassette" if trial is None else f"shows {trial.fingerprint or 'parity'}"
         raise FindingLost(f"{document.get('name')}: {shown}, not {self._fingerprint}")
 
-    def by_numbers(self, choices: Sequence[int], profile: str) -> None:
+    def by_numbers(self, choices: Sequence[int], profile: Profile) -> None:
         """Let Hypothesis make the drawn numbers smaller."""
         last, since = self.tries + _BY_NUMBERS, self.tries
         smallest = size_of(self._now.document).bytes
@@ -199,7 +199,7 @@ class _Work:
             return shows
 
         with suppress(_Handover):
-            shrink_numbers(PROFILES[profile], choices, wanted)
+            shrink_numbers(profile, choices, wanted)
         self.settle()
 
     def settle(self) -> None:

@@ -213,7 +213,7 @@ def test_show_shows_a_variant(tmp_path: Path) -> None:
 def test_what_is_left_of_a_variant_when_it_is_shrunk_sets_the_flag_itself(tmp_path: Path) -> None:
     file = written(tmp_path, "a/x")
 
-    loaded, document = load_shrinkable(Path(f"{file}@sessions"), trust=False, out=tmp_path)
+    loaded, document, _ = load_shrinkable(Path(f"{file}@sessions"), trust=False, out=tmp_path)
 
     assert (loaded.name, document["name"]) == ("a/x", "a/x")
     assert document["session"]["settings"]["adk"][FLAG] is True

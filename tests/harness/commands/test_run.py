@@ -5,7 +5,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
+from datetime import UTC, datetime
+from itertools import count
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TextIO
 from xml.etree import ElementTree as ET
 
@@ -384,3 +387,24 @@ def test_repeating_tells_a_flaky_candidate(tmp_path: Path) -> None:
     result = invoke("run", write_corpus(tmp_path, a__1="plain"), "--repeat", "2")
 
     assert result.exit_code == 0
+
+
+def test_cassettes_that_a_run_did_not_choose_are_not_told_as_gone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = (datetime(2026, 3, 1, 12, 0, second, tzinfo=UTC) for second in count())
+    clock = SimpleNamespace(now=lambda _: next(moments))
+    monkeypatch.setattr("harness.commands.run.datetime", clock)
+    monkeypatch.chdir(tmp_path)
+    corpus = write_corpus(tmp_path / "cassettes", a__1="plain", a__2="plain")
+    assert invoke("run", "--keep").exit_code == 0
+    write_corpus(corpus, a__2="loses usage")
+
+    found = invoke("run", "-k", "a/2", "--keep")
+    again = invoke("run", "--last-failed", "--keep")
+
+    assert (found.exit_code, again.exit_code) == (1, 1)
+    assert "corpus: a/2 changed" in found.output
+    assert "gone" not in found.output
+    journals = sorted((tmp_path / ".parity" / "journals").glob("*.jsonl"))
+    assert read_journal(journals[-1]).header.paths == ("cassettes/a/2.yaml",)

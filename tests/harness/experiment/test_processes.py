@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from harness.experiment import with_parent
+
 REPOSITORY = Path(__file__).parents[3]
 START = """
 from harness.experiment.processes import worker_processes
@@ -47,3 +49,41 @@ def test_who_is_no_server_does_not_end_with_its_parent() -> None:
     said = subprocess.check_output(command, env=environment, text=True)
 
     assert said == "0\n"
+
+
+def test_a_folder_of_our_name_where_the_user_stands_is_not_taken_for_ours(tmp_path: Path) -> None:
+    for folder in ("bin", "project/harness"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "project" / "harness" / "__init__.py").touch()
+    script = tmp_path / "bin" / "parity.py"  # as the console script, in a folder of its own
+    script.write_text("from harness.cli import main\nif __name__ == '__main__': main()\n")
+    names = ("blank_answer", "combining_marks")
+    cases = [str(REPOSITORY / "cassettes" / "text" / f"{name}.yaml") for name in names]
+
+    done = subprocess.run(
+        [sys.executable, str(script), "run", *cases, "-n", "2", "--no-keep"],
+        cwd=tmp_path / "project",
+        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
+
+
+def test_a_servers_environment_is_as_before_once_it_has_started(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(REPOSITORY))
+    monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+    before = dict(os.environ)
+    code = "import os, harness.experiment.with_parent; print(*sorted(os.environ), sep='\\n')"
+
+    with with_parent.server_environment():
+        assert os.environ["PYTHONSAFEPATH"] == "1"
+        said = subprocess.check_output([sys.executable, "-c", code], text=True)
+
+    assert dict(os.environ) == before
+    named = {"PYTHONPATH", "PYTHONSAFEPATH", "PARITY_SERVER_ENVIRONMENT"}
+    assert named & {*said.split()} == {"PYTHONPATH"}

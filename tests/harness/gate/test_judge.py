@@ -9,12 +9,14 @@ import pytest
 
 from harness.gate.answer import Answer, ReasonKind
 from harness.gate.samples import counted_samples
+from harness.inventory import Component, Inventory
 from tests.harness.gate.green import (
     DAY,
     NAMES,
     LegFile,
     fault,
     gates,
+    inventory,
     kills,
     kinds,
     measured,
@@ -108,6 +110,45 @@ def test_a_stale_journal_does_not_count_beside_a_fresh_one(tmp_path: Path) -> No
     diverges(made, "a/one", leg="older")
 
     assert made.judged(tmp_path).answer is Answer.YES
+
+
+def test_a_changed_third_party_runtime_makes_its_leg_and_its_sample_stale(tmp_path: Path) -> None:
+    mine = Component({"mine_rt.py": "8" * 64})
+    sides = ("legacy", "mine")
+    made = world()
+    made.gates = gates(
+        leg=('control = "legacy"\ncandidate = "adk"', 'control = "legacy"\ncandidate = "mine"'),
+        drawn=("examples = 100", 'examples = 100, candidate = "mine"'),
+    )
+    made.legs["adk"] = LegFile(
+        *sides,
+        results={each: result(each, sides) for each in NAMES},
+        inventory=inventory(runtime_mine=mine),
+    )
+    components = inventory(runtime_mine=mine).digests
+    made.samples = [sample(candidate="mine", measured=measured(components=components))]
+
+    def stale(current: Inventory, folder: str) -> set[str]:
+        made.current = current
+        answer = made.judged(made_in(tmp_path, folder))
+        return {each.about for each in answer.conditions if each.answer is Answer.UNKNOWN}
+
+    fresh = stale(inventory(runtime_mine=mine), "fresh")
+    changed = stale(inventory(runtime_mine=Component({"mine_rt.py": "9" * 64})), "changed")
+    unknown = stale(inventory(), "unknown")
+
+    assert "runtime mine" not in inventory().components
+    assert "legacy ≡ adk: every case is parity" not in fresh
+    assert "legacy ≡ adk: every case is parity" in changed & unknown
+    assert "generated: fallback, legacy ≡ mine" not in fresh
+    assert "generated: fallback, legacy ≡ mine" in changed & unknown
+    assert made.gates.runtimes == (
+        "upstream",
+        "legacy",
+        "mine",
+        "legacy+legacy",
+        "adk+legacy",
+    )
 
 
 def test_a_run_that_was_cut_off_does_not_hurt_beside_a_whole_one(tmp_path: Path) -> None:

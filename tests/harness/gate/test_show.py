@@ -1,6 +1,7 @@
 """Lines of the gate's answer: commands that can be copied, and lines that a pipe gets whole."""
 
 import io
+import re
 
 import pytest
 
@@ -16,11 +17,12 @@ class Terminal(io.StringIO):
 
 def test_a_command_goes_on_below_so_that_it_can_be_copied(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "44")
+    monkeypatch.setenv("NO_COLOR", "1")
     stream = Terminal()
 
     Lines(stream).command(COMMAND)
 
-    first, *others = stream.getvalue().splitlines()
+    first, *others = re.sub("\x1b\\[[0-9;]*m", "", stream.getvalue()).splitlines()
     assert first == "  parity run cassettes --control \\"
     assert all(line.startswith("      ") for line in others)
     assert all(line.endswith(" \\") for line in others[:-1])

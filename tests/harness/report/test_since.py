@@ -116,6 +116,45 @@ def test_each_change_is_of_its_kind(values: dict[str, Any], kind: ChangeKind, li
     assert (change.kind, change.line) == (kind, line)
 
 
+FEWER = inventory(corpus={"a/1": "c"}, baselines={"a/1.json": "b"})
+ALL = inventory(baselines={"a/1.json": "b", "a/2.json": "b"})
+
+
+@pytest.mark.parametrize(
+    "chosen", [{"expr": "1"}, {"paths": ("cassettes/a/1.yaml",)}, {"phase": "A"}]
+)
+def test_cassettes_that_were_not_chosen_are_not_gone(chosen: dict[str, Any]) -> None:
+    found = changes_between((header(ALL), ALL), (header(FEWER, **chosen), FEWER))
+    back = changes_between((header(FEWER, **chosen), FEWER), (header(ALL), ALL))
+
+    assert [change for change in (*found, *back) if change.kind is not ChangeKind.ASKED] == []
+
+
+def test_of_cassettes_that_both_chose_a_changed_one_is_named() -> None:
+    fewer = inventory(corpus={"a/1": "d"}, baselines={"a/1.json": "b"})
+    (found,) = changes_between((header(ALL), ALL), (header(fewer, expr="1"), fewer))
+
+    assert (found.kind, found.line) == (ChangeKind.CASSETTES, "corpus: a/1 changed")
+
+
+def test_a_cassette_is_gone_where_both_runs_chose_alike() -> None:
+    found = changes_between((header(ALL, expr="a"), ALL), (header(FEWER, expr="a"), FEWER))
+
+    assert [each.line for each in found] == ["corpus: a/2 gone", "baselines: a/2.json gone"]
+
+
+def test_a_third_partys_runtime_is_named_by_its_files() -> None:
+    was = inventory(**{"runtime mine": {"mine_rt/engine.py": "1", "mine_rt/x.py": "1"}})
+    is_now = inventory(**{"runtime mine": {"mine_rt/engine.py": "2", "mine_rt/x.py": "1"}})
+    found = changes_between((header(was), was), (header(is_now), is_now))
+    told = Changes(since="friday", green=True, changes=found)
+
+    assert [(each.kind, each.line) for each in found] == [
+        (ChangeKind.RUNTIMES, "runtime mine: mine_rt/engine.py changed")
+    ]
+    assert (told.third_party, told.files) == (frozenset({"mine"}), ())
+
+
 def test_many_names_are_counted() -> None:
     names = {f"a/{number}": "new" for number in range(9)}
     change = Change(kind=ChangeKind.CASSETTES, what="corpus", names=names)

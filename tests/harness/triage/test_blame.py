@@ -335,3 +335,15 @@ def test_no_secret_is_told() -> None:
 def test_what_a_cassette_says_cannot_act_on_a_terminal() -> None:
     assert "\x1b" not in of(undecided("\x1b[2Jgone\n::error::x")).line
     assert "\n" not in of(undecided("\x1b[2Jgone\n::error::x")).line
+
+
+def test_a_third_partys_runtime_that_alone_changed_is_named() -> None:
+    theirs = changed(ChangeKind.RUNTIMES, "runtime mine", "mine_rt.py")
+    case = replace(RED, runtimes=("legacy", "mine"))
+    found = blame(report(case, candidate="mine", since=since(theirs)))
+    other = blame(report(RED, since=since(theirs)))
+
+    assert found is not None
+    assert other is not None
+    assert "runtime: mine: 1 case diverges, and of the two only its code changed" in found.line
+    assert "taken to be right" in other.line

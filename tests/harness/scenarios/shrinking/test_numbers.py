@@ -75,7 +75,7 @@ def test_drawn_numbers_come_before_the_passes() -> None:
         fingerprint=FINGERPRINT,
         enough=lambda: False,
         choices=scenario.choices,
-        profile="everything",
+        profile=EVERYTHING,
         told=lambda progress: stages.append(progress.stage),
     )
 

@@ -1,12 +1,14 @@
 """The pytest plugin: `pytest --parity` takes cassettes for tests, in any project.
 
-Loaded by pytest wherever this project is installed, so it imports nothing that takes time, and does
-nothing at all without `--parity` (or `parity = true` in pytest's configuration). What a case costs
-is imported when the first one runs (`harness.pytest_cases`).
+Loaded by pytest wherever this project is installed, so it imports nothing else of ours and does
+nothing without `--parity` (or `parity = true` in pytest's configuration). With it the packages of
+this project are imported in a process of their own: the user's project may have packages of the
+same names.
 """
 
 from __future__ import annotations
 
+import sys
 from typing import Final
 
 import pytest
@@ -56,11 +58,18 @@ def pytest_configure(config: pytest.Config) -> None:
     """Check what was asked for before anything is collected, and let the rest take part."""
     if not _asked(config, "parity"):
         return
-    from harness.pytest_cases import CassetteHooks, asked_for
+    from parity_entry.pytest_session import CassetteHooks
+    from parity_entry.serving import JudgeFailed, Serving
 
+    serving = Serving()
+    config.add_cleanup(serving.close)
     texts = {name: str(_asked(config, f"parity_{name}") or "") for name, *_ in _OPTIONS}
-    asked = asked_for(texts, config.args, trust=bool(_asked(config, "parity_trust")))
-    config.pluginmanager.register(CassetteHooks(config, asked), "parity-cassettes")
+    trust = bool(_asked(config, "parity_trust"))
+    try:
+        serving.ask("plan", texts=texts, paths=list(config.args), trust=trust, sys_path=sys.path)
+    except JudgeFailed as failed:
+        raise pytest.UsageError(f"parity: {failed}") from None
+    config.pluginmanager.register(CassetteHooks(config, serving), "parity-cassettes")
 
 
 def _asked(config: pytest.Config, name: str) -> object:

@@ -1,5 +1,4 @@
 import os
-import subprocess
 import sys
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -7,17 +6,24 @@ from pathlib import Path
 import pytest
 
 from harness.report.journal import read_journal
+from tests.runtimes.third_party import install
 
 pytest_plugins = ("pytester",)
 
+OURS = {"agent_protocol", "harness", "runtimes", "services", "surfaces"}
 REPOSITORY = Path(__file__).parents[2]
 INSTALLED = any(point.name == "parity" for point in entry_points(group="pytest11"))
+IN_THE_JUDGING_PROCESS = """
+import sys
+if any(word.endswith("serve.py") for word in sys.orig_argv):
+    import judging_process
+"""
+"""`sitecustomize`: what a test wants changed, Python imports in the process of ours alone."""
 BROKEN = """
 import contextlib
 from harness.faults.catalogue import faults
 stack = contextlib.ExitStack()
-def pytest_configure(config):
-    stack.enter_context(faults()["usage-dropped"].breaks())
+stack.enter_context(faults()["usage-dropped"].breaks())
 """
 
 WARNING = """
@@ -55,8 +61,17 @@ def take(project: pytest.Pytester, name: str, text: str | None = None) -> Path:
     return file
 
 
+def change_the_judging_process(project: pytest.Pytester, code: str) -> None:
+    place = project.path / "changed"
+    place.mkdir()
+    (place / "sitecustomize.py").write_text(IN_THE_JUDGING_PROCESS)
+    (place / "judging_process.py").write_text(code)
+    paths = [str(place), os.environ["PYTHONPATH"]]
+    project._monkeypatch.setenv("PYTHONPATH", os.pathsep.join(paths))
+
+
 def run(project: pytest.Pytester, *words: str | Path) -> pytest.RunResult:
-    loaded = () if INSTALLED else ("-p", "harness.pytest_plugin")
+    loaded = () if INSTALLED else ("-p", "parity_entry.pytest_plugin")
     return project.runpytest_subprocess(*loaded, *words, timeout=100)
 
 
@@ -80,21 +95,62 @@ def test_without_the_option_nothing_happens(project: pytest.Pytester) -> None:
     result.stdout.no_fnmatch_line("*read_file*")
 
 
-def test_without_the_option_nothing_slow_is_imported() -> None:
-    code = (
-        "import sys, harness.pytest_plugin as p; print([m for m in sys.modules if 'harness' in m])"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=REPOSITORY, check=True, capture_output=True, text=True
-    )
+def test_without_the_option_nothing_else_of_ours_is_imported(project: pytest.Pytester) -> None:
+    project.makepyfile(test_own=f"import sys\ndef test_own(): assert not {OURS} & set(sys.modules)")
 
-    assert done.stdout.strip() == "['harness', 'harness.pytest_plugin']"
+    run(project).assert_outcomes(passed=1)
+
+
+def test_with_the_option_ours_stay_out_of_the_users_interpreter(project: pytest.Pytester) -> None:
+    project.makepyfile(test_own=f"import sys\ndef test_own(): assert not {OURS} & set(sys.modules)")
+
+    run(project, "--parity").assert_outcomes(passed=2)
+
+
+@pytest.fixture
+def namesake(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytest.Pytester:
+    """A project that has packages of our names, and tests of them."""
+    for name in sorted(OURS):
+        (project.path / name).mkdir()
+        (project.path / name / "__init__.py").write_text("OWNER = 'the user'\n")
+    imports = "\n".join(f"import {name}" for name in sorted(OURS))
+    owners = ", ".join(f"{name}.OWNER" for name in sorted(OURS))
+    project.makepyfile(test_own=f"{imports}\ndef test_own(): assert {{{owners}}} == {{'the user'}}")
+    # The plugin is installed, and none of our folders stands before the user's.
+    monkeypatch.delenv("PYTHONPATH")
+    return project
+
+
+@pytest.mark.skipif(not INSTALLED, reason="pytest finds the plugin of an installed project")
+@pytest.mark.parametrize("how", ["prepend", "module", "pythonpath", "PYTHONPATH", "workers"])
+def test_a_project_with_packages_of_our_names_works(
+    how: str, namesake: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ["--parity", "-v"]
+    if how == "pythonpath":
+        namesake.makeini("[pytest]\npythonpath = .\nasyncio_default_fixture_loop_scope = function")
+        words += ["--import-mode=importlib"]
+    if how == "PYTHONPATH":
+        monkeypatch.setenv("PYTHONPATH", str(namesake.path))
+    if how == "workers":
+        words += ["-n", "2"]
+    start = ["-m", "pytest"]
+    if how == "prepend":  # as the console script: the current folder is on no path
+        namesake.makeconftest("")
+        start = ["-P", "-m", "pytest"]
+
+    plain = namesake.run(sys.executable, *start, "-v")
+    result = namesake.run(sys.executable, *start, *words, timeout=100)
+
+    plain.assert_outcomes(passed=1)
+    result.assert_outcomes(passed=2)
+    result.stdout.fnmatch_lines(["parity: legacy and adk over 1 case*"])
 
 
 def test_a_seeded_fault_fails_with_the_explainers_words_and_the_replay_command(
     project: pytest.Pytester,
 ) -> None:
-    project.makeconftest(BROKEN)
+    change_the_judging_process(project, BROKEN)
 
     result = run(project, "--parity", "cassettes")
 
@@ -125,7 +181,7 @@ def waivers(most: int) -> str:
 
 
 def test_waivers_are_counted_over_the_whole_session(project: pytest.Pytester) -> None:
-    project.makeconftest(BROKEN)
+    change_the_judging_process(project, BROKEN)
     project.makefile(".toml", accepted=waivers(2))
     words = ("--parity", "cassettes", "--parity-waivers", "accepted.toml")
 
@@ -170,7 +226,7 @@ def test_the_same_options_stand_in_the_configuration(project: pytest.Pytester) -
         "parity_control = adk\nparity_candidate = adk\nparity_phase = A\n"
         "parity_journal = out/journal.jsonl\nfilterwarnings = error::UserWarning\n"
     )
-    project.makeconftest(WARNING)
+    change_the_judging_process(project, WARNING)
     take(project, "own/later", "cassette: 1\nname: own/later\nphase: C\n")
 
     result = run(project, "cassettes")
@@ -183,7 +239,7 @@ def test_the_same_options_stand_in_the_configuration(project: pytest.Pytester) -
 
 
 def test_workers_of_xdist_hand_their_results_over(project: pytest.Pytester) -> None:
-    project.makeconftest(BROKEN)
+    change_the_judging_process(project, BROKEN)
     take(project, "tools/read_file_2", renamed("tools/read_file", "tools/read_file_2"))
 
     result = run(project, "--parity", "-n", "1", "--parity-journal", "journal.jsonl", "cassettes")
@@ -222,3 +278,34 @@ def test_a_file_that_is_named_is_a_cassette_whatever_it_looks_like(
 
     result.assert_outcomes(failed=1)
     result.stdout.fnmatch_lines(["not loaded: *"])
+
+
+def test_a_runtime_whose_import_is_broken_is_one_sentence(project: pytest.Pytester) -> None:
+    at_hand(project, "raise ValueError('no licence')")
+
+    result = run(project, "--parity", "--parity-candidate", "mine")
+
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines(["*the runtime 'mine' *failed with ValueError: no licence; mend*"])
+    result.stderr.no_fnmatch_line("*Traceback*")
+
+
+def test_a_runtime_of_a_wrong_shape_fails_each_case_with_one_sentence(
+    project: pytest.Pytester,
+) -> None:
+    at_hand(project, "def open_runtime(services): return None")
+    take(project, "tools/read_file_2", renamed("tools/read_file", "tools/read_file_2"))
+
+    result = run(project, "--parity", "--parity-candidate", "mine", "cassettes")
+
+    result.assert_outcomes(failed=2)
+    result.stdout.fnmatch_lines(["the runtime 'mine' *cannot be used: its factory returned no *"])
+    result.stdout.no_fnmatch_line("*Traceback*")
+
+
+def at_hand(project: pytest.Pytester, source: str) -> None:
+    """Install a third party's runtime that only the session's interpreter finds."""
+    install(project.path / "theirs", source)
+    project.makeini(
+        "[pytest]\npythonpath = theirs\nasyncio_default_fixture_loop_scope = function\n"
+    )

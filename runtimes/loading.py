@@ -1,0 +1,177 @@
+"""From an entry point to a runtime's module, factory and traits, with an error in words.
+
+A runtime of a third party is installed by its user, who also writes it. So whatever is wrong with
+it is reported in one sentence that names the entry point, and leaves every other runtime usable.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import logging
+from collections.abc import Callable
+from contextlib import AbstractAsyncContextManager
+from functools import reduce
+from importlib.metadata import EntryPoint
+from types import ModuleType
+from typing import Any, Final, cast
+
+from runtimes.contract import (
+    Runtime,
+    RuntimeFactory,
+    RuntimeTraits,
+    RuntimeUnavailable,
+    UnusableRuntime,
+)
+
+__all__ = [
+    "check_engine",
+    "checked",
+    "factory_of",
+    "imported",
+    "openable",
+    "shaped_factory",
+    "traits_of",
+]
+
+logger = logging.getLogger(__name__)
+
+_MEMBERS: Final = ("agent", "transcript", "reset", "settled")
+"""What `Runtime` has."""
+_MOST_OF_A_MESSAGE: Final = 200
+
+
+def imported(point: EntryPoint, module: str | None = None) -> ModuleType:
+    """The module that an entry point names, or another module of the same package.
+
+    Raises:
+        UnusableRuntime: its import fails.
+    """
+    name = _module(point) if module is None else module
+    return cast("ModuleType", _guarded(point, f"importing {name}", importlib.import_module, name))
+
+
+def factory_of(point: EntryPoint) -> RuntimeFactory:
+    """What an entry point names, as the factory of a runtime.
+
+    Raises:
+        UnusableRuntime: its import fails, or the module has nothing of that name to call.
+    """
+    module = imported(point)
+    if not point.attr:
+        raise _unusable(point, f"it names no factory in {point.module}")
+    try:
+        found = reduce(getattr, point.attr.split("."), cast("Any", module))
+    except AttributeError:
+        raise _unusable(point, f"{point.module} has no {point.attr}") from None
+    return shaped_factory(point, found)
+
+
+def shaped_factory(point: EntryPoint, found: object) -> RuntimeFactory:
+    """`found`, if it can be called as the factory of a runtime.
+
+    Raises:
+        UnusableRuntime: it cannot be called, not with the services alone, or not without `await`.
+    """
+    if not callable(found):
+        problem = f"its factory is no function but {_kind(found)}"
+        raise _unusable(point, problem)
+    if inspect.iscoroutinefunction(found) or inspect.isasyncgenfunction(found):
+        problem = "its factory is an async function without contextlib.asynccontextmanager"
+        raise _unusable(point, problem)
+    try:
+        inspect.signature(found).bind(None)
+    except TypeError as error:
+        problem = f"its factory does not take the services as its only argument ({error})"
+        raise _unusable(point, problem) from None
+    except ValueError:  # a callable in C says nothing of its arguments
+        pass
+    return cast("RuntimeFactory", found)
+
+
+def traits_of(point: EntryPoint, variant: str | None) -> RuntimeTraits:
+    """`traits(variant)` or `TRAITS` of a runtime's module, or the usual traits without either.
+
+    Raises:
+        UnusableRuntime: they are no `RuntimeTraits`, or making them fails.
+    """
+    module = imported(point)
+    make = getattr(module, "traits", None)
+    if make is None:
+        found = getattr(module, "TRAITS", RuntimeTraits())
+    else:
+        found = _guarded(point, f"calling {module.__name__}.traits", make, variant)
+    if not isinstance(found, RuntimeTraits):
+        raise _unusable(point, f"its traits are no RuntimeTraits but {_kind(found)}")
+    return found
+
+
+def checked(point: EntryPoint, variant: str | None) -> None:
+    """Call `check(variant)` of a runtime's module, where it has one.
+
+    Raises:
+        UnusableRuntime: the check itself fails.
+        RuntimeUnavailable: the check says that something is missing.
+    """
+    module = imported(point)
+    check = getattr(module, "check", None)
+    if check is not None:
+        _guarded(point, f"calling {module.__name__}.check", check, variant)
+
+
+def openable(point: EntryPoint, made: object) -> AbstractAsyncContextManager[Runtime]:
+    """What a factory returned, if it can be opened.
+
+    Raises:
+        UnusableRuntime: it is no async context manager.
+    """
+    if not isinstance(made, AbstractAsyncContextManager):
+        if inspect.iscoroutine(made):
+            made.close()
+        problem = f"its factory returned no async context manager but {_kind(made)}"
+        raise _unusable(point, problem)
+    return made
+
+
+def check_engine(point: EntryPoint, engine: object) -> None:
+    """Make sure that what a factory opened has what a `Runtime` has.
+
+    Raises:
+        UnusableRuntime: it has not; names what is missing.
+    """
+    lacking = [name for name in _MEMBERS if not callable(getattr(engine, name, None))]
+    if lacking:
+        problem = f"its factory opened {_kind(engine)}, which has no {', '.join(lacking)}"
+        raise _unusable(point, problem)
+
+
+def _module(point: EntryPoint) -> str:
+    try:
+        return point.module
+    except AttributeError:  # the text is none of an entry point
+        raise _unusable(point, "it is not written as `module:factory`") from None
+
+
+def _guarded(
+    point: EntryPoint, doing: str, function: Callable[..., object], what: object
+) -> object:
+    try:
+        return function(what)
+    except RuntimeUnavailable:
+        raise
+    except (Exception, SystemExit) as error:
+        logger.debug("%s failed", doing, exc_info=error)
+        first = (str(error).splitlines() or [""])[0][:_MOST_OF_A_MESSAGE]
+        problem = f"{doing} failed with {type(error).__name__}: {first}".rstrip(": ")
+        raise _unusable(point, problem) from error
+
+
+def _unusable(point: EntryPoint, problem: str) -> UnusableRuntime:
+    of = "" if point.dist is None else f" of {point.dist.name} {point.dist.version}"
+    named = f"the runtime {point.name!r} (entry point `{point.name} = {point.value}`{of})"
+    mend = "mend that package or uninstall it; `parity --debug run` shows the traceback"
+    return UnusableRuntime(f"{named} cannot be used: {problem}", mend)
+
+
+def _kind(value: object) -> str:
+    return "None" if value is None else f"an object of type {type(value).__name__}"
