@@ -24,7 +24,6 @@ if TYPE_CHECKING:  # importing these costs what `parity --help` must not
 __all__ = [
     "CassettePlace",
     "FindingPlace",
-    "JournalPlace",
     "Side",
     "cassette_place",
     "did_you_mean",
@@ -66,25 +65,6 @@ class FindingPlace(click.ParamType[Path]):
     ) -> Path:
         """The path of what is there."""
         return finding_place(str(value))
-
-
-class JournalPlace(click.ParamType[Path]):
-    """A journal or a folder of journals, by path or by the name of one that a run kept."""
-
-    name = "path"
-
-    def __init__(self, *, folders: bool = True) -> None:
-        """`folders` allows a folder."""
-        self._folders = folders
-
-    def convert(
-        self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Path:
-        """The path of what is there."""
-        place = journal_place(Path(value))
-        if place.is_dir() and not self._folders:
-            raise UsageError(f"{place} is a directory", "name a journal in it")
-        return place
 
 
 class Side(click.ParamType[str]):
