@@ -31,6 +31,7 @@ __all__ = [
     "finding_place",
     "journal_place",
     "name_of",
+    "near_baselines",
     "near_paths",
     "near_words",
 ]
@@ -79,10 +80,8 @@ class Side(click.ParamType[str]):
         folder = baseline_folder(value)
         if folder is None or value == BASELINE or folder.is_dir():
             return value
-        for place in (_BASELINES, default_baselines().parent):
-            if (place / folder).is_dir():
-                return f"{BASELINE}{place / folder}"
-        return value
+        kept = (place / folder for place in (_BASELINES, default_baselines().parent))
+        return next((f"{BASELINE}{place}" for place in kept if place.is_dir()), value)
 
 
 def cassette_place(asked: str) -> Path:
@@ -186,6 +185,16 @@ def journal_place(asked: Path) -> Path:
     mend = "name a journal that `parity run` wrote, or a folder of them"
     problem = f"the journal {asked} cannot be read: it does not exist"
     raise UsageError(problem, did_you_mean(near, mend))
+
+
+def near_baselines(folder: Path) -> list[str]:
+    """The sides that are nearest to one with a folder of baselines that does not exist."""
+    from harness.config import default_baselines
+
+    places = (_BASELINES, default_baselines().parent)
+    names = [each.name for place in places if place.is_dir() for each in place.iterdir()]
+    near = [str(path) for path in near_paths(folder)] or near_words(str(folder), sorted({*names}))
+    return [f"{BASELINE}{each}" for each in near]
 
 
 def near_words(word: str, known: Iterable[str]) -> list[str]:
