@@ -134,12 +134,23 @@ class _Commands(click.Group):
         except click.exceptions.Exit:
             raise
         except click.ClickException as error:
-            error.show()
+            _show(error)
             ctx.exit(_USAGE)
         except Exception as error:
             logger.debug("the command failed", exc_info=error)
             _say(in_short(error))
             ctx.exit(_UNDECIDED)
+
+
+def _show(error: click.ClickException) -> None:
+    """What click prints of wrong usage, wrapped as everything else."""
+    from io import StringIO
+
+    from harness.wrapping import say
+
+    shown = StringIO()
+    error.show(shown)
+    say(shown.getvalue().rstrip("\n"), err=True)
 
 
 def _say(problem: str) -> None:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from harness.commands.naming import JournalPlace, name_of
+from harness.commands.naming import journal_place, name_of
 from harness.wrapping import say
 
 __all__ = ["history"]
@@ -20,7 +20,7 @@ _SHOWN = 12
     "--journals",
     "places",
     multiple=True,
-    type=JournalPlace(),
+    type=click.Path(path_type=Path),
     help="A journal, or a folder of them, instead of those kept here; can be given repeatedly.",
 )
 @click.option(
@@ -48,7 +48,7 @@ def history(cassette: str, places: tuple[Path, ...], waivers_file: Path | None) 
     from harness.config import default_waivers
     from harness.report.history import histories, journal_files, matched_name, read_known
 
-    records, refused = read_known(journal_files(places))
+    records, refused = read_known(journal_files([journal_place(place) for place in places]))
     for reason in refused:
         say(printable(f"passed over: {reason}"), err=True)
     name = matched_name(name_of(cassette), records)

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from harness.commands.naming import JournalPlace
+from harness.commands.naming import journal_place
 from harness.commands.options import (
     check_writable_file,
     durations_option,
@@ -27,7 +27,7 @@ _File = click.Path(path_type=Path, dir_okay=False)
 
 
 @click.command()
-@click.argument("journals", nargs=-1, required=True, type=JournalPlace(folders=False))
+@click.argument("journals", nargs=-1, required=True, type=_File)
 @click.option("--journal", type=_File, help="Write the whole run's journal here.")
 @click.option(
     "--keep/--no-keep",
@@ -88,7 +88,7 @@ def merge(
 
     places = report_places(asked)
     check_writable_file(journal, "--journal")
-    merged = merged_of(read_all(journals))
+    merged = merged_of(read_all([journal_place(each) for each in journals]))
     header = merged.record.header
     file = waivers_file or default_waivers()
     refuse_other_waivers(merged.record, file)

@@ -24,7 +24,6 @@ if TYPE_CHECKING:  # importing these costs what `parity --help` must not
 __all__ = [
     "CassettePlace",
     "FindingPlace",
-    "JournalPlace",
     "Side",
     "cassette_place",
     "did_you_mean",
@@ -32,6 +31,7 @@ __all__ = [
     "finding_place",
     "journal_place",
     "name_of",
+    "near_baselines",
     "near_paths",
     "near_words",
 ]
@@ -68,25 +68,6 @@ class FindingPlace(click.ParamType[Path]):
         return finding_place(str(value))
 
 
-class JournalPlace(click.ParamType[Path]):
-    """A journal or a folder of journals, by path or by the name of one that a run kept."""
-
-    name = "path"
-
-    def __init__(self, *, folders: bool = True) -> None:
-        """`folders` allows a folder."""
-        self._folders = folders
-
-    def convert(
-        self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Path:
-        """The path of what is there."""
-        place = journal_place(Path(value))
-        if place.is_dir() and not self._folders:
-            raise UsageError(f"{place} is a directory", "name a journal in it")
-        return place
-
-
 class Side(click.ParamType[str]):
     """A side of a comparison: `baseline:DIR` may name a folder of ./baselines by its name."""
 
@@ -99,10 +80,8 @@ class Side(click.ParamType[str]):
         folder = baseline_folder(value)
         if folder is None or value == BASELINE or folder.is_dir():
             return value
-        for place in (_BASELINES, default_baselines().parent):
-            if (place / folder).is_dir():
-                return f"{BASELINE}{place / folder}"
-        return value
+        kept = (place / folder for place in (_BASELINES, default_baselines().parent))
+        return next((f"{BASELINE}{place}" for place in kept if place.is_dir()), value)
 
 
 def cassette_place(asked: str) -> Path:
@@ -206,6 +185,16 @@ def journal_place(asked: Path) -> Path:
     mend = "name a journal that `parity run` wrote, or a folder of them"
     problem = f"the journal {asked} cannot be read: it does not exist"
     raise UsageError(problem, did_you_mean(near, mend))
+
+
+def near_baselines(folder: Path) -> list[str]:
+    """The sides that are nearest to one with a folder of baselines that does not exist."""
+    from harness.config import default_baselines
+
+    places = (_BASELINES, default_baselines().parent)
+    names = [each.name for place in places if place.is_dir() for each in place.iterdir()]
+    near = [str(path) for path in near_paths(folder)] or near_words(str(folder), sorted({*names}))
+    return [f"{BASELINE}{each}" for each in near]
 
 
 def near_words(word: str, known: Iterable[str]) -> list[str]:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from harness.commands.naming import CassettePlace, did_you_mean, near_paths
+from harness.commands.naming import CassettePlace, did_you_mean, near_baselines
 from harness.errors import UsageError
 from harness.experiment.limits import LIMITS_VARIABLE, Limits
 from harness.report.written import GITHUB, STEP_SUMMARY, WRITERS
@@ -270,9 +270,7 @@ def check_sides(backend: Backend, *sides: str) -> None:
         if folder is not None and (side == "baseline:" or not folder.is_dir()):
             problem = f"{side!r}: there is no folder {str(folder)!r} of baselines"
             mend = "make it with `parity baseline --runtime NAME --out DIR`"
-            near = (
-                [] if side == "baseline:" else [f"baseline:{path}" for path in near_paths(folder)]
-            )
+            near = [] if side == "baseline:" else near_baselines(folder)
             raise UsageError(problem, did_you_mean(near, mend))
     check_runtimes(backend, *(side for side in sides if folders[side] is None))
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from harness.canonical import printable
-from harness.commands.naming import JournalPlace
+from harness.commands.naming import journal_place
 from harness.commands.options import (
     durations_option,
     report_options,
@@ -34,12 +34,12 @@ __all__ = ["journal_in", "report"]
 @click.option(
     "--journal",
     "place",
-    type=JournalPlace(),
+    type=click.Path(path_type=Path),
     help="A journal, or a folder with one; by default the last run that left one here.",
 )
 @click.option(
     "--since",
-    type=JournalPlace(folders=False),
+    type=click.Path(path_type=Path, dir_okay=False),
     metavar="JOURNAL",
     help="Tell what changed since this run; by default since the last green one kept here.",
 )
@@ -125,6 +125,7 @@ def journal_in(place: Path | None) -> Path:
     """
     from harness.report.kept import JOURNALS, kept_journals
 
+    place = None if place is None else journal_place(place)
     if place is not None and not place.is_dir():
         return place
     kept = kept_journals(place or JOURNALS)
@@ -181,6 +182,6 @@ def _with_changes(
 
     if since is None:
         return with_changes(made, record.inventory, waivers)
-    earlier = read_journal(since)
+    earlier = read_journal(journal_place(since))
     red = red_cases(made)
     return replace(made, since=since_journal(earlier, Run.of(record), red, waivers))

@@ -137,7 +137,7 @@ def shrink(
 
     \b
     parity shrink .parity/found/generated/everything_2fa3272ca154.yaml --trust
-    parity shrink text/text --fault usage-dropped --time 1m
+    parity shrink text/usage_each_chunk --fault usage-dropped --time 1m
     parity shrink failing.yaml --out cassettes/tools/smallest.yaml
     parity shrink failing.yaml --resume
 

@@ -14,7 +14,6 @@ import click
 from harness.canonical import printable
 from harness.commands.case_tasks import case_tasks
 from harness.commands.naming import (
-    JournalPlace,
     Side,
     did_you_mean,
     find_one,
@@ -43,7 +42,7 @@ class _Undecided(HarnessError):
 @click.argument("cassette", required=False)
 @click.option(
     "--journal",
-    type=JournalPlace(),
+    type=click.Path(path_type=Path),
     help="Read the finding from a run's journal, or a folder with one, and run nothing.",
 )
 @click.option(

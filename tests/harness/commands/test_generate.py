@@ -272,3 +272,20 @@ def test_one_worker_and_two_run_the_same_examples() -> None:
 
     assert told[0] == told[1]
     assert told[0]["drawn"] == 27
+
+
+def test_a_log_says_how_far_it_is_and_how_long_it_will_take() -> None:
+    blocks: list[int] = []
+
+    def run(task: BlockTask) -> BlockDone:
+        blocks.append(task.number)
+        return quiet(task)
+
+    # Each block takes six seconds.
+    seams = GenerateSeams(workers=here(), now=lambda: 6.0 * len(blocks), run=run)
+    result = CliRunner().invoke(parity, ["generate", "--examples", "100", "--seed", "1"], obj=seams)
+
+    lines = [line for line in result.stderr.splitlines() if "left" in line]
+    assert lines
+    assert lines[0].startswith("50 examples in 2 blocks, ")
+    assert lines[0].endswith(", after 12s, about 12s left")

@@ -196,6 +196,9 @@ def test_a_folder_of_baselines_has_a_name() -> None:
     named = invoke("run", "tools", "--no-keep", "--control", "baseline:legacy")
     misspelt = invoke("run", "tools", "--no-keep", "--control", "baseline:baselines/legcay")
 
+    by_name = invoke("run", "tools", "--no-keep", "--control", "baseline:legcay")
+
+    assert "did you mean baseline:legacy?" in by_name.output
     assert named.exit_code == 0, named.output
     assert "baseline:baselines/legacy and adk over 2 cases" in named.output
     assert misspelt.exit_code == 2

@@ -197,7 +197,7 @@ def test_who_waits_for_a_task_that_takes_long_is_called(monkeypatch: pytest.Monk
             enough.set()
 
     def task(number: int) -> bool:
-        return enough.wait(60)
+        return enough.wait(10)
 
     threads = Workers(lambda jobs: ThreadPoolExecutor(jobs))
     assert list(worked(task, [1], 1, threads, waiting=waiting)) == [(1, True)]
