@@ -198,7 +198,7 @@ def _last_failed(plan: RunPlan, backend: Backend) -> int:
     if not files:
         raise UsageError("none of these cases is among the cassettes", "name where they are")
     # The journal names what was chosen: the cassettes that were left out are not gone.
-    these = replace(plan, paths=tuple(Path(file.told) for file in files))
+    these = replace(plan, expr=" or ".join(file.name for file in files))
     return _run(these, backend, files, None)
 
 
