@@ -18,9 +18,9 @@ from harness.report.html_cassettes import cassette_text
 from harness.report.html_charts import classes_of, cost_shape, coverage_rows, grid
 from harness.report.kills import kill_rows
 from harness.report.model import RunReport
-from harness.report.words import explanation
+from harness.report.words import explanation, look_in
 from harness.triage.blame import blame
-from harness.triage.clusters import Cluster, package_of
+from harness.triage.clusters import Cluster
 from services.redaction import redacted_value
 from services.wire import JsonObject
 
@@ -168,7 +168,7 @@ def _case(
         "contradiction": told.contradiction,
         "seam": "" if told.channel is None else told.seam_in_words,
         "doubt": told.doubt,
-        "look": package_of(told.seam, case.runtimes[1] or report.candidate),
+        "look": look_in(report, case),
         "behaviour": _behaviour(report, told),
         "open": len(case.open),
         "waived": len(case.waived),

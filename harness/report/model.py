@@ -19,6 +19,7 @@ from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus
 from harness.triage.changes import Changes
 from harness.triage.clusters import Cluster, clusters
+from harness.triage.leads import Bisecting, Leads, bisecting
 from services.wire import JsonObject
 
 __all__ = ["ExitCode", "FamilyRow", "Finding", "LoadProblem", "RunReport", "exit_code"]
@@ -85,6 +86,10 @@ class RunReport:
     """What was compared with what, by which build, on what machine."""
     since: Changes | None = None
     """What changed since the last green run, where one is known (`harness.triage`)."""
+    leads: Leads = field(default_factory=Leads)
+    """What is known for mending a red run: changed files, and revisions to begin a search at."""
+    took_ms: Mapping[str, float] = field(default_factory=dict)
+    """Case to how long it took in real time, in milliseconds, where that is known."""
     contract: Contract = field(default_factory=Contract)
     """The numbered behaviours that cases name."""
     kills: JsonObject | None = None
@@ -191,6 +196,18 @@ class RunReport:
         where = [target] if target is not None else ["-k", case.cassette]
         sides = ["--control", self.control, "--candidate", self.candidate]
         return shlex.join(["parity", "run", *where, *sides, *self.options])
+
+    def bisecting(self, case: CaseResult) -> Bisecting:
+        """How to find the commit that made a red case red."""
+        target = self.file(case)
+        sides = (self.control, self.candidate)
+        named = case.cassette if target is None or self._is_found(target, case) else target
+        return bisecting(self.leads, case.cassette, named, sides, self.options)
+
+    def _is_found(self, file: str, case: CaseResult) -> bool:
+        """Whether the case's name is enough for a command to find its file."""
+        usual = self.leads.corpus
+        return bool(usual) and Path(file).resolve().with_suffix("") == Path(usual, case.cassette)
 
 
 def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
