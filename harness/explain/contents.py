@@ -85,7 +85,7 @@ def _sign_seam(evidence: Evidence, seam: Seam, *, is_new: bool) -> Guess:
 def _remembered_seam(evidence: Evidence, *, of_the_model: bool) -> Guess:
     """What had been said before differs, and is remembered so."""
     if of_the_model and not evidence.resumed and _unsigned(evidence):
-        return probably("answer-unsigned", Seam.STREAM, "it may have been kept otherwise")
+        return probably("answer-unsigned", Seam.STREAM, "the history may have lost it")
     if _read_back_otherwise(evidence):
         doubt = "a conversation read back and a recording that differed look alike here"
         return probably("before-read-back", Seam.RECORDING, doubt)

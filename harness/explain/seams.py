@@ -102,7 +102,7 @@ def _retry_seam(evidence: Evidence) -> Guess:
         return plainly("retry-paced", Seam.RETRY)
     if evidence.channels == {ChannelName.RETRIES}:
         # The same questions follow: the question was asked again, and was only not announced so.
-        return probably("retry-not-announced", Seam.RETRY, "its telling may be elsewhere")
+        return probably("retry-not-announced", Seam.RETRY, "the announcement may be lost elsewhere")
     if evidence.read_otherwise:
         return probably("answer-read-otherwise", Seam.STREAM, "or such an answer is not retried")
     if _asks_another_model(evidence):

@@ -53,8 +53,8 @@ def with_leads(
     )
     if report.since is not None:
         since = "the last green run" if report.since.green else "an earlier run"
-        said = f"changed since {since}, {report.since.since}"
-        return replace(report, leads=replace(leads, files=report.since.files, since=said))
+        leads = replace(leads, files=report.since.files, since=f"changed since {since}")
+        return replace(report, leads=leads)
     if checkout is not None and header.dirty and header.revision == here:
         files = _uncommitted(checkout)
         return replace(report, leads=replace(leads, files=files, since="changed, not committed"))

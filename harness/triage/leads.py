@@ -20,7 +20,7 @@ __all__ = ["Bisecting", "Good", "Leads", "bisecting", "changed_lines"]
 _SHORT: Final = 10
 """Digits of a commit's hash that are shown."""
 _NAMED: Final = 6
-"""Changed files that are named."""
+"""Changed files that are named, at the seam and elsewhere."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,16 +83,17 @@ def changed_lines(leads: Leads, places: tuple[str, ...], candidate: str) -> list
     if not leads.files or not leads.since:
         return []
     found = ranked(leads.files, places, candidate)
-    named = [*found.at, *found.others]
-    listed = ", ".join(named[:_NAMED])
-    more = f" and {len(named) - _NAMED} more" if len(named) > _NAMED else ""
     if not places:
-        how = "no seam is known, so in no order"
-    elif not found.at:
-        how = "none at this seam"
-    else:
-        how = f"at this seam: {len(found.at)}, they come first"
-    return [printable(f"{leads.since} ({how}): {listed}{more}")]
+        return [printable(f"{leads.since}: {_listed(found.others)}")]
+    if not found.at:
+        return [printable(f"{leads.since}, nothing of it at this seam: {_listed(found.others)}")]
+    elsewhere = f"; elsewhere: {_listed(found.others)}" if found.others else ""
+    return [printable(f"{leads.since}, at this seam: {_listed(found.at)}{elsewhere}")]
+
+
+def _listed(files: Sequence[str]) -> str:
+    more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+    return f"{', '.join(files[:_NAMED])}{more}"
 
 
 def bisecting(

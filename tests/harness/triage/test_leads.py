@@ -70,16 +70,18 @@ def test_the_changed_files_at_the_seam_come_first() -> None:
     lines = changed_lines(Leads(files=files, since="changed since Friday"), FLOW, "adk")
 
     assert lines == [
-        "changed since Friday (at this seam: 1, they come first): "
-        "runtimes/adk/flow.py, runtimes/adk/agent.py"
+        (
+            "changed since Friday, at this seam: runtimes/adk/flow.py; "
+            "elsewhere: runtimes/adk/agent.py"
+        )
     ]
 
 
 def test_it_says_so_where_none_of_the_changed_files_is_at_the_seam() -> None:
     leads = Leads(files=("runtimes/adk/agent.py",), since="changed since Friday")
 
-    assert "(none at this seam)" in changed_lines(leads, FLOW, "adk")[0]
-    assert "no seam is known" in changed_lines(leads, (), "adk")[0]
+    assert "since Friday, nothing of it at this seam: run" in changed_lines(leads, FLOW, "adk")[0]
+    assert changed_lines(leads, (), "adk") == ["changed since Friday: runtimes/adk/agent.py"]
 
 
 def test_many_changed_files_are_counted() -> None:

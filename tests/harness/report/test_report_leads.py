@@ -123,7 +123,7 @@ def test_what_changed_since_the_last_green_run_is_what_is_ranked(
     found = with_leads(given, WAIVERS, tmp_path).leads
 
     assert set(found.files) == {f"runtimes/adk/{name}.py" for name in "abc"}
-    assert found.since.startswith("changed since the last green run, 2026")
+    assert found.since == "changed since the last green run"
 
 
 def test_without_an_earlier_run_the_files_that_are_not_committed_are(
