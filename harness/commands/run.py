@@ -212,6 +212,7 @@ def _run(
         interrupted=tally.interrupted,
         files={file.name: file.told for file in todo},
         options=reproducing_options(header, plan.waivers_file),
+        took_ms=tally.took_ms,
     )
     report = with_past(report, inventory, waivers)
     written = [str(file) for file in write_report(report, plan.places)]

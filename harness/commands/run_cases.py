@@ -30,13 +30,19 @@ class Tally:
     problems: dict[str, LoadProblem] = field(default_factory=dict)
     skipped: set[str] = field(default_factory=set)
     interrupted: bool = False
+    took_ms: dict[str, float] = field(default_factory=dict)
 
     @classmethod
     def after(cls, record: JournalRecord | None) -> Tally:
         """What a journal says that is gone on with."""
         if record is None:
             return cls()
-        return cls(dict(record.finished), dict(record.problems), set(record.skipped))
+        return cls(
+            dict(record.finished),
+            dict(record.problems),
+            set(record.skipped),
+            took_ms=dict(record.took_ms),
+        )
 
     def has(self, name: str) -> bool:
         """Whether anything came of that case."""
@@ -75,6 +81,8 @@ def judge_all(
                     journal.refused(name, outcome)
             case CaseResult():
                 tally.results[name] = outcome
+                if took_ms is not None:
+                    tally.took_ms[name] = took_ms
                 if journal is not None:
                     journal.closed(outcome, took_ms, name)
                 bar.done(name, outcome.verdict)

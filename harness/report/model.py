@@ -22,7 +22,7 @@ from harness.triage.clusters import Cluster, clusters
 from harness.triage.leads import Bisecting, Leads, bisecting
 from services.wire import JsonObject
 
-__all__ = ["ExitCode", "FamilyRow", "Finding", "LoadProblem", "RunReport", "exit_code"]
+__all__ = ["ExitCode", "FamilyRow", "Finding", "LoadProblem", "PastRun", "RunReport", "exit_code"]
 
 
 class ExitCode(IntEnum):
@@ -66,6 +66,25 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PastRun:
+    """What an earlier run came to."""
+
+    began: str
+    """`2026-03-01 06:00 UTC`."""
+    revision: str = ""
+    """The commit, short, with a `+` where files differed from it; empty where none was known."""
+    verdict: CaseVerdict
+    counts: tuple[int, int, int]
+    """Cases at parity, divergent, inconclusive."""
+    planned: int
+    """Cases that the run was given; more than were judged where it was cut off."""
+    journal: str
+    """The file that says all of it."""
+    page: str = ""
+    """The way to its report's page, as a relative address; empty where there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
     """One run. `cases` are settled and sorted by name."""
 
@@ -88,6 +107,8 @@ class RunReport:
     """What changed since the last green run, where one is known (`harness.triage`)."""
     leads: Leads = field(default_factory=Leads)
     """What is known for mending a red run: changed files, and revisions to begin a search at."""
+    past: tuple[PastRun, ...] = ()
+    """Earlier runs of the same sides, the latest first, where they were looked up."""
     took_ms: Mapping[str, float] = field(default_factory=dict)
     """Case to how long it took in real time, in milliseconds, where that is known."""
     contract: Contract = field(default_factory=Contract)
@@ -95,9 +116,15 @@ class RunReport:
     kills: JsonObject | None = None
     """The kill matrix (`parity faults --json`), where there is one at hand."""
 
+    clean_cases: tuple[CaseResult, ...] = field(default=(), repr=False, compare=False)
+    """The cases once secrets were taken out of them: a copy of a report need not look again."""
+
     def __post_init__(self) -> None:
         """Take secrets out of the results, whoever made them: before their texts are cut."""
-        object.__setattr__(self, "cases", tuple(map(clean_result, self.cases)))
+        if self.cases is not self.clean_cases:
+            cleaned = tuple(map(clean_result, self.cases))
+            object.__setattr__(self, "cases", cleaned)
+            object.__setattr__(self, "clean_cases", cleaned)
 
     @property
     def partial(self) -> bool:

@@ -39,6 +39,7 @@ def settled_report(
     interrupted: bool = False,
     files: Mapping[str, str] | None = None,
     options: Sequence[str] = (),
+    took_ms: Mapping[str, float] | None = None,
 ) -> RunReport:
     """The report of a run.
 
@@ -51,6 +52,7 @@ def settled_report(
         interrupted: Somebody stopped the run.
         files: Cassette to file, for the command that runs it again.
         options: What that command must repeat.
+        took_ms: Case to how long it took, in milliseconds.
     """
     cases, states = settle([results[name] for name in sorted(results)], waivers)
     return RunReport(
@@ -65,6 +67,7 @@ def settled_report(
         files=files or {},
         options=options,
         header=header,
+        took_ms=took_ms or {},
         contract=_usual_contract(),
     )
 
@@ -85,6 +88,7 @@ def journal_report(
         problems=list(record.problems.values()),
         files=files,
         options=options,
+        took_ms=record.took_ms,
     )
 
 

@@ -88,7 +88,9 @@ def test_it_is_known_when_each_thing_happened() -> None:
 
 
 def test_the_times_are_no_part_of_what_is_compared() -> None:
-    assert replace(observation(), times={("events", 0): 7}) == observation()
+    seen = observation()
+
+    assert replace(seen, times={("events", 0): 7}) == seen
 
 
 def test_a_call_of_which_nothing_is_left_has_no_place() -> None:

@@ -480,9 +480,9 @@ def test_a_run_without_findings_says_so_calmly(page: Page) -> None:
     page.press("n", "d", "c", "w", "o")  # nothing to go to, and nothing breaks
     page.press("/")
     page.press("same")
-    page.until("document.querySelector('#agreeing').open")
-    assert "text/same" in page.text("#agreeing")
-    assert "text/alike" not in page.text("#agreeing")
+    page.until("document.querySelector('#all-cases').open")
+    assert "text/same" in page.text("#all-cases")
+    assert "text/alike" not in page.text("#all-cases")
 
 
 def test_an_address_can_name_a_finding(page: Page, small: RunReport) -> None:
