@@ -52,6 +52,7 @@ _COMMANDS: Final[Mapping[str, str]] = {
     "verify": "harness.commands.verify:verify",
     "revoke": "harness.commands.revoke:revoke",
     "report": "harness.commands.report:report",
+    "show-report": "harness.commands.show_report:show_report",
     "diff": "harness.commands.diff:diff",
     "bisect": "harness.commands.bisect:bisect",
 }

@@ -84,6 +84,7 @@ def projected(seen: Observation) -> Observation:
         kept,
         words=seen.words,
         order=seen.order,
+        times=seen.times,
         broken=seen.broken,
         deadline_passed=seen.deadline_passed,
     )

@@ -73,6 +73,7 @@ def merge(
     """  # noqa: D301 - click's mark for lines that stay as they are
     from harness.canonical import printable
     from harness.config import default_waivers
+    from harness.report.leads import with_past
     from harness.report.merged import merge as merged_of
     from harness.report.merged import read_all, write_merged
     from harness.report.model import exit_code
@@ -83,7 +84,6 @@ def merge(
         reproducing_options,
         waivers_of,
     )
-    from harness.report.since import with_changes
     from harness.report.terminal import show
 
     places = report_places(asked)
@@ -99,7 +99,7 @@ def merge(
         files=files_of(header),
         options=reproducing_options(header, waivers_file),
     )
-    report = with_changes(report, merged.record.inventory, waivers)
+    report = with_past(report, merged.record.inventory, waivers)
     report = replace(report, durations=durations)
     if journal is not None:
         write_merged(merged, journal)

@@ -178,10 +178,12 @@ def _with_changes(
     made: RunReport, record: JournalRecord, waivers: Waivers, since: Path | None
 ) -> RunReport:
     from harness.report.journal import read_journal
-    from harness.report.since import Run, red_cases, since_journal, with_changes
+    from harness.report.leads import with_leads, with_past
+    from harness.report.since import Run, red_cases, since_journal
 
     if since is None:
-        return with_changes(made, record.inventory, waivers)
+        return with_past(made, record.inventory, waivers)
     earlier = read_journal(journal_place(since))
     red = red_cases(made)
-    return replace(made, since=since_journal(earlier, Run.of(record), red, waivers))
+    made = replace(made, since=since_journal(earlier, Run.of(record), red, waivers))
+    return with_leads(made, waivers, others=[earlier])

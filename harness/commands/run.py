@@ -209,9 +209,9 @@ def _run(
     from harness.config import default_waivers
     from harness.parity.waivers import load_waivers
     from harness.report.journal import shard_of
+    from harness.report.leads import with_past
     from harness.report.model import exit_code
     from harness.report.settled import reproducing_options, settled_report
-    from harness.report.since import with_changes
     from harness.report.terminal import progress, show
 
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
@@ -256,7 +256,7 @@ def _run(
         files={file.name: file.told for file in todo},
         options=reproducing_options(header, plan.waivers_file),
     )
-    report = replace(with_changes(report, inventory, waivers), durations=plan.durations)
+    report = replace(with_past(report, inventory, waivers), durations=plan.durations)
     written = [str(file) for file in write_report(report, plan.places)]
     if journal_file is not None:
         written.append(str(journal_file))

@@ -166,7 +166,9 @@ def judge(task: CaseTask) -> CaseOutcome:
         core = _core(task, [*controls, *candidates])
         facts = _HandedOver.of(cassette, controls[0]) if _hands_over(task) else cassette
         judged = compared_without_secrets(
-            lambda these, those: compare_repeated(these, those, facts, core=core),
+            lambda these, those: compare_repeated(
+                these, those, facts, core=core, shows_parity=True
+            ),
             controls,
             candidates,
         )

@@ -56,6 +56,7 @@ def without_secrets(seen: Observation) -> Observation:
         kept,
         words=seen.words,
         order=seen.order,
+        times=seen.times,
         broken=seen.broken,
         deadline_passed=seen.deadline_passed,
     )

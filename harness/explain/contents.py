@@ -84,6 +84,8 @@ def _sign_seam(evidence: Evidence, seam: Seam, *, is_new: bool) -> Guess:
 
 def _remembered_seam(evidence: Evidence, *, of_the_model: bool) -> Guess:
     """What had been said before differs, and is remembered so."""
+    if of_the_model and not evidence.resumed and _unsigned(evidence):
+        return probably("answer-unsigned", Seam.STREAM, "the history may have lost it")
     if _read_back_otherwise(evidence):
         doubt = "a conversation read back and a recording that differed look alike here"
         return probably("before-read-back", Seam.RECORDING, doubt)
@@ -160,6 +162,15 @@ def _is_of_earlier(evidence: Evidence) -> bool:
         if isinstance(text, str) and text != ABSENT
     }
     return any(line.endswith(f"text {quoted(text)}") for text in values for line in said[:-1])
+
+
+def _unsigned(evidence: Evidence) -> bool:
+    """Whether all that differs in an answer is its signatures.
+
+    A signature comes with a piece of the model's stream. Where the pieces are put together into
+    one turn it is kept, or lost.
+    """
+    return all(found.path.endswith("thoughtSignature") for found in evidence.beside)
 
 
 def _read_back_otherwise(evidence: Evidence) -> bool:

@@ -118,6 +118,13 @@ class Evidence:
         sides = () if row is None else (row.control, row.candidate)
         return sum(side is not None and sign in side.line for side in sides) == 1
 
+    def shows(self, sign: str) -> bool:
+        """Whether the line of a question or a remembered turn that differs has `sign`."""
+        row = self.row
+        if row is None or row.kind not in (MomentKind.REQUEST, MomentKind.MEMORY):
+            return False
+        return any(side is not None and sign in side.line for side in (row.control, row.candidate))
+
     @staticmethod
     def _written(found: Divergence) -> str:
         return json.dumps([found.control, found.candidate], ensure_ascii=False)

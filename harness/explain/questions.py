@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from harness.explain.another_order import reordered
 from harness.explain.contents import SAID, contents_seam
 from harness.explain.evidence import Evidence
 from harness.explain.guess import Guess, plainly, probably, unknown
@@ -56,6 +57,8 @@ def request_seam(evidence: Evidence) -> Guess:
     paths = {found.path for found in evidence.beside}
     if _is_main(evidence) and (guess := _at_hook(evidence)) is not None:
         return guess
+    if reordered(evidence) is not None:
+        return probably("results-swapped", Seam.SCHEDULER, "the question may put them so")
     if "model" in paths:
         return _model_seam(evidence)
     if any(path.startswith("contents") for path in paths):

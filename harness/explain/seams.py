@@ -36,6 +36,8 @@ def _channel_seam(evidence: Evidence) -> Guess:
         return unknown("unsteady")
     if first.kind is Kind.REPLAY:
         return _replay_seam(first)
+    if (child := _of_a_child(evidence)) is not None:
+        return child
     match first.channel:
         case ChannelName.REQUESTS:
             return request_seam(evidence)
@@ -65,6 +67,19 @@ def _replay_seam(first: Divergence) -> Guess:
     return unknown("replay")
 
 
+def _of_a_child(evidence: Evidence) -> Guess | None:
+    """The seam of what a child agent did, or what its parent was given of it."""
+    first = evidence.first
+    if first.channel is ChannelName.CHILDREN:
+        return _child_seam(evidence)
+    doubt = "what a child shares with its parent may differ, too"
+    if "thread " in first.label and first.channel is not ChannelName.PROVIDER:
+        return probably("done-by-child", Seam.SUBAGENTS, doubt)
+    if "recentActivity" in first.path or evidence.shows("function response invoke_agent"):
+        return probably("result-of-child", Seam.SUBAGENTS, doubt)
+    return None
+
+
 def _child_seam(evidence: Evidence) -> Guess:
     """Up to here both asked the model the same, made the same calls and recorded the same."""
     sort = evidence.first.sort
@@ -85,6 +100,9 @@ def _retry_seam(evidence: Evidence) -> Guess:
         if evidence.reached("fallback:", "handler:"):
             return probably("retry-paced-at-fallback", Seam.RETRY, "a fallback paces retries too")
         return plainly("retry-paced", Seam.RETRY)
+    if evidence.channels == {ChannelName.RETRIES}:
+        # The same questions follow: the question was asked again, and was only not announced so.
+        return probably("retry-not-announced", Seam.RETRY, "the announcement may be lost elsewhere")
     if evidence.read_otherwise:
         return probably("answer-read-otherwise", Seam.STREAM, "or such an answer is not retried")
     if _asks_another_model(evidence):

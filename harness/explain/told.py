@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
+from harness.explain.another_order import Reordered, reordered
 from harness.explain.evidence import Evidence
 from harness.explain.words import CHANNELS, cut, ordinal, shown
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
@@ -71,6 +72,9 @@ def _opening(evidence: Evidence, control: str, candidate: str) -> str:
     words = CHANNELS[found.channel]
     where = f"The first difference is in {words.about} (channel {found.channel.value})"
     place = _place(found)
+    if (order := reordered(evidence)) is not None:
+        what = f"the same {order.count} results of calls in another order"
+        return f"{where}: {place} has {what}." if order.at else f"{where}: {what}."
     match found.kind:
         case Kind.MISSING:
             return f"{where}: {control} {words.did} {place}, {candidate} did not."
@@ -132,6 +136,9 @@ def _alike(evidence: Evidence) -> Iterator[str]:
 
 def _sides(evidence: Evidence, control: str, candidate: str) -> Iterator[str]:
     found, row = evidence.first, evidence.row
+    if (order := reordered(evidence)) is not None:
+        yield from _ordered(order, control, candidate)
+        return
     here = None if row is None else row.control
     there = None if row is None else row.candidate
     if found.kind is Kind.ORDER:
@@ -162,6 +169,14 @@ def _sides(evidence: Evidence, control: str, candidate: str) -> Iterator[str]:
         yield f"{more} more place{'s' if more > 1 else ''} in it differ{'' if more > 1 else 's'}."
 
 
+def _ordered(order: Reordered, control: str, candidate: str) -> Iterator[str]:
+    """The same results, side by side."""
+    where = f"At {order.at}{_turn_at(order.at)} " if order.at else ""
+    how = " (ids of the calls: nothing else tells these results apart)" if order.by_id else ""
+    yield f"{where}{control} has: {order.listed(0)}{how}.".strip()
+    yield f"{candidate} has: {order.listed(1)}."
+
+
 def _line(moment: Moment | None) -> str:
     return "" if moment is None else moment.line
 
@@ -184,9 +199,11 @@ _CONTENT: Final = re.compile(r"contents\[(\d{1,9})\]")
 
 def _turn(found: Divergence) -> str:
     """What a path into a question's contents means."""
-    if found.channel is not ChannelName.REQUESTS:
-        return ""
-    match = _CONTENT.match(found.path)
+    return _turn_at(found.path) if found.channel is ChannelName.REQUESTS else ""
+
+
+def _turn_at(path: str) -> str:
+    match = _CONTENT.match(path)
     return f" (turn {int(match[1]) + 1} of the conversation that is sent)" if match else ""
 
 

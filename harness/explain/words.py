@@ -123,7 +123,7 @@ def shown(value: Json) -> str:
     return cut(json.dumps(value, sort_keys=True, ensure_ascii=False))
 
 
-def cut(text: str) -> str:
-    """`text` on one line, printable, with no more characters than one can take in."""
+def cut(text: str, room: int = _SHOWN) -> str:
+    """`text` on one line, printable, with at most `room` characters."""
     text = printable(text)
-    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+    return text if len(text) <= room else f"{text[: room - 1]}…"

@@ -100,8 +100,12 @@ def compare_repeated(
     cassette: CaseFacts,
     *,
     core: CoreFindings = NOT_AT_HAND,
+    shows_parity: bool = False,
 ) -> CaseResult:
     """Judge one or more runs of each side, before waivers (`settle` applies those to a whole run).
+
+    With `shows_parity` a case in which nothing differs keeps its timelines too, for a report that
+    can open it. That costs some milliseconds a case, which a search has no use for.
 
     `core` is what the published core commits against the provider rules in this cassette; where it
     is one of the sides itself, that side counts. Left alone, findings that both sides share are
@@ -124,7 +128,7 @@ def compare_repeated(
         divergences += tuple(_instability(candidates))
     alike = control.unused_steps, candidate.unused_steps
     side_by_side = ""
-    if divergences:
+    if divergences or shows_parity:
         side_by_side = packed_timelines(*comparison.sides, divergences, comparison.aligned)
     return CaseResult(
         cassette=cassette.name,

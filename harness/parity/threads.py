@@ -92,6 +92,10 @@ def by_thread(seen: Observation) -> Observation:
             for name, placed in seen.threads.items()
         },
         order=[_renumbered(seen, places, *each) for each in seen.order],
+        times={
+            _renumbered(seen, places, channel, index, 0)[:2]: at
+            for (channel, index), at in seen.times.items()
+        },
     )
 
 

@@ -73,7 +73,8 @@ class CaseResult:
     cost: tuple[JsonObject, JsonObject] | None = None
     """The cost channel's one item of each side: model calls, tokens, contents sent."""
     timelines: str = ""
-    """Both runs side by side, packed (`harness.timeline`); empty where nothing differs."""
+    """Both runs side by side, packed (`harness.timeline`); empty where nothing was compared, and
+    of a case at parity unless the comparison was asked for them."""
 
     @property
     def verdict(self) -> CaseVerdict:

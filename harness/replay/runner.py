@@ -206,7 +206,7 @@ class _Run:
         self._paths = envelope.paths(cassette.root, traits.folders)
         cell.watch(self._paths, self._moment)
         self._requests = RequestLog(self._paths)
-        self._witness = Witness()
+        self._witness = Witness(envelope.clock.now_ms)
         self._user = ScriptedUser(self._cassette.answers, self._witness)
         self._transcript: list[Content] = []
         self._driver: Driver | None = None
@@ -285,6 +285,7 @@ class _Run:
             retries=witness.retries,
             side_events=witness.side_events,
             order=witness.order,
+            times=witness.times,
             children=witness.children,
             threads=witness.threads,
             workspace_changes=changes(self._before, folder_state(workspace.root)),

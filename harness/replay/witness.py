@@ -36,7 +36,11 @@ class Witness:
     where nothing but events happens.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, now_ms: Callable[[], int] = lambda: 0) -> None:
+        """Begin. `now_ms` tells the time of the run; without it everything happens at once."""
+        self._now_ms = now_ms
+        self._began = now_ms()
+        self._event_times: list[int] = []
         self.events: list[JsonObject] = []
         self._calls: dict[tuple[str, int], list[str]] = {}
         self.retries: list[RetryAttempt] = []
@@ -47,6 +51,7 @@ class Witness:
         self._requests = 0
         self._marked_sides = 0
         self._marks: list[tuple[str, int | str, int]] = []
+        self._mark_times: list[int] = []
         self._children = SeenChildren(self.notes.append)
         self._paths = ThreadPaths()
         self._call_threads: dict[str, str] = {}
@@ -96,6 +101,7 @@ class Witness:
         """Take down an agent's event; subscribe an agent's run with this."""
         self._mark_sides()
         self.events.append(to_wire(event))
+        self._event_times.append(self._passed())
         try:
             self._lifecycle.feed(event)
         except ProtocolViolation as violation:
@@ -111,26 +117,43 @@ class Witness:
     @property
     def order(self) -> list[tuple[str, int, int]]:
         """`Observation.order` of what was seen so far."""
+        return [place for place, _ in self._placed()]
+
+    @property
+    def times(self) -> dict[tuple[str, int], int]:
+        """`Observation.times` of what was seen so far."""
+        events = {("events", number): at for number, at in enumerate(self._event_times)}
+        return events | {(channel, index): at for (channel, index, _), at in self._placed()}
+
+    def _placed(self) -> list[tuple[tuple[str, int, int], int]]:
+        """Each thing that is no event, by its place in the order, with the time at which it was."""
         self._mark_sides()
         last = {key: number for number, (_, key, _) in enumerate(self._marks)}
         places: dict[int | str, int] = {call: n for n, call in enumerate(self.tool_states)}
         found = []
         for number, (channel, key, events) in enumerate(self._marks):
+            at = self._mark_times[number]
             if isinstance(key, int):
                 sides = len(self.retries) if channel == "side" else 0
-                found.append(("retries" if channel == "side" else channel, key + sides, events))
+                name = "retries" if channel == "side" else channel
+                found.append(((name, key + sides, events), at))
             elif key in places and last[key] == number:
-                found.append((channel, places[key], events))
+                found.append(((channel, places[key], events), at))
         return found
+
+    def _passed(self) -> int:
+        return self._now_ms() - self._began
 
     def _mark(self, channel: str, key: int | str) -> None:
         self._mark_sides()
         self._marks.append((channel, key, len(self.events)))
+        self._mark_times.append(self._passed())
 
     def _mark_sides(self) -> None:
         """Others add side events: they happened before whatever comes next."""
         for number in range(self._marked_sides, len(self.side_events)):
             self._marks.append(("side", number, len(self.events)))
+            self._mark_times.append(self._passed())
         self._marked_sides = len(self.side_events)
 
     def _core_event(self, event: CoreEvent) -> None:

@@ -31,6 +31,7 @@ SCRIPTS: Final = (
     "case.js",
     "copy.js",
     "findings.js",
+    "rows.js",
     "keys.js",
     "main.js",
 )

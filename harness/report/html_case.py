@@ -15,7 +15,7 @@ from harness.report.html_cassettes import CassetteText
 from harness.timeline.model import Timelines, unpack
 from services.wire import JsonObject
 
-__all__ = ["case_details", "case_kind", "deflated", "is_shown"]
+__all__ = ["case_details", "case_kind", "deflated", "is_shown", "virtual_ms"]
 
 
 def is_shown(case: CaseResult) -> bool:
@@ -32,12 +32,23 @@ def case_kind(case: CaseResult) -> str:
     return "waived" if case.divergences or case.cut else "noise"
 
 
+def virtual_ms(case: CaseResult) -> int | None:
+    """How long the longer run of a case took in virtual time; `None` where that is not known."""
+    sides = (side for row in _timelines(case).rows for side in (row.control, row.candidate))
+    known = [side.at_ms for side in sides if side is not None and side.at_ms is not None]
+    return max(known, default=None)
+
+
+def _timelines(case: CaseResult) -> Timelines:
+    try:
+        return unpack(case.timelines) if case.timelines else Timelines(rows=())
+    except ValueError:  # a journal is untrusted; the differences themselves are still there
+        return Timelines(rows=())
+
+
 def case_details(case: CaseResult, file: str | None, text: CassetteText | None) -> JsonObject:
     """What a case shows once it is opened."""
-    try:
-        lines = unpack(case.timelines) if case.timelines else Timelines(rows=())
-    except ValueError:  # a journal is untrusted; the differences themselves are still there
-        lines = Timelines(rows=())
+    lines = _timelines(case)
     return {
         **lines.to_json(),
         "first": _first_row(case, lines),
@@ -52,8 +63,9 @@ def case_details(case: CaseResult, file: str | None, text: CassetteText | None) 
             }
             for index, found in enumerate(case.divergences)
         ],
+        "note": "" if text is None else text.note,
         "noise": [{"place": noise.place, "hides": noise.hides} for noise in case.noise],
-        "cassette": None if text is None else text.text,
+        "cassette": text.text if text is not None and text.text else None,
         "cassetteCut": text is not None and text.cut,
         "cassetteFile": file,
     }

@@ -6,6 +6,7 @@ passed on, so nothing is read that is not plainly the cassette of that name.
 
 from __future__ import annotations
 
+import re
 import stat
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -22,6 +23,9 @@ __all__ = ["MOST_CHARACTERS", "CassetteText", "cassette_text"]
 MOST_CHARACTERS: Final = 64_000
 _MOST_READ: Final = 8_000_000
 _PACKED: Final = ("data:", "base64")
+_NOTE: Final = re.compile(r"^note:.*\n(?:[ \t]+.*\n|\n)*", re.MULTILINE)
+"""The key with its value: the lines behind it that are indented. To parse all of each cassette of a
+corpus would take longer than the run."""
 _SUFFIXES: Final = (".yaml", ".yml")
 
 
@@ -32,6 +36,8 @@ class CassetteText:
     text: str
     cut: bool = False
     """The file goes on where the text ends."""
+    note: str = ""
+    """What the cassette says about itself; empty where it says nothing."""
 
 
 def cassette_text(name: str, file: str | None) -> CassetteText | None:
@@ -57,7 +63,22 @@ def cassette_text(name: str, file: str | None) -> CassetteText | None:
     text = None if len(whole) > _MOST_READ else _without_secrets(found, whole)
     if text is None:
         return None
-    return CassetteText(text=text[:MOST_CHARACTERS], cut=len(text) > MOST_CHARACTERS)
+    return CassetteText(
+        text=text[:MOST_CHARACTERS], cut=len(text) > MOST_CHARACTERS, note=_note(text)
+    )
+
+
+def _note(text: str) -> str:
+    """The cassette's `note`, where it is plain text that begins in the text's first level."""
+    found = _NOTE.search(text)
+    if found is None:
+        return ""
+    try:
+        said = parse_document(found[0])
+    except FormatProblem:
+        return ""
+    note = said.get("note") if isinstance(said, dict) else None
+    return " ".join(note.split()) if isinstance(note, str) else ""
 
 
 def _without_secrets(file: Path, text: str) -> str | None:

@@ -6,6 +6,7 @@ redactor reaches all there is.
 
 from __future__ import annotations
 
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
@@ -13,14 +14,14 @@ from typing import Any, Final
 from harness.explain import first_cause
 from harness.explain.model import Explanation
 from harness.parity.verdict import CaseResult, CaseVerdict
-from harness.report.html_case import case_details, case_kind, deflated, is_shown
-from harness.report.html_cassettes import cassette_text
+from harness.report.html_case import case_kind, is_shown
 from harness.report.html_charts import classes_of, cost_shape, coverage_rows, grid
+from harness.report.html_rows import case_rows, pack_agreeing, packed_case
 from harness.report.kills import kill_rows
-from harness.report.model import RunReport
-from harness.report.words import explanation
+from harness.report.model import PastRun, RunReport
+from harness.report.words import changed_near, explanation, look_in
 from harness.triage.blame import blame
-from harness.triage.clusters import Cluster, package_of
+from harness.triage.clusters import Cluster
 from services.redaction import redacted_value
 from services.wire import JsonObject
 
@@ -34,8 +35,9 @@ def page_data(report: RunReport) -> JsonObject:
     """Everything that the page shows."""
     contract = report.contract
     groups = [finding.cluster for finding in report.findings]
-    group_of = {name: number for number, each in enumerate(groups) for name in each.cases}
+    group_of = {name: number for number, each in enumerate(groups, 1) for name in each.cases}
     shown = sorted(filter(is_shown, report.cases), key=lambda case: _order(case, groups, group_of))
+    anchors = {case.cassette: f"case-{number}" for number, case in enumerate(shown, 1)}
     said = blame(report)
     page = {
         "verdict": report.verdict.value,
@@ -47,19 +49,14 @@ def page_data(report: RunReport) -> JsonObject:
         "partial": _partial(report),
         "counts": _counts(report.cases),
         "problems": [problem.message for problem in report.problems],
-        "groups": [_group(each) for each in groups],
-        "cases": [_case(report, case, number, group_of) for number, case in enumerate(shown)],
-        "agreeing": [
-            {
-                "name": case.cassette,
-                "phase": case.phase,
-                "classes": classes_of(case, contract),
-                "contract": case.contract,
-                "remarks": case.remarks,
-            }
-            for case in report.cases
-            if not is_shown(case)
+        "groups": [
+            _group(each, number, anchors[each.representative])
+            for number, each in enumerate(groups, 1)
         ],
+        "cases": [_case(report, case, anchors[case.cassette], group_of) for case in shown],
+        "rows": case_rows(report, anchors),
+        "agreeing": len(report.cases) - len(shown),
+        "past": [_past(run) for run in report.past],
         "grid": grid(report.cases, contract),
         "coverage": coverage_rows(report.cases, contract),
         "kills": kill_rows(report.kills),
@@ -82,7 +79,8 @@ def page_data(report: RunReport) -> JsonObject:
     clean: JsonObject = redacted_value(page)
     # What is packed was cleaned before; as base64 it could only be damaged.
     for case, told in zip(shown, clean["cases"], strict=True):
-        told["packed"] = _packed(report, case)
+        told["packed"] = packed_case(report, case)
+    pack_agreeing(report, clean["rows"])
     return clean
 
 
@@ -91,11 +89,11 @@ def _order(
 ) -> tuple[int, int, int, bool, str]:
     """Findings first, those of one cluster together with the one to look at in front."""
     group = group_of.get(case.cassette)
-    leads = group is not None and groups[group].representative == case.cassette
+    leads = group is not None and groups[group - 1].representative == case.cassette
     return (
         _ORDER[case_kind(case)],
         _VERDICTS[case.verdict],
-        len(groups) if group is None else group,
+        len(groups) + 1 if group is None else group,
         not leads,
         case.cassette,
     )
@@ -142,21 +140,38 @@ def _counts(cases: Sequence[CaseResult]) -> JsonObject:
     }
 
 
-def _group(cluster: Cluster) -> JsonObject:
+def _group(cluster: Cluster, number: int, anchor: str) -> JsonObject:
     return {
+        "number": number,
+        "anchor": anchor,
         "place": cluster.place,
         "cases": len(cluster.cases),
         "representative": cluster.representative,
     }
 
 
+def _past(run: PastRun) -> JsonObject:
+    parity, divergent, inconclusive = run.counts
+    return {
+        "began": run.began,
+        "revision": run.revision,
+        "verdict": run.verdict.value,
+        "parity": parity,
+        "divergent": divergent,
+        "inconclusive": inconclusive,
+        "missing": run.planned - sum(run.counts),
+        "command": shlex.join(["parity", "report", "--journal", run.journal]),
+        "page": run.page,
+    }
+
+
 def _case(
-    report: RunReport, case: CaseResult, number: int, group_of: Mapping[str, int]
+    report: RunReport, case: CaseResult, anchor: str, group_of: Mapping[str, int]
 ) -> JsonObject:
     told = _told(report, case)
     words = {found.place for found in case.divergences} | set(case.waived.values())
     return {
-        "anchor": f"case-{number + 1}",
+        "anchor": anchor,
         "name": case.cassette,
         "kind": case_kind(case),
         "verdict": case.verdict.value,
@@ -169,14 +184,24 @@ def _case(
         "contradiction": told.contradiction,
         "seam": "" if told.channel is None else told.seam_in_words,
         "doubt": told.doubt,
-        "look": package_of(told.seam, case.runtimes[1] or report.candidate),
+        "look": look_in(report, case),
         "behaviour": _behaviour(report, told),
         "open": len(case.open),
         "waived": len(case.waived),
         "remarks": case.remarks,
         "words": " ".join(sorted(words)),
         "command": report.reproduce(case),
+        "changed": changed_near(report, case) if case.open else [],
+        "bisect": _bisect(report, case),
+        "took": report.took_ms.get(case.cassette),
     }
+
+
+def _bisect(report: RunReport, case: CaseResult) -> JsonObject | None:
+    if case.verdict is not CaseVerdict.DIVERGENT:
+        return None
+    found = report.bisecting(case)
+    return {"command": found.command, "note": found.note}
 
 
 def _headline(case: CaseResult, told: Explanation) -> str:
@@ -207,11 +232,6 @@ def _behaviour(report: RunReport, told: Explanation) -> JsonObject | None:
     # Both come from a Markdown table; here they are text.
     plain = [text.replace("`", "") for text in (title, told.source)]
     return {"id": told.behaviour, "title": plain[0], "source": plain[1]}
-
-
-def _packed(report: RunReport, case: CaseResult) -> str:
-    text = cassette_text(case.cassette, report.files.get(case.cassette))
-    return deflated(redacted_value(case_details(case, report.file(case), text)))
 
 
 def _facts(report: RunReport) -> list[JsonObject]:

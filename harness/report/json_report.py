@@ -8,7 +8,7 @@ from typing import Final
 
 from harness.report.html_charts import cost_shape, grid
 from harness.report.model import Finding, RunReport, exit_code
-from harness.report.words import explanation, look_in, reasons
+from harness.report.words import changed_near, explanation, look_in, reasons
 from harness.triage.blame import blame
 from services.redaction import redacted_value
 from services.wire import JsonObject
@@ -109,6 +109,8 @@ def _finding(report: RunReport, finding: Finding) -> JsonObject:
         "seamDoubt": why.doubt,
         "behaviour": why.behaviour,
         "source": why.source,
-        "lookIn": look_in(report, finding),
+        "lookIn": look_in(report, finding.case),
+        "changedNear": changed_near(report, finding.case),
         "reproduce": finding.reproduce,
+        "bisect": report.bisecting(finding.case).lines(),
     }

@@ -19,9 +19,10 @@ from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus
 from harness.triage.changes import Changes
 from harness.triage.clusters import Cluster, clusters
+from harness.triage.leads import Bisecting, Leads, bisecting
 from services.wire import JsonObject
 
-__all__ = ["ExitCode", "FamilyRow", "Finding", "LoadProblem", "RunReport", "exit_code"]
+__all__ = ["ExitCode", "FamilyRow", "Finding", "LoadProblem", "PastRun", "RunReport", "exit_code"]
 
 
 class ExitCode(IntEnum):
@@ -65,6 +66,25 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PastRun:
+    """What an earlier run came to."""
+
+    began: str
+    """`2026-03-01 06:00 UTC`."""
+    revision: str = ""
+    """The commit, short, with a `+` where files differed from it; empty where none was known."""
+    verdict: CaseVerdict
+    counts: tuple[int, int, int]
+    """Cases at parity, divergent, inconclusive."""
+    planned: int
+    """Cases that the run was given; more than were judged where it was cut off."""
+    journal: str
+    """The file that says all of it."""
+    page: str = ""
+    """The way to its report's page, as a relative address; empty where there is none."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RunReport:
     """One run. `cases` are settled and sorted by name."""
 
@@ -91,6 +111,10 @@ class RunReport:
     """What was compared with what, by which build, on what machine."""
     since: Changes | None = None
     """What changed since the last green run, where one is known (`harness.triage`)."""
+    leads: Leads = field(default_factory=Leads)
+    """What is known for mending a red run: changed files, and revisions to begin a search at."""
+    past: tuple[PastRun, ...] = ()
+    """Earlier runs of the same sides, the latest first, where they were looked up."""
     contract: Contract = field(default_factory=Contract)
     """The numbered behaviours that cases name."""
     kills: JsonObject | None = None
@@ -98,9 +122,15 @@ class RunReport:
     gates: tuple[JsonObject, ...] = ()
     """Answers of a gate that are shown beside it, as data of the page (`harness.gate.page`)."""
 
+    clean_cases: tuple[CaseResult, ...] = field(default=(), repr=False, compare=False)
+    """The cases once secrets were taken out of them: a copy of a report need not look again."""
+
     def __post_init__(self) -> None:
         """Take secrets out of the results, whoever made them: before their texts are cut."""
-        object.__setattr__(self, "cases", tuple(map(clean_result, self.cases)))
+        if self.cases is not self.clean_cases:
+            cleaned = tuple(map(clean_result, self.cases))
+            object.__setattr__(self, "cases", cleaned)
+            object.__setattr__(self, "clean_cases", cleaned)
 
     @property
     def partial(self) -> bool:
@@ -205,6 +235,18 @@ class RunReport:
         where = [target] if target is not None else ["-k", case.cassette]
         sides = ["--control", self.control, "--candidate", self.candidate]
         return shlex.join(["parity", "run", *where, *sides, *self.options])
+
+    def bisecting(self, case: CaseResult) -> Bisecting:
+        """How to find the commit that made a red case red."""
+        target = self.file(case)
+        sides = (self.control, self.candidate)
+        named = case.cassette if target is None or self._is_found(target, case) else target
+        return bisecting(self.leads, case.cassette, named, sides, self.options)
+
+    def _is_found(self, file: str, case: CaseResult) -> bool:
+        """Whether the case's name is enough for a command to find its file."""
+        usual = self.leads.corpus
+        return bool(usual) and Path(file).resolve().with_suffix("") == Path(usual, case.cassette)
 
 
 def _most_first(counts: Mapping[str, int]) -> dict[str, int]:

@@ -23,7 +23,7 @@ from harness.report.model import RunReport
 from harness.triage.changes import Changes, changes_between
 from harness.triage.checkout import Checkout
 
-__all__ = ["Run", "red_cases", "since_journal", "since_last_green", "with_changes"]
+__all__ = ["Run", "earlier_runs", "red_cases", "since_journal", "since_last_green", "with_changes"]
 
 _MOST_COMMITS = 200
 
@@ -78,7 +78,7 @@ def since_last_green(
     if not red:
         return None
     first_red = run
-    for record in _earlier(run, folder):
+    for record in earlier_runs(run.header, folder):
         lights = _lights(record.finished, red, waivers)
         if lights and all(lights.values()) and len(lights) == len(red):
             return _changes(Run.of(record), first_red, current=run, green=True)
@@ -96,13 +96,13 @@ def since_journal(
     return _changes(Run.of(record), run, current=run, green=green)
 
 
-def _earlier(run: Run, folder: Path) -> Iterable[JournalRecord]:
-    """The journals of runs with the same sides that began before `run`, the latest first."""
-    sides = (run.header.control, run.header.candidate)
+def earlier_runs(before: JournalHeader, folder: Path = JOURNALS) -> Iterable[JournalRecord]:
+    """The journals of runs with the same sides that began before another, the latest first."""
+    sides = (before.control, before.candidate)
     for file in reversed(kept_journals(folder)):
         try:
             header = read_header(file)
-            if header.started_at >= run.header.started_at or sides != (
+            if header.started_at >= before.started_at or sides != (
                 header.control,
                 header.candidate,
             ):

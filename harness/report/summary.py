@@ -9,7 +9,15 @@ from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.html_charts import cost_shape, grid
 from harness.report.markdown import cell, code, fenced, said, table
 from harness.report.model import Finding, RunReport
-from harness.report.words import behaviours, counts, headline, in_short, look_in, reasons
+from harness.report.words import (
+    behaviours,
+    changed_near,
+    counts,
+    headline,
+    in_short,
+    look_in,
+    reasons,
+)
 from harness.triage.blame import blame
 
 __all__ = ["MOST_BYTES", "summary_report"]
@@ -76,13 +84,13 @@ def _finding(report: RunReport, finding: Finding, number: int) -> str:
     cases = finding.cluster.cases
     alike = [code(name) for name in cases if name != finding.case.cassette]
     named = ", ".join(_and_more(alike[:_NAMED], len(alike)))
-    package = look_in(report, finding)
+    package = look_in(report, finding.case)
     parts = [
         f"### {number}. {code(finding.case.cassette)}",
         *([f"{len(alike)} more diverge alike: {named}"] if alike else []),
-        fenced(reasons(report, finding.case)),
+        fenced([*reasons(report, finding.case), *changed_near(report, finding.case)]),
         *([f"Look in {said(package)}. See it again with"] if package else ["See it again with"]),
-        fenced([finding.reproduce]),
+        fenced([finding.reproduce, *report.bisecting(finding.case).lines()]),
     ]
     return "\n\n".join(parts)
 

@@ -20,11 +20,10 @@ from harness.report.progress import CaseProgress, progress
 from harness.report.words import (
     behaviours,
     counts,
+    finding_lines,
     headline,
     in_short,
     inert,
-    look_in,
-    reasons,
     untrusted,
     untrusted_cases,
 )
@@ -94,19 +93,11 @@ def _show_findings(report: RunReport, console: Console) -> None:
     findings = report.findings
     if not findings:
         return
-    first, *others = findings
-    console.print(_safe(f"first divergence: {first.case.cassette}{_alike(first)}"), style="red")
-    for line in reasons(report, first.case):
-        console.print(f"  {_safe(line)}")
-    if package := look_in(report, first):
-        console.print(f"  {_safe(f'look in: {package}')}")
-    console.print(f"  {_safe(f'reproduce: {first.reproduce}')}")
-    for other in others[:_LISTED]:
-        line = f"{other.case.cassette}{_alike(other)}: {in_short(report, other.case)}"
-        console.print(_safe(f"also divergent: {line}"), style="red")
-    if len(others) > _LISTED:
-        more = f"… and {len(others) - _LISTED} more sorts of divergence"
-        console.print(more, style="red")
+    for number, finding in enumerate(findings):
+        which = "also divergent" if number else "first divergence"
+        console.print(_safe(f"{which}: {finding.case.cassette}{_alike(finding)}"), style="red")
+        for line in finding_lines(report, finding, whole=number < _LISTED):
+            console.print(f"  {_safe(line)}")
 
 
 def _alike(finding: Finding) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from typing import Final
@@ -11,14 +12,17 @@ from harness.explain import explain, explained
 from harness.explain.model import Explanation
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.report.model import Finding, RunReport
-from harness.triage.clusters import package_of
+from harness.triage.leads import changed_lines
+from harness.triage.places import places_of
 from harness.triage.signs import UNTRUSTED, sign_of
 from services.redaction import redacted
 
 __all__ = [
     "behaviours",
+    "changed_near",
     "counts",
     "explanation",
+    "finding_lines",
     "headline",
     "in_short",
     "inert",
@@ -30,6 +34,10 @@ __all__ = [
 
 _NAMED: Final = 8
 _UNTRUSTED_NAMED: Final = 5
+_LOOKED_IN: Final = 4
+"""Files that a reader is sent to."""
+_NUMBERED: Final = re.compile(r"[2-9]\. |\d\d\. ")
+"""Of an explanation's lines, those of the sentences behind the first."""
 
 
 def explanation(report: RunReport, case: CaseResult) -> Explanation:
@@ -129,10 +137,35 @@ def _again(report: RunReport) -> list[str]:
     return words
 
 
-def look_in(report: RunReport, finding: Finding) -> str:
-    """The folder of the code to look at first; empty where the seam is not known."""
-    candidate = finding.case.runtimes[1] or report.candidate
-    return printable(package_of(explanation(report, finding.case).seam, candidate))
+def look_in(report: RunReport, case: CaseResult) -> str:
+    """The files of the code to look at first; empty where the seam is not known."""
+    return printable(", ".join(_places(report, case)[:_LOOKED_IN]))
+
+
+def finding_lines(report: RunReport, finding: Finding, *, whole: bool = True) -> list[str]:
+    """A sort of divergence in lines: what happened, at which seam, and what to do about it.
+
+    Without `whole` the sentences about what each side did are left out.
+    """
+    told = reasons(report, finding.case)
+    lines = told if whole else [line for line in told if not _NUMBERED.match(line)]
+    if places := look_in(report, finding.case):
+        lines.append(f"look in: {places}")
+    lines += changed_near(report, finding.case)
+    lines.append(f"reproduce: {finding.reproduce}")
+    return lines + report.bisecting(finding.case).lines()
+
+
+def changed_near(report: RunReport, case: CaseResult) -> list[str]:
+    """The changed files, those nearest to the case's seam first, in a line; or no line."""
+    candidate = case.runtimes[1] or report.candidate
+    return changed_lines(report.leads, _places(report, case), candidate)
+
+
+def _places(report: RunReport, case: CaseResult) -> tuple[str, ...]:
+    control, candidate = case.runtimes
+    seam = explanation(report, case).seam
+    return places_of(seam, control or report.control, candidate or report.candidate)
 
 
 def inert(line: str) -> str:

@@ -7,10 +7,10 @@ asked for.
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from harness.errors import UsageError
 from harness.whole_file import write_asked_for
@@ -37,6 +37,11 @@ class Writer:
     """`module:function`; the function takes the `RunReport` and returns the whole text."""
     index: str | None = None
     """The option names a folder, and this is the file in it; `None`: it names the file."""
+    prepared: str | None = None
+    """`module:function`; the function takes the `RunReport` and the folder, and returns the report
+    with what the text needs besides."""
+    remembered: bool = False
+    """`parity show-report` opens the file."""
 
     @property
     def parameter(self) -> str:
@@ -54,15 +59,27 @@ class Writer:
         Raises:
             UsageError: it cannot be written after all.
         """
-        module, _, name = self.text.partition(":")
-        text: str = getattr(importlib.import_module(module), name)(report)
+        if self.prepared is not None:
+            report = _function(self.prepared)(report, place)
+        text: str = _function(self.text)(report)
         file = self.file(place)
         # A folder that was unpacked from somewhere may hold a link of this name.
         if self.index is not None and _leads_out(file, place):
             mend = f"delete it, or choose another place with {self.option}"
             raise UsageError(f"{file} leads out of the folder", mend)
         write_asked_for(file, text, self.option)
+        if self.remembered and report.header is not None and report.header.started_at:
+            from harness.report.remembered import remember_page
+
+            remember_page(file, report.header.started_at)
         return file
+
+
+def _function(named: str) -> Callable[..., Any]:
+    """The function called `module:function`."""
+    module, _, name = named.partition(":")
+    found: Callable[..., Any] = getattr(importlib.import_module(module), name)
+    return found
 
 
 def _leads_out(file: Path, folder: Path) -> bool:
@@ -78,6 +95,8 @@ WRITERS: Final = (
         help="Write the report as index.html in this folder.",
         text="harness.report.html:html_report",
         index="index.html",
+        prepared="harness.report.past:with_past_runs",
+        remembered=True,
     ),
     Writer(
         option="--json",

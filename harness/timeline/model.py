@@ -57,9 +57,13 @@ class Moment:
     fields: JsonObject | None = None
     """The item as it is compared, long texts cut; `None` where the sides agree, to stay small."""
 
+    at_ms: int | None = None
+    """The virtual milliseconds from the run's begin until it happened; `None` for what is looked
+    at when the run is over, and where nobody knows."""
+
     def to_json(self) -> list[Any]:
         """As kept."""
-        return [self.index, self.line, self.fields]
+        return [self.index, self.line, self.fields, self.at_ms]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -130,10 +134,11 @@ class Timelines:
 def _moment(value: list[Any] | None) -> Moment | None:
     if value is None:
         return None
-    index, line, fields = value
-    if not isinstance(line, str) or not isinstance(fields, dict | None):
+    index, line, fields, *more = value  # journals of earlier builds have no times
+    if not isinstance(line, str) or not isinstance(fields, dict | None) or len(more) > 1:
         raise TypeError("a moment without a line, or with fields that are none")
-    return Moment(index=_count(index), line=line, fields=fields)
+    at_ms = None if more in ([], [None]) else _count(more[0])
+    return Moment(index=_count(index), line=line, fields=fields, at_ms=at_ms)
 
 
 def _counts(values: list[Any]) -> tuple[int, ...]:

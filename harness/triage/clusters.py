@@ -6,38 +6,14 @@ Cases of one cluster need not have one cause, but whoever mends one is best serv
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Final
 
 from harness.explain import first_cause
-from harness.explain.model import Seam
 from harness.parity.divergence import Divergence
 from harness.parity.verdict import CaseResult, CaseVerdict
-from harness.sides import engines_of
 
-__all__ = ["Cluster", "clusters", "package_of"]
-
-_PACKAGES: Final[Mapping[Seam, str]] = {
-    Seam.REQUEST_ASSEMBLY: "runtimes/{runtime}",
-    Seam.MODEL_CONFIG: "services/routing",
-    Seam.ROUTING: "services/routing",
-    Seam.RETRY: "runtimes/{runtime}",
-    Seam.FALLBACK: "services/availability",
-    Seam.STREAM: "runtimes/{runtime}",
-    Seam.SCHEDULER: "services/scheduler",
-    Seam.TOOL: "services/tools",
-    Seam.HOOKS: "services/hooks",
-    Seam.POLICY: "services/policy",
-    Seam.HISTORY: "runtimes/{runtime}",
-    Seam.RECORDING: "services/recording",
-    Seam.EVENTS: "runtimes/{runtime}",
-    Seam.LIFECYCLE: "runtimes/{runtime}",
-    Seam.LOOPS: "services/loop_detection",
-    Seam.SUBAGENTS: "services/children",
-}
-"""Where the code of a seam lies. What a service does differently for one runtime alone is that
-runtime's use of it: both places are named then (`package_of`)."""
+__all__ = ["Cluster", "clusters"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,15 +67,3 @@ def _key(case: CaseResult, cause: Divergence | None) -> str:
 
 def _extent(case: CaseResult) -> int:
     return len(case.divergences)
-
-
-def package_of(seam: Seam, runtime: str) -> str:
-    """Which folder of the code to look at first; empty where the seam is not known.
-
-    `runtime` is the one that is judged: `adk`, `upstream@0.60.0`, `adk+legacy`.
-    """
-    name = engines_of(runtime)[0].partition("@")[0]
-    package = _PACKAGES.get(seam, "").format(runtime=name)
-    if package.startswith("services/"):
-        return f"{package}, as runtimes/{name} uses it"
-    return package

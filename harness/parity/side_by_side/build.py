@@ -170,17 +170,24 @@ class _Builder:
         kind = (control if a is not None else candidate).kind(channel, a if a is not None else b)
         if not found:
             line = control.line(channel, a) if a is not None else candidate.line(channel, b)
-            return Row(
-                kind=kind,
-                control=None if a is None else Moment(index=a, line=line),
-                candidate=None if b is None else Moment(index=b, line=line),
-            )
+            same = [
+                None
+                if index is None
+                else Moment(index=index, line=line, at_ms=side.at_ms(channel, index))
+                for side, index in zip(self._sides, (a, b), strict=True)
+            ]
+            return Row(kind=kind, control=same[0], candidate=same[1])
         paths = [self._divergences[index].path for index in found]
         fields = control.fields(channel, a, candidate, b, paths, room)
         moments = [
             None
             if index is None
-            else Moment(index=index, line=side.line(channel, index), fields=value)
+            else Moment(
+                index=index,
+                line=side.line(channel, index),
+                fields=value,
+                at_ms=side.at_ms(channel, index),
+            )
             for side, index, value in zip(self._sides, (a, b), fields, strict=True)
         ]
         return Row(kind=kind, control=moments[0], candidate=moments[1], divergences=tuple(found))

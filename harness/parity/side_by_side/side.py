@@ -105,6 +105,10 @@ class Side:
             return call_line(self._seen.paths.mask_text(name), call["states"])
         return item_line(self.kind(channel, index), self._compared(channel, index))
 
+    def at_ms(self, channel: ChannelName, index: int) -> int | None:
+        """When an item happened, where the run took that down."""
+        return self._seen.times.get((channel.value, index))
+
     def fields(
         self,
         channel: ChannelName,

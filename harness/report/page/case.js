@@ -19,6 +19,7 @@ async function fillCase(card) {
 function caseParts(card, details) {
   const names = [document.body.dataset.control, document.body.dataset.candidate];
   return [
+    details.note ? el("p", { class: "aside" }, visible(details.note)) : null,
     details.rows.length ? bothRuns(details, names) : null,
     details.divergences.length ? allDifferences(details, names) : null,
     details.noise.length ? noisePart(details) : null,
@@ -30,13 +31,14 @@ function bothRuns(details, names) {
   const section = el("section", { class: "runs", "aria-label": "Both runs side by side" });
   const next = el("button", { type: "button", class: "step", "data-step": "difference" },
     "Next difference ", el("kbd", {}, "d"));
-  section.append(el("div", { class: "bar" }, el("h4", {}, "Both runs side by side"), next));
+  section.append(el("div", { class: "bar" }, el("h4", {}, "Both runs side by side"),
+    details.divergences.length ? next : null));
   if (details.leftOut) {
     section.append(el("p", { class: "aside" },
       `${plural(details.leftOut, "moment")} far from any difference had no room here.`));
   }
   section.append(
-    el("div", { class: "heads", "aria-hidden": "true" }, el("span", {}, "moment"),
+    el("div", { class: "heads", "aria-hidden": "true" }, el("span", {}, "moment, virtual time"),
       ...names.map((name, side) => el("span", { class: SIDES[side] }, visible(name)))),
     timeline(details, names));
   return section;

@@ -19,7 +19,7 @@ function wordsOf(item) {
   if (!haystacks.has(item)) {
     const told = ["summary", ".told-as"].map((part) => item.querySelector(part)?.textContent ?? "");
     const { words = "", class: classes, id } = item.dataset;
-    haystacks.set(item, [item.matches("li") ? item.textContent : "", ...told, words, classes, id]
+    haystacks.set(item, [item.matches("tr") ? item.textContent : "", ...told, words, classes, id]
       .join(" ").toLowerCase());
   }
   return haystacks.get(item);
@@ -49,12 +49,15 @@ function showChosen() {
 
 // How many of the cases at parity fit. They come to light by themselves where nothing else fits.
 function showAgreeing(query, found) {
-  const list = document.getElementById("agreeing");
+  const list = document.getElementById("all-cases");
   if (!list) return 0;
   let count = 0;
-  for (const item of list.querySelectorAll("li")) {
-    item.hidden = !matches(item, query);
-    count += item.hidden ? 0 : 1;
+  for (const row of caseRows()) {
+    row.hidden = !matches(row, query);
+    const below = document.getElementById(`${row.id}-details`);
+    if (below) below.hidden = row.hidden;
+    // A finding has a card, which was counted already.
+    count += row.hidden || row.querySelector("a[href]") ? 0 : 1;
   }
   if (query && count && !found) list.open = true;
   return count;
@@ -77,6 +80,20 @@ function mark(card) {
     if (other !== card) delete other.dataset.current;
   }
   card.dataset.current = "yes";
+}
+
+// To a finding by its anchor, even where the search or a toggle hides it.
+function goToNamed(anchor) {
+  const card = document.getElementById(anchor);
+  if (!card?.matches("details.case")) return;
+  if (card.hidden) {
+    document.getElementById("search").value = "";
+    for (const kind of ["waived", "noise"]) {
+      if (card.dataset.kind === kind) document.getElementById(`show-${kind}`).checked = true;
+    }
+    showChosen();
+  }
+  goTo(card);
 }
 
 async function goTo(card) {

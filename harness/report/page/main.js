@@ -24,7 +24,14 @@ function prepare() {
     if (move) stepFinding(Number(move.dataset.move));
     const query = event.target.closest("button[data-query]");
     if (query) searchFor(query.dataset.query, "waived" in query.dataset);
+    if (query && "opensFirst" in query.dataset && shownCards().length) goTo(shownCards()[0]);
+    const link = event.target.closest('a[href^="#case-"]');
+    if (link) {
+      event.preventDefault();
+      goToNamed(link.hash.slice(1));
+    }
   });
+  prepareRows();
   const search = document.getElementById("search");
   if (!search) return;
   search.addEventListener("input", showChosen);
@@ -33,8 +40,7 @@ function prepare() {
     toggle.addEventListener("change", showChosen);
   }
   showChosen();
-  const named = document.getElementById(location.hash.slice(1));
-  if (named?.matches("details.case")) goTo(named);
+  goToNamed(location.hash.slice(1));
   for (const card of cards()) if (card.open) fillCase(card);
 }
 

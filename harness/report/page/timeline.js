@@ -16,7 +16,9 @@ function timeline(details, names) {
     kind, number, divergences, sides: [moment(control), moment(candidate)],
   }));
   const list = el("ol", { class: "timeline" });
-  const shown = shownRows(rows, details.first);
+  details.span = Math.max(0, ...rows.flatMap(({ sides }) => sides.map((side) => side?.at ?? 0)));
+  const whole = !details.divergences.length;
+  const shown = whole ? new Set(rows.keys()) : shownRows(rows, details.first);
   let equal = [];
   for (const row of rows) {
     if (shown.has(row.number)) {
@@ -29,7 +31,8 @@ function timeline(details, names) {
   return list;
 }
 
-const moment = (kept) => (kept === null ? null : { index: kept[0], line: kept[1], fields: kept[2] });
+const moment = (kept) => (kept === null ? null
+  : { index: kept[0], line: kept[1], fields: kept[2], at: kept[3] ?? null });
 
 function shownRows(rows, first) {
   const shown = new Set();
@@ -64,7 +67,8 @@ function rowElement(row, details, names) {
   const item = el("li", { class: `row ${state}`, "data-row": row.number });
   const head = [
     el("span", { class: "kind" }, el("span", { class: `dot ${row.kind}`, "aria-hidden": "true" }),
-      KINDS[row.kind] ?? row.kind, state === "same" ? null : stateTag(state, open, found)),
+      KINDS[row.kind] ?? row.kind, state === "same" ? null : stateTag(state, open, found),
+      timeOf(row, details.span, names)),
     ...lines(row, state, names),
   ];
   if (!found.length) {
@@ -92,7 +96,10 @@ function stateTag(state, open, found) {
 function lines(row, state, names) {
   const [control, candidate] = row.sides;
   if (state === "same" && control && candidate && control.line === candidate.line) {
-    return [el("span", { class: "line both" }, heard("on both sides: "), visible(control.line))];
+    return [
+      el("span", { class: "line both" }, heard("on both sides: "), visible(control.line)),
+      el("span", { class: "line both again", "aria-hidden": "true" }, visible(candidate.line)),
+    ];
   }
   const texts = control && candidate
     ? textDiff(control.line, candidate.line).map((runs, side) => marked(runs, SIDES[side]))
@@ -113,4 +120,41 @@ function fillRow(fold, row, found, names) {
     if (each.kind === "changed" || (isWhole && each.path === "")) continue;
     fold.append(el("p", { class: "aside" }, visible(`${each.kind}: ${each.place}`)));
   }
+}
+
+// When it happened, in virtual time from the run's begin, in words and on an axis as long as the
+// run. What is looked at when the run is over has no time.
+function timeOf(row, span, names) {
+  const times = row.sides.map((side) => side?.at ?? null);
+  if (times.every((at) => at === null)) return null;
+  const [one, other] = times;
+  const same = one === null || other === null || one === other;
+  const words = same ? duration(one ?? other)
+    : `${names[0]} ${duration(one)}, ${names[1]} ${duration(other)}`;
+  return el("span", { class: "at" }, heard("after "), words, span ? axis(times, span) : null);
+}
+
+function axis(times, span) {
+  const drawn = svg("svg", { class: "axis", viewBox: "0 0 100 6", preserveAspectRatio: "none",
+    "aria-hidden": "true", focusable: "false" }, svg("rect", { class: "ground", y: 2.5, width: 100,
+    height: 1 }));
+  times.forEach((at, side) => {
+    if (at === null) return;
+    drawn.append(svg("rect", { class: SIDES[side], x: (97 * at) / span, y: side * 3, width: 3,
+      height: 3 }));
+  });
+  return drawn;
+}
+
+function svg(tag, attributes, ...children) {
+  const made = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) made.setAttribute(name, value);
+  made.append(...children);
+  return made;
+}
+
+function duration(ms) {
+  if (ms < 1000) return `${ms} ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(3)} s`;
+  return `${Math.floor(ms / 60_000)} min ${((ms % 60_000) / 1000).toFixed(3)} s`;
 }

@@ -8,6 +8,7 @@ from harness.errors import LoadProblem
 from harness.experiment.case import CaseTask, Observed, Skipped, TraceTask, judge, trace
 from harness.experiment.timed import timed
 from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.timeline.model import unpack
 from tests.harness.samples import BACKEND, write_corpus
 
 
@@ -43,6 +44,16 @@ def test_whatever_a_case_does_is_its_own_result(
     assert result.verdict is verdict
     assert words in "".join(result.blockers)
     assert "\n" not in "".join(result.blockers)
+
+
+def test_a_case_at_parity_keeps_both_runs_to_be_shown(tmp_path: Path) -> None:
+    result = judge(task(tmp_path, "plain"))
+
+    assert isinstance(result, CaseResult)
+    assert result.verdict is CaseVerdict.PARITY
+    rows = unpack(result.timelines).rows
+    assert rows
+    assert all(row.control and row.candidate and not row.divergences for row in rows)
 
 
 CONTRACT = """\

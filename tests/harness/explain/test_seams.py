@@ -55,7 +55,17 @@ LONE = found(ChannelName.REQUESTS, Kind.EXTRA, label=MAIN, control=ABSENT)
         (found(ChannelName.RETRIES, Kind.EXTRA, label="send-rejected"), Seam.LIFECYCLE),
         (
             found(ChannelName.RETRIES, Kind.EXTRA, label="retry", candidate="NO_FINISH_REASON"),
-            Seam.STREAM,
+            Seam.RETRY,
+        ),
+        (
+            found(ChannelName.REQUESTS, label="generateContent(subagent, thread 0/0)"),
+            Seam.SUBAGENTS,
+        ),
+        (found(ChannelName.RECORDING, label="$set in thread 0/0"), Seam.SUBAGENTS),
+        (found(ChannelName.TOOL_STATES, label="call, thread 0/0"), Seam.SUBAGENTS),
+        (
+            found(ChannelName.RECORDING, path="line.resultDisplay.recentActivity[0].id"),
+            Seam.SUBAGENTS,
         ),
         (found(ChannelName.TOOL_STATES, path="states[1]", control="scheduled"), Seam.SCHEDULER),
         (found(ChannelName.TOOL_STATES, path="states[1]", control="error"), Seam.SCHEDULER),
@@ -130,6 +140,36 @@ def test_what_is_kept_at_the_end_follows_from_how_the_stream_ended() -> None:
         assert made.seam is Seam.LIFECYCLE
         assert not made.sure
         assert "follows from how the stream went" in made.lines()[-1]
+
+
+def test_an_answer_whose_signatures_alone_are_lost_was_put_together_otherwise() -> None:
+    lost = question("contents[1].parts[0].thoughtSignature", control="s", candidate=ABSENT)
+    said = question("contents[1].parts[0].text")
+    remembered = found(ChannelName.TRANSCRIPT, label="content(model)")
+    contents = [{"role": "user"}, {"role": "model", "parts": []}]
+    moment = Moment(index=1, line="asked x: 3 contents", fields={"contents": contents})
+    rows = (Row(kind=MomentKind.REQUEST, control=moment, candidate=moment, divergences=(0,)),)
+    kept = {"timelines": pack(Timelines(rows=rows))}
+
+    assert seam(lost, remembered, **kept) is Seam.STREAM
+    assert seam(said, remembered, **kept) is Seam.HISTORY
+    assert seam(lost, **kept) is Seam.REQUEST_ASSEMBLY
+
+
+def test_a_retry_that_is_only_not_announced_is_no_answer_read_otherwise() -> None:
+    lone = found(ChannelName.RETRIES, Kind.MISSING, label="retry", control="NO_FINISH_REASON")
+
+    assert seam(lone) is Seam.RETRY
+    assert seam(lone, found(ChannelName.EVENTS, label="agent_end")) is Seam.STREAM
+
+
+def test_the_result_of_a_child_that_its_parent_sends_is_the_child_s() -> None:
+    differs = question("contents[2].parts[0].functionResponse.response.output")
+    line = "asked x: 3 contents, last: function response invoke_agent: 'done'"
+    moment = Moment(index=1, line=line)
+    row = Row(kind=MomentKind.REQUEST, control=moment, candidate=moment, divergences=(0,))
+
+    assert seam(differs, timelines=pack(Timelines(rows=(row,)))) is Seam.SUBAGENTS
 
 
 def test_results_in_another_order_are_the_scheduler_s() -> None:

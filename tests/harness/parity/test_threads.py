@@ -124,6 +124,7 @@ def test_calls_retries_and_side_events_are_put_in_order_by_thread() -> None:
             "side_events": {0: "0/1", 1: "0/0"},
         },
         order=[("tool_states", 0, 1), ("retries", 1, 2), ("retries", 2, 3)],
+        times={("tool_states", 0): 5, ("retries", 1): 6, ("events", 0): 7},
     )
 
     normal = by_thread(seen)
@@ -133,6 +134,7 @@ def test_calls_retries_and_side_events_are_put_in_order_by_thread() -> None:
     assert [each["of"] for each in normal.side_events] == ["a", "b"]
     assert normal.threads["tool_states"] == {1: "0/1", 0: "0/0"}
     assert normal.order == [("tool_states", 1, 1), ("retries", 0, 2), ("retries", 3, 3)]
+    assert normal.times == {("tool_states", 1): 5, ("retries", 0): 6, ("events", 0): 7}
 
 
 def retry(error: str) -> RetryAttempt:

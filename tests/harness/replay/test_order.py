@@ -68,6 +68,31 @@ def test_a_call_stands_where_its_last_state_was_reached() -> None:
     assert witness.order == [("requests", 0, 1), ("tool_states", 0, 1), ("tool_states", 1, 1)]
 
 
+def test_it_is_known_when_each_thing_happened() -> None:
+    now = iter(range(1000, 2000, 10))  # the run begins at 1000
+    witness = Witness(lambda: next(now))
+    witness.on_event(start())
+    witness.on_request()
+    witness._core_event(RETRY)
+    update(witness, ("a", "validating"))
+    update(witness, ("a", "success"))
+    witness.on_event(end())
+
+    assert witness.times == {
+        ("events", 0): 10,
+        ("requests", 0): 20,
+        ("retries", 0): 30,
+        ("tool_states", 0): 50,  # by its last state
+        ("events", 1): 60,
+    }
+
+
+def test_the_times_are_no_part_of_what_is_compared() -> None:
+    seen = observation()
+
+    assert replace(seen, times={("events", 0): 7}) == seen
+
+
 def test_a_call_of_which_nothing_is_left_has_no_place() -> None:
     witness = Witness()
     update(witness, ("a", "validating"), ("a", "validating"))

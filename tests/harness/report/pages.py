@@ -35,6 +35,14 @@ def equal(name: str, **facts: Any) -> CaseResult:
     return replace(compare_repeated(*sides, Facts(name=name)), phase="A", **facts)
 
 
+def shown_equal(name: str, **facts: Any) -> CaseResult:
+    """Both sides did the same, and what they did was kept: the last event after two seconds."""
+    times = {("events", number): at for number, at in enumerate((0, 1, 5, 5, 1000, 1000, 2000))}
+    sides = [replace(observation(runtime, name=name), times=times) for runtime in ("legacy", "adk")]
+    result = compare_repeated(sides[:1], sides[1:], Facts(name=name), shows_parity=True)
+    return replace(result, phase="A", **facts)
+
+
 def waived(name: str) -> CaseResult:
     """All that differs is covered by `W-1`."""
     found = divergent(name, text="It says nothing.")

@@ -416,4 +416,4 @@ def test_every_case_is_in_the_page_with_its_command() -> None:
     page = html_report(report(divergent("tools/read"), equal("text/alike", remarks=("both no",))))
 
     assert "parity run -k tools/read --control legacy --candidate adk" in page
-    assert re.search(r">text/alike<span[^>]*> both no", page)
+    assert re.search(r">text/alike</button> <span[^>]*>both no", page)

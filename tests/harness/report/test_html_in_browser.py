@@ -3,132 +3,20 @@
 from __future__ import annotations
 
 import json
-import shutil
-from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, Final
+from dataclasses import replace
+from typing import Final
 
 import pytest
 
-from harness.report.html import html_report
 from harness.report.model import RunReport
+from tests.harness.report.browser import Page
 from tests.harness.report.hostile import SHOWN, hostile_report
 from tests.harness.report.pages import HOSTILE, divergent, equal, half_waived, report, several
 
-_CHROMIUM: Final = shutil.which("chromium")
-_DRIVER: Final = shutil.which("chromedriver")
-pytestmark = [
-    pytest.mark.skipif(
-        _CHROMIUM is None or _DRIVER is None,
-        reason="no Chromium here: `apt-get install chromium chromium-driver` (Debian's packages)",
-    ),
-    pytest.mark.xdist_group("browser"),  # one browser, however many workers there are
-]
-webdriver = pytest.importorskip(
-    "selenium.webdriver", reason="selenium is missing: `pip install --group browser`"
-)
-
-from selenium.webdriver.common.action_chains import ActionChains  # noqa: E402 - skipped above
-from selenium.webdriver.common.keys import Keys  # noqa: E402 - skipped above
-from selenium.webdriver.support.ui import WebDriverWait  # noqa: E402 - skipped above
-
-
-class Page:
-    """The one browser, and what was opened in it."""
-
-    def __init__(self, driver: Any, folder: Path) -> None:
-        self.driver = driver
-        self.folder = folder
-        self.attacked = False
-
-    def open(self, shown: RunReport, before: str = "") -> Page:
-        """Open `shown` from disk; `before` runs in the page before anything of its own."""
-        file = self.folder / "index.html"
-        file.write_text(html_report(shown), "utf-8")
-        self.logs()
-        given = self.cdp("Page.addScriptToEvaluateOnNewDocument", source=before)
-        self.driver.get(file.as_uri())
-        self.cdp("Page.removeScriptToEvaluateOnNewDocument", **given)
-        return self
-
-    def cdp(self, command: str, **values: Any) -> Any:
-        return self.driver.execute_cdp_cmd(command, values)
-
-    def js(self, expression: str) -> Any:
-        return self.driver.execute_script(f"return {expression}")
-
-    def until(self, expression: str) -> Any:
-        wait = WebDriverWait(self.driver, 20, poll_frequency=0.02)
-        return wait.until(lambda _: self.js(expression), f"never came true: {expression}")
-
-    def unfold(self) -> None:
-        """Open everything, and what is in it, until nothing is folded."""
-        self.until("""(() => {
-            const closed = [...document.querySelectorAll("details:not([open])")];
-            for (const each of closed) each.open = true;
-            for (const each of document.querySelectorAll(".alike button, .more")) each.click();
-            const waits = [...document.querySelectorAll("details.case")]
-              .some((each) => !each.dataset.state);
-            return !waits && !closed.length;
-        })()""")
-
-    def press(self, *keys: str) -> None:
-        for key in keys:
-            ActionChains(self.driver).send_keys(key).perform()
-
-    def click(self, selector: str) -> None:
-        self.driver.find_element("css selector", selector).click()
-
-    def text(self, selector: str) -> str:
-        return str(self.js(f"document.querySelector({json.dumps(selector)}).innerText"))
-
-    def shown(self) -> list[str]:
-        return list(
-            self.js(
-                "[...document.querySelectorAll('details.case:not([hidden]) .name')]"
-                ".map((each) => each.textContent)"
-            )
-        )
-
-    def logs(self) -> list[str]:
-        return [entry["message"] for entry in self.driver.get_log("browser")]
-
-    def requested(self) -> list[str]:
-        """Addresses of all that the browser asked for since the last look."""
-        events = [json.loads(e["message"])["message"] for e in self.driver.get_log("performance")]
-        sent = (each for each in events if each["method"] == "Network.requestWillBeSent")
-        return [each["params"]["request"]["url"] for each in sent]
-
-
-@pytest.fixture(scope="session")
-def driver() -> Iterator[Any]:
-    options = webdriver.ChromeOptions()
-    options.binary_location = _CHROMIUM
-    for flag in ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"):
-        options.add_argument(flag)
-    options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
-    made = webdriver.Chrome(
-        options=options, service=webdriver.ChromeService(executable_path=_DRIVER)
-    )
-    try:
-        yield made
-    finally:
-        made.quit()
-
-
-@pytest.fixture
-def page(driver: Any, tmp_path: Path) -> Iterator[Page]:
-    opened = Page(driver, tmp_path)
-    opened.requested()
-    yield opened
-    # Whatever a test does, the page never complains and never asks anybody for anything.
-    complaints = opened.logs()
-    assert opened.attacked or complaints == []
-    assert {url.partition(":")[0] for url in opened.requested()} <= {"file"}
-    assert opened.js("window.hacked") is None
-    opened.cdp("Emulation.clearDeviceMetricsOverride")
-    opened.cdp("Emulation.setEmulatedMedia", features=[])
-    driver.get("about:blank")
+pytestmark = pytest.mark.xdist_group("browser")  # one browser, however many workers there are
+Keys = pytest.importorskip(
+    "selenium.webdriver.common.keys", reason="selenium is missing: `pip install --group browser`"
+).Keys
 
 
 @pytest.fixture
@@ -404,7 +292,7 @@ def test_markup_that_got_into_the_page_all_the_same_would_not_run(
     assert page.js("window.hacked") is None
 
 
-@pytest.mark.parametrize("width", [360, 390, 768, 1280])
+@pytest.mark.parametrize("width", [360, 420, 768, 1280])
 def test_the_page_never_scrolls_sideways(page: Page, width: int) -> None:
     page.cdp(
         "Emulation.setDeviceMetricsOverride",
@@ -480,9 +368,9 @@ def test_a_run_without_findings_says_so_calmly(page: Page) -> None:
     page.press("n", "d", "c", "w", "o")  # nothing to go to, and nothing breaks
     page.press("/")
     page.press("same")
-    page.until("document.querySelector('#agreeing').open")
-    assert "text/same" in page.text("#agreeing")
-    assert "text/alike" not in page.text("#agreeing")
+    page.until("document.querySelector('#all-cases').open")
+    assert "text/same" in page.text("#all-cases")
+    assert "text/alike" not in page.text("#all-cases")
 
 
 def test_an_address_can_name_a_finding(page: Page, small: RunReport) -> None:
@@ -494,8 +382,6 @@ def test_an_address_can_name_a_finding(page: Page, small: RunReport) -> None:
 
 
 def test_results_without_timelines_show_their_differences(page: Page) -> None:
-    from dataclasses import replace
-
     for kept in ("", "bm8="):
         page.open(report(replace(divergent("tools/first", HOSTILE), timelines=kept)))
         page.until("document.querySelector('#case-1[data-state=ready]') !== null")

@@ -1,11 +1,8 @@
 from dataclasses import replace
 
-import pytest
-
-from harness.explain.model import Seam
 from harness.parity.divergence import ChannelName, Divergence, Kind
 from harness.parity.verdict import CaseResult
-from harness.triage.clusters import clusters, package_of
+from harness.triage.clusters import clusters
 
 
 def case(name: str, label: str, count: int = 1) -> CaseResult:
@@ -40,23 +37,3 @@ def test_a_case_whose_differences_are_not_described_has_a_cluster_by_its_channel
     cut = CaseResult(cassette="a/1", cut=(ChannelName.EVENTS,))
 
     assert clusters([cut])[0].place == "events"
-
-
-@pytest.mark.parametrize(
-    ("seam", "runtime", "folder"),
-    [
-        (Seam.STREAM, "adk", "runtimes/adk"),
-        (Seam.STREAM, "upstream@0.60.0", "runtimes/upstream"),
-        (Seam.HISTORY, "adk+legacy", "runtimes/adk"),
-        (Seam.HOOKS, "adk", "services/hooks, as runtimes/adk uses it"),
-        (Seam.UNKNOWN, "adk", ""),
-    ],
-)
-def test_a_seam_says_which_folder_to_look_at(seam: Seam, runtime: str, folder: str) -> None:
-    assert package_of(seam, runtime) == folder
-
-
-def test_every_seam_has_a_folder_that_exists(pytestconfig: pytest.Config) -> None:
-    for seam in set(Seam) - {Seam.UNKNOWN}:
-        folder = package_of(seam, "adk").partition(",")[0]
-        assert (pytestconfig.rootpath / folder).is_dir(), seam

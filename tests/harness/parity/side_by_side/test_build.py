@@ -1,12 +1,14 @@
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from harness.canonical import sha256_hex
 from harness.parity.compare import compare_observations, compare_repeated
 from harness.parity.divergence import ABSENT, ChannelName
 from harness.parity.side_by_side.build import MOST_ROWS, packed_timelines, timelines
 from harness.replay.observation import Observation
-from harness.timeline.model import MomentKind, Row, Timelines, unpack
+from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack, unpack
 from services.state import RetryAttempt
 from tests.harness.samples import TIME, Facts, model, observation, user
 
@@ -54,6 +56,32 @@ def test_rows_come_in_the_order_in_which_things_happened() -> None:
         (MomentKind.EVENT, 1),
         (MomentKind.TOOL, 0),
     ]
+
+
+def test_each_moment_says_when_it_was() -> None:
+    here = replace(observation("legacy"), times={("events", 0): 0, ("events", 1): 1500})
+    there = replace(observation("adk"), times={("events", 0): 0, ("events", 1): 2500})
+
+    rows = built(here, there).rows
+    told = [row for row in rows if row.kind is MomentKind.EVENT][:2]
+
+    assert [(row.control.at_ms, row.candidate.at_ms) for row in told if row.control] == [
+        (0, 0),
+        (1500, 2500),
+    ]
+    assert {row.control.at_ms for row in rows if row.kind is MomentKind.MEMORY} == {None}
+    assert unpack(pack(built(here, there))) == built(here, there)
+
+
+def test_timelines_of_earlier_builds_are_read_without_times() -> None:
+    old = {"rows": [["event", [0, "emitted x", None], None, []]], "first": None, "leftOut": 0}
+
+    (row,) = Timelines.from_json(old).rows
+
+    assert row.control == Moment(index=0, line="emitted x")
+    for wrong in ([0, "x", None, "soon"], [0, "x", None, -1], [0, "x", None, 1, 2]):
+        with pytest.raises((TypeError, ValueError)):
+            Timelines.from_json({**old, "rows": [["event", wrong, None, []]]})
 
 
 def test_of_a_run_without_an_order_questions_stand_before_their_answers() -> None:

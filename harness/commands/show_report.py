@@ -1,0 +1,72 @@
+"""`parity show-report`: the page of the last report, in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+import click
+
+from harness.errors import UsageError
+
+__all__ = ["show_report"]
+
+_PAGE: Final = "index.html"
+
+
+@click.command("show-report")
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option("--print", "only_print", is_flag=True, help="Print the page's path, and no more.")
+def show_report(folder: Path | None, only_print: bool) -> None:
+    """Open a report's page in the browser, and print its path.
+
+    FOLDER is what was given to --html. Without it the last page is opened that a command wrote in
+    this folder. Nothing is run, and the page needs no network.
+
+    \b
+    parity report --html parity-report
+    parity show-report
+    parity show-report parity-report --print
+
+    Exit codes: 0 the page is there; 2 there is none.
+    """  # noqa: D301 - click's mark for lines that stay as they are
+    page = _last_page() if folder is None else _page_in(folder)
+    click.echo(str(page))
+    if only_print:
+        return
+    import webbrowser
+
+    if not webbrowser.open(page.as_uri()):
+        click.echo("no browser could be opened: open the file above in one", err=True)
+
+
+def _page_in(folder: Path) -> Path:
+    """The page in a folder, or the page itself, if that is named.
+
+    Raises:
+        UsageError: there is none.
+    """
+    page = folder if folder.is_file() else folder / _PAGE
+    if not page.is_file():
+        mend = f"make one of the last run with `parity report --html {folder}`"
+        raise UsageError(f"there is no report in {folder}", mend)
+    return page.resolve()
+
+
+def _last_page() -> Path:
+    """The page that was written last.
+
+    Raises:
+        UsageError: none was, or all are gone.
+    """
+    from harness.report.kept import kept_journals
+    from harness.report.remembered import remembered_pages
+
+    pages = [*remembered_pages().values()]
+    if pages:
+        return pages[-1]
+    if kept_journals():
+        mend = "make one of the last run with `parity report --html parity-report`"
+    else:
+        mend = "make one with `parity run --html parity-report`"
+    raise UsageError("no command has written a report's page in this folder", mend)

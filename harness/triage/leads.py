@@ -1,0 +1,143 @@
+"""What to do next about a red case: which changed file to open first, and what to bisect with.
+
+Both follow from runs that were kept. The last one in which a case was parity gives the revision
+to begin a search at; what changed since then are the files that can have made the case red.
+"""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from harness.canonical import printable
+from harness.sides import baseline_folder
+from harness.triage.places import ranked
+
+__all__ = ["Bisecting", "Good", "Leads", "bisecting", "changed_lines"]
+
+_SHORT: Final = 10
+"""Digits of a commit's hash that are shown."""
+_NAMED: Final = 6
+"""Changed files that are named, at the seam and elsewhere."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Good:
+    """The last kept run in which a case was parity, of those that knew their commit."""
+
+    revision: str
+    """The commit that the run was of."""
+    dirty: bool = False
+    """Files of that run differed from the commit."""
+    run: str = ""
+    """The run for a reader: its journal, and when it began."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leads:
+    """What is known for all red cases of one run."""
+
+    revision: str = ""
+    """The commit of the red run; empty where it knew none."""
+    dirty: bool = False
+    """Files of the red run differed from the commit."""
+    here: str = ""
+    """The commit that is checked out here; empty outside of a checkout."""
+    corpus: str = ""
+    """The folder in which commands find a cassette by its name, resolved; empty where none is."""
+    good: Mapping[str, Good] = field(default_factory=dict)
+    """Case to the run to begin a search at; a case that was never green has none."""
+    files: tuple[str, ...] = ()
+    """The files of our code that changed, as paths in the checkout."""
+    since: str = ""
+    """Since when they changed, in words; empty where nothing is known to compare with."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bisecting:
+    """How to find the commit that made a case red."""
+
+    command: str = ""
+    """The command as it is typed; empty where there is nothing to search."""
+    note: str = ""
+    """What to know before typing it, or why there is nothing to search."""
+
+    def lines(self) -> list[str]:
+        """Printable lines."""
+        if not self.command:
+            return [printable(f"bisect: {self.note}")]
+        note = [f"  {self.note}"] if self.note else []
+        return [printable(line) for line in (f"bisect: {self.command}", *note)]
+
+
+def changed_lines(leads: Leads, places: tuple[str, ...], candidate: str) -> list[str]:
+    """The changed files, those nearest to a seam first; empty where nothing is known to differ.
+
+    Args:
+        leads: What is known of the run.
+        places: Where the seam's code lies (`places_of`).
+        candidate: The side that is judged.
+    """
+    if not leads.files or not leads.since:
+        return []
+    found = ranked(leads.files, places, candidate)
+    if not places:
+        return [printable(f"{leads.since}: {_listed(found.others)}")]
+    if not found.at:
+        return [printable(f"{leads.since}, nothing of it at this seam: {_listed(found.others)}")]
+    elsewhere = f"; elsewhere: {_listed(found.others)}" if found.others else ""
+    return [printable(f"{leads.since}, at this seam: {_listed(found.at)}{elsewhere}")]
+
+
+def _listed(files: Sequence[str]) -> str:
+    more = f" and {len(files) - _NAMED} more" if len(files) > _NAMED else ""
+    return f"{', '.join(files[:_NAMED])}{more}"
+
+
+def bisecting(
+    leads: Leads, case: str, cassette: str, sides: tuple[str, str], options: Sequence[str] = ()
+) -> Bisecting:
+    """The search for the commit that made a case red.
+
+    Args:
+        leads: What is known of the run.
+        case: The case's name.
+        cassette: What to call its cassette on the command line: a name, or a file.
+        sides: Control and candidate.
+        options: What the command has to repeat: `--trust`, `--waivers F`.
+    """
+    good = leads.good.get(case)
+    begin = ["parity", "bisect", cassette]
+    rest = [*_sides(sides), *options]
+    if leads.revision and leads.here and leads.revision != leads.here:
+        rest = ["--bad", leads.revision[:_SHORT], *rest]
+    if good is None:
+        note = (
+            "put for REV a revision in which the case was green (no run kept here knows one): "
+            "a release's tag, or `git merge-base HEAD main`"
+        )
+        return Bisecting(command=shlex.join([*begin, "--good", "REV", *rest]), note=note)
+    if good.revision == leads.revision:
+        same = f"nothing to search: the case was green at the same commit {good.revision[:_SHORT]}"
+        if leads.dirty:
+            return Bisecting(note=f"{same}, and what changed is not committed; see `git diff`")
+        return Bisecting(note=f"{same} ({good.run}); what changed is no commit of this checkout")
+    notes = []
+    if good.dirty:
+        notes.append(f"files of the green run ({good.run}) differed from that commit")
+    if leads.dirty:
+        notes.append("commit what you have changed first: only commits are searched")
+    command = shlex.join([*begin, "--good", good.revision[:_SHORT], *rest])
+    return Bisecting(command=command, note="; ".join(notes))
+
+
+def _sides(sides: tuple[str, str]) -> list[str]:
+    """The options that name the sides; none for the sides that `parity bisect` takes by default."""
+    control, candidate = sides
+    if baseline_folder(control) is not None:
+        return ["--runtime", candidate]
+    if (control, candidate) == ("legacy", "adk"):
+        return []
+    return ["--control", control, "--runtime", candidate]

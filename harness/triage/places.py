@@ -1,0 +1,190 @@
+"""Where the code of a seam lies, and which of many changed files to open first because of it.
+
+A seam says at which border a difference was observed. The code behind that border is in a few
+files of the runtime that is judged, and in the services that they call.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from harness.explain.model import Seam
+from harness.sides import base_names, engines_of
+
+__all__ = ["Ranked", "lies_at", "places_of", "ranked"]
+
+_OURS: Final = frozenset({"legacy", "adk"})
+
+_SHARED: Final[Mapping[Seam, tuple[str, ...]]] = {
+    Seam.REQUEST_ASSEMBLY: (
+        "services/history",
+        "services/compression",
+        "services/output_masking.py",
+        "services/masking_previews.py",
+    ),
+    Seam.MODEL_CONFIG: (
+        "services/model/configs.py",
+        "services/model/config_settings.py",
+        "services/prompts.py",
+        "services/tools/declaring.py",
+    ),
+    Seam.ROUTING: ("services/routing", "services/model/names.py"),
+    Seam.RETRY: (
+        "services/model/retry.py",
+        "services/model/classification.py",
+        "services/model/google_errors.py",
+    ),
+    Seam.FALLBACK: ("services/availability",),
+    Seam.STREAM: ("services/model/stream.py", "services/model/parts.py"),
+    Seam.SCHEDULER: ("services/scheduler", "services/tool_distillation.py"),
+    Seam.TOOL: ("services/tools", "services/mcp", "services/skills"),
+    Seam.HOOKS: ("services/hooks", "services/scheduler/call_hooks.py"),
+    Seam.POLICY: (
+        "services/policy",
+        "services/scheduler/approvals.py",
+        "services/scheduler/confirmation.py",
+    ),
+    Seam.HISTORY: ("services/history", "services/recording"),
+    Seam.RECORDING: ("services/chat_recording.py", "services/recording"),
+    Seam.EVENTS: ("services/presentation",),
+    Seam.LIFECYCLE: (
+        "services/next_speaker.py",
+        "services/abort.py",
+        "services/presentation/finish.py",
+    ),
+    Seam.LOOPS: ("services/loop_detection",),
+    Seam.SUBAGENTS: ("services/children", "services/subagents"),
+}
+"""Seam to files and folders of the services, the likeliest first."""
+
+_OWN: Final[Mapping[str, Mapping[Seam, tuple[str, ...]]]] = {
+    "adk": {
+        Seam.REQUEST_ASSEMBLY: (
+            "conversation.py",
+            "model_call.py",
+            "flow.py",
+            "processors/contents.py",
+            "processors/compression.py",
+            "processors/masking.py",
+            "processors/overflow.py",
+            "replacing.py",
+        ),
+        Seam.MODEL_CONFIG: ("tools.py", "model_call.py"),
+        Seam.ROUTING: ("processors/routing.py", "processors/limits.py"),
+        Seam.RETRY: ("model_call.py",),
+        Seam.FALLBACK: ("model_call.py", "processors/routing.py"),
+        Seam.STREAM: ("responses.py", "model_call.py", "conversation.py", "translate.py"),
+        Seam.SCHEDULER: ("flow.py",),
+        Seam.TOOL: ("flow.py",),
+        Seam.HOOKS: ("prompt_calls.py", "model_call.py", "processors/limits.py"),
+        Seam.POLICY: ("flow.py",),
+        Seam.HISTORY: ("conversation.py", "replacing.py", "runtime.py"),
+        Seam.RECORDING: ("conversation.py", "flow.py", "replacing.py", "runtime.py"),
+        Seam.EVENTS: ("translate.py", "stream.py", "conversing.py"),
+        Seam.LIFECYCLE: (
+            "agent.py",
+            "stream.py",
+            "conversing.py",
+            "following.py",
+            "processors/limits.py",
+            "flow.py",
+        ),
+        Seam.LOOPS: (
+            "following.py",
+            "run.py",
+            "processors/loop_check.py",
+            "plugins/loop_detection.py",
+        ),
+        Seam.SUBAGENTS: ("child",),
+    },
+    "legacy": {
+        Seam.REQUEST_ASSEMBLY: ("chat.py", "client.py", "chats.py", "history.py", "agent.py"),
+        Seam.MODEL_CONFIG: ("model_call.py", "chats.py"),
+        Seam.ROUTING: ("client.py",),
+        Seam.RETRY: ("chat.py", "model_call.py"),
+        Seam.FALLBACK: ("model_call.py", "client.py"),
+        Seam.STREAM: ("turn.py", "chat.py", "chat_stream.py", "history.py"),
+        Seam.SCHEDULER: ("agent.py",),
+        Seam.TOOL: ("agent.py",),
+        Seam.HOOKS: ("agent_hooks.py", "client.py", "model_call.py"),
+        Seam.POLICY: ("agent.py",),
+        Seam.HISTORY: ("history.py", "chats.py", "chat.py"),
+        Seam.RECORDING: ("chat.py", "chats.py", "agent.py"),
+        Seam.EVENTS: ("translate.py", "turn.py", "agent.py"),
+        Seam.LIFECYCLE: ("agent.py", "client.py"),
+        Seam.LOOPS: ("client.py",),
+        Seam.SUBAGENTS: ("executor.py", "subagent.py", "child_events.py"),
+    },
+}
+"""Runtime and seam to files and folders below `runtimes/<runtime>`, the likeliest first."""
+
+
+def places_of(seam: Seam, control: str, candidate: str) -> tuple[str, ...]:
+    """Files and folders in which the code of a seam lies, the likeliest first.
+
+    Between our own runtimes a service is the same on both sides, so what differs is how the
+    candidate uses it: its own files come first. Against anything else the services do.
+
+    Args:
+        seam: Where a difference was observed; `Seam.UNKNOWN` has no place.
+        control: The side that is right, by name: `legacy`, `baseline:DIR`.
+        candidate: The side that is judged: `adk`, `upstream@0.60.0`, `adk+legacy`.
+    """
+    if seam is Seam.UNKNOWN:
+        return ()
+    runtime = _engine(candidate)
+    if runtime in _OWN:
+        own = tuple(f"runtimes/{runtime}/{name}" for name in _OWN[runtime][seam])
+    else:  # a runtime whose files nobody here knows
+        own = (f"runtimes/{runtime}",)
+    shared = _SHARED[seam]
+    if _OURS.issuperset(base_names(control) | base_names(candidate)):
+        return (*own, *shared)
+    return (*shared, *own)
+
+
+def lies_at(file: str, places: Iterable[str]) -> bool:
+    """Whether `file` is one of `places`, or in one that is a folder."""
+    return any(file == place or file.startswith(f"{place}/") for place in places)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranked:
+    """Changed files by how near they are to a seam."""
+
+    at: tuple[str, ...] = ()
+    """Those at which the code of the seam lies, the likeliest first."""
+    others: tuple[str, ...] = ()
+    """The other ones: the judged runtime's, then the services', then the rest."""
+
+
+def ranked(files: Collection[str], places: tuple[str, ...], candidate: str) -> Ranked:
+    """`files` by how near they are to the seam whose code lies at `places`.
+
+    Args:
+        files: Changed files, as paths in the checkout.
+        places: What `places_of` says of the seam.
+        candidate: The side that is judged.
+    """
+    own = f"runtimes/{_engine(candidate)}/"
+
+    def rank(file: str) -> tuple[int, str]:
+        near = [number for number, place in enumerate(places) if lies_at(file, (place,))]
+        if near:
+            return (near[0], file)
+        tiers = (own, "services/", "runtimes/", "agent_protocol/")
+        far = next((n for n, start in enumerate(tiers) if file.startswith(start)), len(tiers))
+        return (len(places) + far, file)
+
+    found = sorted(set(files), key=rank)
+    return Ranked(
+        at=tuple(file for file in found if lies_at(file, places)),
+        others=tuple(file for file in found if not lies_at(file, places)),
+    )
+
+
+def _engine(side: str) -> str:
+    """The first runtime of a side, without its version."""
+    return engines_of(side)[0].partition("@")[0]
