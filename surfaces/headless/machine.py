@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from services.ids import RandomIds, RealProcessIds, SystemRandomSource
 from services.model.errors import FatalConfigError
 from services.model.generator import ContentGenerator
 from services.model.metering import ModelCallObserver
+from services.policy.sources import system_policies_folder
+from services.regular_files import read_regular
 from services.state import CoreEvents
 from services.telemetry.contract import Telemetry, TelemetryError
 from services.telemetry.opening import TelemetrySeams, open_telemetry
@@ -71,6 +74,8 @@ async def open_run_services(
     Raises:
         FatalConfigError: a setting has no meaning.
     """
+    for folder in plan.include_directories:
+        machine.workspace.add_folder(folder)
     setup = ServicesSetup(
         session_id=session_id,
         model=plan.model,
@@ -86,6 +91,7 @@ async def open_run_services(
         auth_type=auth_type,
         events=events,
         version=_version(),
+        system_policies=system_policies_folder(sys.platform),
         notify_hooks=notify_hooks,
         model_observers=(metrics,),
         telemetry=telemetry,
@@ -121,6 +127,7 @@ def open_run_telemetry(
         warn=warn,
         version=_version(),
         runtime=runtime,
+        installation_id=_installation_id(machine.workspace.home),
     )
     with ExitStack() as stack:
         try:
@@ -128,6 +135,15 @@ def open_run_telemetry(
         except TelemetryError as error:
             raise FatalConfigError(str(error)) from error
         yield telemetry
+
+
+def _installation_id(home: Path) -> str | None:
+    """What the published CLI calls this installation; `None` where it has never run here."""
+    try:
+        text = read_regular(home / ".gemini" / "installation_id", 100).decode("ascii", "replace")
+    except OSError:
+        return None
+    return text.strip() or None
 
 
 def _version() -> str:

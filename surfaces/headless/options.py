@@ -5,6 +5,7 @@ Source: `packages/cli` `config/config.ts`.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -16,7 +17,12 @@ from services.state import ApprovalMode
 from services.telemetry_settings import TelemetryOverrides, TelemetrySettings, resolved
 from services.wire import JsonObject
 from surfaces.headless.presenters import OutputFormat
-from surfaces.headless.settings_files import LoadedSettings, load_settings
+from surfaces.headless.settings_files import (
+    LoadedSettings,
+    load_settings,
+    loaded_settings,
+    with_setting,
+)
 
 __all__ = ["APPROVAL_MODES", "HeadlessOptions", "Plan", "plan_run"]
 
@@ -35,14 +41,30 @@ class HeadlessOptions:
     """The command line. `None` leaves it to the settings."""
 
     prompt: str = ""
+    prompt_interactive: str | None = None
+    """A prompt after which the user wants to go on at the terminal; there is no such mode yet."""
     runtime: str | None = None
     output: OutputFormat | None = None
     resume: str | None = None
+    session_id: str | None = None
+    """The id of the new session."""
+    session_file: Path | None = None
+    """A recording from elsewhere to go on from."""
+    list_sessions: bool = False
+    delete_session: str | None = None
+    policies: tuple[str, ...] | None = None
+    """Policy files, or folders of them, in place of the user's own."""
+    admin_policies: tuple[str, ...] | None = None
+    allowed_tools: tuple[str, ...] | None = None
+    allowed_servers: tuple[str, ...] | None = None
+    include_directories: tuple[str, ...] = ()
     model: str | None = None
     approval_mode: str | None = None
     settings_file: Path | None = None
     skip_trust: bool = False
     fake_responses: Path | None = None
+    strict_responses: bool = True
+    """Whether each call gets the next recorded answer, and not the first that fits it."""
     record_responses: Path | None = None
     raw_output: bool = False
     accept_raw_output_risk: bool = False
@@ -55,12 +77,16 @@ class Plan:
 
     settings: Settings
     document: JsonObject
-    """The settings file's own words, variables filled in."""
+    """The settings' own words, variables filled in, with what the command line says over them."""
     output: OutputFormat
     model: str
     approval_mode: ApprovalMode
     selected_auth: str | None
     """The settings' own way to sign in."""
+    enforced_auth: str | None
+    """The only way to sign in that the settings allow; `None`: any."""
+    include_directories: tuple[Path, ...]
+    """Folders that tools may use besides the workspace's own."""
     telemetry: TelemetrySettings
 
 
@@ -75,7 +101,7 @@ def plan_run(
     Raises:
         FatalConfigError: the settings cannot be used.
     """
-    loaded = _load(options, root, home, variables)
+    loaded = _with_command_line(_load(options, root, home, variables), options)
     return Plan(
         settings=_without_questions(loaded.settings),
         document=loaded.document,
@@ -83,6 +109,8 @@ def plan_run(
         model=_model(options, loaded, variables),
         approval_mode=_approval_mode(options, loaded),
         selected_auth=loaded.text("security.auth.selectedType"),
+        enforced_auth=loaded.text("security.auth.enforcedType") or None,
+        include_directories=_include_directories(options, loaded, root=root, home=home),
         telemetry=_telemetry(options, loaded, variables),
     )
 
@@ -97,6 +125,35 @@ def _load(
     if trusted and root != home:
         files.append(root / ".gemini" / "settings.json")
     return load_settings(files, variables, required=False)
+
+
+def _with_command_line(loaded: LoadedSettings, options: HeadlessOptions) -> LoadedSettings:
+    """The settings with what the command line says in place of theirs.
+
+    Source: `packages/cli` `config/config.ts`, `loadCliConfig` (`effectiveSettings`).
+    """
+    document = loaded.document
+    said = {
+        "policyPaths": options.policies,
+        "adminPolicyPaths": options.admin_policies,
+        "tools.allowed": options.allowed_tools,
+        "mcp.allowed": options.allowed_servers,
+        # The names on the command line count whatever the settings exclude.
+        "mcp.excluded": None if options.allowed_servers is None else (),
+    }
+    for key, names in said.items():
+        if names is not None:
+            document = with_setting(document, key, list(names))
+    return loaded if document is loaded.document else loaded_settings(document)
+
+
+def _include_directories(
+    options: HeadlessOptions, loaded: LoadedSettings, *, root: Path, home: Path
+) -> tuple[Path, ...]:
+    """The folders that the settings and the command line add, those that are there."""
+    named = (*loaded.texts("context.includeDirectories"), *options.include_directories)
+    folders = (root / os.path.expanduser(name) for name in named)  # noqa: PTH111 - a text
+    return tuple(folder for folder in folders if folder.is_dir())
 
 
 def _without_questions(settings: Settings) -> Settings:
