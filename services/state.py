@@ -178,6 +178,21 @@ class SessionState:
         self._folder_trusted = folder_trusted
         self._events = events
 
+    def log(
+        self,
+        name: str,
+        body: str,
+        attributes: Mapping[str, Any],
+        spoken: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Tell those who keep the session's log of something; see `Logged`.
+
+        `name` goes without its `gemini_cli.`.
+        """
+        self._events.emit(
+            Logged(name=f"gemini_cli.{name}", body=body, attributes=attributes, spoken=spoken or {})
+        )
+
     @property
     def model(self) -> str:
         """The configured model, perhaps an alias."""

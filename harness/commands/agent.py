@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -27,6 +28,15 @@ def _listed(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ..
     if not given:
         return None
     return tuple(name.strip() for value in given for name in value.split(",") if name.strip())
+
+
+def _log_debug() -> None:
+    from harness.debug_log import log_debug
+
+    root = logging.getLogger()
+    for handler in [each for each in root.handlers if isinstance(each, logging.NullHandler)]:
+        root.removeHandler(handler)
+    log_debug()
 
 
 def _list_option(flag: str, metavar: str, words: str) -> Callable[[Command], Command]:
@@ -104,6 +114,14 @@ _OPTIONS: Final = (
         metavar="FILE",
         type=click.Path(path_type=Path),
         help="Write what the model answers to a file.",
+    ),
+    click.option(
+        "-d",
+        "--debug",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda _ctx, _parameter, given: _log_debug() if given else None,
+        help="Log what happens to standard error.",
     ),
     click.option("--raw-output", is_flag=True, help="Let the model's terminal sequences through."),
     click.option("--accept-raw-output-risk", is_flag=True, help="The same, without the warning."),

@@ -116,10 +116,17 @@ def open_telemetry(
         content=settings.log_prompts,
     )
     api = ApiLog(log, auth_type=seams.auth_type, provider=provider, payloads=settings.spoken_spans)
+    telemetry = SessionTelemetry(recorder, log, api)
     try:
-        yield SessionTelemetry(recorder, log, api)
+        yield telemetry
     finally:
-        _close(recorder.end_open, destination.finish, meters.shutdown, tracers.shutdown)
+        _close(
+            telemetry.close,
+            recorder.end_open,
+            destination.finish,
+            meters.shutdown,
+            tracers.shutdown,
+        )
 
 
 def _common(seams: TelemetrySeams) -> dict[str, Any]:
