@@ -14,13 +14,12 @@ from services.telemetry import names
 from services.telemetry.content import messages
 from services.telemetry.event_log import EventLog
 from services.telemetry.recorder import guarded
-from services.wire import JsonObject
+from services.wire import JsonObject, Part
 
 __all__ = ["ApiLog"]
 
 _DETAILS: Final = "gen_ai.client.inference.operation.details"
 _OK: Final = 200
-_KEPT: Final = ("candidates", "usageMetadata", "responseId", "modelVersion", "promptFeedback")
 _COUNTS: Final = (
     ("input_token_count", "promptTokenCount"),
     ("output_token_count", "candidatesTokenCount"),
@@ -46,13 +45,13 @@ class ApiLog:
         self._auth_type = auth_type
         self._provider = provider
         self._payloads = payloads
-        self._answers: dict[ModelCall, list[JsonObject]] = {}
+        self._said: dict[ModelCall, list[Part]] = {}
 
     @guarded
     def call_began(self, call: ModelCall) -> None:
         """Log the request."""
         request = call.request
-        self._answers[call] = []
+        self._said[call] = []
         self._log.record(
             "gemini_cli.api_request",
             f"API request to {request.model}.",
@@ -68,20 +67,20 @@ class ApiLog:
     @guarded
     def call_received(self, call: ModelCall, response: JsonObject) -> None:
         """Keep what the model said, where that is logged."""
-        if self._log.content and call in self._answers:
-            kept = {key: response[key] for key in _KEPT if response.get(key) is not None}
-            self._answers[call].append(kept)
+        if self._log.content and call in self._said:
+            for candidate in (response.get("candidates") or ())[:1]:
+                self._said[call] += (candidate.get("content") or {}).get("parts") or ()
 
     @guarded
     def call_ended(self, call: ModelCall) -> None:
         """Log the answer or the error; a call that was given up has neither."""
-        answers = self._answers.pop(call, [])
+        said = self._said.pop(call, [])
         if call.end is CallEnd.ANSWERED:
-            self._answered(call, answers)
+            self._answered(call, said)
         elif call.error is not None:
             self._failed(call, call.error)
 
-    def _answered(self, call: ModelCall, answers: list[JsonObject]) -> None:
+    def _answered(self, call: ModelCall, said: list[Part]) -> None:
         model, usage = call.model or call.request.model, call.usage or {}
         reasons = (call.finish_reason.lower(),) if call.finish_reason else ()
         counts = {ours: usage.get(wire) or 0 for ours, wire in _COUNTS}
@@ -99,7 +98,7 @@ class ApiLog:
                 "role": str(call.request.role),
                 "http.status_code": _OK,
             },
-            {"response_text": answers} if self._log.content else None,
+            {"response_text": [_response(call, said)]} if self._log.content else None,
         )
         details = {
             names.RESPONSE_ID: call.response_id,
@@ -109,24 +108,25 @@ class ApiLog:
             names.OUTPUT_TOKENS: counts["output_token_count"],
         }
         if self._payloads:
-            said = [each.get("content") or {} for one in answers for each in _candidates(one)]
-            details[names.OUTPUT_MESSAGES] = messages(said)
+            details[names.OUTPUT_MESSAGES] = messages([{"role": "model", "parts": said}])
         words = f"Status: {_OK}. Duration: {call.duration_ms}ms."
         self._log.record(_DETAILS, f"GenAI operation details from {model}. {words}", details)
 
     def _failed(self, call: ModelCall, error: Exception) -> None:
         model = call.model or call.request.model
         status = error.status if isinstance(error, ApiError) else None
-        words = f"Error: {error}. Duration: {call.duration_ms}ms."
+        # A message can quote anything, what the user said included.
+        message = str(error) if self._log.content else error_name(error)
+        words = f"Error: {message}. Duration: {call.duration_ms}ms."
         self._log.record(
             "gemini_cli.api_error",
             f"API error for {model}. {words}",
             {
-                "error.message": str(error),
+                "error.message": message,
                 "model_name": model,
                 "duration": call.duration_ms,
                 "model": model,
-                "error": str(error),
+                "error": message,
                 "status_code": status,
                 "duration_ms": call.duration_ms,
                 "prompt_id": call.request.prompt_id,
@@ -163,5 +163,21 @@ class ApiLog:
         }
 
 
-def _candidates(answer: JsonObject) -> list[JsonObject]:
-    return (answer.get("candidates") or [])[:1]
+def _response(call: ModelCall, said: list[Part]) -> JsonObject:
+    """The answer as one response.
+
+    The core logs the chunks as they came. A secret that two chunks share is found in whole answers
+    only.
+    """
+    candidate: JsonObject = {"content": {"role": "model", "parts": said}}
+    if call.finish_reason:
+        candidate["finishReason"] = call.finish_reason
+    known = {
+        "usageMetadata": call.usage,
+        "responseId": call.response_id,
+        "modelVersion": call.model or None,
+    }
+    return {
+        "candidates": [candidate],
+        **{key: value for key, value in known.items() if value is not None},
+    }

@@ -56,6 +56,8 @@ _ROUTED: Final = {
     "failed": "routing.failed",
     "reasoning": "routing.reasoning",
     "approval_mode": "routing.approval_mode",
+    "enable_numerical_routing": "routing.enable_numerical_routing",
+    "classifier_threshold": "routing.classifier_threshold",
 }
 _HOOKS: Final = _same("hook_event_name", "hook_name", "success")
 _TOKENS: Final = (

@@ -185,19 +185,21 @@ class SessionTelemetry:
             self._log_content_retry(event)
             return
         known = _ERROR_TYPE.fullmatch(event.error) is not None
+        kind = event.error if known else names.OTHER_ERROR
+        logged = event.error if self._log.content else kind
         attributes: dict[str, Any] = {
             names.REQUEST_MODEL: event.model,
-            names.ERROR_TYPE: event.error if known else names.OTHER_ERROR,
+            names.ERROR_TYPE: kind,
         }
         self._recorder.instruments.retries.add(1, attributes)
         self._log.record(
             names.RETRY_EVENT,
             f"Network retry attempt {event.attempt}/{event.max_attempts} for {event.model}. "
-            f"Delay: {event.delay_ms:g}ms. Error type: {event.error}",
+            f"Delay: {event.delay_ms:g}ms. Error type: {logged}",
             {
                 "attempt": event.attempt,
                 "max_attempts": event.max_attempts,
-                "error_type": event.error,
+                "error_type": logged,
                 "delay_ms": event.delay_ms,
                 "model": event.model,
             },

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from services.scheduler.call_facts import call_metadata, decision_of
 from services.scheduler.calls import CallStatus, CompletedToolCall
+from services.telemetry import names
 from services.telemetry.event_log import EventLog
 from services.tools.contract import as_server_tool
 
@@ -26,8 +27,12 @@ def log_tool_call(log: EventLog, call: CompletedToolCall) -> None:
     success, duration = call.status is CallStatus.SUCCESS, call.duration_ms or 0
     decision = None if call.outcome is None else decision_of(call.outcome)
     server = None if call.tool is None else as_server_tool(call.tool)
-    error, error_type = call.response.error, call.response.error_type
-    kind = None if not error or error_type is None else str(error_type)
+    error, kind = call.response.error, None
+    if error and call.response.error_type is not None:
+        kind = str(call.response.error_type)
+    if error and not log.content:
+        # A message can quote anything, what the user said included.
+        error = kind or names.OTHER_ERROR
     attributes: dict[str, Any] = {
         "function_name": call.request.name,
         "duration_ms": duration,
