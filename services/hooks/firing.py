@@ -208,7 +208,7 @@ def _logged(event: HookEvent, given: JsonObject, result: HookResult) -> Logged:
         spoken={
             "hook_name": name,
             "hook_input": given,
-            "hook_output": result.output or None,
+            "hook_output": result.output,
             "stdout": result.stdout,
             "stderr": result.stderr,
         },

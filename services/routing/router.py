@@ -200,7 +200,7 @@ class ModelRouter:
                 "reasoning": decision.reasoning or None,
                 "error_message": decision.error,
                 "enable_numerical_routing": self._options.numerical_routing,
-                "classifier_threshold": self._options.threshold,
+                "classifier_threshold": f"{self._options.threshold:g}",
             },
         )
 

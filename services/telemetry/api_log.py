@@ -116,7 +116,8 @@ class ApiLog:
         model = call.model or call.request.model
         status = error.status if isinstance(error, ApiError) else None
         # A message can quote anything, what the user said included.
-        message = str(error) if self._log.content else error_name(error)
+        kind = _kind(error)
+        message = str(error) if self._log.content else kind
         words = f"Error: {message}. Duration: {call.duration_ms}ms."
         self._log.record(
             "gemini_cli.api_error",
@@ -132,7 +133,7 @@ class ApiLog:
                 "prompt_id": call.request.prompt_id,
                 "auth_type": self._auth_type,
                 "role": str(call.request.role),
-                "error.type": error_name(error),
+                "error.type": kind,
                 "http.status_code": status,
             },
         )
@@ -161,6 +162,12 @@ class ApiLog:
             names.REQUEST_MODEL: model,
             names.RESPONSE_MODEL: model,
         }
+
+
+def _kind(error: Exception) -> str:
+    """The error's name, as it has one on the wire."""
+    name = getattr(error, "name", None)
+    return name if isinstance(name, str) and name else error_name(error)
 
 
 def _response(call: ModelCall, said: list[Part]) -> JsonObject:

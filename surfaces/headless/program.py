@@ -128,7 +128,7 @@ def _kept_sessions(options: HeadlessOptions, machine: Machine, streams: Streams)
         return 0
     try:
         delete_session(machine.workspace, options.delete_session or "", machine.clock, streams)
-    except (NoSessions, SessionNotFound, OSError) as error:
+    except (NoSessions, SessionNotFound, ValueError, OSError) as error:
         raise FatalInputError(f"Failed to delete session: {error}") from error
     return 0
 

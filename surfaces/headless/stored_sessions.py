@@ -61,6 +61,7 @@ def delete_session(workspace: Workspace, asked: str, clock: Clock, streams: Stre
 
     Raises:
         NoSessions, SessionNotFound: there is no such session.
+        ValueError: the session's id is shorter than the files' names have of it.
         OSError: the folder of the recordings cannot be read.
         OutputClosed: nobody reads the output any more.
     """
@@ -71,7 +72,7 @@ def delete_session(workspace: Workspace, asked: str, clock: Clock, streams: Stre
         raise SessionNotFound(asked, project / "chats")
     session = find_session(project, asked, clock)
     number = 1 + [one.session_id for one in sessions].index(session.session_id)
-    delete_stored_session(project, session.file.name)
+    delete_stored_session(project, session.session_id)
     time = _ago(session.updated, clock)
     streams.write(f"Deleted session {number}: {session.title} ({time})\n")
 

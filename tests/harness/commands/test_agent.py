@@ -14,6 +14,7 @@ CHUNK = {"candidates": [{"content": CONTENT, "finishReason": "STOP"}]}
 def fresh_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("GEMINI_CLI_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("GEMINI_API_KEY", "no-such-key")
     line = json.dumps({"method": "generateContentStream", "response": [CHUNK]})
     Path("answers.jsonl").write_text(f"{line}\n")
 
