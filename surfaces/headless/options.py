@@ -120,11 +120,27 @@ def _load(
 ) -> LoadedSettings:
     if options.settings_file is not None:
         return load_settings([options.settings_file], variables, required=True)
-    files = [home / ".gemini" / "settings.json"]
-    trusted = options.skip_trust or variables.get("GEMINI_CLI_TRUST_WORKSPACE") == "true"
-    if trusted and root != home:
-        files.append(root / ".gemini" / "settings.json")
+    mine = [home / ".gemini" / "settings.json"]
+    loaded = load_settings(mine, variables, required=False)
+    if root == home or not _trusts_folders(options, loaded, variables):
+        return loaded
+    files = [*mine, root / ".gemini" / "settings.json"]
     return load_settings(files, variables, required=False)
+
+
+def _trusts_folders(
+    options: HeadlessOptions, mine: LoadedSettings, variables: Mapping[str, str]
+) -> bool:
+    """Whether the folder's own settings count; the user's `mine` can say so for all folders.
+
+    Source: core `utils/trust.ts`, `checkPathTrust`.
+    """
+    if options.skip_trust:
+        return True
+    said = variables.get("GEMINI_CLI_TRUST_WORKSPACE")
+    if said in ("true", "false"):
+        return said == "true"
+    return not mine.settings.folder_trust
 
 
 def _with_command_line(loaded: LoadedSettings, options: HeadlessOptions) -> LoadedSettings:

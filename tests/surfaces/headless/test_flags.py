@@ -199,3 +199,26 @@ def test_tools_may_use_the_folders_that_are_included(run: Run, folders: Path, ru
 
     assert tool_results(without) == ["error"]
     assert tool_results(ran) == ["success"]
+
+
+@pytest.mark.parametrize(
+    ("trust", "variable", "counts"),
+    [(True, None, False), (False, None, True), (False, "false", False), (True, "true", True)],
+)
+def test_the_folders_settings_count_where_the_user_trusts_folders(
+    run: Run,
+    folders: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    trust: bool,
+    variable: str | None,
+    counts: bool,
+) -> None:
+    settings(folders, security={"folderTrust": {"enabled": trust}})
+    (folders / "ws" / ".gemini").mkdir()
+    (folders / "ws" / ".gemini" / "settings.json").write_text('{"output": {"format": "json"}}')
+    if variable is not None:
+        monkeypatch.setenv("GEMINI_CLI_TRUST_WORKSPACE", variable)
+
+    ran = run(says("ok"), output=None)
+
+    assert ran.out.startswith("{") is counts

@@ -380,6 +380,8 @@ MENTIONS = (
     "alone @ sign",
     "twice @a.txt @a.txt",
     "picture @p.png",
+    "let @generalist look",
+    "@cli_help about @a.txt",
 )
 
 
