@@ -13,7 +13,6 @@ from services.bundle import Services
 from services.clock import SystemClock
 from services.compose import ServicesSetup, open_services
 from services.environment import Environment
-from services.hooks.events import HookNotice
 from services.ids import RandomIds, RealProcessIds, SystemRandomSource
 from services.model.errors import FatalConfigError
 from services.model.generator import ContentGenerator
@@ -65,7 +64,6 @@ async def open_run_services(
     auth_type: str,
     generator: ContentGenerator,
     events: CoreEvents,
-    notify_hooks: Callable[[HookNotice], None],
     metrics: ModelCallObserver,
     telemetry: Telemetry | None,
 ) -> AsyncIterator[Services]:
@@ -92,7 +90,6 @@ async def open_run_services(
         events=events,
         version=_version(),
         system_policies=system_policies_folder(sys.platform),
-        notify_hooks=notify_hooks,
         model_observers=(metrics,),
         telemetry=telemetry,
     )

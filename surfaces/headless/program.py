@@ -37,7 +37,7 @@ from surfaces.headless.model import ModelSource, auth_type_of, choose_model, ope
 from surfaces.headless.options import HeadlessOptions, Plan, plan_run
 from surfaces.headless.piped_input import read_piped_input, with_piped_input
 from surfaces.headless.presenters import OutputFormat, Presenter, Showing, make_presenter
-from surfaces.headless.session_hooks import ending_session, show_hook_message, started_with
+from surfaces.headless.session_hooks import ending_session, started_with
 from surfaces.headless.session_log import log_configuration, log_prompt
 from surfaces.headless.sessions import NoSessions, RecordedSession, SessionNotFound
 from surfaces.headless.stored_sessions import delete_session, list_sessions
@@ -258,7 +258,6 @@ async def _converse(
                 auth_type=source.auth_type,
                 generator=model if witness is None else witness.model(model),
                 events=events,
-                notify_hooks=lambda notice: show_hook_message(run.streams, notice),
                 metrics=run.metrics,
                 telemetry=telemetry,
             ) as services,

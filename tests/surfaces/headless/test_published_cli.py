@@ -174,6 +174,11 @@ SCENARIOS = (
         settings={"security": {"auth": {"enforcedType": "vertex-ai"}}},
         code=41,
     ),
+    Scenario(
+        name="hook_message",
+        answers=[says("ok")],
+        settings={"hooks": hook("BeforeAgent", systemMessage="Looking")},
+    ),
     Scenario(name="no_input", prompt="", answers=[says("never")], code=42),
     Scenario(name="answers_run_out", answers=[calls("list_directory", dir_path=".")], code=1),
     Scenario(name="api_error", served=[{"error": REFUSED}], settings=SIGNED_IN, code=None),
