@@ -354,6 +354,7 @@ def test_recorded_answers_are_the_same_file_both_ways(
                 outputs.append(_publish(place, answers, variables, recorded).out)
             else:
                 monkeypatch.setenv("GEMINI_CLI_HOME", str(place / "home"))
+                monkeypatch.setenv("GEMINI_API_KEY", variables["GEMINI_API_KEY"])
                 monkeypatch.chdir(place / "ws")
                 outputs.append(_run(recorded, "text", "legacy", place / "answers.jsonl").out)
 
