@@ -134,3 +134,27 @@ def test_fallbacks_are_seen(runtime: str, tmp_path: Path) -> None:
     events = [event["name"] for span in spans for event in span["events"]]
     assert "gemini_cli.fallback" in events
     assert "gemini_cli.fallback.count" in metrics
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize(
+    ("name", "logged"),
+    [
+        ("compression/auto_at_half", "chat_compression"),
+        ("errors/connect_then_midstream", "network_retry_attempt"),
+        ("fallback/lite_in_tool_loop", "flash_fallback"),
+        ("invalid_stream/thinking_only_then_ok", "chat.content_retry"),
+        ("invalid_stream/thinking_only_exhausted", "chat.content_retry_failure"),
+        ("loops/argument_forms", "loop_detected"),
+        ("masking/once_only", "tool_output_masking"),
+        ("next_speaker/model_twice", "next_speaker_check"),
+        ("routing/auto", "model_routing"),
+        ("subagent/reads_and_completes", "agent.start"),
+        ("subagent/reads_and_completes", "agent.finish"),
+        ("truncation/two_at_once", "tool_output_truncated"),
+    ],
+)
+def test_what_happens_is_logged(name: str, logged: str, runtime: str, tmp_path: Path) -> None:
+    measured(name, runtime, tmp_path / "log")
+    _, records, _ = read(tmp_path / "log")
+    assert f"gemini_cli.{logged}" in {one["attributes"]["event.name"] for one in records}
