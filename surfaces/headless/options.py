@@ -6,12 +6,14 @@ Source: `packages/cli` `config/config.ts`.
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from services.model.errors import FatalConfigError
+from services.policy.sources import system_policies_folder
 from services.settings import Settings
 from services.state import ApprovalMode
 from services.telemetry_settings import TelemetryOverrides, TelemetrySettings, resolved
@@ -95,8 +97,8 @@ def plan_run(
 ) -> Plan:
     """Read the settings and decide what the command line leaves open.
 
-    Without a file of its own a run takes the user's settings, and over them the folder's, which
-    count only where the folder is trusted.
+    Without a file of its own a run takes the administrator's defaults, over them the user's
+    settings, the folder's, which count only where the folder is trusted, and the administrator's.
 
     Raises:
         FatalConfigError: the settings cannot be used.
@@ -120,12 +122,24 @@ def _load(
 ) -> LoadedSettings:
     if options.settings_file is not None:
         return load_settings([options.settings_file], variables, required=True)
-    mine = [home / ".gemini" / "settings.json"]
-    loaded = load_settings(mine, variables, required=False)
+    defaults, system = _system_files(variables)
+    mine = home / ".gemini" / "settings.json"
+    loaded = load_settings([defaults, mine, system], variables, required=False)
     if root == home or not _trusts_folders(options, loaded, variables):
         return loaded
-    files = [*mine, root / ".gemini" / "settings.json"]
+    files = [defaults, mine, root / ".gemini" / "settings.json", system]
     return load_settings(files, variables, required=False)
+
+
+def _system_files(variables: Mapping[str, str]) -> tuple[Path, Path]:
+    """The administrator's settings files: one below all others, and one above them.
+
+    Source: `packages/cli` `config/settings.ts` (`getSystemSettingsPath`, `getSystemDefaultsPath`).
+    """
+    folder = system_policies_folder(sys.platform).parent
+    system = Path(variables.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH") or folder / "settings.json")
+    defaults = variables.get("GEMINI_CLI_SYSTEM_DEFAULTS_PATH")
+    return Path(defaults or system.parent / "system-defaults.json"), system
 
 
 def _trusts_folders(

@@ -222,3 +222,21 @@ def test_the_folders_settings_count_where_the_user_trusts_folders(
     ran = run(says("ok"), output=None)
 
     assert ran.out.startswith("{") is counts
+
+
+def test_the_administrators_settings_stand_above_and_below_the_users(
+    run: Run, folders: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    system = folders / "etc" / "settings.json"
+    system.parent.mkdir()
+    monkeypatch.setenv("GEMINI_CLI_SYSTEM_SETTINGS_PATH", str(system))
+    defaults = system.with_name("system-defaults.json")
+    defaults.write_text('{"output": {"format": "json"}, "model": {"name": "below"}}')
+    settings(folders, output={"format": "stream-json"})
+
+    below = run(says("ok"), output=None, model=None)
+    system.write_text('{"output": {"format": "text"}}')
+    above = run(says("ok"), output=None, model=None)
+
+    assert below.lines[0]["model"] == "below"
+    assert above.out == "ok\n"
