@@ -185,7 +185,7 @@ class SessionState:
         attributes: Mapping[str, Any],
         spoken: Mapping[str, Any] | None = None,
     ) -> None:
-        """Tell those who keep the session's log of something; see `Logged`.
+        """Emit a record for the session's log; see `Logged`.
 
         `name` goes without its `gemini_cli.`.
         """

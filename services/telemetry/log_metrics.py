@@ -166,12 +166,6 @@ _RULES: Final = (
         attributes=_same("tokens_before", "tokens_after"),
     ),
     _Rule(
-        event="gemini_cli.chat.invalid_chunk",
-        metric="gemini_cli.chat.invalid_chunk.count",
-        words="Counts chunks of a stream that are invalid.",
-        attributes={},
-    ),
-    _Rule(
         event="gemini_cli.chat.content_retry",
         metric="gemini_cli.chat.content_retry.count",
         words="Counts attempts that follow an invalid answer.",
@@ -196,34 +190,6 @@ _RULES: Final = (
         attributes=_same("agent_name"),
         measures="duration_ms",
         unit="ms",
-    ),
-    _Rule(
-        event="gemini_cli.agent.finish",
-        metric="gemini_cli.agent.turns",
-        words="Turns of runs of agents.",
-        attributes=_same("agent_name"),
-        measures="turn_count",
-        unit="turns",
-    ),
-    _Rule(
-        event="gemini_cli.agent.recovery_attempt",
-        metric="gemini_cli.agent.recovery_attempt.count",
-        words="Counts attempts to recover an agent.",
-        attributes=_same("agent_name", "reason", "success"),
-    ),
-    _Rule(
-        event="gemini_cli.agent.recovery_attempt",
-        metric="gemini_cli.agent.recovery_attempt.duration",
-        words="Duration of attempts to recover an agent.",
-        attributes=_same("agent_name"),
-        measures="duration_ms",
-        unit="ms",
-    ),
-    _Rule(
-        event="gemini_cli.plan.execution",
-        metric="gemini_cli.plan.execution.count",
-        words="Counts plans that are carried out.",
-        attributes=_same("approval_mode"),
     ),
 )
 _SESSIONS: Final = ("gemini_cli.session.count", "Counts sessions.")

@@ -85,11 +85,11 @@ async def with_mentioned_files(prompt: str, services: Services) -> tuple[Content
     parts: list[Part] = [{"text": js_trim(text + (rest if rest.strip() else ""))}]
     if agents:
         parts.append({"text": _agents_note(agents)})
-    told = [part for uri in resources for part in await _resource(uri, services)]
+    attached = [part for uri in resources for part in await _resource(uri, services)]
     contents = await _read(files, services) if files else []
-    if told or contents:
-        parts += [{"text": _HEADER}, *told, *contents]
-    if told and not contents:
+    if attached or contents:
+        parts += [{"text": _HEADER}, *attached, *contents]
+    if attached and not contents:
         parts.append({"text": _FOOTER})
     return parts_to_content(parts)
 
@@ -121,7 +121,7 @@ async def _resource(name: str, services: Services) -> list[Part]:
     resource = tool.servers.find_resource(name)
     try:
         result = None if resource is None else await tool.servers.read_resource(resource)
-    except Exception as error:  # the border to a server: whatever it answers, the user is told
+    except Exception as error:  # the border to a server, which may answer anything
         raise FatalInputError(_unreadable(name, str(error))) from error
     if resource is None or result is None:
         raise FatalInputError(_unreadable(name, "its MCP server is not connected"))
