@@ -213,6 +213,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
                     model=access.default_flash,
                     generator=setup.content_generator,
                     declarations=declarations,
+                    log=state.log,
                 ),
             },
         ),
@@ -297,6 +298,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         session_context=prompts.session_context,
         threshold=setup.settings.compression_threshold,
         pre_compress=_pre_compress(hooks),
+        log=state.log,
     )
     masking = ToolOutputMaskingService(
         settings=setup.settings,
@@ -319,7 +321,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         around=_around(setup),
     )
     if telemetry is not None:
-        telemetry.watch(setup.events, bus)
+        telemetry.watch(setup.events, bus, setup.approval_mode)
 
     def new_loop_detector(history: Callable[[], Sequence[Content]]) -> LoopDetector:
         return LoopDetector(
@@ -328,6 +330,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
             history=history,
             disabled=setup.settings.disable_loop_detection,
             is_available=lambda model: availability.health.snapshot(model).available,
+            log=state.log,
         )
 
     def new_recording() -> ChatRecording:

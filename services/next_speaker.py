@@ -15,9 +15,16 @@ from services.abort import AbortSignal
 from services.history.transforms import has_function_response
 from services.model.generator import LlmRole
 from services.model.utility import UtilityModel, UtilityRequest
+from services.state import SessionState
 from services.wire import Content, JsonObject
 
-__all__ = ["CONTINUE_REQUEST", "NextSpeaker", "SpokenChat", "check_next_speaker"]
+__all__ = [
+    "CONTINUE_REQUEST",
+    "NextSpeaker",
+    "SpokenChat",
+    "check_next_speaker",
+    "log_next_speaker",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -118,3 +125,18 @@ async def check_next_speaker(
     if speaker not in ("user", "model"):
         return None
     return NextSpeaker(speaker, reasoning if isinstance(reasoning, str) else "")
+
+
+def log_next_speaker(
+    state: SessionState, prompt_id: str, finish_reason: str | None, verdict: NextSpeaker | None
+) -> None:
+    """Log a check. Source: core `telemetry/types.ts` (`NextSpeakerCheckEvent`)."""
+    state.log(
+        "next_speaker_check",
+        "Next speaker check.",
+        {
+            "prompt_id": prompt_id,
+            "finish_reason": finish_reason or "",
+            "result": "" if verdict is None else verdict.speaker,
+        },
+    )

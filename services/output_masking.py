@@ -182,12 +182,27 @@ class ToolOutputMaskingService:
             masked[candidate.content_index] = {**content, "parts": parts}
             changes.append(change)
             saved += saving
+        if changes:
+            self._logged(len(changes), saved, total)
         logger.debug("masked %d tool outputs, about %d tokens saved", len(changes), saved)
         return MaskingResult(
             history=masked if changes else history,
             changes=tuple(changes),
             tokens_saved=saved,
             prunable_tokens=total,
+        )
+
+    def _logged(self, count: int, saved: int, prunable: int) -> None:
+        """Source: core `context/toolOutputMaskingService.ts`."""
+        self._state.log(
+            "tool_output_masking",
+            f"Tool output masking (Masked {count} tool outputs. Saved {saved} tokens)",
+            {
+                "tokens_before": prunable,
+                "tokens_after": prunable - saved,
+                "masked_count": count,
+                "total_prunable_tokens": prunable,
+            },
         )
 
     def _prunable(self, history: Sequence[Content], last: int) -> list[_Candidate]:

@@ -373,6 +373,7 @@ PARAMETERS: Final = (
             ("otlpEndpoint", "otlp_endpoint", _text),
             ("otlpProtocol", "otlp_protocol", _one_of(*OTLP_PROTOCOLS)),
             ("logPrompts", "log_prompts", _boolean),
+            ("traces", "traces", _boolean),
             ("outfile", "outfile", _text),
         )
     ),

@@ -6,9 +6,10 @@ Source: the mutable half of core `config/config.ts`, and `utils/events.ts` (`cor
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Any
 
 __all__ = [
     "AgentsDiscovered",
@@ -17,6 +18,7 @@ __all__ = [
     "ApprovalModeChanged",
     "CoreEvent",
     "CoreEvents",
+    "Logged",
     "ModelChanged",
     "PrivilegedModeRefused",
     "RetryAttempt",
@@ -81,6 +83,21 @@ class AgentsRefreshed:
     """Which agents there are may have changed."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Logged:
+    """Something for the session's log, which telemetry writes where the user switched that on.
+
+    `name` is the published core's for it, `gemini_cli.…`, and so are the names of `attributes`.
+    `spoken` are more attributes, for what users, models and tools say. An attribute whose value is
+    `None` is left out.
+    """
+
+    name: str
+    body: str
+    attributes: Mapping[str, Any]
+    spoken: Mapping[str, Any] = field(default_factory=dict)
+
+
 CoreEvent = (
     RetryAttempt
     | ModelChanged
@@ -88,6 +105,7 @@ CoreEvent = (
     | UserFeedback
     | AgentsDiscovered
     | AgentsRefreshed
+    | Logged
 )
 
 
@@ -159,6 +177,21 @@ class SessionState:
         good no more."""
         self._folder_trusted = folder_trusted
         self._events = events
+
+    def log(
+        self,
+        name: str,
+        body: str,
+        attributes: Mapping[str, Any],
+        spoken: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Emit a record for the session's log; see `Logged`.
+
+        `name` goes without its `gemini_cli.`.
+        """
+        self._events.emit(
+            Logged(name=f"gemini_cli.{name}", body=body, attributes=attributes, spoken=spoken or {})
+        )
 
     @property
     def model(self) -> str:

@@ -18,9 +18,9 @@ _TRUE: Final = frozenset({"true", "1"})
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelemetrySettings:
-    """Whether a session is measured, and where that goes. Off unless somebody asks for it.
+    """Whether a session is measured, and where that goes. Off unless the user asks for it.
 
-    Unlike upstream, content is left out unless it is asked for, and OTLP goes over HTTP.
+    Unlike upstream, OTLP goes over HTTP.
     """
 
     enabled: bool = False
@@ -30,10 +30,17 @@ class TelemetrySettings:
     """Where spans and metrics are sent when there is no file for them."""
     otlp_protocol: str = "http"
     """`grpc` or `http`; only the second is built in."""
-    log_prompts: bool = False
-    """Whether prompts, answers, and tools' arguments and results are recorded."""
+    log_prompts: bool = True
+    """Whether the log has prompts, answers, and tools' arguments."""
+    traces: bool = False
+    """Whether spans have what is said as well, where `log_prompts` allows it."""
     outfile: str | None = None
-    """The file that spans and metrics are appended to, instead of being sent."""
+    """The file that records, spans and metrics are appended to, instead of being sent."""
+
+    @property
+    def spoken_spans(self) -> bool:
+        """Whether spans have what is said."""
+        return self.traces and self.log_prompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,6 +62,7 @@ def resolved(
     told = replace(
         settings,
         enabled=_flag(variables, "GEMINI_TELEMETRY_ENABLED", settings.enabled),
+        traces=_flag(variables, "GEMINI_TELEMETRY_TRACES_ENABLED", settings.traces),
         log_prompts=_flag(variables, "GEMINI_TELEMETRY_LOG_PROMPTS", settings.log_prompts),
         target=_one_of(variables, "GEMINI_TELEMETRY_TARGET", TARGETS, settings.target),
         otlp_protocol=_one_of(

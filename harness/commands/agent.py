@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -18,9 +20,38 @@ __all__ = ["agent", "headless_options", "run_options"]
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+_SESSION_ID: Final = re.compile(r"[A-Za-z0-9_-]+")
+
+
+def _listed(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ...]) -> Any:
+    """What the option's values name, commas between names; `None` where the option is not given."""
+    if not given:
+        return None
+    return tuple(name.strip() for value in given for name in value.split(",") if name.strip())
+
+
+def _log_debug() -> None:
+    from harness.debug_log import log_debug
+
+    root = logging.getLogger()
+    for handler in [each for each in root.handlers if isinstance(each, logging.NullHandler)]:
+        root.removeHandler(handler)
+    log_debug()
+
+
+def _list_option(flag: str, metavar: str, words: str) -> Callable[[Command], Command]:
+    return click.option(flag, metavar=metavar, multiple=True, callback=_listed, help=words)
+
 
 _OPTIONS: Final = (
+    click.argument("query", nargs=-1, metavar="[PROMPT]..."),
     click.option("-p", "--prompt", default="", help="What to ask; @path sends a file along."),
+    click.option(
+        "-i",
+        "--prompt-interactive",
+        metavar="TEXT",
+        help="Refused: there is no interactive mode yet.",
+    ),
     click.option("--runtime", metavar="NAME", help="legacy or adk; else the settings decide."),
     click.option(
         "-o",
@@ -30,8 +61,22 @@ _OPTIONS: Final = (
         help="What standard output gets.  [default: text]",
     ),
     click.option(
-        "-r", "--resume", metavar="WHICH", help="Go on with `latest`, a number, or an id."
+        "-r",
+        "--resume",
+        metavar="[WHICH]",
+        is_flag=False,
+        flag_value="latest",
+        help="Go on with `latest`, a number, or an id.",
     ),
+    click.option("--session-id", metavar="ID", help="The id of the new session."),
+    click.option(
+        "--session-file",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="Go on with the conversation of a session file.",
+    ),
+    click.option("--list-sessions", is_flag=True, help="List the folder's sessions, and end."),
+    click.option("--delete-session", metavar="WHICH", help="Delete a session, and end."),
     click.option("-m", "--model", metavar="MODEL", help="The model, or an alias of one."),
     click.option(
         "--approval-mode",
@@ -39,6 +84,11 @@ _OPTIONS: Final = (
         help="What tools may do unasked.",
     ),
     click.option("-y", "--yolo", is_flag=True, help="Short for --approval-mode yolo."),
+    _list_option("--policy", "FILE", "Policy files, or folders of them, in place of your own."),
+    _list_option("--admin-policy", "FILE", "Policy files that rank with the administrator's."),
+    _list_option("--allowed-tools", "TOOL", "Tools that run unasked. Better: --policy."),
+    _list_option("--allowed-mcp-server-names", "NAME", "The only MCP servers to start."),
+    _list_option("--include-directories", "FOLDER", "More folders that tools may use."),
     click.option(
         "--settings",
         "settings_file",
@@ -51,13 +101,27 @@ _OPTIONS: Final = (
         "--fake-responses",
         metavar="FILE",
         type=click.Path(path_type=Path),
-        help="Answer from a file of recorded answers; needs no key.",
+        help="Answer from a file of recorded answers, one after another.",
+    ),
+    click.option(
+        "--fake-responses-non-strict",
+        metavar="FILE",
+        type=click.Path(path_type=Path),
+        help="The same, each call with the first answer left that fits it.",
     ),
     click.option(
         "--record-responses",
         metavar="FILE",
         type=click.Path(path_type=Path),
         help="Write what the model answers to a file.",
+    ),
+    click.option(
+        "-d",
+        "--debug",
+        is_flag=True,
+        expose_value=False,
+        callback=lambda _ctx, _parameter, given: _log_debug() if given else None,
+        help="Log what happens to standard error.",
     ),
     click.option("--raw-output", is_flag=True, help="Let the model's terminal sequences through."),
     click.option("--accept-raw-output-risk", is_flag=True, help="The same, without the warning."),
@@ -70,7 +134,7 @@ _OPTIONS: Final = (
         "--telemetry-outfile",
         metavar="FILE",
         type=click.Path(path_type=Path),
-        help="Append spans and metrics to a file, instead of sending them.",
+        help="Append records, spans and metrics to a file, instead of sending them.",
     ),
 )
 
@@ -92,19 +156,29 @@ def headless_options(given: Mapping[str, Any]) -> HeadlessOptions:
     from surfaces.headless.options import HeadlessOptions
     from surfaces.headless.presenters import OutputFormat
 
-    if given["yolo"] and given["approval_mode"]:
-        raise click.UsageError("--yolo and --approval-mode exclude each other; leave one out")
-    output = given["output"]
+    _check_together(given)
+    output, loose = given["output"], given["fake_responses_non_strict"]
     return HeadlessOptions(
-        prompt=given["prompt"],
+        prompt=given["prompt"] or " ".join(given["query"]),
+        prompt_interactive=given["prompt_interactive"],
         runtime=given["runtime"],
         output=OutputFormat(output) if output else None,
-        resume=given["resume"],
+        resume=None if given["resume"] is None else given["resume"].strip() or "latest",
+        session_id=given["session_id"] and given["session_id"].strip(),
+        session_file=given["session_file"],
+        list_sessions=given["list_sessions"],
+        delete_session=given["delete_session"],
         model=given["model"],
+        policies=given["policy"],
+        admin_policies=given["admin_policy"],
+        allowed_tools=given["allowed_tools"],
+        allowed_servers=given["allowed_mcp_server_names"],
+        include_directories=given["include_directories"] or (),
         approval_mode="yolo" if given["yolo"] else given["approval_mode"],
         settings_file=given["settings_file"],
         skip_trust=given["skip_trust"],
-        fake_responses=given["fake_responses"],
+        fake_responses=loose or given["fake_responses"],
+        strict_responses=loose is None,
         record_responses=given["record_responses"],
         raw_output=given["raw_output"],
         accept_raw_output_risk=given["accept_raw_output_risk"],
@@ -115,14 +189,44 @@ def headless_options(given: Mapping[str, Any]) -> HeadlessOptions:
     )
 
 
+def _check_together(given: Mapping[str, Any]) -> None:
+    """Refuse options that contradict each other.
+
+    Raises:
+        click.UsageError: some do; the message names them.
+    """
+    if given["yolo"] and given["approval_mode"]:
+        raise click.UsageError("--yolo and --approval-mode exclude each other; leave one out")
+    if given["prompt"] and given["query"]:
+        raise click.UsageError("a prompt and --prompt exclude each other; leave one out")
+    if given["prompt"] and given["prompt_interactive"]:
+        raise click.UsageError(
+            "--prompt and --prompt-interactive exclude each other; leave one out"
+        )
+    if given["fake_responses"] and given["fake_responses_non_strict"]:
+        raise click.UsageError(
+            "--fake-responses and --fake-responses-non-strict exclude each other; leave one out"
+        )
+    if sum(given[name] is not None for name in ("resume", "session_id", "session_file")) > 1:
+        raise click.UsageError(
+            "--resume, --session-id and --session-file exclude each other; give one of them"
+        )
+    session_id = given["session_id"]
+    if session_id is not None and not _SESSION_ID.fullmatch(session_id.strip()):
+        raise click.UsageError(
+            f"--session-id {session_id!r} is no id; write letters, digits, dashes and underscores"
+        )
+
+
 @click.command()
 @run_options
+@click.version_option(None, "-v", "--version", package_name="parity", message="%(version)s")
 @click.pass_context
 def agent(ctx: click.Context, /, **given: Any) -> None:
     """Ask an agent to do something in the current folder.
 
     \b
-    parity agent -p 'what is in this folder?'
+    parity agent 'what is in this folder?'
     git diff | parity agent -p 'review this' -o json --runtime adk
     parity agent -p 'and the tests?' --resume latest -o stream-json
 

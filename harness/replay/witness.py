@@ -18,6 +18,7 @@ from services.state import (
     AgentsRefreshed,
     ApprovalModeChanged,
     CoreEvent,
+    Logged,
     ModelChanged,
     RetryAttempt,
     UserFeedback,
@@ -168,8 +169,8 @@ class Witness:
                 self.side({"event": "model-changed", "model": model})
             case ApprovalModeChanged(mode=mode):
                 self.side({"event": "approval-mode-changed", "mode": str(mode)})
-            case UserFeedback() | AgentsDiscovered() | AgentsRefreshed():
-                pass  # words for people, not compared
+            case UserFeedback() | AgentsDiscovered() | AgentsRefreshed() | Logged():
+                pass  # words for people and for the log, not compared
 
     @property
     def tool_states(self) -> dict[str, list[str]]:

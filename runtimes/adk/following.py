@@ -18,7 +18,7 @@ from runtimes.adk.stream import Stream
 from services.bundle import Services
 from services.history.transforms import EMPTY_ANSWER_NUDGE
 from services.loop_detection.detector import LoopVerdict, loop_feedback
-from services.next_speaker import CONTINUE_REQUEST, check_next_speaker
+from services.next_speaker import CONTINUE_REQUEST, check_next_speaker, log_next_speaker
 from services.presentation.finish import end_reason
 from services.wire import Part
 
@@ -103,6 +103,7 @@ class Following:
         checked = await check_next_speaker(
             self._conversation, services.utility, run.signal, run.prompt_id
         )
+        log_next_speaker(services.state, run.prompt_id, run.turn.finish_reason, checked)
         return checked is not None and checked.speaker == "model"
 
     async def _results(self, stream: Stream, run: Run) -> list[Part] | End:

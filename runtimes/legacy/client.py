@@ -25,7 +25,7 @@ from services.model.configs import ModelConfigKey
 from services.model.limits import token_limit
 from services.model.parts import part_list_to_string
 from services.model.tokens import request_token_count
-from services.next_speaker import CONTINUE_REQUEST, check_next_speaker
+from services.next_speaker import CONTINUE_REQUEST, check_next_speaker, log_next_speaker
 from services.routing.router import RoutingContext
 from services.wire import Part
 
@@ -252,6 +252,7 @@ class GeminiClient:
         if services.state.quota_error_occurred or services.settings.skip_next_speaker_check:
             return None
         checked = await check_next_speaker(self.chat, services.utility, signal, prompt_id)
+        log_next_speaker(services.state, prompt_id, turn.finish_reason, checked)
         if checked is None or checked.speaker != "model":
             return None
         return [{"text": CONTINUE_REQUEST}]

@@ -23,6 +23,7 @@ from services.state import (
     ApprovalMode,
     ApprovalModeChanged,
     CoreEvent,
+    Logged,
     ModelChanged,
     RetryAttempt,
     UserFeedback,
@@ -143,7 +144,9 @@ class Notices:
                 self._connection.order("setModel", model=model)
             case ApprovalModeChanged(mode=mode):
                 self._connection.order("setApprovalMode", mode=str(mode))
-            case RetryAttempt() | UserFeedback() | AgentsDiscovered() | AgentsRefreshed():
+            case (
+                RetryAttempt() | UserFeedback() | AgentsDiscovered() | AgentsRefreshed() | Logged()
+            ):
                 pass  # Nothing that the core would want to know.
 
     def _on_timer(self, message: JsonObject) -> None:

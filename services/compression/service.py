@@ -11,10 +11,10 @@ of a failed attempt. What becomes of the result is the runtime's business:
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
 from services.abort import AbortSignal
 from services.compression.budget import OutputTruncation, split_point
@@ -70,6 +70,7 @@ _CONFIG_KEYS: Final = {
     "gemini-2.5-flash": "chat-compression-2.5-flash",
 }
 
+Log = Callable[[str, str, Mapping[str, Any]], None]
 PreCompress = Callable[[str], Awaitable[None]]
 """The hook, told `manual` or `auto`; called before it is known whether anything is compressed."""
 
@@ -138,6 +139,7 @@ class ChatCompressionService:
         session_context: Callable[[], Content],
         threshold: float | None = None,
         pre_compress: PreCompress | None = None,
+        log: Log | None = None,
     ) -> None:
         """Prepare to compress.
 
@@ -149,7 +151,9 @@ class ChatCompressionService:
             threshold: The share of the model's window from which on a history is compressed
                 unasked; none, or 0, for half of it.
             pre_compress: The hook, if there are hooks.
+            log: Takes the records for the session's log, as `SessionState.log` does.
         """
+        self._log = log
         self._model = model
         self._generator = generator
         self._truncation = truncation
@@ -168,6 +172,7 @@ class ChatCompressionService:
             session_context=self._session_context,
             threshold=self._threshold,
             pre_compress=self._pre_compress,
+            log=self._log,
         )
 
     def chat_started(self) -> None:
@@ -221,6 +226,7 @@ class ChatCompressionService:
             whole if fits else shortened[:split], prompt_id, compression_config_key(model), signal
         )
         if not summary:
+            self._logged(count, count)
             return _result(CompressionStatus.FAILED_EMPTY_SUMMARY, count)
         return await self._judged(
             [*_turns(summary), *shortened[split:]], count, model, signal, prompt_id, force
@@ -238,11 +244,19 @@ class ChatCompressionService:
         """The outcome of a summary, which is only worth having if it is shorter."""
         parts = _parts([self._session_context(), *history])
         after = await request_token_count(parts, self._generator, model, signal, prompt_id)
+        self._logged(before, after)
         if after > before:
             self.has_failed_attempt = self.has_failed_attempt or not force
             return _result(CompressionStatus.FAILED_INFLATED_TOKEN_COUNT, before, after)
         self.has_failed_attempt = False
         return _result(CompressionStatus.COMPRESSED, before, after, history)
+
+    def _logged(self, before: int, after: int) -> None:
+        """Source: core `telemetry/types.ts` (`makeChatCompressionEvent`)."""
+        if self._log is not None:
+            body = f"Chat compression (Saved {before - after} tokens)"
+            counts = {"tokens_before": before, "tokens_after": after}
+            self._log("chat_compression", body, counts)
 
     async def _summarise(
         self, history: list[Content], prompt_id: str, config_key: str, signal: AbortSignal

@@ -6,6 +6,7 @@ Source: core `hooks/hookEventHandler.ts`.
 from __future__ import annotations
 
 import logging
+import re
 from collections.abc import Callable, Iterable, Sequence
 from weakref import WeakKeyDictionary
 
@@ -21,7 +22,7 @@ from services.hooks.results import HookOutput
 from services.hooks.running import HookResult, HookRunner
 from services.hooks.translation import HookModelRequest, request_for_hooks
 from services.hooks.values import HookOutputError, js_text, truthy
-from services.state import CoreEvents, UserFeedback
+from services.state import CoreEvents, Logged, UserFeedback
 from services.wire import JsonObject
 
 __all__ = ["HookFiring"]
@@ -118,6 +119,8 @@ class HookFiring:
             logger.warning("%s hooks go unheard: %s", event, problem)
             return None
         output = None if merged is None else HookOutput(event, merged)
+        for result in results:
+            self._events.emit(_logged(event, given, result))
         self._report(event, results, output, request)
         return output
 
@@ -185,3 +188,37 @@ class HookFiring:
         if known is None:
             known = self._known[request] = _Known(request)
         return known
+
+
+def _logged(event: HookEvent, given: JsonObject, result: HookResult) -> Logged:
+    """A hook's call for the log. Source: core `telemetry/types.ts` (`HookCallEvent`)."""
+    name, how = result.hook.shown_name, "succeeded" if result.success else "failed"
+    return Logged(
+        name="gemini_cli.hook_call",
+        body=f"Hook call {event}.{_program(name)} {how} in {result.duration_ms}ms",
+        attributes={
+            "hook_event_name": str(event),
+            "hook_type": "command",
+            "hook_name": _program(name),
+            "duration_ms": result.duration_ms,
+            "success": result.success,
+            "exit_code": result.exit_code,
+            "error": result.error,
+        },
+        spoken={
+            "hook_name": name,
+            "hook_input": given,
+            "hook_output": result.output,
+            "stdout": result.stdout,
+            "stderr": result.stderr,
+        },
+    )
+
+
+def _program(name: str) -> str:
+    """A hook's name without arguments, which can hold secrets, and without folders.
+
+    Source: core `telemetry/sanitize.ts`.
+    """
+    words = name.split()
+    return (re.split(r"[/\\]", words[0])[-1] if words else "") or "unknown-command"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -37,6 +37,12 @@ class HookResult:
     success: bool
     output: HookFields | None = None
     aborted: bool = False
+    exit_code: int | None = None
+    stdout: str = ""
+    stderr: str = ""
+    duration_ms: int = 0
+    error: str | None = None
+    """Why there is no exit code."""
 
 
 Started = Callable[[CommandHook, int], None]
@@ -111,7 +117,9 @@ class HookRunner:
         signal: AbortSignal | None,
     ) -> HookResult:
         self._started(hook, index)
+        began_ms = self._clock.now_ms()
         result = await self._result(hook, event, given, places, signal)
+        result = replace(result, duration_ms=self._clock.now_ms() - began_ms)
         self._ended(result)
         return result
 
@@ -136,14 +144,19 @@ class HookRunner:
         except (OSError, ValueError) as error:
             why = error_code(error) if isinstance(error, OSError) else error
             logger.warning("%s hook %s did not start: %s", event, hook.shown_name, why)
-            return HookResult(hook=hook, success=False)
+            return HookResult(hook=hook, success=False, error=str(why))
         if outcome.ending is not Ending.BY_ITSELF:
             logger.warning("%s hook %s: %s", event, hook.shown_name, outcome.ending.name)
-            return HookResult(hook=hook, success=False, aborted=outcome.ending is Ending.ABORTED)
+            aborted = outcome.ending is Ending.ABORTED
+            how = "was aborted" if aborted else f"timed out after {hook.limit_ms}ms"
+            return HookResult(hook=hook, success=False, aborted=aborted, error=f"Hook {how}")
         return HookResult(
             hook=hook,
             success=outcome.exit_code == 0,
             output=parse_output(outcome.stdout, outcome.stderr, outcome.exit_code),
+            exit_code=outcome.exit_code,
+            stdout=outcome.stdout,
+            stderr=outcome.stderr,
         )
 
 

@@ -9,10 +9,10 @@ warning: a repeated call at once counts again, and so does the first plain text 
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Any, Final
 
 from services.abort import AbortSignal
 from services.loop_detection.content import ContentLoops
@@ -77,6 +77,7 @@ class LoopDetector:
         history: Callable[[], Sequence[Content]],
         disabled: bool = False,
         is_available: Callable[[str], bool] = lambda _: True,
+        log: Callable[[str, str, Mapping[str, Any]], None] | None = None,
     ) -> None:
         """Prepare to watch.
 
@@ -87,11 +88,17 @@ class LoopDetector:
                 is about to be asked.
             disabled: The setting: nothing is ever found.
             is_available: Whether a model, a concrete name, can be used just now.
+            log: Takes the records for the session's log, as `SessionState.log` does.
         """
+        self._log = log or (lambda _name, _body, _attributes: None)
         self._calls = ToolCallLoops()
         self._content = ContentLoops()
         self._llm = LlmLoopCheck(
-            model=model, models=models, history=history, is_available=is_available
+            model=model,
+            models=models,
+            history=history,
+            is_available=is_available,
+            log=self._log,
         )
         self._disabled = disabled
         self._prompt_id = ""
@@ -117,6 +124,9 @@ class LoopDetector:
     def disable_for_session(self) -> None:
         """Find nothing from now on, whatever the prompt."""
         self._disabled = True
+        self._log(
+            "loop_detection_disabled", "Loop detection disabled.", {"prompt_id": self._prompt_id}
+        )
 
     def current(self) -> LoopVerdict:
         """The verdict that stands."""
@@ -159,6 +169,18 @@ class LoopDetector:
     ) -> LoopVerdict:
         self._count += 1
         logger.debug("loop %d of prompt %s: %s", self._count, self._prompt_id, kind)
+        status = "Attempting recovery" if self._count == 1 else "Terminating session"
+        confirmed = f" Confirmed by: {confirmed_by}" if confirmed_by else ""
+        self._log(
+            "loop_detected",
+            f"Loop detected (Strike {self._count}: {status}). Type: {kind}.{confirmed}",
+            {
+                "loop_type": str(kind),
+                "prompt_id": self._prompt_id,
+                "count": self._count,
+                "confirmed_by_model": confirmed_by,
+            },
+        )
         # Upstream says who confirmed it only to the one who asked first.
         self._flagged = LoopVerdict(count=self._count, type=kind, detail=detail)
         if confirmed_by is None:

@@ -7,10 +7,10 @@ schema's descriptions are our own words; the user-role texts are upstream's.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import floor
-from typing import Final
+from typing import Any, Final
 
 from services.abort import AbortSignal
 from services.history.transforms import has_function_response
@@ -42,6 +42,8 @@ _TASK: Final = (
     "Provide your response in the requested JSON format."
 )
 _HISTORY_HEADING: Final = "Recent conversation history:"
+_NOT_ASKED: Final = -1
+"""What the log has for the confidence of a model that was not asked."""
 _SCHEMA: Final[JsonObject] = {
     "type": "object",
     "properties": {
@@ -107,7 +109,9 @@ class LlmLoopCheck:
         models: ModelConfigs,
         history: Callable[[], Sequence[Content]],
         is_available: Callable[[str], bool],
+        log: Callable[[str, str, Mapping[str, Any]], None],
     ) -> None:
+        self._log = log
         self._model = model
         self._models = models
         self._history = history
@@ -140,13 +144,16 @@ class LlmLoopCheck:
         first = await ask(_CHECK_KEY)
         if first is None:
             return None
+        double_checker = self._name(_DOUBLE_CHECK_KEY)
         if first[_CONFIDENCE] < _CONFIDENT:
+            self._logged(prompt_id, first[_CONFIDENCE], double_checker, _NOT_ASKED)
             self._adapt(first[_CONFIDENCE])
             return None
-        double_checker = self._name(_DOUBLE_CHECK_KEY)
         if not self._is_available(double_checker):
             return LlmVerdict(analysis=_analysis(first) or "", confirmed_by=self._name(_CHECK_KEY))
         second = await ask(_DOUBLE_CHECK_KEY)
+        sure = 0 if second is None else second[_CONFIDENCE]
+        self._logged(prompt_id, first[_CONFIDENCE], double_checker, sure)
         if second is None:
             return None
         if second[_CONFIDENCE] < _CONFIDENT:
@@ -172,6 +179,21 @@ class LlmLoopCheck:
             logger.debug("the loop check (%s) failed: %s", config_key, error)
             return None
         return answer if _is_number(answer.get(_CONFIDENCE)) else None
+
+    def _logged(self, prompt_id: str, first: float, model: str, second: float) -> None:
+        """Source: core `telemetry/types.ts` (`LlmLoopCheckEvent`)."""
+        skipped = second == _NOT_ASKED
+        asked = "check skipped" if skipped else f"confidence: {second:.2f}"
+        self._log(
+            "llm_loop_check",
+            f"LLM loop check. Flash confidence: {first:.2f}. Main model ({model}) {asked}",
+            {
+                "prompt_id": prompt_id,
+                "flash_confidence": first,
+                "main_model": model,
+                "main_model_confidence": second,
+            },
+        )
 
     def _adapt(self, confidence: float) -> None:
         room = _LONGEST_INTERVAL - _SHORTEST_INTERVAL

@@ -122,7 +122,15 @@ class BaseLlmClient:
             ),
             "generateJson",
         )
-        parsed = _parse(js_trim(response_text(response) or ""))
+        text = js_trim(response_text(response) or "")
+        if _is_fenced(text):
+            model = response.get("modelVersion") or request.config_key
+            self._state.log(
+                "malformed_json_response",
+                f"Malformed JSON response from {model}.",
+                {"model": model},
+            )
+        parsed = _parse(text)
         if not isinstance(parsed, dict):
             raise ModelError("Invalid JSON response format from LLM")
         return parsed
@@ -237,8 +245,12 @@ def _is_no_json(response: JsonObject) -> bool:
     return False
 
 
+def _is_fenced(text: str) -> bool:
+    return text.startswith(_JSON_FENCE) and text.endswith(_FENCE)
+
+
 def _parse(text: str) -> Json:
-    if text.startswith(_JSON_FENCE) and text.endswith(_FENCE):
+    if _is_fenced(text):
         text = js_trim(text[len(_JSON_FENCE) : -len(_FENCE)])
         logger.debug("a JSON answer came in a markdown fence")
     return json.loads(text, parse_constant=_refuse)

@@ -43,7 +43,9 @@ class Conseca:
         model: str,
         generator: ContentGenerator,
         declarations: Callable[[], Sequence[JsonObject]],
+        log: Callable[[str, str, Mapping[str, Any], Mapping[str, Any]], None] | None = None,
     ) -> None:
+        self._log = log or (lambda _name, _body, _attributes, _spoken: None)
         self._enabled = enabled
         self._model = model
         self._generator = generator
@@ -73,6 +75,12 @@ class Conseca:
         tools = js_json_pretty(list(self._declarations()))
         texts = {"user_prompt": prompt, "trusted_content": tools}
         answer = await self._ask(MAKE_POLICY, texts, POLICY_SCHEMA, "conseca-policy-generation")
+        self._log(
+            "conseca.policy_generation",
+            "Conseca Policy Generation.",
+            {"error": "no policy came back" if answer is None else None},
+            {**texts, "policy": answer},
+        )
         return {
             entry["tool_name"]: {key: entry["policy"][key] for key in _POLICY_KEYS}
             for entry in (answer or {}).get("policies", [])
@@ -83,8 +91,16 @@ class Conseca:
         texts = {"policy": js_json_pretty(policy), "tool_call": call}
         answer = await self._ask(JUDGE_CALL, texts, VERDICT_SCHEMA, "conseca-policy-enforcement")
         if answer is None:
-            return SafetyVerdict(Decision.ALLOW, "Policy enforcement failed")
-        return SafetyVerdict(Decision(answer["decision"]), answer["reason"])
+            verdict = SafetyVerdict(Decision.ALLOW, "Policy enforcement failed")
+        else:
+            verdict = SafetyVerdict(Decision(answer["decision"]), answer["reason"])
+        self._log(
+            "conseca.verdict",
+            f"Conseca Verdict: {verdict.decision}.",
+            {"verdict": str(verdict.decision)},
+            {**texts, "user_prompt": self._prompt, "verdict_rationale": verdict.reason},
+        )
+        return verdict
 
     async def _ask(
         self, template: str, texts: Mapping[str, str], schema: JsonObject, prompt_id: str

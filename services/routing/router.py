@@ -146,6 +146,7 @@ class ModelRouter:
         self._state = state
         self._now_ms = services.clock.now_ms if services is not None else _no_time
         self._observer = services.observer if services is not None else None
+        self._options = services.options if services is not None else RoutingOptions()
         strategies: Sequence[RoutingStrategy] = (OverrideStrategy(models, state),)
         if services is not None:
             strategies = _strategies(models, state, services)
@@ -182,7 +183,26 @@ class ModelRouter:
         logger.debug("routed to %s (%s): %s", decision.model, decision.source, decision.reasoning)
         if self._observer is not None:
             self._observer(decision)
+        self._log(decision)
         return decision
+
+    def _log(self, decision: RoutingDecision) -> None:
+        """Source: core `telemetry/types.ts` (`ModelRoutingEvent`)."""
+        self._state.log(
+            "model_routing",
+            f"Model routing decision. Model: {decision.model}, Source: {decision.source}",
+            {
+                "decision_model": decision.model,
+                "decision_source": decision.source,
+                "routing_latency_ms": decision.latency_ms,
+                "failed": decision.error is not None,
+                "approval_mode": str(self._state.approval_mode),
+                "reasoning": decision.reasoning or None,
+                "error_message": decision.error,
+                "enable_numerical_routing": self._options.numerical_routing,
+                "classifier_threshold": f"{self._options.threshold:g}",
+            },
+        )
 
 
 def _no_time() -> int:

@@ -116,7 +116,20 @@ class OutputLimiter:
             return ShortOutput(text)
         folder = tool_outputs_folder(self._workspace.project_temp, self._state.prompt_id)
         file = save_tool_output(text, call.name, call.call_id, folder)
-        return ShortOutput(truncated_output(text, file, threshold), file)
+        short = truncated_output(text, file, threshold)
+        self._state.log(
+            "tool_output_truncated",
+            f"Tool output truncated for {call.name}.",
+            {
+                "eventName": "tool_output_truncated",
+                "tool_name": call.name,
+                "original_content_length": js_length(text),
+                "truncated_content_length": js_length(short),
+                "threshold": threshold,
+                "prompt_id": call.request.prompt_id,
+            },
+        )
+        return ShortOutput(short, file)
 
 
 def _from_server(call: ToolCall) -> bool:

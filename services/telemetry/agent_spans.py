@@ -3,27 +3,43 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
-from typing import Any
+from typing import Any, Final
 
 from services.abort import AbortError
 from services.telemetry import names
+from services.telemetry.event_log import EventLog
 from services.telemetry.recorder import Recorder, Scope, guarded, within
 from services.tools.contract import ToolResult
 
 __all__ = ["SubagentSpans"]
 
+_UNKNOWN_END: Final = "ERROR"
+"""What the log has for a run that did not end by itself, as the core has it."""
+
+
+class _Run(Scope):
+    """A run of an agent; `run` is what the log calls it."""
+
+    __slots__ = ("run",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.run = ""
+
 
 class SubagentSpans:
     """Measures the runs of a session's subagents."""
 
-    def __init__(self, recorder: Recorder) -> None:
+    def __init__(self, recorder: Recorder, log: EventLog) -> None:
         self._recorder = recorder
+        self._log = log
+        self._runs = 0
 
     async def measured(
         self, agent: str, description: str, run: Callable[[], Awaitable[ToolResult]]
     ) -> ToolResult:
         """`run`, with a span around it; all that the agent does belongs to that span."""
-        scope, began_ms = Scope(), self._recorder.now_ms()
+        scope, began_ms = _Run(), self._recorder.now_ms()
         self._begin(scope, agent, description, began_ms)
         # Nothing is known of a run whose task was cancelled.
         reason, error = None, names.CANCELLED
@@ -41,15 +57,33 @@ class SubagentSpans:
             self._end(scope, agent, began_ms, reason, error)
 
     @guarded
-    def _begin(self, scope: Scope, agent: str, description: str, began_ms: int) -> None:
+    def _begin(self, scope: _Run, agent: str, description: str, began_ms: int) -> None:
+        self._runs += 1
+        scope.run = f"{agent}-{self._runs}"
+        self._log.record(
+            "gemini_cli.agent.start",
+            f"Agent {agent} started. ID: {scope.run}",
+            {"agent_id": scope.run, "agent_name": agent},
+        )
         attributes = {**_common(agent), names.AGENT_DESCRIPTION: description}
         scope.span = self._recorder.begin(
             f"{names.INVOKE_AGENT} {agent}", attributes, began_ms=began_ms
         )
 
     @guarded
-    def _end(self, scope: Scope, agent: str, began_ms: int, reason: str | None, error: str) -> None:
+    def _end(self, scope: _Run, agent: str, began_ms: int, reason: str | None, error: str) -> None:
         ended_ms = self._recorder.now_ms()
+        why, duration = reason or _UNKNOWN_END, ended_ms - began_ms
+        self._log.record(
+            "gemini_cli.agent.finish",
+            f"Agent {agent} finished. Reason: {why}. Duration: {duration}ms.",
+            {
+                "agent_id": scope.run,
+                "agent_name": agent,
+                "duration_ms": duration,
+                "terminate_reason": why,
+            },
+        )
         attributes: dict[str, Any] = {} if reason is None else {names.END_REASON: reason}
         if error or reason is None:
             attributes[names.ERROR_TYPE] = error or names.OTHER_ERROR

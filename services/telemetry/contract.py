@@ -12,7 +12,7 @@ from services.availability.switching import FallbackActivated
 from services.message_bus import MessageBus
 from services.model.metering import ModelCallObserver
 from services.scheduler.execution import RunCall
-from services.state import CoreEvents
+from services.state import ApprovalMode, CoreEvents
 from services.tools.contract import ToolResult
 
 __all__ = ["Telemetry", "TelemetryError"]
@@ -30,8 +30,11 @@ class Telemetry(Protocol):
         """Whom the meter at the model seam tells."""
         ...
 
-    def watch(self, events: CoreEvents, bus: MessageBus) -> None:
-        """Take down retries, and the tool calls that end, from now on."""
+    def watch(self, events: CoreEvents, bus: MessageBus, mode: ApprovalMode) -> None:
+        """Take down what the session reports, and the tool calls that end, from now on.
+
+        `mode` is the approval mode now.
+        """
         ...
 
     def fell_back(self, fallback: FallbackActivated) -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Protocol
 
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricReader
+from opentelemetry.sdk.resources import Resource
 from opentelemetry.sdk.trace import ReadableSpan, SpanProcessor
 
 from services.clock import Clock
 from services.exhaustion import notice
 from services.private_files import open_private
 from services.telemetry.contract import TelemetryError
-from services.telemetry.otlp_json import metrics_object, span_object
-from services.wire import JsonObject
+from services.telemetry.outfile_json import (
+    LogRecord,
+    metrics_object,
+    record_object,
+    span_object,
+)
+from services.wire import JsonObject, js_json_pretty
 
 __all__ = ["Destination", "Outfile"]
 
@@ -35,16 +40,22 @@ class Destination(Protocol):
         """Who collects the metrics."""
         ...
 
+    def log(self, record: LogRecord) -> None:
+        """Take a record of the log."""
+        ...
+
     def finish(self) -> None:
         """The session is over: write or send what is left, metrics included."""
         ...
 
 
 class Outfile(SpanProcessor):
-    """A file of OTLP JSON lines: each span when it ends, all metrics at the session's end.
+    """A file as the published CLI writes it: each record as it comes, each span when it ends, and
+    all metrics at the session's end.
 
     Args:
         file: appended to.
+        resource: stands in every record.
         clock: the metrics' times are the session's, not the machine's.
         warn: told once when the file takes no more.
 
@@ -52,14 +63,17 @@ class Outfile(SpanProcessor):
         TelemetryError: the file cannot be opened.
     """
 
-    def __init__(self, file: Path, clock: Clock, warn: Callable[[str], None]) -> None:
+    def __init__(
+        self, file: Path, resource: Resource, clock: Clock, warn: Callable[[str], None]
+    ) -> None:
+        self._resource = resource
         self.metrics = InMemoryMetricReader()
         self._file = file
         self._clock = clock
         self._warn = warn
         self._began_ms = clock.now_ms()
         try:
-            # Unbuffered: a run that is killed leaves what had ended by then, in whole lines.
+            # Unbuffered: a run that is killed leaves what had ended by then, in whole objects.
             self._stream: IO[bytes] | None = open_private(file, "ab", buffering=0)
         except OSError as error:
             raise TelemetryError(
@@ -76,6 +90,10 @@ class Outfile(SpanProcessor):
         """Write a span that has ended."""
         self._write(span_object(span))
 
+    def log(self, record: LogRecord) -> None:
+        """Write a record of the log."""
+        self._write(record_object(record, self._resource))
+
     def finish(self) -> None:
         """Write the metrics, and close the file."""
         data = self.metrics.get_metrics_data()
@@ -86,13 +104,13 @@ class Outfile(SpanProcessor):
             self._stream.close()
             self._stream = None
 
-    def _write(self, told: JsonObject) -> None:
+    def _write(self, entry: JsonObject) -> None:
         if self._stream is None:
             return
-        line = f"{json.dumps(told, separators=(',', ':'))}\n".encode("ascii")
+        rest = f"{js_json_pretty(entry)}\n".encode("utf-8", "replace")
         try:
-            while line:
-                line = line[self._stream.write(line) :]
+            while rest:
+                rest = rest[self._stream.write(rest) :]
         except OSError as error:
             notice(error, self._file)
             self._stream.close()

@@ -34,6 +34,8 @@ REQUEST_NUMBERS: Final = (
 )
 """A request's `config` key, the attribute, and its type."""
 OUTPUT_TYPE: Final = "gen_ai.output.type"
+OUTPUT_TYPES: Final = {"application/json": "json", "text/plain": "text"}
+"""By the MIME type that was asked for; another type goes by its own name."""
 RESPONSE_MODEL: Final = "gen_ai.response.model"
 RESPONSE_ID: Final = "gen_ai.response.id"
 FINISH_REASONS: Final = "gen_ai.response.finish_reasons"
@@ -57,7 +59,10 @@ ROLE: Final = "gemini_cli.role"
 PROMPT_ID: Final = "gemini_cli.prompt_id"
 END_REASON: Final = "gemini_cli.end_reason"
 TOOL_STATUS: Final = "gemini_cli.tool.status"
-TOOL_DECISION: Final = "gemini_cli.tool.decision"
+FUNCTION_NAME: Final = "function_name"
+FUNCTION_SUCCESS: Final = "success"
+FUNCTION_TYPE: Final = "tool_type"
+FUNCTION_DECISION: Final = "decision"
 
 RETRY_EVENT: Final = "gemini_cli.network_retry_attempt"
 RETRY_ATTEMPT: Final = "gemini_cli.retry.attempt"

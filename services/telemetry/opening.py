@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from services.clock import Clock
 from services.ids import IdSource
@@ -20,6 +20,8 @@ from services.telemetry.contract import Telemetry, TelemetryError
 from services.telemetry_settings import TelemetrySettings
 
 if TYPE_CHECKING:  # importing these costs what a run without telemetry must not pay
+    from opentelemetry.sdk.resources import Resource
+
     from services.telemetry.exporting import Destination
 
 __all__ = ["TelemetrySeams", "open_telemetry"]
@@ -48,6 +50,10 @@ class TelemetrySeams:
     version: str = "unknown"
     runtime: str | None = None
     """The engine's name; it stands in the resource, so that spans are the same in every engine."""
+    interactive: bool = False
+    """Whether a user sits at a terminal."""
+    installation_id: str | None = None
+    """What the published CLI calls this installation; `None` where it has never run."""
 
 
 @contextmanager
@@ -62,22 +68,28 @@ def open_telemetry(
     if not settings.enabled:
         yield None
         return
-    destination = _destination(settings, seams)
-
     from opentelemetry.sdk.metrics import MeterProvider
     from opentelemetry.sdk.resources import Resource
     from opentelemetry.sdk.trace import TracerProvider
     from opentelemetry.sdk.trace.sampling import ALWAYS_ON
 
+    from services.telemetry.api_log import ApiLog
+    from services.telemetry.event_log import EventLog
     from services.telemetry.ids import SeamIdGenerator
     from services.telemetry.instruments import Instruments
+    from services.telemetry.log_metrics import LogMetrics
     from services.telemetry.recorder import Recorder
     from services.telemetry.session import SessionTelemetry
 
-    about = {"service.name": SERVICE, "service.version": seams.version}
+    about = {
+        "session.id": seams.session_id,
+        "service.name": SERVICE,
+        "service.version": seams.version,
+    }
     if seams.runtime is not None:
         about["parity.runtime"] = seams.runtime
     resource = Resource(about)
+    destination = _destination(settings, seams, resource)
     meters = MeterProvider([destination.metrics], resource, shutdown_on_exit=False)
     tracers = TracerProvider(
         sampler=ALWAYS_ON,
@@ -86,21 +98,50 @@ def open_telemetry(
         id_generator=SeamIdGenerator(seams.ids),
     )
     tracers.add_span_processor(destination.spans)
+    provider = _PROVIDERS.get(seams.auth_type, _SOME_GOOGLE_ENDPOINT)
+    meter = meters.get_meter(SERVICE, seams.version)
     recorder = Recorder(
         tracers.get_tracer(SERVICE, seams.version),
-        Instruments(meters.get_meter(SERVICE, seams.version)),
+        Instruments(meter),
         seams.clock,
         conversation=seams.session_id,
-        provider=_PROVIDERS.get(seams.auth_type, _SOME_GOOGLE_ENDPOINT),
+        provider=provider,
+        content=settings.spoken_spans,
+    )
+    log = EventLog(
+        destination.log,
+        LogMetrics(meter),
+        seams.clock,
+        common=_common(seams),
         content=settings.log_prompts,
     )
+    api = ApiLog(log, auth_type=seams.auth_type, provider=provider, payloads=settings.spoken_spans)
+    telemetry = SessionTelemetry(recorder, log, api)
     try:
-        yield SessionTelemetry(recorder)
+        yield telemetry
     finally:
-        _close(recorder.end_open, destination.finish, meters.shutdown, tracers.shutdown)
+        _close(
+            telemetry.close,
+            recorder.end_open,
+            destination.finish,
+            meters.shutdown,
+            tracers.shutdown,
+        )
 
 
-def _destination(settings: TelemetrySettings, seams: TelemetrySeams) -> Destination:
+def _common(seams: TelemetrySeams) -> dict[str, Any]:
+    """What every record and every metric of the log says of the session."""
+    return {
+        "session.id": seams.session_id,
+        "installation.id": seams.installation_id,
+        "interactive": seams.interactive,
+        "auth_type": seams.auth_type,
+    }
+
+
+def _destination(
+    settings: TelemetrySettings, seams: TelemetrySeams, resource: Resource
+) -> Destination:
     """Where the settings send things.
 
     Raises:
@@ -114,7 +155,7 @@ def _destination(settings: TelemetrySettings, seams: TelemetrySeams) -> Destinat
             "collector pass things on"
         )
     if settings.outfile:
-        return Outfile(Path(settings.outfile), seams.clock, seams.warn)
+        return Outfile(Path(settings.outfile), resource, seams.clock, seams.warn)
     if settings.otlp_protocol != "http":
         raise TelemetryError(
             f"telemetry.otlpProtocol: {settings.otlp_protocol} is not built in; write http"

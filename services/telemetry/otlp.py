@@ -17,6 +17,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 
 from services.telemetry.contract import TelemetryError
+from services.telemetry.outfile_json import LogRecord
 
 __all__ = ["Collector", "checked_exporters"]
 
@@ -69,6 +70,9 @@ class Collector:
         once = _Once(warn)
         self.spans = BatchSpanProcessor(_Spans(spans, once))
         self.metrics = PeriodicExportingMetricReader(_Metrics(metrics, once))
+
+    def log(self, record: LogRecord) -> None:
+        """Records go into files only."""
 
     def finish(self) -> None:
         """Send the spans that are left; the metrics are sent when their provider is shut down."""

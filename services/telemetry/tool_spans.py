@@ -7,12 +7,14 @@ from typing import Any
 from opentelemetry.trace import Span
 
 from services.abort import AbortSignal
+from services.scheduler.call_facts import decision_of
 from services.scheduler.calls import CallStatus, CompletedToolCall, ToolCallResponse
 from services.scheduler.execution import Ending, RunCall
 from services.scheduler.states import ToolCall
 from services.telemetry import names
 from services.telemetry.content import messages, shortened
 from services.telemetry.recorder import Recorder, Scope, guarded, within
+from services.tools.contract import as_server_tool
 
 __all__ = ["ToolSpans"]
 
@@ -42,12 +44,14 @@ class ToolSpans:
     @guarded
     def count(self, call: CompletedToolCall) -> None:
         """A call has ended. What models made up is no name of a tool."""
+        server = None if call.tool is None else as_server_tool(call.tool)
         attributes: dict[str, Any] = {
-            names.TOOL_NAME: names.OTHER_ERROR if call.tool is None else call.request.name,
-            names.TOOL_STATUS: str(call.status),
+            names.FUNCTION_NAME: names.OTHER_ERROR if call.tool is None else call.request.name,
+            names.FUNCTION_SUCCESS: call.status is CallStatus.SUCCESS,
+            names.FUNCTION_TYPE: "native" if server is None else "mcp",
         }
         if call.outcome is not None:
-            attributes[names.TOOL_DECISION] = str(call.outcome)
+            attributes[names.FUNCTION_DECISION] = decision_of(call.outcome)
         self._recorder.instruments.tool_calls.add(1, attributes)
 
     @guarded

@@ -6,9 +6,10 @@ Source: core `tools/edit.ts`, `calculateReplacement`.
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
@@ -44,6 +45,8 @@ class Replacement:
     text: str
     occurrences: int
     ranges: tuple[tuple[int, int], ...] = ()
+    strategy: str = ""
+    """Which strategy it was: `exact`, `flexible`, `regex` or `fuzzy`."""
 
 
 def replace_text(text: str, old: str, new: str, *, allow_multiple: bool) -> Replacement:
@@ -51,13 +54,17 @@ def replace_text(text: str, old: str, new: str, *, allow_multiple: bool) -> Repl
     search, replace = old.replace("\r\n", "\n"), new.replace("\r\n", "\n")
     if not search:
         return Replacement(text=text, occurrences=0)
-    found = (
-        _exact(text, search, replace, allow_multiple=allow_multiple)
-        or _flexible(text, search, replace)
-        or _by_tokens(text, search, replace, allow_multiple=allow_multiple)
-        or _similar(text, old, search, replace)
+    strategies: tuple[tuple[str, Callable[[], Replacement | None]], ...] = (
+        ("exact", lambda: _exact(text, search, replace, allow_multiple=allow_multiple)),
+        ("flexible", lambda: _flexible(text, search, replace)),
+        ("regex", lambda: _by_tokens(text, search, replace, allow_multiple=allow_multiple)),
+        ("fuzzy", lambda: _similar(text, old, search, replace)),
     )
-    return found or Replacement(text=text, occurrences=0)
+    for name, apply in strategies:
+        found = apply()
+        if found is not None:
+            return dataclasses.replace(found, strategy=name)
+    return Replacement(text=text, occurrences=0)
 
 
 def _exact(text: str, search: str, replace: str, *, allow_multiple: bool) -> Replacement | None:

@@ -28,6 +28,7 @@ from services.tools.contract import (
 )
 from services.tools.file_access import readable_path
 from services.tools.file_kinds import audio_type, decode, file_kind, media_type
+from services.tools.file_operations import log_file_operation
 from services.tools.host import ToolHost
 from services.tools.ignore import FileDiscovery
 from services.tools.paths import (
@@ -273,6 +274,7 @@ class _ReadFile(Invocation):
         )
 
     def _shown(self, content: LlmContent, shown: str, *, summary: str | None = None) -> ToolResult:
+        log_file_operation(self.host, "read_file", "read", self._path, content)
         if summary is None and isinstance(content, str):
             summary = f"{content.count(chr(10)) + 1} lines"
         return ToolResult(

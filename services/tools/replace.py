@@ -255,8 +255,15 @@ class _Edit(FileEdit):
         try:
             self._check(found, old, new, allow_multiple=multiple)
         except _Mismatch:
+            self._log_correction("failure")
             raise first from None
+        self._log_correction("success")
         return _Plan(before=text, replacement=found, ending=detect_line_ending(before))
+
+    def _log_correction(self, outcome: str) -> None:
+        self.host.state.log(
+            "edit_correction", f"Edit Tool Correction: {outcome}", {"correction": outcome}
+        )
 
     def _plan(self) -> _Plan:
         """Work the edit out.
@@ -289,6 +296,12 @@ class _Edit(FileEdit):
         text = before.replace("\r\n", "\n")
         multiple = bool(self.params.get("allow_multiple"))
         found = replace_text(text, old, new, allow_multiple=multiple)
+        if found.strategy:
+            self.host.state.log(
+                "edit_strategy",
+                f"Edit Tool Strategy: {found.strategy}",
+                {"strategy": found.strategy},
+            )
         self._check(found, old, new, allow_multiple=multiple)
         return _Plan(before=text, replacement=found, ending=detect_line_ending(before))
 

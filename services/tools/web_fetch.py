@@ -42,6 +42,8 @@ __all__ = ["WebFetchTool"]
 
 logger = logging.getLogger(__name__)
 
+_BLOCKED: Final = "[Blocked Host]"
+
 MOST_URLS: Final = 100
 """The most URLs of one prompt. Each one has its host looked up, one after the other."""
 _SHOWN_PROMPT: Final = 100
@@ -176,6 +178,9 @@ class _WebFetch(Invocation):
                 web, self.params["url"], execution.signal, whole=settings.context_management
             )
         urls, skipped = await _allowed(web, parse_prompt(self._prompt)[0])
+        for reason in skipped:
+            if reason.startswith(_BLOCKED):
+                self._log_fallback("private_ip_skipped")
         if skipped and not urls:
             fault = f"All requested URLs were skipped: {', '.join(skipped)}"
             return _fault(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
@@ -183,7 +188,15 @@ class _WebFetch(Invocation):
             return await self._read_by_model(web, execution, urls, skipped)
         except Exception as error:  # noqa: BLE001 - any failure of the model's: fetch ourselves
             logger.warning("the model could not fetch: %s", error_message(error))
+            self._log_fallback("primary_failed")
         return await self._read_ourselves(web, execution, urls)
+
+    def _log_fallback(self, reason: str) -> None:
+        self.host.state.log(
+            "web_fetch_fallback_attempt",
+            f"Web fetch fallback attempt. Reason: {reason}",
+            {"reason": reason},
+        )
 
     async def _read_by_model(
         self, web: WebAccess, execution: ToolExecution, urls: list[WebUrl], skipped: list[str]
@@ -260,7 +273,7 @@ async def _allowed(web: WebAccess, urls: list[WebUrl]) -> tuple[list[WebUrl], li
     skipped: list[str] = []
     for url in dict.fromkeys(map(normalized, urls)):
         if await web.is_blocked(url):
-            skipped.append(f"[Blocked Host] {url.href}")
+            skipped.append(f"{_BLOCKED} {url.href}")
         elif not web.may_ask(url.host):
             skipped.append(f"[Rate limit exceeded] {url.href}")
         else:

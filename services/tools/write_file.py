@@ -24,6 +24,7 @@ from services.tools.diffs import diff_context, diff_stat
 from services.tools.edit_correction import without_surplus_escapes
 from services.tools.file_access import DeniedPath, writable_path
 from services.tools.file_edit import FileEdit
+from services.tools.file_operations import log_file_operation
 from services.tools.paths import access_error
 from services.tools.project_memory import with_memory
 from services.tools.text_files import TextFileError, read_if_there, write_text
@@ -154,6 +155,8 @@ class _WriteFile(FileEdit):
         return self._report(original, content, written)
 
     def _report(self, original: str | None, content: str, written: str) -> ToolResult:
+        operation = "create" if original is None else "update"
+        log_file_operation(self.host, "write_file", operation, self._path, written)
         before = original or ""
         proposed = self.params.get("ai_proposed_content") or self.params["content"]
         stat = diff_stat(before, proposed, self.params["content"])

@@ -17,13 +17,16 @@ from services.bundle import Services
 from services.model.errors import FatalInputError
 from services.settings import Settings
 from surfaces.headless.machine import Machine
+from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.sessions import (
     LATEST,
     NoSessions,
     RecordedSession,
     SessionNotFound,
     find_session,
+    recorded_sessions,
 )
+from surfaces.headless.stored_sessions import ImportFailed, import_session
 from surfaces.headless.streams import Streams
 
 __all__ = [
@@ -62,14 +65,24 @@ def open_engine(name: str | None, services: Services) -> AbstractAsyncContextMan
 
 
 def session_to_resume(
-    asked: str | None, machine: Machine, streams: Streams
+    options: HeadlessOptions, machine: Machine, streams: Streams
 ) -> RecordedSession | None:
     """The session to go on with; a new one where the latest is asked for and there is none.
 
     Raises:
-        FatalInputError: there is no such session.
+        FatalInputError: there is no such session, its file cannot be used, or the id of the new
+            session is taken.
     """
+    if options.session_file is not None:
+        try:
+            return import_session(
+                options.session_file, machine.workspace, machine.clock, machine.ids
+            )
+        except (ImportFailed, OSError) as error:
+            raise FatalInputError(f"Error importing session from file: {error}") from error
+    asked = options.resume
     if asked is None:
+        _check_new(options.session_id, machine)
         return None
     try:
         return find_session(machine.workspace.project_temp, asked, machine.clock)
@@ -78,6 +91,15 @@ def session_to_resume(
             streams.tell(str(error))
             return None
         raise FatalInputError(f"Error resuming session: {error}") from error
+
+
+def _check_new(session_id: str | None, machine: Machine) -> None:
+    known = recorded_sessions(machine.workspace.project_temp, machine.clock) if session_id else ()
+    if any(session.session_id == session_id for session in known):
+        raise FatalInputError(
+            f'Error starting session: Session ID "{session_id}" already exists. Use --resume to '
+            "resume it, or provide a different ID."
+        )
 
 
 async def resume_session(runtime: Runtime, session: RecordedSession) -> None:

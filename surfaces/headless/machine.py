@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import AsyncExitStack, ExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -12,11 +13,12 @@ from services.bundle import Services
 from services.clock import SystemClock
 from services.compose import ServicesSetup, open_services
 from services.environment import Environment
-from services.hooks.events import HookNotice
 from services.ids import RandomIds, RealProcessIds, SystemRandomSource
 from services.model.errors import FatalConfigError
 from services.model.generator import ContentGenerator
 from services.model.metering import ModelCallObserver
+from services.policy.sources import system_policies_folder
+from services.regular_files import read_regular
 from services.state import CoreEvents
 from services.telemetry.contract import Telemetry, TelemetryError
 from services.telemetry.opening import TelemetrySeams, open_telemetry
@@ -62,7 +64,6 @@ async def open_run_services(
     auth_type: str,
     generator: ContentGenerator,
     events: CoreEvents,
-    notify_hooks: Callable[[HookNotice], None],
     metrics: ModelCallObserver,
     telemetry: Telemetry | None,
 ) -> AsyncIterator[Services]:
@@ -71,6 +72,8 @@ async def open_run_services(
     Raises:
         FatalConfigError: a setting has no meaning.
     """
+    for folder in plan.include_directories:
+        machine.workspace.add_folder(folder)
     setup = ServicesSetup(
         session_id=session_id,
         model=plan.model,
@@ -86,7 +89,7 @@ async def open_run_services(
         auth_type=auth_type,
         events=events,
         version=_version(),
-        notify_hooks=notify_hooks,
+        system_policies=system_policies_folder(sys.platform),
         model_observers=(metrics,),
         telemetry=telemetry,
     )
@@ -121,6 +124,7 @@ def open_run_telemetry(
         warn=warn,
         version=_version(),
         runtime=runtime,
+        installation_id=_installation_id(machine.workspace.home),
     )
     with ExitStack() as stack:
         try:
@@ -128,6 +132,15 @@ def open_run_telemetry(
         except TelemetryError as error:
             raise FatalConfigError(str(error)) from error
         yield telemetry
+
+
+def _installation_id(home: Path) -> str | None:
+    """What the published CLI calls this installation; `None` where it has never run here."""
+    try:
+        text = read_regular(home / ".gemini" / "installation_id", 100).decode("ascii", "replace")
+    except OSError:
+        return None
+    return text.strip() or None
 
 
 def _version() -> str:

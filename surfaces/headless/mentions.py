@@ -1,14 +1,15 @@
-"""`@path` in a prompt: the files that it names go along with it.
+"""`@name` in a prompt: the files and resources that it names go along with it.
 
-A path that is nowhere is looked for by its name; one that is hidden by an ignore file, or that
-tools may not read, stays the text that it is. Resources of MCP servers and agents are not looked
-up here.
+A name is an agent's, the URI of an MCP server's resource (`@server:uri`), or a path. A path that is
+nowhere is looked for by its name; one that is hidden by an ignore file, or that tools may not read,
+stays the text that it is.
 
 Source: `packages/cli` `ui/hooks/atCommandProcessor.ts`.
 """
 
 from __future__ import annotations
 
+import base64
 import os.path
 import re
 from collections.abc import Sequence
@@ -19,6 +20,7 @@ from typing import Final
 from agent_protocol.content import ContentPart, TextPart
 from services.abort import AbortController
 from services.bundle import Services
+from services.model.errors import FatalInputError
 from services.outside_patterns import PatternLimit
 from services.presentation.content import parts_to_content
 from services.tools.base import DeclarativeTool
@@ -26,6 +28,7 @@ from services.tools.contract import InvalidToolParams, Tool, ToolExecution
 from services.tools.ignore import FileDiscovery
 from services.tools.paths import access_error
 from services.tools.read_many_files import ReadManyFilesTool
+from services.tools.read_mcp_resource import ReadMcpResourceTool
 from services.wire import Json, JsonObject, Part, js_trim
 
 __all__ = ["with_mentioned_files"]
@@ -37,6 +40,8 @@ _ESCAPED: Final = re.compile(r"\\(.)")
 _FINDER: Final = "glob"
 _FILE: Final = re.compile(r"--- (.*?) ---\n\n([\s\S]*?)\n\n")
 _HEADER: Final = "\n--- Content from referenced files ---"
+_FOOTER: Final = "\n--- End of content ---"
+_RESOURCE_READER: Final = "read_mcp_resource"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,26 +54,91 @@ class _Mentioned:
 
 
 async def with_mentioned_files(prompt: str, services: Services) -> tuple[ContentPart, ...]:
-    """What is sent for `prompt`: its text, then the files that it mentions."""
+    """What is sent for `prompt`: its text, a note for the agents that it mentions, then the
+    resources and files.
+
+    Raises:
+        FatalInputError: a resource cannot be read.
+    """
     text, position = "", 0
     files: list[_Mentioned] = []
+    agents: list[str] = []
+    resources: list[str] = []
     for found in _MENTION.finditer(prompt):
         name = _ESCAPED.sub(r"\1", found[1])
-        mentioned = await _resolved(name, services)
+        mentioned = None
+        if services.subagents.registry.definition(name) is not None:
+            agents.append(name)
+        elif _is_resource(name, services):
+            resources.append(name)
+        else:
+            mentioned = await _resolved(name, services)
         between = prompt[position : found.start()]
         text += between if between.strip() else ""
         text += " " if text and not text.endswith(" ") else ""
         text += f"@{mentioned.spec if mentioned is not None else name}"
         files += [mentioned] if mentioned is not None else []
         position = found.end()
-    if not files:
+    if not (files or agents or resources):
         return (TextPart(text=prompt),)
     rest = prompt[position:]
     parts: list[Part] = [{"text": js_trim(text + (rest if rest.strip() else ""))}]
-    contents = await _read(files, services)
-    if contents:
-        parts += [{"text": _HEADER}, *contents]
+    if agents:
+        parts.append({"text": _agents_note(agents)})
+    attached = [part for uri in resources for part in await _resource(uri, services)]
+    contents = await _read(files, services) if files else []
+    if attached or contents:
+        parts += [{"text": _HEADER}, *attached, *contents]
+    if attached and not contents:
+        parts.append({"text": _FOOTER})
     return parts_to_content(parts)
+
+
+def _agents_note(agents: Sequence[str]) -> str:
+    names, tools = ", ".join(agents), ", ".join(f"'{name}'" for name in agents)
+    return (
+        "\n<system_note>\nThe user has explicitly selected the following agent(s): "
+        f"{names}. Please use the following tool(s) to delegate the task: {tools}.\n"
+        "</system_note>\n"
+    )
+
+
+def _is_resource(name: str, services: Services) -> bool:
+    tool = services.tools.get(_RESOURCE_READER)
+    if not isinstance(tool, ReadMcpResourceTool):
+        return False
+    return tool.servers.find_resource(name) is not None
+
+
+async def _resource(name: str, services: Services) -> list[Part]:
+    """The contents of a resource, after a line that names it.
+
+    Raises:
+        FatalInputError: it cannot be read.
+    """
+    tool = services.tools.get(_RESOURCE_READER)
+    assert isinstance(tool, ReadMcpResourceTool)
+    resource = tool.servers.find_resource(name)
+    try:
+        result = None if resource is None else await tool.servers.read_resource(resource)
+    except Exception as error:  # the border to a server, which may answer anything
+        raise FatalInputError(_unreadable(name, str(error))) from error
+    if resource is None or result is None:
+        raise FatalInputError(_unreadable(name, "its MCP server is not connected"))
+    parts: list[Part] = [{"text": f"\nContent from @{resource.uri}:\n"}]
+    for content in result.get("contents") or []:
+        found = content.get("resource") or content
+        if found.get("text"):
+            parts.append({"text": found["text"]})
+        elif found.get("blob"):
+            size = len(base64.b64decode(found["blob"]))
+            kind = found.get("mimeType") or "application/octet-stream"
+            parts.append({"text": f"[Binary resource content {kind}, {size} bytes]"})
+    return parts
+
+
+def _unreadable(name: str, why: str) -> str:
+    return f"Exiting due to an error processing the @ command: Error reading resource {name}: {why}"
 
 
 async def _resolved(name: str, services: Services) -> _Mentioned | None:

@@ -9,9 +9,9 @@ from typing import Final
 
 from services.message_bus import MessageBus
 from services.model.metering import CallEnd, ModelCall
+from services.scheduler.call_facts import call_metadata, decision_of
 from services.scheduler.calls import CallStatus, CompletedToolCall
 from services.scheduler.completions import on_completed_calls
-from services.tools.contract import ConfirmationOutcome
 from services.wire import JsonObject
 from surfaces.headless.failures import error_type
 
@@ -25,13 +25,6 @@ _TOKENS: Final = (
     ("thoughts", "thoughtsTokenCount"),
     ("tool", "toolUsePromptTokenCount"),
 )
-_DECISIONS: Final = {
-    ConfirmationOutcome.PROCEED_ONCE: "accept",
-    ConfirmationOutcome.PROCEED_ALWAYS: "auto_accept",
-    ConfirmationOutcome.PROCEED_ALWAYS_SERVER: "auto_accept",
-    ConfirmationOutcome.PROCEED_ALWAYS_TOOL: "auto_accept",
-    ConfirmationOutcome.MODIFY_WITH_EDITOR: "modify",
-}
 
 
 class SessionMetrics:
@@ -162,22 +155,12 @@ class SessionMetrics:
         by_name["durationMs"] += duration
         by_name["success" if success else "fail"] += 1
         if call.outcome is not None:
-            decision = _DECISIONS.get(call.outcome, "reject")
+            decision = decision_of(call.outcome)
             self.tools["totalDecisions"][decision] += 1
             by_name["decisions"][decision] += 1
-        if success:
-            facts = _line_counts(call)
-            self.files["totalLinesAdded"] += facts.get("model_added_lines") or 0
-            self.files["totalLinesRemoved"] += facts.get("model_removed_lines") or 0
-
-
-def _line_counts(call: CompletedToolCall) -> JsonObject:
-    display = call.response.result_display
-    facts: JsonObject = {}
-    if isinstance(display, dict) and "fileDiff" in display:
-        facts.update(display.get("diffStat") or {})
-    facts.update(call.response.data or {})
-    return facts
+        facts = call_metadata(call)
+        self.files["totalLinesAdded"] += facts.get("model_added_lines") or 0
+        self.files["totalLinesRemoved"] += facts.get("model_removed_lines") or 0
 
 
 def _no_tokens() -> JsonObject:

@@ -42,6 +42,26 @@ class ModelSource:
     record: Path | None = None
 
 
+def check_enforced(kind: AuthType | None, enforced: str | None) -> None:
+    """Find out whether the way to sign in is the one that the settings enforce.
+
+    Source: `packages/cli` `validateNonInterActiveAuth.ts`.
+
+    Raises:
+        FatalAuthenticationError: it is another, or there is none.
+    """
+    if enforced is None or kind == enforced:
+        return
+    if kind is None:
+        raise FatalAuthenticationError(
+            f"The auth type '{enforced}' is enforced, but no authentication is configured."
+        )
+    raise FatalAuthenticationError(
+        f"The enforced authentication type is '{enforced}', but the current type is '{kind}'. "
+        "Please re-authenticate with the correct type."
+    )
+
+
 def auth_type_of(variables: Mapping[str, str], selected: str | None) -> AuthType | None:
     """The way to sign in: what the settings select, else what the variables ask for.
 
@@ -68,14 +88,18 @@ def choose_model(
     fake: Path | None,
     record: Path | None,
     selected: str | None = None,
+    enforced: str | None = None,
+    strict: bool = True,
 ) -> ModelSource:
-    """Find out who answers, before anything is asked. Recorded answers need no key.
+    """Find out who answers, before anything is asked. Recorded answers need a key as well.
 
     Args:
         variables: The environment.
         fake: A file of recorded answers.
         record: Where answers are recorded.
         selected: The settings' own way to sign in.
+        enforced: The only way to sign in that the settings allow; `None`: any.
+        strict: Whether each call gets the next recorded answer, and not the first that fits it.
 
     Raises:
         FatalAuthenticationError: no way to sign in; says what to set.
@@ -84,8 +108,7 @@ def choose_model(
     if record is not None:
         _check_record(record)
     kind = auth_type_of(variables, selected)
-    if fake is not None:
-        return ModelSource(auth_type=kind or AuthType.USE_GEMINI, fake=_fake(fake), record=record)
+    check_enforced(kind, enforced)
     if kind is None:
         raise FatalAuthenticationError(
             "Please set an Auth method in your settings (security.auth.selectedType) or specify "
@@ -97,6 +120,8 @@ def choose_model(
             "When using Gemini API, you must specify the GEMINI_API_KEY environment variable.\n"
             "Update your environment and try again (no reload needed if using .env)!"
         )
+    if fake is not None:
+        return ModelSource(auth_type=kind, fake=_fake(fake, strict), record=record)
     try:
         auth = auth_from_environment(variables, kind)
     except AuthError as error:
@@ -145,9 +170,9 @@ def _check_record(file: Path) -> None:
         ) from error
 
 
-def _fake(file: Path) -> FakeResponsesGenerator:
+def _fake(file: Path, strict: bool) -> FakeResponsesGenerator:
     try:
-        return FakeResponsesGenerator(read_responses(file))
+        return FakeResponsesGenerator(read_responses(file), strict=strict)
     except OSError as error:
         raise FatalInputError(
             f"{file}: cannot be read: {error.strerror}; name a file of recorded answers with "

@@ -5,18 +5,26 @@ Source: `packages/cli` `config/config.ts`.
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
 from services.model.errors import FatalConfigError
+from services.policy.sources import system_policies_folder
 from services.settings import Settings
 from services.state import ApprovalMode
 from services.telemetry_settings import TelemetryOverrides, TelemetrySettings, resolved
 from services.wire import JsonObject
 from surfaces.headless.presenters import OutputFormat
-from surfaces.headless.settings_files import LoadedSettings, load_settings
+from surfaces.headless.settings_files import (
+    LoadedSettings,
+    load_settings,
+    loaded_settings,
+    with_setting,
+)
 
 __all__ = ["APPROVAL_MODES", "HeadlessOptions", "Plan", "plan_run"]
 
@@ -35,14 +43,30 @@ class HeadlessOptions:
     """The command line. `None` leaves it to the settings."""
 
     prompt: str = ""
+    prompt_interactive: str | None = None
+    """A prompt after which the user wants to go on at the terminal; there is no such mode yet."""
     runtime: str | None = None
     output: OutputFormat | None = None
     resume: str | None = None
+    session_id: str | None = None
+    """The id of the new session."""
+    session_file: Path | None = None
+    """A recording from elsewhere to go on from."""
+    list_sessions: bool = False
+    delete_session: str | None = None
+    policies: tuple[str, ...] | None = None
+    """Policy files, or folders of them, in place of the user's own."""
+    admin_policies: tuple[str, ...] | None = None
+    allowed_tools: tuple[str, ...] | None = None
+    allowed_servers: tuple[str, ...] | None = None
+    include_directories: tuple[str, ...] = ()
     model: str | None = None
     approval_mode: str | None = None
     settings_file: Path | None = None
     skip_trust: bool = False
     fake_responses: Path | None = None
+    strict_responses: bool = True
+    """Whether each call gets the next recorded answer, and not the first that fits it."""
     record_responses: Path | None = None
     raw_output: bool = False
     accept_raw_output_risk: bool = False
@@ -55,12 +79,16 @@ class Plan:
 
     settings: Settings
     document: JsonObject
-    """The settings file's own words, variables filled in."""
+    """The settings' own words, variables filled in, with what the command line says over them."""
     output: OutputFormat
     model: str
     approval_mode: ApprovalMode
     selected_auth: str | None
     """The settings' own way to sign in."""
+    enforced_auth: str | None
+    """The only way to sign in that the settings allow; `None`: any."""
+    include_directories: tuple[Path, ...]
+    """Folders that tools may use besides the workspace's own."""
     telemetry: TelemetrySettings
 
 
@@ -69,13 +97,13 @@ def plan_run(
 ) -> Plan:
     """Read the settings and decide what the command line leaves open.
 
-    Without a file of its own a run takes the user's settings, and over them the folder's, which
-    count only where the folder is trusted.
+    Without a file of its own a run takes the administrator's defaults, over them the user's
+    settings, the folder's, which count only where the folder is trusted, and the administrator's.
 
     Raises:
         FatalConfigError: the settings cannot be used.
     """
-    loaded = _load(options, root, home, variables)
+    loaded = _with_command_line(_load(options, root, home, variables), options)
     return Plan(
         settings=_without_questions(loaded.settings),
         document=loaded.document,
@@ -83,6 +111,8 @@ def plan_run(
         model=_model(options, loaded, variables),
         approval_mode=_approval_mode(options, loaded),
         selected_auth=loaded.text("security.auth.selectedType"),
+        enforced_auth=loaded.text("security.auth.enforcedType") or None,
+        include_directories=_include_directories(options, loaded, root=root, home=home),
         telemetry=_telemetry(options, loaded, variables),
     )
 
@@ -92,11 +122,68 @@ def _load(
 ) -> LoadedSettings:
     if options.settings_file is not None:
         return load_settings([options.settings_file], variables, required=True)
-    files = [home / ".gemini" / "settings.json"]
-    trusted = options.skip_trust or variables.get("GEMINI_CLI_TRUST_WORKSPACE") == "true"
-    if trusted and root != home:
-        files.append(root / ".gemini" / "settings.json")
+    defaults, system = _system_files(variables)
+    mine = home / ".gemini" / "settings.json"
+    loaded = load_settings([defaults, mine, system], variables, required=False)
+    if root == home or not _trusts_folders(options, loaded, variables):
+        return loaded
+    files = [defaults, mine, root / ".gemini" / "settings.json", system]
     return load_settings(files, variables, required=False)
+
+
+def _system_files(variables: Mapping[str, str]) -> tuple[Path, Path]:
+    """The administrator's settings files: one below all others, and one above them.
+
+    Source: `packages/cli` `config/settings.ts` (`getSystemSettingsPath`, `getSystemDefaultsPath`).
+    """
+    folder = system_policies_folder(sys.platform).parent
+    system = Path(variables.get("GEMINI_CLI_SYSTEM_SETTINGS_PATH") or folder / "settings.json")
+    defaults = variables.get("GEMINI_CLI_SYSTEM_DEFAULTS_PATH")
+    return Path(defaults or system.parent / "system-defaults.json"), system
+
+
+def _trusts_folders(
+    options: HeadlessOptions, mine: LoadedSettings, variables: Mapping[str, str]
+) -> bool:
+    """Whether the folder's own settings count; the user's `mine` can say so for all folders.
+
+    Source: core `utils/trust.ts`, `checkPathTrust`.
+    """
+    if options.skip_trust:
+        return True
+    said = variables.get("GEMINI_CLI_TRUST_WORKSPACE")
+    if said in ("true", "false"):
+        return said == "true"
+    return not mine.settings.folder_trust
+
+
+def _with_command_line(loaded: LoadedSettings, options: HeadlessOptions) -> LoadedSettings:
+    """The settings with what the command line says in place of theirs.
+
+    Source: `packages/cli` `config/config.ts`, `loadCliConfig` (`effectiveSettings`).
+    """
+    document = loaded.document
+    said = {
+        "policyPaths": options.policies,
+        "adminPolicyPaths": options.admin_policies,
+        "tools.allowed": options.allowed_tools,
+        "mcp.allowed": options.allowed_servers,
+        # The names on the command line count whatever the settings exclude.
+        "mcp.excluded": None if options.allowed_servers is None else (),
+    }
+    for key, names in said.items():
+        if names is not None:
+            document = with_setting(document, key, list(names))
+    return loaded if document is loaded.document else loaded_settings(document)
+
+
+def _include_directories(
+    options: HeadlessOptions, loaded: LoadedSettings, *, root: Path, home: Path
+) -> tuple[Path, ...]:
+    """The folders that the settings and the command line add, those that are there."""
+    named = (*loaded.texts("context.includeDirectories"), *options.include_directories)
+    folders = (root / os.path.expanduser(name) for name in named)  # noqa: PTH111 - a text
+    return tuple(folder for folder in folders if folder.is_dir())
 
 
 def _without_questions(settings: Settings) -> Settings:

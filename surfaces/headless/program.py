@@ -37,8 +37,10 @@ from surfaces.headless.model import ModelSource, auth_type_of, choose_model, ope
 from surfaces.headless.options import HeadlessOptions, Plan, plan_run
 from surfaces.headless.piped_input import read_piped_input, with_piped_input
 from surfaces.headless.presenters import OutputFormat, Presenter, Showing, make_presenter
-from surfaces.headless.session_hooks import ending_session, show_hook_message, started_with
-from surfaces.headless.sessions import RecordedSession
+from surfaces.headless.session_hooks import ending_session, started_with
+from surfaces.headless.session_log import log_configuration, log_prompt
+from surfaces.headless.sessions import NoSessions, RecordedSession, SessionNotFound
+from surfaces.headless.stored_sessions import delete_session, list_sessions
 from surfaces.headless.streams import OutputClosed, Streams
 from surfaces.headless.witness import RunFacts, RunWitness
 
@@ -95,6 +97,10 @@ def run_headless(
     streams = Streams(out, err)
     machine = Machine.here()
     try:
+        if options.prompt_interactive is not None:
+            raise FatalInputError(_not_interactive(stdin))
+        if options.list_sessions or options.delete_session is not None:
+            return _kept_sessions(options, machine, streams)
         run = _settle(options, machine, streams, witness)
         return _finished(run, stdin)
     except FatalError as error:
@@ -102,6 +108,29 @@ def run_headless(
         return error.exit_code
     except OutputClosed:
         return 0
+
+
+def _not_interactive(stdin: TextIO | None) -> str:
+    if stdin is None or not stdin.isatty():
+        return "Error: The --prompt-interactive flag cannot be used when input is piped from stdin."
+    return "Error: There is no interactive mode yet; give the prompt with --prompt"
+
+
+def _kept_sessions(options: HeadlessOptions, machine: Machine, streams: Streams) -> int:
+    """List the folder's sessions, or delete one; returns the exit code.
+
+    Raises:
+        FatalInputError: the session to delete is not there, or cannot be deleted.
+        OutputClosed: nobody reads the output any more.
+    """
+    if options.list_sessions:
+        list_sessions(machine.workspace, machine.clock, streams)
+        return 0
+    try:
+        delete_session(machine.workspace, options.delete_session or "", machine.clock, streams)
+    except (NoSessions, SessionNotFound, ValueError, OSError) as error:
+        raise FatalInputError(f"Failed to delete session: {error}") from error
+    return 0
 
 
 def _settle(
@@ -117,8 +146,9 @@ def _settle(
     plan = plan_run(options, root=workspace.root, home=workspace.home, variables=variables)
     if options.runtime is not None:
         check_chosen_runtime(options.runtime)
-    resumed = session_to_resume(options.resume, machine, streams)
-    session_id = machine.ids.uuid("session") if resumed is None else resumed.session_id
+    resumed = session_to_resume(options, machine, streams)
+    new_id = options.session_id or machine.ids.uuid("session")
+    session_id = new_id if resumed is None else resumed.session_id
     metrics = SessionMetrics()
     showing = Showing(
         streams=streams,
@@ -155,6 +185,8 @@ def _finished(run: _Run, stdin: TextIO | None) -> int:
             fake=options.fake_responses,
             record=options.record_responses,
             selected=run.plan.selected_auth,
+            enforced=run.plan.enforced_auth,
+            strict=options.strict_responses,
         )
     except FatalAuthenticationError as error:
         if run.plan.output is OutputFormat.JSON:
@@ -226,7 +258,6 @@ async def _converse(
                 auth_type=source.auth_type,
                 generator=model if witness is None else witness.model(model),
                 events=events,
-                notify_hooks=lambda notice: show_hook_message(run.streams, notice),
                 metrics=run.metrics,
                 telemetry=telemetry,
             ) as services,
@@ -234,11 +265,13 @@ async def _converse(
             ending_session(services.hooks),
         ):
             run.metrics.watch(services.bus)
+            log_configuration(services, run.plan, source.auth_type)
             prompt = await started_with(
                 prompt, services.hooks, run.streams, resumed=run.resumed is not None
             )
             if not prompt:
                 raise _NoInput(NO_INPUT)
+            log_prompt(services.events, prompt, run.session_id, source.auth_type)
             if run.resumed is not None:
                 await resume_session(runtime, run.resumed)
             run.presenter.begin(services.state.model)

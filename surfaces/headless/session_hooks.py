@@ -1,4 +1,4 @@
-"""The hooks of a session as a whole, and what hooks have to say to people.
+"""The hooks of a session as a whole.
 
 Source: `packages/cli` `gemini.tsx`. There `SessionEnd` is left out where a run fails whose output
 is JSON, because the program ends without its clean-up; here it runs at every end.
@@ -10,11 +10,10 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import Final
 
-from services.hooks.events import HookEvent, HookNotice, HookSystemMessage
 from services.hooks.system import HookSystem
 from surfaces.headless.streams import Streams
 
-__all__ = ["ending_session", "show_hook_message", "started_with"]
+__all__ = ["ending_session", "started_with"]
 
 _STARTUP: Final = "startup"
 _RESUME: Final = "resume"
@@ -49,9 +48,3 @@ async def started_with(
         return prompt
     context = f"<hook_context>{result.additional_context}</hook_context>"
     return f"{context}\n\n{prompt}" if prompt else context
-
-
-def show_hook_message(streams: Streams, notice: HookNotice) -> None:
-    """Tell people what a hook says to them. `SessionStart`'s words are told with its result."""
-    if isinstance(notice, HookSystemMessage) and notice.event_name != HookEvent.SESSION_START:
-        streams.tell(f"[HOOK] {notice.hook_name}: {notice.message}")

@@ -5,16 +5,26 @@ Source: `packages/cli` `utils/sessionUtils.ts`.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from services.clock import Clock
 from services.recording.loading import load_conversation_record
+from services.wire import JsonObject
 
-__all__ = ["LATEST", "NoSessions", "RecordedSession", "SessionNotFound", "find_session"]
+__all__ = [
+    "LATEST",
+    "NoSessions",
+    "RecordedSession",
+    "SessionNotFound",
+    "find_session",
+    "recorded_sessions",
+]
 
 LATEST: Final = "latest"
+_UNPRINTABLE: Final = re.compile(r"[^\x20-\x7e]+")
 
 
 class NoSessions(LookupError):
@@ -30,7 +40,8 @@ class SessionNotFound(LookupError):
     def __init__(self, asked: str, folder: Path) -> None:
         super().__init__(
             f'Invalid session identifier "{asked}".\n  Searched for sessions in {folder}.\n'
-            "  Use --resume {number}, --resume {uuid}, or --resume latest."
+            "  Use --list-sessions to see available sessions, then use --resume {number}, --resume "
+            "{uuid}, or --resume latest."
         )
 
 
@@ -42,6 +53,8 @@ class RecordedSession:
     file: Path
     started: str
     updated: str
+    title: str = ""
+    """What the session was about, in one line of ASCII: its summary, or its first message."""
 
 
 def find_session(project_temp: Path, asked: str, clock: Clock) -> RecordedSession:
@@ -56,7 +69,7 @@ def find_session(project_temp: Path, asked: str, clock: Clock) -> RecordedSessio
     """
     folder = project_temp / "chats"
     wanted = asked.strip()
-    sessions = _sessions(folder, clock)
+    sessions = recorded_sessions(project_temp, clock)
     if not sessions:
         raise NoSessions
     if wanted == LATEST:
@@ -71,9 +84,10 @@ def find_session(project_temp: Path, asked: str, clock: Clock) -> RecordedSessio
     raise SessionNotFound(wanted, folder)
 
 
-def _sessions(folder: Path, clock: Clock) -> list[RecordedSession]:
+def recorded_sessions(project_temp: Path, clock: Clock) -> list[RecordedSession]:
+    """The project's sessions that can be gone on from, oldest first."""
     by_id: dict[str, RecordedSession] = {}
-    for file in sorted(folder.glob("session-*")):
+    for file in sorted((project_temp / "chats").glob("session-*")):
         if file.suffix not in (".json", ".jsonl"):
             continue
         record = load_conversation_record(file, clock, metadata_only=True)
@@ -85,8 +99,16 @@ def _sessions(folder: Path, clock: Clock) -> list[RecordedSession]:
             file=file,
             started=str(fields["startTime"]),
             updated=str(fields["lastUpdated"]),
+            title=_title(fields),
         )
         known = by_id.get(session.session_id)
         if known is None or session.updated > known.updated:
             by_id[session.session_id] = session
     return sorted(by_id.values(), key=lambda session: session.started)
+
+
+def _title(fields: JsonObject) -> str:
+    words = fields.get("summary") or fields.get("firstUserMessage")
+    if not isinstance(words, str):
+        return "Empty conversation"
+    return _UNPRINTABLE.sub("", " ".join(words.split()))

@@ -17,9 +17,9 @@ from services.json_values import parse_json
 from services.model.errors import FatalConfigError
 from services.regular_files import MOST_TEXT, read_regular
 from services.settings import SettingError, Settings, settings_from_file
-from services.wire import JsonObject, printable
+from services.wire import Json, JsonObject, printable
 
-__all__ = ["LoadedSettings", "load_settings"]
+__all__ = ["LoadedSettings", "load_settings", "loaded_settings", "with_setting"]
 
 _VARIABLE: Final = re.compile(r"\$(?:(\w+)|\{([^}]+?)(?::-([^}]*))?\})")
 _TOKEN: Final = re.compile(r'"(?:[^"\\\n]|\\.)*"|//[^\n]*|/\*[\s\S]*?\*/')
@@ -36,10 +36,33 @@ class LoadedSettings:
 
     def text(self, path: str) -> str | None:
         """A text of the document by its key, dots leading into objects; nothing else is one."""
+        value = self._value(path)
+        return value if isinstance(value, str) else None
+
+    def texts(self, path: str) -> tuple[str, ...]:
+        """The texts of a list of the document by its key; none where it is no list."""
+        value = self._value(path)
+        items = value if isinstance(value, list) else []
+        return tuple(item for item in items if isinstance(item, str))
+
+    def _value(self, path: str) -> Any:
         value: Any = self.document
         for key in path.split("."):
             value = value.get(key) if isinstance(value, Mapping) else None
-        return value if isinstance(value, str) else None
+        return value
+
+
+def loaded_settings(document: JsonObject) -> LoadedSettings:
+    """The settings that a checked document stands for."""
+    return LoadedSettings(settings_from_file(document), document)
+
+
+def with_setting(document: JsonObject, key: str, value: Json) -> JsonObject:
+    """A copy of `document` with `value` under `key`, dots leading into objects."""
+    first, _, rest = key.partition(".")
+    below = document.get(first)
+    inner = with_setting(below if isinstance(below, dict) else {}, rest, value) if rest else value
+    return {**document, first: inner}
 
 
 def load_settings(
@@ -68,7 +91,7 @@ def load_settings(
             words = printable(f"{place}: {error.key}: {error.problem}")
             raise FatalConfigError(words) from error
         merged = _merged(merged, document)
-    return LoadedSettings(settings_from_file(merged), merged)
+    return loaded_settings(merged)
 
 
 def _read(file: Path, *, required: bool) -> str | None:

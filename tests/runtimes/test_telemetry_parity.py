@@ -15,6 +15,7 @@ from harness.replay.trace import trace_json
 from services.ids import CountingIds
 from services.telemetry.ids import SeamIdGenerator
 from services.telemetry_settings import TelemetrySettings
+from tests import outfiles
 
 CORPUS = Path(__file__).parents[2] / "cassettes"
 RUNTIMES = ("legacy", "adk")
@@ -51,7 +52,9 @@ def cassette(name: str) -> Cassette:
 
 
 def measured(name: str, runtime: str, file: Path, *, content: bool = False) -> str:
-    settings = TelemetrySettings(enabled=True, outfile=str(file), log_prompts=content)
+    settings = TelemetrySettings(
+        enabled=True, outfile=str(file), log_prompts=content, traces=content
+    )
     return trace_json(run_cassette(cassette(name), runtime, telemetry=settings))
 
 
@@ -60,15 +63,13 @@ def unmeasured(name: str, runtime: str) -> str:
     return trace_json(run_cassette(cassette(name), runtime))
 
 
-def read(file: Path) -> tuple[list[Any], list[Any]]:
+def read(file: Path) -> tuple[list[Any], list[Any], dict[str, Any]]:
+    """A file's spans, the records of its log, and its metrics."""
     # What was said names the run's own folders.
-    text = re.sub(r"parity_\w{8}", "parity-folder", file.read_text("ascii"))
-    lines = [json.loads(line) for line in text.splitlines()]
-    spans = [line["resourceSpans"][0]["scopeSpans"][0] for line in lines if "resourceSpans" in line]
-    metrics = [line["resourceMetrics"][0] for line in lines if "resourceMetrics" in line]
-    return [span for scope in spans for span in scope["spans"]], [
-        one["scopeMetrics"] for one in metrics
-    ]
+    text = re.sub(r"parity_\w{8}", "parity-folder", file.read_text("utf-8"))
+    spans = [{**span, "resource": None} for span in outfiles.spans(text)]
+    records = [{**record, "resource": None} for record in outfiles.records(text)]
+    return spans, records, outfiles.metrics(text)
 
 
 def in_order(spans: list[Any]) -> list[Any]:
@@ -80,6 +81,11 @@ def in_order(spans: list[Any]) -> list[Any]:
     ids = SeamIdGenerator(CountingIds())
     counted = [f"{ids.generate_span_id():016x}" for _ in spans]
     return sorted(spans, key=lambda span: counted.index(span["spanId"]))
+
+
+def in_any_order(records: list[Any]) -> list[Any]:
+    """The records sorted: commands that run side by side are real processes."""
+    return sorted(records, key=json.dumps)
 
 
 @pytest.mark.parametrize("content", [False, True])
@@ -96,7 +102,8 @@ def test_traces_are_the_same_on_or_off_and_spans_in_both_runtimes(
     legacy, adk = (seen[runtime] for runtime in RUNTIMES)
     assert legacy[0]
     assert in_order(legacy[0]) == in_order(adk[0])
-    assert legacy[1] == adk[1]
+    assert in_any_order(legacy[1]) == in_any_order(adk[1])
+    assert legacy[2] == adk[2]
     kinds = {span["name"].partition(" ")[0] for span in legacy[0]}
     assert kinds <= {"invoke_agent", "generate_content", "execute_tool"}
 
@@ -112,7 +119,7 @@ def test_two_runs_give_the_same_file(runtime: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_what_a_tool_asks_a_model_stands_under_the_tool(runtime: str, tmp_path: Path) -> None:
     measured("tools/search_retries", runtime, tmp_path / "spans")
-    spans, _ = read(tmp_path / "spans")
+    spans, _, _ = read(tmp_path / "spans")
     (tool,) = (span for span in spans if span["name"] == "execute_tool google_web_search")
     asked = [span for span in spans if span.get("parentSpanId") == tool["spanId"]]
     assert {span["name"].partition(" ")[0] for span in asked} == {"generate_content"}
@@ -124,8 +131,31 @@ def test_what_a_tool_asks_a_model_stands_under_the_tool(runtime: str, tmp_path: 
 @pytest.mark.parametrize("runtime", RUNTIMES)
 def test_fallbacks_are_seen(runtime: str, tmp_path: Path) -> None:
     measured("fallback/lite_in_tool_loop", runtime, tmp_path / "spans")
-    spans, (metrics,) = read(tmp_path / "spans")
+    spans, _, metrics = read(tmp_path / "spans")
     events = [event["name"] for span in spans for event in span["events"]]
     assert "gemini_cli.fallback" in events
-    names = {metric["name"] for metric in metrics[0]["metrics"]}
-    assert "gemini_cli.fallback.count" in names
+    assert "gemini_cli.fallback.count" in metrics
+
+
+@pytest.mark.parametrize("runtime", RUNTIMES)
+@pytest.mark.parametrize(
+    ("name", "logged"),
+    [
+        ("compression/auto_at_half", "chat_compression"),
+        ("errors/connect_then_midstream", "network_retry_attempt"),
+        ("fallback/lite_in_tool_loop", "flash_fallback"),
+        ("invalid_stream/thinking_only_then_ok", "chat.content_retry"),
+        ("invalid_stream/thinking_only_exhausted", "chat.content_retry_failure"),
+        ("loops/argument_forms", "loop_detected"),
+        ("masking/once_only", "tool_output_masking"),
+        ("next_speaker/model_twice", "next_speaker_check"),
+        ("routing/auto", "model_routing"),
+        ("subagent/reads_and_completes", "agent.start"),
+        ("subagent/reads_and_completes", "agent.finish"),
+        ("truncation/two_at_once", "tool_output_truncated"),
+    ],
+)
+def test_what_happens_is_logged(name: str, logged: str, runtime: str, tmp_path: Path) -> None:
+    measured(name, runtime, tmp_path / "log")
+    _, records, _ = read(tmp_path / "log")
+    assert f"gemini_cli.{logged}" in {one["attributes"]["event.name"] for one in records}

@@ -150,7 +150,7 @@ _ANSWER = {
 def test_an_agent_whose_output_is_full_stops(form, tmp_path):
     (tmp_path / "answers.jsonl").write_text(json.dumps(_ANSWER))
     fixed = f"agent -p hi -m gemini-2.5-flash --fake-responses answers.jsonl -o {form}"
-    home = {"GEMINI_CLI_HOME": str(tmp_path / "home")}
+    home = {"GEMINI_CLI_HOME": str(tmp_path / "home"), "GEMINI_API_KEY": "no-such-key"}
     assert shell(f"parity {fixed} < /dev/null", tmp_path, home).returncode == 0
     done = shell(f"parity {fixed} < /dev/null > /dev/full", tmp_path, home)
     # The agent may say so in its own form first.

@@ -12,6 +12,7 @@ from services.ids import CountingIds
 from services.telemetry.contract import Telemetry
 from services.telemetry.opening import TelemetrySeams, open_telemetry
 from services.telemetry_settings import TelemetrySettings
+from tests import outfiles
 
 
 @dataclass
@@ -40,36 +41,22 @@ class Rig:
             assert telemetry is not None
             yield telemetry
 
-    def lines(self) -> list[Any]:
-        return [json.loads(line) for line in self.file.read_text("ascii").splitlines()]
+    def text(self) -> str:
+        return self.file.read_text("utf-8")
 
     def spans(self) -> list[Any]:
-        found = [line["resourceSpans"][0] for line in self.lines() if "resourceSpans" in line]
-        return [plain(span) for one in found for span in one["scopeSpans"][0]["spans"]]
+        return outfiles.spans(self.text())
 
     def metrics(self) -> dict[str, Any]:
-        (line,) = [line for line in self.lines() if "resourceMetrics" in line]
-        (scope,) = line["resourceMetrics"][0]["scopeMetrics"]
-        return {metric["name"]: metric for metric in scope["metrics"]}
+        return outfiles.metrics(self.text())
 
-
-def plain(told: Any) -> Any:
-    """OTLP's attributes as a dict of their values."""
-    events = [plain(event) for event in told.get("events", ())]
-    values = {one["key"]: value_of(one["value"]) for one in told["attributes"]}
-    return {**told, "attributes": values, **({"events": events} if "events" in told else {})}
-
-
-def value_of(value: Any) -> Any:
-    ((kind, inner),) = value.items()
-    if kind == "arrayValue":
-        return [value_of(one) for one in inner["values"]]
-    return int(inner) if kind == "intValue" else inner
+    def records(self, name: str) -> list[Any]:
+        return [one["attributes"] for one in outfiles.records(self.text(), name)]
 
 
 @pytest.fixture
 def rig(tmp_path: Path) -> Rig:
-    return Rig(tmp_path / "telemetry.jsonl")
+    return Rig(tmp_path / "telemetry.log")
 
 
 @pytest.fixture
@@ -77,9 +64,9 @@ def points() -> Callable[[Any], dict[str, Any]]:
     """A metric's data points by their attributes, as sorted text."""
 
     def read(metric: Any) -> dict[str, Any]:
-        data = metric.get("sum") or metric.get("histogram")
         return {
-            json.dumps(plain(one)["attributes"], sort_keys=True): one for one in data["dataPoints"]
+            json.dumps(one["attributes"], sort_keys=True): one["value"]
+            for one in metric["dataPoints"]
         }
 
     return read

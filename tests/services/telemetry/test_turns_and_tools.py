@@ -109,7 +109,7 @@ def watched(telemetry: Any) -> CoreEvents:
         events=events,
     )
     policy = PolicyEngine([], state=state, interactive=False, workspace_root=Path("ws"))
-    telemetry.watch(events, MessageBus(policy))
+    telemetry.watch(events, MessageBus(policy), ApprovalMode.DEFAULT)
     return events
 
 
@@ -183,8 +183,8 @@ async def test_a_turns_end_is_told(rig: Any, reason: str, kind: str | None, code
     (span,) = rig.spans()
     assert span["attributes"]["gemini_cli.end_reason"] == reason
     assert (span["attributes"].get("error.type"), span["status"]["code"]) == (kind, code)
-    (point,) = rig.metrics()["gen_ai.invoke_agent.duration"]["histogram"]["dataPoints"]
-    assert point["sum"] == 0.25
+    (point,) = rig.metrics()["gen_ai.invoke_agent.duration"]["dataPoints"]
+    assert point["value"]["sum"] == 0.25
 
 
 @pytest.mark.parametrize("begun", [False, True])
@@ -244,17 +244,17 @@ async def test_retries_and_fallbacks_are_events_of_the_turn(rig: Any) -> None:
     ]
     metrics = rig.metrics()
     counts = {
-        name: [point["asInt"] for point in metrics[name]["sum"]["dataPoints"]]
+        name: [point["value"] for point in metrics[name]["dataPoints"]]
         for name in ("gemini_cli.network_retry.count", "gemini_cli.fallback.count")
     }
-    assert counts == {"gemini_cli.network_retry.count": ["2"], "gemini_cli.fallback.count": ["1"]}
+    assert counts == {"gemini_cli.network_retry.count": [2], "gemini_cli.fallback.count": [1]}
 
 
 async def test_a_retrys_message_is_not_recorded(rig: Any) -> None:
     retry = RetryAttempt(
         attempt=1, max_attempts=3, delay_ms=1, error="bad key: a secret", model="m"
     )
-    with rig.opened() as telemetry:
+    with rig.opened(log_prompts=False) as telemetry:
         events = watched(telemetry)
         await turn(telemetry, Agent(lambda: events.emit(retry)))
     (event,) = rig.spans()[0]["events"]
@@ -304,7 +304,7 @@ async def test_words_are_recorded_where_that_is_asked_for(rig: Any) -> None:
     async def work() -> None:
         await telemetry.tools(run)(tool_call(), AbortController().signal)
 
-    with rig.opened(log_prompts=True) as telemetry:
+    with rig.opened(traces=True) as telemetry:
         await turn(telemetry, Agent(work))
     tool, agent = (span["attributes"] for span in rig.spans())
     assert json.loads(tool["gen_ai.tool.call.arguments"]) == {"path": "a secret"}
@@ -358,5 +358,5 @@ async def test_a_subagents_run_stands_under_its_call_and_its_requests_under_it(
     assert found.get("gemini_cli.end_reason") == reason
     assert found.get("error.type") == error
     assert agent["status"]["code"] == status
-    (point,) = rig.metrics()["gen_ai.invoke_agent.duration"]["histogram"]["dataPoints"]
-    assert point["sum"] == 0.03
+    (point,) = rig.metrics()["gen_ai.invoke_agent.duration"]["dataPoints"]
+    assert point["value"]["sum"] == 0.03

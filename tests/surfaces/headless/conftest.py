@@ -79,7 +79,6 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path / "ws")
     for name in (
         "GEMINI_MODEL",
-        "GEMINI_API_KEY",
         "GOOGLE_GEMINI_BASE_URL",
         "GOOGLE_GENAI_USE_VERTEXAI",
         "GOOGLE_GENAI_USE_GCA",
@@ -90,6 +89,8 @@ def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         "GEMINI_TELEMETRY_OUTFILE",
     ):
         monkeypatch.delenv(name, raising=False)
+    # Recorded answers need a way to sign in as well.
+    monkeypatch.setenv("GEMINI_API_KEY", "no-such-key")
     monkeypatch.setenv("GEMINI_CLI_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("NO_COLOR", "1")
     return tmp_path

@@ -206,7 +206,10 @@ def test_without_input_the_program_ends_with_42(run: Run) -> None:
 
 
 @pytest.mark.parametrize("output", ["text", "json", "stream-json"])
-def test_without_a_way_to_sign_in_the_program_ends_with_41(run: Run, output: str) -> None:
+def test_without_a_way_to_sign_in_the_program_ends_with_41(
+    run: Run, monkeypatch: pytest.MonkeyPatch, output: str
+) -> None:
+    monkeypatch.delenv("GEMINI_API_KEY")
     ran = run(output=output)
 
     assert (ran.code, ran.out) == (41, "")

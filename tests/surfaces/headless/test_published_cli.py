@@ -22,6 +22,7 @@ import pytest
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.presenters import OutputFormat
 from surfaces.headless.program import run_headless
+from tests import outfiles
 from tests.standin_thread import standin_thread
 from tests.surfaces.headless.conftest import calls, chunk, says, write_answers
 
@@ -166,6 +167,18 @@ SCENARIOS = (
         code=53,
     ),
     Scenario(name="no_way_to_sign_in", keyless=True, formats=FORMATS, code=41),
+    Scenario(name="recorded_answers_without_a_key", keyless=True, answers=[says("no")], code=41),
+    Scenario(
+        name="another_way_to_sign_in_is_enforced",
+        answers=[says("no")],
+        settings={"security": {"auth": {"enforcedType": "vertex-ai"}}},
+        code=41,
+    ),
+    Scenario(
+        name="hook_message",
+        answers=[says("ok")],
+        settings={"hooks": hook("BeforeAgent", systemMessage="Looking")},
+    ),
     Scenario(name="no_input", prompt="", answers=[says("never")], code=42),
     Scenario(name="answers_run_out", answers=[calls("list_directory", dir_path=".")], code=1),
     Scenario(name="api_error", served=[{"error": REFUSED}], settings=SIGNED_IN, code=None),
@@ -341,6 +354,7 @@ def test_recorded_answers_are_the_same_file_both_ways(
                 outputs.append(_publish(place, answers, variables, recorded).out)
             else:
                 monkeypatch.setenv("GEMINI_CLI_HOME", str(place / "home"))
+                monkeypatch.setenv("GEMINI_API_KEY", variables["GEMINI_API_KEY"])
                 monkeypatch.chdir(place / "ws")
                 outputs.append(_run(recorded, "text", "legacy", place / "answers.jsonl").out)
 
@@ -372,6 +386,8 @@ MENTIONS = (
     "alone @ sign",
     "twice @a.txt @a.txt",
     "picture @p.png",
+    "let @generalist look",
+    "@cli_help about @a.txt",
 )
 
 
@@ -510,10 +526,7 @@ def _our_outcome(
 
 
 def _run(scenario: Scenario, output: str, runtime: str, answers: Path) -> Outcome:
-    fake = None
-    # Without a key recorded answers would be used all the same; the CLI wants a key first.
-    if scenario.served is None and not scenario.keyless:
-        fake = _answers(scenario, answers)
+    fake = _answers(scenario, answers) if scenario.served is None else None
     options = HeadlessOptions(
         prompt=scenario.prompt,
         runtime=runtime,
@@ -574,3 +587,96 @@ def _error_object(err: str) -> Any:
         return None
     document, _ = json.JSONDecoder().raw_decode(err[start:])
     return _plain(document)
+
+
+HOOKED = {"hooks": hook("BeforeAgent")}
+LOGGED = (
+    Scenario(name="logged_text", answers=[says("ok")]),
+    Scenario(
+        name="logged_tools",
+        answers=[
+            calls("write_file", file_path="a.txt", content="x\ny\n"),
+            calls("replace", file_path="a.txt", old_string="y", new_string="z", instruction="do"),
+            calls("read_file", file_path="a.txt"),
+            calls("read_file", file_path="none.txt"),
+            calls("no_such_tool", a=1),
+            says("Done."),
+        ],
+        options={"approval_mode": "yolo"},
+        settings=HOOKED,
+    ),
+    Scenario(
+        name="logged_retry",
+        answers=[chunk(finish="STOP"), says("ok")],
+    ),
+    Scenario(name="logged_error", answers=[calls("read_file", file_path="none.txt")], code=1),
+)
+_NODES_OWN = frozenset({"gemini_cli.startup_stats", "gemini_cli.ripgrep_fallback"})
+"""Records of the JavaScript program's own start, and of a helper program that it looks for."""
+_NOT_LOGGED = {
+    "gemini_cli.file_operation": {"mimetype", "programming_language"},
+    "gen_ai.client.inference.operation.details": {
+        "gen_ai.system_instructions",
+        "server.address",
+        "server.port",
+    },
+}
+"""What `docs/telemetry.md` says is left out."""
+_CHANGES = frozenset(
+    {
+        *("event.timestamp", "session.id", "prompt_id", "duration_ms", "routing_latency_ms"),
+        *("duration", "sandbox_enabled"),
+        *("request_text", "response_text", "finish_reasons", "hook_input", "gen_ai.provider.name"),
+        *("gen_ai.response.finish_reasons", "content_length", "metadata"),
+        *("error", "error.message"),
+    }
+)
+"""Times, ids, prompts, and this product's own words: in both, and not the same."""
+_PUBLISHED_ONLY = frozenset({"installation.id", "start_time", "end_time"})
+
+
+@pytest.mark.parametrize("runtime", ["legacy", "adk"])
+@pytest.mark.parametrize("scenario", LOGGED, ids=lambda scenario: scenario.name)
+def test_the_log_is_the_published_clis(
+    scenario: Scenario,
+    runtime: str,
+    tmp_path: Path,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    file = tmp_path_factory.mktemp("log") / "telemetry.log"
+    telemetry = {"enabled": True, "outfile": str(file)}
+    asked = replace(scenario, settings={**SIGNED_IN, **scenario.settings, "telemetry": telemetry})
+    place = tmp_path_factory.mktemp("published")
+    with _place(asked, place) as variables:
+        published = _publish(place, _answers(asked, place / "answers.jsonl"), variables, asked)
+    assert published.code == scenario.code, published.err
+    theirs, their_metrics = _log(file)
+    file.unlink()
+    ours_at = tmp_path / "at"
+    ours_at.mkdir()
+    assert _our_outcome(asked, "text", runtime, ours_at, monkeypatch).code == scenario.code
+    ours, our_metrics = _log(file)
+
+    assert [one["event.name"] for one in ours] == [one["event.name"] for one in theirs]
+    for mine, yours in zip(ours, theirs, strict=True):
+        assert mine == yours
+    assert their_metrics - our_metrics <= {"gemini_cli.startup.duration"}
+
+
+def _log(file: Path) -> tuple[list[dict[str, Any]], set[str]]:
+    """The log's records as they are compared, and the names of the metrics."""
+    text = file.read_text("utf-8")
+    found = [one["attributes"] for one in outfiles.records(text)]
+    return [_logged(one) for one in found if one["event.name"] not in _NODES_OWN], set(
+        outfiles.metrics(text)
+    )
+
+
+def _logged(record: dict[str, Any]) -> dict[str, Any]:
+    left_out = _NOT_LOGGED.get(record["event.name"], set())
+    return {
+        key: "…" if key in _CHANGES else _plain(value)
+        for key, value in sorted(record.items())
+        if key not in left_out | _PUBLISHED_ONLY
+    }

@@ -109,7 +109,7 @@ def test_a_session_without_a_prompt_ends_all_the_same(run: Run, folders: Path) -
 
 
 @RUNTIMES
-def test_what_a_hook_says_to_people_is_shown_with_its_name(
+def test_what_another_hook_than_that_of_the_start_says_to_users_is_not_shown(
     run: Run, folders: Path, runtime: str
 ) -> None:
     said = json.dumps({"systemMessage": "Looking"})
@@ -117,7 +117,7 @@ def test_what_a_hook_says_to_people_is_shown_with_its_name(
 
     ran = run(says("ok"), runtime=runtime, settings_file=settings)
 
-    assert (ran.code, ran.out, ran.err) == (0, "ok\n", "[HOOK] BeforeAgent: Looking\n")
+    assert (ran.code, ran.out, ran.err) == (0, "ok\n", "")
 
 
 @RUNTIMES

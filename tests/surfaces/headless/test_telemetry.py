@@ -7,16 +7,15 @@ import pytest
 
 from harness.commands.agent import headless_options, run_options
 from services.telemetry_settings import TelemetryOverrides
+from tests import outfiles
 from tests.surfaces.headless.conftest import Run, calls, says
 
 RUNTIMES = pytest.mark.parametrize("runtime", ["legacy", "adk"])
-ON = TelemetryOverrides(enabled=True, outfile="../spans.jsonl")
+ON = TelemetryOverrides(enabled=True, outfile="../telemetry.log")
 
 
 def spans(file: Path) -> list[Any]:
-    lines = [json.loads(line) for line in file.read_text().splitlines()]
-    found = [line["resourceSpans"][0] for line in lines if "resourceSpans" in line]
-    return [span for one in found for span in one["scopeSpans"][0]["spans"]]
+    return outfiles.spans(file.read_text("utf-8"))
 
 
 @RUNTIMES
@@ -29,21 +28,19 @@ def test_a_measured_run_says_the_same_and_leaves_its_spans(
     measured = run(*answers, runtime=runtime, telemetry=ON)
 
     assert measured == plain
-    assert [span["name"] for span in spans(folders / "spans.jsonl")] == [
+    assert [span["name"] for span in spans(folders / "telemetry.log")] == [
         "generate_content gemini-2.5-flash",
         "execute_tool list_directory",
         "generate_content gemini-2.5-flash",
         "invoke_agent gemini-cli",
     ]
-    resource = json.loads((folders / "spans.jsonl").read_text().splitlines()[0])
-    attributes = resource["resourceSpans"][0]["resource"]["attributes"]
-    assert {"key": "parity.runtime", "value": {"stringValue": runtime}} in attributes
+    assert spans(folders / "telemetry.log")[0]["resource"]["parity.runtime"] == runtime
 
 
 def test_the_settings_file_switches_it_on_and_the_command_line_off(run: Run, folders: Path) -> None:
     settings = folders / "home" / ".gemini" / "settings.json"
     settings.parent.mkdir()
-    file = folders / "spans.jsonl"
+    file = folders / "telemetry.log"
     settings.write_text(json.dumps({"telemetry": {"enabled": True, "outfile": str(file)}}))
 
     assert run(says("hi"), telemetry=TelemetryOverrides(enabled=False)).code == 0
@@ -53,14 +50,15 @@ def test_the_settings_file_switches_it_on_and_the_command_line_off(run: Run, fol
 
 
 @RUNTIMES
-def test_neither_keys_nor_words_are_recorded(
+def test_without_prompts_neither_keys_nor_words_are_recorded(
     run: Run, folders: Path, monkeypatch: pytest.MonkeyPatch, runtime: str
 ) -> None:
     monkeypatch.setenv("GEMINI_API_KEY", "the-key")
+    monkeypatch.setenv("GEMINI_TELEMETRY_LOG_PROMPTS", "false")
 
     run(says("the answer"), prompt="the question", runtime=runtime, telemetry=ON)
 
-    text = (folders / "spans.jsonl").read_text()
+    text = (folders / "telemetry.log").read_text()
     assert [word for word in ("the-key", "the answer", "the question") if word in text] == []
 
 
@@ -68,14 +66,14 @@ def test_a_run_that_fails_leaves_its_spans(run: Run, folders: Path) -> None:
     ran = run(calls("list_directory", dir_path="."), telemetry=ON)
 
     assert ran.code != 0
-    failed, *_ = [span for span in spans(folders / "spans.jsonl") if span["status"]["code"] == 2]
+    failed, *_ = [span for span in spans(folders / "telemetry.log") if span["status"]["code"] == 2]
     assert failed["name"] == "generate_content gemini-2.5-flash"
 
 
 def test_a_file_that_cannot_be_written_is_told_before_anything_runs(
     run: Run, tmp_path: Path
 ) -> None:
-    outfile = str(tmp_path / "no" / "spans.jsonl")
+    outfile = str(tmp_path / "no" / "telemetry.log")
 
     ran = run(says("hi"), telemetry=TelemetryOverrides(enabled=True, outfile=outfile))
 
@@ -113,3 +111,65 @@ def test_the_command_line_says_whether(
 
     told = command.main(arguments, standalone_mode=False)
     assert told == TelemetryOverrides(enabled=enabled, outfile=outfile)
+
+
+@RUNTIMES
+def test_the_log_has_the_published_cores_records(run: Run, folders: Path, runtime: str) -> None:
+    (folders / "ws" / "a.txt").write_text("one\n")
+
+    run(calls("read_file", file_path="a.txt"), says("One."), runtime=runtime, telemetry=ON)
+
+    text = (folders / "telemetry.log").read_text("utf-8")
+    named = [one["attributes"]["event.name"] for one in outfiles.records(text)]
+    kept = [name.removeprefix("gemini_cli.") for name in named if not name.startswith("gen_ai.")]
+    timed = "plan.approval_mode_duration"
+    assert [name for name in kept if name != timed] == [
+        *("config", "user_prompt", "model_routing", "api_request", "api_response"),
+        *("file_operation", "tool_call", "api_request", "api_response"),
+    ]
+    (call,) = outfiles.records(text, "tool_call")
+    attributes = call["attributes"]
+    assert attributes["function_name"] == "read_file"
+    assert json.loads(attributes["function_args"]) == {"file_path": "a.txt"}
+    assert (attributes["success"], attributes["tool_type"]) == (True, "native")
+    assert attributes["duration_ms"] >= 0
+    assert call["_body"].startswith("Tool call: read_file. Decision: accept. Success: true.")
+    metrics = outfiles.metrics(text)
+    assert metrics["gemini_cli.session.count"]["dataPoints"][0]["value"] == 1
+    assert "gemini_cli.tool.call.latency" in metrics
+
+
+@RUNTIMES
+def test_the_log_has_what_is_said_unless_that_is_switched_off(
+    run: Run, folders: Path, monkeypatch: pytest.MonkeyPatch, runtime: str
+) -> None:
+    file = folders / "telemetry.log"
+    run(says("the answer"), prompt="the question", runtime=runtime, telemetry=ON)
+    (prompt,) = outfiles.read_records(file, "user_prompt")
+    (request,) = outfiles.read_records(file, "api_request")
+    (response,) = outfiles.read_records(file, "api_response")
+    assert prompt["prompt"] == "the question"
+    assert json.loads(request["request_text"])[-1]["parts"][-1] == {"text": "the question"}
+    assert "the answer" in response["response_text"]
+
+    file.unlink()
+    monkeypatch.setenv("GEMINI_TELEMETRY_LOG_PROMPTS", "false")
+    run(says("the answer"), prompt="the question", runtime=runtime, telemetry=ON)
+    (prompt,) = outfiles.read_records(file, "user_prompt")
+    assert "prompt" not in prompt
+    assert prompt["prompt_length"] == len("the question")
+
+
+@RUNTIMES
+def test_hook_calls_are_logged(run: Run, folders: Path, runtime: str) -> None:
+    hook = {"type": "command", "command": "cat > /dev/null; echo '{}'; echo why >&2"}
+    settings = {"hooks": {"BeforeAgent": [{"hooks": [hook]}]}}
+    (folders / "home" / ".gemini").mkdir()
+    (folders / "home" / ".gemini" / "settings.json").write_text(json.dumps(settings))
+
+    run(says("hi"), runtime=runtime, telemetry=ON)
+
+    (call,) = outfiles.read_records(folders / "telemetry.log", "hook_call")
+    assert (call["hook_event_name"], call["hook_name"]) == ("BeforeAgent", hook["command"])
+    assert (call["success"], call["exit_code"], call["stderr"]) == (True, 0, "why\n")
+    assert json.loads(call["hook_input"])["prompt"] == "hi"

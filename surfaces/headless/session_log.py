@@ -1,0 +1,68 @@
+"""What the log of a session reports of the program around it: how it is set up, what was asked.
+
+Source: core `telemetry/types.ts` (`StartSessionEvent`, `UserPromptEvent`); `packages/cli`
+`core/initializer.ts`, `gemini.tsx`.
+"""
+
+from __future__ import annotations
+
+from services.bundle import Services
+from services.model.auth import AuthType
+from services.state import CoreEvents, Logged
+from services.tools.contract import as_server_tool
+from services.wire import js_length
+from surfaces.headless.options import Plan
+
+__all__ = ["log_configuration", "log_prompt"]
+
+
+def log_configuration(services: Services, plan: Plan, auth_type: str) -> None:
+    """Log how the session is set up."""
+    servers = list(plan.settings.mcp_servers)
+    tools = [tool.name for tool in services.tools.active() if as_server_tool(tool) is not None]
+    vertex = auth_type == AuthType.USE_VERTEX_AI
+    services.events.emit(
+        Logged(
+            name="gemini_cli.config",
+            body="CLI configuration loaded.",
+            attributes={
+                "model": plan.model,
+                "embedding_model": "gemini-embedding-001",
+                "sandbox_enabled": False,
+                "core_tools_enabled": ",".join(plan.settings.core_tools or ()),
+                "approval_mode": str(plan.approval_mode),
+                "api_key_enabled": vertex or auth_type == AuthType.USE_GEMINI,
+                "vertex_ai_enabled": vertex,
+                "log_user_prompts_enabled": plan.telemetry.log_prompts,
+                "file_filtering_respect_git_ignore": True,
+                "debug_mode": False,
+                "mcp_servers": ",".join(servers),
+                "mcp_servers_count": len(servers),
+                "mcp_tools": ",".join(tools) if servers else None,
+                "mcp_tools_count": len(tools) if servers else None,
+                "output_format": str(plan.output),
+                "extensions": "",
+                "extensions_count": 0,
+                "extension_ids": "",
+                "auth_type": auth_type,
+                "worktree_active": False,
+            },
+        )
+    )
+
+
+def log_prompt(events: CoreEvents, prompt: str, prompt_id: str, auth_type: str) -> None:
+    """Log what the user asked."""
+    length = js_length(prompt)
+    events.emit(
+        Logged(
+            name="gemini_cli.user_prompt",
+            body=f"User prompt. Length: {length}.",
+            attributes={
+                "prompt_length": length,
+                "prompt_id": prompt_id,
+                "auth_type": auth_type,
+            },
+            spoken={"prompt": prompt},
+        )
+    )
