@@ -151,10 +151,12 @@ def test_a_sample_that_was_cut_off_goes_on(checkout: Signable) -> None:
 def test_ctrl_c_ends_it_with_the_command_that_goes_on(checkout: Signable) -> None:
     Path("cassettes/a/2.yaml").write_text("interrupts")
 
-    result = measure(checkout)
+    result = measure(checkout, "--trust", "--waivers", "parity_tests/waivers.toml")
 
     assert result.exit_code == 130
-    assert result.stderr.endswith(f"interrupted; to go on: {AGAIN}\n")
+    again = f"{AGAIN} --waivers parity_tests/waivers.toml --trust"
+    assert result.stderr.endswith(f"interrupted; to go on: {again}\n")
+    assert read_journal(LEG).header.trust
     assert "whether phase A" not in result.stdout
 
 
@@ -167,6 +169,17 @@ def test_what_cannot_be_run_here_is_refused_before_anything_runs(checkout: Signa
     assert result.exit_code == 2
     assert "legacy ≡ adk cannot be run here: 'baseline:baselines/upstream': there" in result.stderr
     assert "to be measured" not in result.stdout
+
+
+def test_the_waivers_that_are_named_are_those_that_count(checkout: Signable) -> None:
+    Path("parity_tests/waivers.toml").rename("accepted.toml")
+
+    unwaived = measure(checkout, "--journal", "elsewhere")
+    waived = measure(checkout, "--waivers", "accepted.toml")
+
+    assert "divergent: legacy and adk over 3 cases" in unwaived.stdout
+    assert "divergent: legacy and adk" not in waived.stdout
+    assert read_journal(LEG).header.waivers
 
 
 def test_what_fails_is_told_and_the_gate_says_what_that_means(checkout: Signable) -> None:
