@@ -172,7 +172,7 @@ def _say_plan(plan: Sequence[Planned], how: _How, *, commands: bool = False) -> 
 
 
 def _run_all(plan: Sequence[Planned], how: _How) -> None:
-    """Run what is planned; what fails is told, and the gate says what that means.
+    """Run what is planned; what fails is reported, and the gate says what that means.
 
     Raises:
         _Interrupted: the user has had enough.
