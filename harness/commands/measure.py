@@ -46,6 +46,8 @@ class _How:
     """How measurements are run."""
 
     jobs: int
+    options: tuple[str, ...]
+    """What is asked of `measure` and goes for each measurement: `--waivers FILE`."""
     trust: bool
     seams: object
     """`ctx.obj`, in which a test hands over what runs cases."""
@@ -108,7 +110,9 @@ def measure(
     check_writable_file(html_file, "--html")
     question = Question(**asked)
     check_writable_folder(question.folder, "--journal")
-    how = _How(jobs=worker_count(jobs), trust=trust, seams=ctx.obj)
+    waivers = question.waivers_file
+    options = () if waivers is None else ("--waivers", str(waivers))
+    how = _How(jobs=worker_count(jobs), options=options, trust=trust, seams=ctx.obj)
     answered = question.asked(_today(), say_changes=True)
     plan = question.plan(answered, how.jobs)
     if dry_run:
@@ -123,7 +127,8 @@ def measure(
         try:
             _run_all(plan, how)
         except _Interrupted:
-            click.echo(f"interrupted; to go on: {question.measure}", err=True)
+            again = f"{question.measure} --trust" if trust else question.measure
+            click.echo(f"interrupted; to go on: {again}", err=True)
             ctx.exit(_INTERRUPTED)
         done += [each.measurement for each in plan]
         answered = question.asked(_today())
@@ -167,7 +172,7 @@ def _say_plan(plan: Sequence[Planned], how: _How, *, commands: bool = False) -> 
 
 
 def _run_all(plan: Sequence[Planned], how: _How) -> None:
-    """Run what is planned; what fails is told, and the gate says what that means.
+    """Run what is planned; what fails is reported, and the gate says what that means.
 
     Raises:
         _Interrupted: the user has had enough.
@@ -208,7 +213,7 @@ def _invoked(words: Sequence[str], measurement: Measurement, how: _How) -> int:
 
     command = {"leg": run, "faults": faults, "sample": generate}[measurement.kind]
     trust = ["--trust"] if how.trust and measurement.kind != "sample" else []
-    args = [*words[1:], "-n", str(how.jobs), *trust]
+    args = [*words[1:], "-n", str(how.jobs), *how.options, *trust]
     try:
         code = command.main(
             args, prog_name=f"parity {words[0]}", standalone_mode=False, obj=how.seams

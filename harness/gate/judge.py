@@ -107,14 +107,14 @@ def judge(
 
 def _with_consequences(judged: Sequence[Judged]) -> Iterator[Reason]:
     """All reasons; the first one of each leg that lacks says what is not known without the leg."""
-    told: set[str] = set()
+    named: set[str] = set()
     for reason in (reason for each in judged for reason in each.reasons):
         open_ = (
             ()
-            if reason.about in told
+            if reason.about in named
             else tuple(each.condition.about for each in judged if reason.about in each.lacks)
         )
-        told.update([reason.about] if open_ else [])
+        named.update([reason.about] if open_ else [])
         yield reason.model_copy(update={"leaves_open": open_})
 
 

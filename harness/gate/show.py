@@ -90,13 +90,13 @@ def consequences(answer: GateAnswer) -> list[tuple[tuple[str, ...], tuple[str, .
 
 def in_short(reasons: Sequence[Reason]) -> list[str]:
     """Reasons of one condition as lines, those of a kind beyond the first few as a number."""
-    told = []
+    lines = []
     for kind, group in groupby(reasons, key=lambda reason: reason.kind):
         alike = list(group)
-        told += [f"{kind.value}: {reason.says}" for reason in alike[:_ALIKE]]
+        lines += [f"{kind.value}: {reason.says}" for reason in alike[:_ALIKE]]
         if len(alike) > _ALIKE:
-            told.append(f"{kind.value}: {len(alike) - _ALIKE} more; --json writes all of them")
-    return told
+            lines.append(f"{kind.value}: {len(alike) - _ALIKE} more; --json writes all of them")
+    return lines
 
 
 def alternatives(reasons: Iterable[Reason]) -> list[str]:

@@ -13,6 +13,7 @@ from harness.gate.answer import Answer, GateAnswer
 from harness.gate.evidence import Evidence as GateEvidence
 from harness.gate.evidence import LegRun
 from harness.gate.legs import seen_legs
+from harness.gate.plan import needed
 from harness.gate.scope import Scope
 from harness.inventory import Inventory
 from harness.parity.verdict import CaseResult
@@ -166,7 +167,8 @@ def refuse_unless_yes(answer: GateAnswer) -> None:
     more = f" (and {len(told) - 1} more reasons)" if len(told) > 1 else ""
     profile = f"--phase {answer.phase} --profile {answer.profile}"
     says = f"the gate says {answer.answer.value}: {told[0]}{more}"
-    refused = SigningRefused(says, f"see `parity gate {profile}`")
+    lacks = f"`parity measure {profile}` runs what lacks" if needed(answer) else ""
+    refused = SigningRefused(says, lacks or f"see `parity gate {profile}`")
     if answer.answer is Answer.UNKNOWN:
         refused.exit_code = ReplayFailure.exit_code
     raise refused

@@ -14,7 +14,7 @@ from tests.harness.gate.green import GATES, divergence
 
 PLACE = Path("report")
 LITTLE = "10s"
-"""What is told of what takes less than ten seconds."""
+"""The estimate of what takes less than ten seconds."""
 ON_THE_DAY = ("--as-of", "2026-03-01")
 
 
@@ -43,7 +43,7 @@ def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def test_a_yes_is_told_first_and_then_condition_by_condition(checkout: Path) -> None:
+def test_a_yes_stands_first_and_then_condition_by_condition(checkout: Path) -> None:
     result = invoke()
     lines = result.stdout.splitlines()
 
@@ -110,7 +110,7 @@ def test_what_follows_from_a_leg_that_lacks_is_one_line(checkout: Path) -> None:
     ]
 
 
-def test_what_is_alike_is_told_a_few_times_and_counted(checkout: Path) -> None:
+def test_what_is_alike_is_shown_a_few_times_and_counted(checkout: Path) -> None:
     names = ["errors", "hooks", "loops", "masking", "mcp"]
     gates = GATES.replace("tools = 2", "\n".join(f"{name} = 1" for name in names))
     (checkout / "parity_tests/gates.toml").write_text(gates, "utf-8")

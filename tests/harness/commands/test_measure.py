@@ -58,7 +58,7 @@ def header(**changes: object) -> None:
     LEG.write_text(json.dumps(json.loads(first) | changes) + "\n" + rest)
 
 
-def test_what_lacks_is_told_run_and_judged(checkout: Signable) -> None:
+def test_what_lacks_is_planned_run_and_judged(checkout: Signable) -> None:
     result = measure(checkout)
     lines = result.stdout.splitlines()
 
@@ -75,6 +75,18 @@ def test_the_answer_is_left_for_reports(checkout: Signable) -> None:
 
     written = json.loads(Path("parity-report/gate-A-pull_request.json").read_text())
     assert GateAnswer.from_json(written).answer.value == "yes"
+
+
+def test_the_page_of_a_run_shows_the_answer_that_lies_beside_it(checkout: Signable) -> None:
+    measure(checkout)
+    pages = []
+    for folder in ("parity-report", "elsewhere"):
+        checkout.invoke("report", "--journal", LEG, "--html", folder)
+        pages.append(Path(folder, "index.html").read_text())
+
+    assert "phase A may be flipped, as far as profile release asks" in pages[0]
+    assert "Not of this run" not in pages[0]
+    assert "may be flipped" not in pages[1]
 
 
 def test_what_is_there_is_not_run_again(checkout: Signable) -> None:
@@ -151,10 +163,12 @@ def test_a_sample_that_was_cut_off_goes_on(checkout: Signable) -> None:
 def test_ctrl_c_ends_it_with_the_command_that_goes_on(checkout: Signable) -> None:
     Path("cassettes/a/2.yaml").write_text("interrupts")
 
-    result = measure(checkout)
+    result = measure(checkout, "--trust", "--waivers", "parity_tests/waivers.toml")
 
     assert result.exit_code == 130
-    assert result.stderr.endswith(f"interrupted; to go on: {AGAIN}\n")
+    again = f"{AGAIN} --waivers parity_tests/waivers.toml --trust"
+    assert result.stderr.endswith(f"interrupted; to go on: {again}\n")
+    assert read_journal(LEG).header.trust
     assert "whether phase A" not in result.stdout
 
 
@@ -169,7 +183,18 @@ def test_what_cannot_be_run_here_is_refused_before_anything_runs(checkout: Signa
     assert "to be measured" not in result.stdout
 
 
-def test_what_fails_is_told_and_the_gate_says_what_that_means(checkout: Signable) -> None:
+def test_the_waivers_that_are_named_are_those_that_count(checkout: Signable) -> None:
+    Path("parity_tests/waivers.toml").rename("accepted.toml")
+
+    unwaived = measure(checkout, "--journal", "elsewhere")
+    waived = measure(checkout, "--waivers", "accepted.toml")
+
+    assert "divergent: legacy and adk over 3 cases" in unwaived.stdout
+    assert "divergent: legacy and adk" not in waived.stdout
+    assert read_journal(LEG).header.waivers
+
+
+def test_what_fails_is_reported_and_the_gate_says_what_that_means(checkout: Signable) -> None:
     Path("parity-report/kills.json").unlink()
 
     result = measure(checkout)
