@@ -31,8 +31,9 @@ from harness.faults.catalogue import faults
 from harness.faults.fault import Fault, Site
 from harness.parity.divergence import ChannelName
 from harness.parity.waivers import Waivers, load_waivers
+from harness.triage.places import lies_at, places_of
 
-__all__ = ["accepted_channels", "accepted_seams", "measure", "outcome_of"]
+__all__ = ["accepted_channels", "accepted_seams", "measure", "names_file", "outcome_of"]
 
 ROOT: Final = Path(__file__).resolve().parents[1]
 BASELINES: Final = ROOT / "baselines" / "upstream"
@@ -64,6 +65,7 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
     seams: dict[str, Counter[str]] = {}
     plain: dict[str, Counter[bool]] = {}
     channels: Counter[bool] = Counter()
+    named: dict[str, Counter[bool]] = {}
     with tempfile.TemporaryDirectory(prefix="explaining-") as kept:
         for number, fault in enumerate(chosen):
             accepted = accepted_seams(fault)
@@ -74,6 +76,7 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
             for place, found in enumerate(_told(fault, files, waivers, Path(kept))):
                 part = f"{_site(fault)}, {_half(fault)}"
                 seams.setdefault(part, Counter())[outcome_of(found, accepted)] += 1
+                named.setdefault(_site(fault), Counter())[names_file(fault, found.seam)] += 1
                 if found.sure:
                     plain.setdefault(found.rule, Counter())[found.seam in accepted] += 1
                 expected = accepted_channels(fault)
@@ -83,6 +86,7 @@ def measure(*, quick: bool, tell: Callable[[str], None]) -> Section:
         "explaining",
         [
             *(figure for part in sorted(seams) for figure in _figures(part, seams[part])),
+            *_share("{}: the broken file is among those of the seam", named),
             *_share("rule {}: right", plain),
             *_share("{}: right", {"channel of the first sentence": channels}),
         ],
@@ -126,6 +130,17 @@ def accepted_seams(fault: Fault) -> frozenset[Seam]:
         if names:
             found.update(map(Seam, table["services"][max(names, key=len)]))
     return frozenset(found)
+
+
+def names_file(fault: Fault, seam: Seam) -> bool:
+    """Whether a file that a fault breaks is among those in which the code of a seam lies."""
+    judged = "legacy" if fault.site is Site.LEGACY else "adk"
+    # A service breaks both runtimes alike: it shows against the published core alone.
+    control = "upstream" if fault.site is Site.SERVICE else "legacy"
+    places = places_of(seam, control, judged)
+    modules = {target.partition(":")[0].replace(".", "/") for target in wrapped_by(fault).targets}
+    broken = [file for name in modules for file in (f"{name}.py", f"{name}/__init__.py")]
+    return any(lies_at(file, places) for file in broken)
 
 
 def outcome_of(found: Explanation, accepted: frozenset[Seam]) -> str:

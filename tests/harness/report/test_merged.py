@@ -79,6 +79,17 @@ def test_a_case_of_which_two_journals_say_different_things_is_named(tmp_path: Pa
         merge([one, other])
 
 
+def test_two_journals_may_show_a_case_differently(tmp_path: Path) -> None:
+    shown = [replace(RESULT, timelines=text) for text in ("eJw=", "eJx=")]
+    records = [
+        part(tmp_path, shard, [each]) for shard, each in zip(("", "1/2"), shown, strict=True)
+    ]
+
+    both = [merge(order).record.finished["a/one"] for order in (records, records[::-1])]
+
+    assert both == [shown[0], shown[0]]
+
+
 def test_a_case_that_was_judged_here_and_not_loaded_there_is_named(tmp_path: Path) -> None:
     one = part(tmp_path, "", ALL)
     with Journal(tmp_path / "j", HEADER, INVENTORY) as journal:
