@@ -387,7 +387,6 @@ MENTIONS = (
     "twice @a.txt @a.txt",
     "picture @p.png",
     "let @generalist look",
-    "@cli_help about @a.txt",
 )
 
 
