@@ -1,8 +1,8 @@
 """The shell blocks of a page: their commands, what each should exit with and print, and a shell.
 
 A block is fenced as `sh` (commands only) or `console` (lines with `$ ` in front are commands, what
-follows a command is its output). The comment behind a command may say how it ends and how long it
-takes: `# exits with 1`, `# 90 s`, `# about 5 min`.
+follows a command is its output). The comment behind a command may say how it ends, how long it
+takes, and that it asks the user for something: `# exits with 1`, `# about 5 min`, `# asks twice`.
 """
 
 from __future__ import annotations
@@ -19,8 +19,10 @@ from markdown_it import MarkdownIt
 __all__ = ["Block", "Command", "Ran", "blocks", "ran"]
 
 _EXIT: Final = re.compile(r"\bexits with (\d+)")
-_TAKES: Final = re.compile(r"(?:^|\s)(?:about |up to )?(\d+(?:\.\d+)?) (s|min|h)\b")
-_SECONDS: Final = {"s": 1, "min": 60, "h": 3600}
+_TAKES: Final = re.compile(r"\b(\d+|an?) (s|second|min|minute|h|hour)s?\b")
+_SECONDS: Final = {"s": 1, "m": 60, "h": 3600}
+_ASKS: Final = re.compile(r"\basks\b")
+_HERE_DOCUMENT: Final = re.compile(r"<<-?\s*['\"]?(\w+)['\"]?")
 _LINES_COMPARED: Final = re.compile(r"…")
 
 
@@ -28,13 +30,14 @@ _LINES_COMPARED: Final = re.compile(r"…")
 class Command:
     """One command of a block, continuation lines included.
 
-    `exit_code` and `seconds` are what its comment says; `output` is what the page shows of it.
+    `exit_code`, `seconds` and `asks` are what its comment says; `output` is what the page shows.
     """
 
     line: int
     text: str
     exit_code: int = 0
-    seconds: float = 0.0
+    seconds: int = 0
+    asks: bool = False
     output: tuple[str, ...] = ()
 
     def shows(self, printed: str) -> bool:
@@ -54,9 +57,14 @@ class Block:
     commands: tuple[Command, ...]
 
     @property
-    def seconds(self) -> float:
+    def seconds(self) -> int:
         """How long the page says that the whole block takes."""
         return sum(command.seconds for command in self.commands)
+
+    @property
+    def asks(self) -> bool:
+        """Whether one of its commands asks the user, so that no test can run the block."""
+        return any(command.asks for command in self.commands)
 
 
 @dataclass(frozen=True)
@@ -98,21 +106,38 @@ def _prompted(lines: list[str], start: int) -> Iterator[Command]:
 
 
 def _joined(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Each line with the ones that a backslash continues it by, and the index of its first."""
+    """Each command with the lines that go on with it, and the index of its first line.
+
+    A backslash continues a line, and so does a here-document up to its last line.
+    """
     waiting: list[str] = []
+    ends_with = ""
     for at, line in enumerate(lines):
         part = line.removesuffix("\\").rstrip()
-        waiting.append(part.lstrip() if waiting else part)
-        if not line.endswith("\\"):
-            yield at - len(waiting) + 1, " ".join(waiting)
+        if ends_with:
+            waiting[-1] += f"\n{line}"
+        else:
+            waiting.append(part.lstrip() if waiting else part)
+        here = None if ends_with else _HERE_DOCUMENT.search(line)
+        ends_with = here[1] if here else "" if line == ends_with else ends_with
+        if not ends_with and not line.endswith("\\"):
+            whole = " ".join(waiting)
+            yield at - whole.count("\n") - len(waiting) + 1, whole
             waiting = []
 
 
 def _command(whole: str, line: int, output: tuple[str, ...]) -> Command:
-    text, comment = _split_comment(whole)
-    ends, takes = _EXIT.search(comment), _TAKES.search(comment)
-    seconds = float(takes[1]) * _SECONDS[takes[2]] if takes else 0.0
-    return Command(line, text, int(ends[1]) if ends else 0, seconds, output)
+    first, newline, rest = whole.partition("\n")
+    text, comment = _split_comment(first)
+    ends = _EXIT.search(comment)
+    seconds = sum(
+        (int(count) if count.isdigit() else 1) * _SECONDS[unit[0]]
+        for count, unit in _TAKES.findall(comment)
+    )
+    asks = _ASKS.search(comment) is not None
+    return Command(
+        line, text + newline + rest, int(ends[1]) if ends else 0, seconds, asks, output
+    )
 
 
 def _split_comment(whole: str) -> tuple[str, str]:
