@@ -107,8 +107,9 @@ def test_a_baseline_must_be_a_file(ask: Ask) -> None:
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
 @pytest.mark.parametrize(("option", "code"), [("--settings", 52), ("--fake-responses", 42)])
 def test_what_an_agent_reads_must_be_a_file(
-    ask: Ask, odd: Path, runtime: str, option: str, code: int
+    ask: Ask, odd: Path, monkeypatch: pytest.MonkeyPatch, runtime: str, option: str, code: int
 ) -> None:
+    monkeypatch.setenv("GEMINI_API_KEY", "no-such-key")
     said = refused(ask("agent", "--runtime", runtime, option, odd, "-p", "hi"), code=code)
 
     assert f"{odd}: cannot be read: " in said
