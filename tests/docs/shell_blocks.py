@@ -135,9 +135,7 @@ def _command(whole: str, line: int, output: tuple[str, ...]) -> Command:
         for count, unit in _TAKES.findall(comment)
     )
     asks = _ASKS.search(comment) is not None
-    return Command(
-        line, text + newline + rest, int(ends[1]) if ends else 0, seconds, asks, output
-    )
+    return Command(line, text + newline + rest, int(ends[1]) if ends else 0, seconds, asks, output)
 
 
 def _split_comment(whole: str) -> tuple[str, str]:

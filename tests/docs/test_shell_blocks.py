@@ -7,14 +7,17 @@ those that ask the user. What is installed is what README's own `pip install .` 
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
 import sys
 import sysconfig
 import venv
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from threading import Thread
 
 import pytest
 
@@ -77,11 +80,41 @@ def installed(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return scripts
 
 
-def surrounding(home: Path, scripts: Path) -> Mapping[str, str]:
+class _Api(BaseHTTPRequestHandler):
+    """Answers whatever the model is asked with the same words."""
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        content = {"role": "model", "parts": [{"text": "This folder holds a project."}]}
+        answer = json.dumps({"candidates": [{"content": content, "finishReason": "STOP"}]})
+        streamed = "streamGenerateContent" in self.path
+        self.send_response(200)
+        kind = "text/event-stream" if streamed else "application/json"
+        self.send_header("Content-Type", kind)
+        self.end_headers()
+        self.wfile.write((f"data: {answer}\r\n\r\n" if streamed else answer).encode())
+
+    def log_message(self, format: str, *arguments: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture(scope="module")
+def api() -> Iterator[str]:
+    """The address of a stand-in for the model's API, which the pages' commands ask."""
+    with ThreadingHTTPServer(("127.0.0.1", 0), _Api) as server:
+        thread = Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join()
+
+
+def surrounding(home: Path, scripts: Path, api: str) -> Mapping[str, str]:
     """The environment of a user whose HOME is new."""
     kept = {name: os.environ[name] for name in KEPT_FROM_HERE if name in os.environ}
     return {
         **kept,
+        "GOOGLE_GEMINI_BASE_URL": api,
         "HOME": os.fspath(home),
         "PATH": f"{scripts}{os.pathsep}{kept['PATH']}",
         "GIT_AUTHOR_NAME": "A user",
@@ -91,23 +124,21 @@ def surrounding(home: Path, scripts: Path) -> Mapping[str, str]:
     }
 
 
-def check_page(page: str, chosen: list[Block], checkout: Path, scripts: Path, tmp: Path) -> None:
+def check_page(
+    page: str, chosen: list[Block], checkout: Path, scripts: Path, api: str, tmp: Path
+) -> None:
     """Run the blocks in a checkout of their own, and compare exit codes and first lines."""
     folder, home = tmp / "parity", tmp / "home"
     subprocess.run(["git", "clone", "-q", "--local", checkout, folder], check=True)
     home.mkdir()
     commands = [
-        each
-        for block in chosen
-        if not block.asks
-        for each in block.commands
-        if runs_here(each)
+        each for block in chosen if not block.asks for each in block.commands if runs_here(each)
     ]
     wrong = [
         f"{page}:{done.command.line}: {done.command.text}\n"
         f"exited with {done.exit_code}, the page says {done.command.exit_code}; "
         f"it shows {done.command.output[:1]}; printed:\n{done.printed[:2000]}"
-        for done in ran(commands, folder, tmp / "kept", surrounding(home, scripts))
+        for done in ran(commands, folder, tmp / "kept", surrounding(home, scripts, api))
         if done.exit_code != done.command.exit_code or not done.command.shows(done.printed)
     ]
     assert not wrong, "\n\n".join(wrong)
@@ -120,23 +151,24 @@ def runs_here(command: Command) -> bool:
 
 @pytest.mark.parametrize("page", PAGES)
 def test_the_quick_blocks_work_as_written(
-    page: str, checkout: Path, installed: Path, tmp_path: Path
+    page: str, checkout: Path, installed: Path, api: str, tmp_path: Path
 ) -> None:
     chosen = [
         block
         for block in blocks((ROOT / page).read_text("utf-8"))
         if all(command.seconds <= QUICK for command in block.commands)
     ]
-    check_page(page, chosen, checkout, installed, tmp_path)
+    check_page(page, chosen, checkout, installed, api, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("page", PAGES)
 def test_all_blocks_work_as_written(
-    page: str, checkout: Path, installed: Path, tmp_path: Path
+    page: str, checkout: Path, installed: Path, api: str, tmp_path: Path
 ) -> None:
-    check_page(page, blocks((ROOT / page).read_text("utf-8")), checkout, installed, tmp_path)
+    chosen = blocks((ROOT / page).read_text("utf-8"))
+    check_page(page, chosen, checkout, installed, api, tmp_path)
 
 
 def test_readme_says_how_to_install() -> None:
