@@ -81,11 +81,13 @@ def installed(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 class _Api(BaseHTTPRequestHandler):
-    """Answers whatever the model is asked with the same words."""
+    """Answers every question alike."""
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("Content-Length", 0)))
-        content = {"role": "model", "parts": [{"text": "This folder holds a project."}]}
+        asked = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        choosing = b"application/json" in asked  # the model router's question wants JSON
+        text = '{"reasoning": "a plain task", "model_choice": "flash"}' if choosing else "A project."
+        content = {"role": "model", "parts": [{"text": text}]}
         answer = json.dumps({"candidates": [{"content": content, "finishReason": "STOP"}]})
         streamed = "streamGenerateContent" in self.path
         self.send_response(200)
