@@ -1,7 +1,8 @@
 """When a long command reports how far it is, and in which words.
 
 On a terminal a line follows everything that happens. A log gets a line every ten seconds or every
-twentieth of the work, whichever comes first, and at most one a second.
+twentieth of the work, whichever comes first: none in the first ten seconds, so that a short run's
+log stays short, and at most one a second.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ EVERY_S: Final = 10.0
 _SHARE: Final = 0.05
 """Part of the work after which it gets one, however soon."""
 _LEAST_S: Final = 1.0
-"""Seconds between two lines: a short run needs none."""
+"""Seconds between two lines."""
 _UNITS: Final = {"h": 3600, "m": 60, "s": 1}
 
 
@@ -44,6 +45,8 @@ class Pace:
             share: The part of the work that is done, from 0 to 1.
         """
         now = self._clock()
+        if now - self._begun < EVERY_S:
+            return False
         quiet_s = now - self._last
         # Of the last case the report says more.
         far = share - self._share + 1e-9 >= _SHARE and quiet_s >= _LEAST_S and share < 1

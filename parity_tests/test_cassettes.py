@@ -19,6 +19,7 @@ FAMILIES = {"text", "tools", "finish", "invalid_stream", "errors", "abort", "lim
 
 @pytest.mark.sampled(30)
 @pytest.mark.parametrize("file", cassette_files(variants=True), ids=lambda file: file.name)
+@pytest.mark.sampled(40)
 def test_both_runtimes_agree(file: CassetteFile) -> None:
     loaded = load_found(file)
     assert isinstance(loaded, Cassette)

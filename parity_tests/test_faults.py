@@ -42,7 +42,7 @@ def test_each_class_has_one_here() -> None:
 
 
 @pytest.mark.parametrize("name", CHOSEN)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(11)
 def test_the_cassettes_of_its_class_find_it_by_a_channel(name: str, kept: Path) -> None:
     families = FAMILIES[faults()[name].behaviour]
     files = tuple(

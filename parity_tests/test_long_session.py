@@ -134,6 +134,7 @@ def test_they_record_its_first_half_alike() -> None:
 
 @pytest.mark.parametrize(("first", "second"), ORDERS)
 @pytest.mark.contract("P-166")
+@pytest.mark.sampled(3)
 def test_whoever_resumes_ends_where_legacy_alone_does(first: str, second: str) -> None:
     assert_the_same(resumed("legacy", "legacy"), resumed(first, second))
 
@@ -190,6 +191,7 @@ def test_its_recording_is_resumed_as_it_would_do_it(second: str) -> None:
 
 
 @needs_core
+@pytest.mark.slow
 def test_it_resumes_our_recording_as_we_do() -> None:
     assert differences_from_core(resumed("legacy", "upstream"), resumed("legacy", "legacy")) == []
 

@@ -50,6 +50,7 @@ def judge() -> ModuleType:
 
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
 @pytest.mark.parametrize("name", names())
+@pytest.mark.sampled(3)
 def test_every_level_agrees_with_the_published_core(
     judge: ModuleType, name: str, runtime: str
 ) -> None:

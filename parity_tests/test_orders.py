@@ -60,6 +60,7 @@ FAMILIES = sorted({file.name.partition("/")[0] for file in PHASE_B})
 @pytest.mark.contract("P-185")
 @pytest.mark.parametrize("every", [4, pytest.param(1, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.sampled(8)
 def test_phase_b_is_clean_in_every_completion_order(family: str, every: int) -> None:
     files = [file for file in PHASE_B if file.name.startswith(f"{family}/")][::every]
     assert files

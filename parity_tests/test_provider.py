@@ -94,7 +94,7 @@ def test_the_goldens_contain_what_the_api_objects_to() -> None:
 
 @needs_goldens
 @pytest.mark.parametrize("name", goldens())
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(20)
 def test_exactly_what_the_goldens_contain_is_inherited(name: str) -> None:
     one = load_cassette(ORACLE / "cassettes" / f"{name}.yaml", ORACLE / "cassettes")
     legacy, adk = run_cassette(one, "legacy"), run_cassette(one, "adk")

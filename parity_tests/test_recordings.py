@@ -28,6 +28,7 @@ def files() -> list[Path]:
 
 
 @pytest.mark.parametrize("file", files(), ids=lambda file: file.stem)
+@pytest.mark.sampled(4)
 def test_a_recorded_conversation_ends_alike_in_both_runtimes(file: Path) -> None:
     imported = import_responses(file)
     path = Path("/imported") / f"{imported.name}.yaml"

@@ -59,7 +59,7 @@ def judge() -> ModuleType:
 
 @needs_goldens
 @pytest.mark.parametrize("name", goldens())
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(20)
 def test_every_level_is_as_it_was_seen_before(judge: ModuleType, name: str) -> None:
     golden: dict[str, Any] = json.loads((ORACLE / "golden" / f"{name}.json").read_text())
     seen = run_cassette(load_cassette(ROOT / f"{name}.yaml", ROOT), "upstream")
@@ -87,5 +87,6 @@ def promises() -> Iterator[Any]:
 
 
 @pytest.mark.parametrize(("promise", "more"), list(promises()))
+@pytest.mark.sampled(4)
 def test_it_keeps_the_contract(promise: Callable[..., None], more: dict[str, Any]) -> None:
     promise("upstream", **more)

@@ -39,9 +39,9 @@ class Reordered:
     control: tuple[str, ...]
     candidate: tuple[str, ...]
     at: str = ""
-    """Path of the content that holds them; empty for results that the client is told of."""
+    """Path of the content that holds them; empty for results that reach the client as events."""
     by_id: bool = False
-    """Known by the calls' ids alone, as nothing else tells the results apart."""
+    """Known by the calls' ids alone: the results differ in nothing else."""
 
     @property
     def count(self) -> int:
@@ -126,7 +126,7 @@ def _word(result: dict[str, Any]) -> str:
 
 
 def _told_in_order(evidence: Evidence) -> Reordered | None:
-    """Results that the client is told of at other points."""
+    """Results that reach the client as events at other points."""
     moved = [found for found in evidence.of(ChannelName.EVENTS) if found.kind is Kind.ORDER]
     if evidence.first.kind is not Kind.ORDER or any(f.sort != "tool_response" for f in moved):
         return None
@@ -148,7 +148,7 @@ def _told_in_order(evidence: Evidence) -> Reordered | None:
 
 
 def _told_word(moment: Moment) -> str:
-    """A told result: what it is of, where that was kept; else how it was told."""
+    """A result of an event: its call, where that was kept; else its text."""
     display = (moment.fields or {}).get("display")
     about = display.get("description") if isinstance(display, dict) else None
     if isinstance(about, str) and about and moment.fields is not None:
@@ -157,7 +157,7 @@ def _told_word(moment: Moment) -> str:
 
 
 def _told_by_id(evidence: Evidence) -> Reordered | None:
-    """Results that are told alike but for the calls that they are said to be of."""
+    """Results that are alike but for the calls that they name."""
     found = list(evidence.of(ChannelName.EVENTS))
     if any(each.sort != "tool_response" or each.path != "requestId" for each in found):
         return None

@@ -42,7 +42,7 @@ class Seam(StrEnum):
     """How streams begin and end, limits, abort."""
     LOOPS = "loop detection"
     SUBAGENTS = "child agents"
-    """How an agent that a call starts is run, and what it tells of its work."""
+    """How an agent that a call starts is run, and how it reports its work."""
     UNKNOWN = "unknown"
     """It cannot be said from what was observed."""
 

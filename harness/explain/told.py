@@ -172,7 +172,7 @@ def _sides(evidence: Evidence, control: str, candidate: str) -> Iterator[str]:
 def _ordered(order: Reordered, control: str, candidate: str) -> Iterator[str]:
     """The same results, side by side."""
     where = f"At {order.at}{_turn_at(order.at)} " if order.at else ""
-    how = " (ids of the calls: nothing else tells these results apart)" if order.by_id else ""
+    how = " (ids of the calls: these results differ in nothing else)" if order.by_id else ""
     yield f"{where}{control} has: {order.listed(0)}{how}.".strip()
     yield f"{candidate} has: {order.listed(1)}."
 

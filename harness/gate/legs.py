@@ -212,7 +212,7 @@ def _incomplete(scope: Scope, leg: LegSeen) -> Iterator[Reason]:
 
 
 def _completed(scope: Scope, leg: LegSeen) -> str | Measurement:
-    """What makes a leg whole of which a part is there."""
+    """What completes a leg that was run in part."""
     record = leg.run.record
     anew = scope.leg_measurement(leg.rule)
     if record.header.shard or not leg.cut_off:

@@ -141,7 +141,7 @@ class Reason(Value):
     measure: Measurement | None = None
     """What would settle it; `None` where no measurement does."""
     leaves_open: tuple[str, ...] = Field(default=(), strict=False)
-    """The conditions of which nothing is known because of it, by what they are about."""
+    """The conditions that cannot be judged because of it, by what they are about."""
 
     @property
     def answer(self) -> Answer:

@@ -156,7 +156,7 @@ class Observation:
     order: Sequence[tuple[str, int, int]] = field(default=(), compare=False)
     """How channels interleave: `(channel, index, events before)` in the order in which things
     happened, of requests, retries, side events (which follow the retries in their channel) and
-    tool calls (by the last of their states). Nothing compares it; empty where nobody knows."""
+    tool calls (by the last of their states). Nothing compares it; empty where it is not known."""
     times: Mapping[tuple[str, int], int] = field(default_factory=dict, compare=False)
     """Channel and index of an item to the virtual milliseconds from the run's begin until it
     happened: of events and of all that `order` has. Nothing compares it, no document keeps it."""

@@ -170,7 +170,7 @@ class Witness:
             case ApprovalModeChanged(mode=mode):
                 self.side({"event": "approval-mode-changed", "mode": str(mode)})
             case UserFeedback() | AgentsDiscovered() | AgentsRefreshed() | Logged():
-                pass  # words for people and for the log, not compared
+                pass  # texts for the screen and the log, which are not compared
 
     @property
     def tool_states(self) -> dict[str, list[str]]:

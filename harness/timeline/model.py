@@ -59,7 +59,7 @@ class Moment:
 
     at_ms: int | None = None
     """The virtual milliseconds from the run's begin until it happened; `None` for what is looked
-    at when the run is over, and where nobody knows."""
+    at when the run is over, and where that is not known."""
 
     def to_json(self) -> list[Any]:
         """As kept."""

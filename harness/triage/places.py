@@ -137,7 +137,7 @@ def places_of(seam: Seam, control: str, candidate: str) -> tuple[str, ...]:
     runtime = _engine(candidate)
     if runtime in _OWN:
         own = tuple(f"runtimes/{runtime}/{name}" for name in _OWN[runtime][seam])
-    else:  # a runtime whose files nobody here knows
+    else:  # a runtime whose files are not known here
         own = (f"runtimes/{runtime}",)
     shared = _SHARED[seam]
     if _OURS.issuperset(base_names(control) | base_names(candidate)):

@@ -55,6 +55,7 @@ def killed(base: list[str], runs: int, jobs: list[int]) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 def test_runs_killed_anywhere_lose_nothing_and_leave_nobody(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus", **CASES)
     (tmp_path / "start.py").write_text(START)

@@ -86,7 +86,9 @@ class _Api(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         asked = self.rfile.read(int(self.headers.get("Content-Length", 0)))
         choosing = b"application/json" in asked  # the model router's question wants JSON
-        text = '{"reasoning": "a plain task", "model_choice": "flash"}' if choosing else "A project."
+        text = (
+            '{"reasoning": "a plain task", "model_choice": "flash"}' if choosing else "A project."
+        )
         content = {"role": "model", "parts": [{"text": text}]}
         answer = json.dumps({"candidates": [{"content": content, "finishReason": "STOP"}]})
         streamed = "streamGenerateContent" in self.path
@@ -151,7 +153,9 @@ def runs_here(command: Command) -> bool:
     return command.text != INSTALL and "nox -s tests" not in command.text
 
 
-@pytest.mark.parametrize("page", PAGES)
+# With each change README's; `test_commands.py` reads the commands of the others.
+@pytest.mark.sampled(len(PAGES))
+@pytest.mark.parametrize("page", sorted(PAGES, key="README.md".__ne__))
 def test_the_quick_blocks_work_as_written(
     page: str, checkout: Path, installed: Path, api: str, tmp_path: Path
 ) -> None:

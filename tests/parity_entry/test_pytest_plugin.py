@@ -123,6 +123,7 @@ def namesake(project: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> pytes
 
 @pytest.mark.skipif(not INSTALLED, reason="pytest finds the plugin of an installed project")
 @pytest.mark.parametrize("how", ["prepend", "module", "pythonpath", "PYTHONPATH", "workers"])
+@pytest.mark.sampled(5)
 def test_a_project_with_packages_of_our_names_works(
     how: str, namesake: pytest.Pytester, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -180,6 +181,7 @@ def waivers(most: int) -> str:
     )
 
 
+@pytest.mark.slow
 def test_waivers_are_counted_over_the_whole_session(project: pytest.Pytester) -> None:
     change_the_judging_process(project, BROKEN)
     project.makefile(".toml", accepted=waivers(2))
@@ -220,6 +222,7 @@ def test_what_cannot_be_told_fails_with_its_own_word(project: pytest.Pytester) -
     )
 
 
+@pytest.mark.slow
 def test_the_same_options_stand_in_the_configuration(project: pytest.Pytester) -> None:
     project.makeini(
         "[pytest]\nasyncio_default_fixture_loop_scope = function\nparity = true\n"
@@ -261,6 +264,7 @@ def test_workers_of_xdist_hand_their_results_over(project: pytest.Pytester) -> N
         (["--parity-journal", "test_own.py/x"], "*cannot be written*"),
     ],
 )
+@pytest.mark.sampled(7)
 def test_wrong_options_are_told_before_anything_runs(
     project: pytest.Pytester, words: list[str], message: str
 ) -> None:
@@ -271,6 +275,7 @@ def test_wrong_options_are_told_before_anything_runs(
     result.stderr.no_fnmatch_line("*Traceback*")
 
 
+@pytest.mark.slow
 def test_a_file_that_is_named_is_a_cassette_whatever_it_looks_like(
     project: pytest.Pytester,
 ) -> None:
@@ -290,6 +295,7 @@ def test_a_runtime_whose_import_is_broken_is_one_sentence(project: pytest.Pytest
     result.stderr.no_fnmatch_line("*Traceback*")
 
 
+@pytest.mark.slow
 def test_a_runtime_of_a_wrong_shape_fails_each_case_with_one_sentence(
     project: pytest.Pytester,
 ) -> None:

@@ -71,6 +71,7 @@ def check(names: list[str], code: int, seen: dict[str, str], printed: str) -> No
 
 
 @pytest.mark.timeout(600)
+@pytest.mark.slow
 def test_a_sample_of_bombs_ends_within_small_limits(tmp_path: Path) -> None:
     check(SAMPLE, *verdicts(tmp_path, SAMPLE, "--limits", "cpu=4,wall=60,memory=600"))
 

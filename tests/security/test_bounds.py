@@ -363,6 +363,7 @@ def test_the_lines_of_an_edit_are_found_without_overlaps():
     assert (made.text, made.occurrences) == ("  x\n  x\na", 2)
 
 
+@pytest.mark.slow
 def test_texts_with_little_in_common_are_compared_in_bounded_time():
     old = "".join(f"{number * 7919 % 3}\n" for number in range(20_000))
     new = "".join(f"{number * number % 11 % 4}\n" for number in range(20_000))

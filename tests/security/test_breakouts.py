@@ -135,7 +135,7 @@ def test_there_are_enough_attempts() -> None:
 
 @pytest.mark.parametrize("runtime", RUNTIMES)
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(15)
 def test_no_attempt_gets_out(name: str, runtime: str, witness: Witness) -> None:
     seen = tried(breakouts(witness.target)[name], runtime, witness)
 

@@ -109,6 +109,7 @@ async def test_a_key_is_not_sent_without_encryption(url: str) -> None:
 
 
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
+@pytest.mark.sampled(2)
 async def test_a_run_of_either_runtime_keeps_its_key_and_prompt(
     runtime: str, tmp_path: Path
 ) -> None:

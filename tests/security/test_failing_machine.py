@@ -65,6 +65,7 @@ def ended(journal: Path) -> bool:
 
 @needs_full
 @pytest.mark.parametrize("words", [_LIST, "check", "--help", "--version", "run --help"])
+@pytest.mark.sampled(3)
 def test_full_output_is_one_sentence_and_not_a_divergence(words, tmp_path):
     done = shell(f"parity {words} > /dev/full", tmp_path)
     assert (done.returncode, one_sentence(done.stderr)) == (2, True), done.stderr
@@ -79,6 +80,7 @@ def test_a_run_whose_output_is_full_still_completes_its_journal(tmp_path):
     assert json.loads((tmp_path / "run.json").read_text("utf-8"))["verdict"] == "parity"
 
 
+@pytest.mark.slow
 def test_a_run_whose_reader_leaves_ends_like_other_tools_and_completes_its_journal(tmp_path):
     done = shell(f"parity {_FEW} --journal run.jsonl | head -c 1", tmp_path)
     assert done.stdout
@@ -99,6 +101,7 @@ def test_a_reader_that_is_gone_from_the_start_ends_the_command_quietly(words, tm
 
 
 @pytest.mark.parametrize("words", [_LIST, _FEW])
+@pytest.mark.sampled(2)
 def test_closed_output_is_one_sentence(words, tmp_path):
     done = shell(f"parity {words} >&-", tmp_path)
     assert (done.returncode, one_sentence(done.stderr)) == (2, True), done.stderr
@@ -114,6 +117,7 @@ def test_the_verdict_does_not_need_the_other_streams(closed, tmp_path):
     assert ended(tmp_path / "run.jsonl")
 
 
+@pytest.mark.slow
 def test_no_stream_at_all_leaves_files_alone(tmp_path):
     """A file that is opened where a closed stream was must not receive what is printed."""
     done = shell(f"parity {_FEW} --journal run.jsonl 0<&- 1>&- 2>&-", tmp_path)
@@ -124,6 +128,7 @@ def test_no_stream_at_all_leaves_files_alone(tmp_path):
 
 
 @needs_full
+@pytest.mark.slow
 def test_errors_that_cannot_be_written_change_no_verdict(tmp_path):
     done = shell(f"parity {_FEW} 2> /dev/full", tmp_path)
     assert done.returncode == 0
@@ -147,6 +152,7 @@ _ANSWER = {
 
 @needs_full
 @pytest.mark.parametrize("form", ["text", "json", "stream-json"])
+@pytest.mark.sampled(3)
 def test_an_agent_whose_output_is_full_stops(form, tmp_path):
     (tmp_path / "answers.jsonl").write_text(json.dumps(_ANSWER))
     fixed = f"agent -p hi -m gemini-2.5-flash --fake-responses answers.jsonl -o {form}"
@@ -290,6 +296,7 @@ def test_no_run_is_journalled_over_something_else(kind, words, tmp_path):
     assert _content(tmp_path) == before
 
 
+@pytest.mark.slow
 def test_no_journals_are_merged_over_something_else(tmp_path):
     shell(f"parity {_FEW} --journal there.jsonl", tmp_path)
     (tmp_path / "notes.txt").write_text("my notes\n")

@@ -53,6 +53,7 @@ TOO_LARGE = f"The model cannot be asked: the answer is larger than {ANSWER_BYTES
 
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("kind", BOMBS)
+@pytest.mark.sampled(4)
 async def test_a_bomb_for_the_model_ends_at_the_bound(kind: str, status: int) -> None:
     coding, body = BOMBS[kind]
     answer = Answer(body, status, {**JSON, "content-encoding": coding})

@@ -119,7 +119,7 @@ def test_where_pieces_cannot_be_masked_nothing_is_written(
     assert SECRET[:HALF] not in ran.stderr
     assert SECRET[HALF:] not in ran.stderr
     assert "Traceback" not in ran.output
-    assert list((ws.parent / "tapes").iterdir()) == []
+    assert not (ws.parent / "tapes").exists()
 
 
 def test_pieces_in_requests_count_as_well(record: Record, ws: Path) -> None:
@@ -130,7 +130,7 @@ def test_pieces_in_requests_count_as_well(record: Record, ws: Path) -> None:
 
     assert ran.exit_code == 2
     assert "holds pieces of the value of DEPLOY_TOKEN" in ran.stderr
-    assert list((ws.parent / "tapes").iterdir()) == []
+    assert not (ws.parent / "tapes").exists()
 
 
 def test_a_refusal_leaves_the_cassette_that_was_there(record: Record, ws: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_file_that_cannot_be_written_takes_the_other_with_it(
 
     assert ran.exit_code == 2
     assert "cannot be written: No space left on device" in ran.stderr
-    assert list((ws.parent / "tapes").iterdir()) == []
+    assert not (ws.parent / "tapes").exists()
 
 
 @pytest.fixture

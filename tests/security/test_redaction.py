@@ -212,7 +212,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(20)
 def test_a_text_made_to_be_slow_is_read_in_proportion_to_its_length(name: str) -> None:
     piece = HOSTILE[name]
     text = (piece * (500_000 // len(piece) + 1))[:500_000]

@@ -35,7 +35,7 @@ def revoked(signed: Attacked) -> Attacked:
 
 
 @pytest.mark.parametrize("name", ATTACKS)
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(20)
 def test_a_committed_revocation_cannot_be_undone_without_a_key(
     revoked: Attacked, name: str
 ) -> None:

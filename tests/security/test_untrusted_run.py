@@ -56,6 +56,7 @@ HARMLESS = {"cassette": 1, "name": "breakout/harmless", "model": [{"text": "done
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.sampled(2)
 def test_no_process_of_a_run_starts_or_connects(jobs: str, tmp_path: Path) -> None:
     canary = tmp_path / "elsewhere" / "canary.txt"
     canary.parent.mkdir()

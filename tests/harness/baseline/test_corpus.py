@@ -37,6 +37,7 @@ def test_a_dozen_cassettes_are_tried() -> None:
 
 
 @pytest.mark.parametrize("file", CHOSEN, ids=[file.name for file in CHOSEN])
+@pytest.mark.sampled(6)
 def test_a_baseline_is_parity_with_a_fresh_run(file: CassetteFile) -> None:
     text = baseline_text(Baseline.of(observed(file), file.name, DIGEST))
     stored = parse_baseline(text, Path("b.json"), file.name)

@@ -277,6 +277,7 @@ def test_a_malformed_file_is_told_by_file_key_and_mend(
     assert caught.value.exit_code == 2
 
 
+@pytest.mark.slow
 def test_no_wrong_value_anywhere_in_a_file_breaks_the_comparison() -> None:
     whole = document()
     fresh = made().observation

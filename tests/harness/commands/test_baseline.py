@@ -65,6 +65,7 @@ def test_the_last_line_says_how_many_and_where(tmp_path: Path, corpus: Path) -> 
     assert last == f"written: 3 baselines of legacy in {tmp_path / 'o'}"
 
 
+@pytest.mark.slow
 def test_two_workers_write_what_one_writes(tmp_path: Path) -> None:
     cassettes = [CORPUS / "text", CORPUS / "finish"]
     for jobs in (1, 2):
@@ -76,6 +77,7 @@ def test_two_workers_write_what_one_writes(tmp_path: Path) -> None:
     assert len(files(tmp_path / "1")) > 20
 
 
+@pytest.mark.slow
 def test_a_baseline_of_legacy_is_parity_with_legacy_and_with_adk(tmp_path: Path) -> None:
     paths = [CORPUS / "http", CORPUS / "finish", CORPUS / "invalid_stream"]
     arguments = ("baseline", *paths, "--runtime", "legacy", "--out", tmp_path)

@@ -229,6 +229,7 @@ def test_waived_differences_are_not_red(
     assert "--bad HEAD is green" in bisect("--good", project.commits[0]).stderr
 
 
+@pytest.mark.slow
 def test_a_revision_that_takes_too_long_is_skipped_and_its_child_ended(
     project: Project, bisect: Callable[..., Result]
 ) -> None:
@@ -361,6 +362,7 @@ def test_an_edit_of_the_same_size_within_a_second_is_not_taken_for_the_old_code(
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.sampled(2)
 def test_an_interrupted_search_leaves_nothing_behind(
     project: Project, cassette: Path, tmp_path: Path, number: signal.Signals
 ) -> None:

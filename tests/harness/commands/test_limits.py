@@ -44,6 +44,7 @@ def test_limits_that_cannot_be_read_are_wrong_usage(
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda words: words[0])
+@pytest.mark.sampled(6)
 def test_every_command_that_runs_cases_holds_them_to_the_limits(
     command: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

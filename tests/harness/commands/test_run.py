@@ -364,6 +364,7 @@ def test_ctrl_c_ends_the_workers_and_what_they_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("everybody", [False, True])
+@pytest.mark.sampled(2)
 def test_a_termination_ends_the_workers_and_what_they_do(tmp_path: Path, everybody: bool) -> None:
     with waiting_run(tmp_path) as (process, meeting):
         (os.killpg if everybody else os.kill)(process.pid, signal.SIGTERM)
@@ -375,6 +376,7 @@ def test_a_termination_ends_the_workers_and_what_they_do(tmp_path: Path, everybo
     assert meeting.with_suffix(".unwound").exists()
 
 
+@pytest.mark.slow
 def test_workers_end_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     with waiting_run(tmp_path) as (process, _):
         process.kill()

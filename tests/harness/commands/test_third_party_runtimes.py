@@ -41,6 +41,7 @@ def parity(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
         ["agent", "--runtime", "mine", "-p", "x"],
     ],
 )
+@pytest.mark.sampled(6)
 def test_a_broken_import_is_one_sentence(words: list[str], tmp_path: Path) -> None:
     done = parity(install(tmp_path, BROKEN), *words)
 
@@ -70,6 +71,7 @@ def test_the_traceback_is_there_with_debug(tmp_path: Path) -> None:
         ["generate", "--candidate", "mine", "--search"],
     ],
 )
+@pytest.mark.sampled(5)
 def test_a_wrong_shape_that_shows_in_a_worker_ends_the_run(
     words: list[str], tmp_path: Path
 ) -> None:
@@ -91,6 +93,7 @@ def test_what_does_not_need_it_goes_on(tmp_path: Path) -> None:
     assert (listed.returncode, listed.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_what_it_says_that_it_cannot_do_is_not_drawn(tmp_path: Path) -> None:
     traits = "from runtimes.contract import RuntimeTraits\nTRAITS = RuntimeTraits(features={})\n"
     folder = install(tmp_path, GOOD + traits.format("frozenset({'interactive'})"))
@@ -104,6 +107,7 @@ def test_what_it_says_that_it_cannot_do_is_not_drawn(tmp_path: Path) -> None:
     assert "undecided" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_runtime_that_works_is_judged(tmp_path: Path) -> None:
     done = parity(
         install(tmp_path, GOOD), "run", *CASES, "--candidate", "mine", "--no-keep", "-n", "2"

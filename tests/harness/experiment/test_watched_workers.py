@@ -38,6 +38,7 @@ def start(folder: Path, *words: str) -> subprocess.Popen[str]:
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
+@pytest.mark.sampled(2)
 def test_what_a_worker_logs_is_shown_with_debug(tmp_path: Path, jobs: str) -> None:
     corpus = write_corpus(tmp_path / "corpus", a__1="crashes", a__2="plain")
 
@@ -49,7 +50,7 @@ def test_what_a_worker_logs_is_shown_with_debug(tmp_path: Path, jobs: str) -> No
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGKILL])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_no_worker_outlives_a_parent_that_is_ended_and_none_prints_a_traceback(
     tmp_path: Path, number: signal.Signals, jobs: str
 ) -> None:

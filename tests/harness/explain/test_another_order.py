@@ -37,7 +37,7 @@ def asked(runtime: str, results: Sequence[Result]) -> Observation:
 
 
 def told_of(runtime: str, results: Sequence[Result]) -> Observation:
-    """A run that tells the client of these results."""
+    """A run that emits these results."""
     seen = observation(runtime)
     before, after = list(seen.events[:2]), list(seen.events[3:])
     events = [
@@ -100,7 +100,7 @@ def test_results_that_only_their_ids_tell_apart_are_known_by_them() -> None:
     made = compared(asked("legacy", [one, other]), asked("adk", [other, one]))
 
     assert "the same 2 results of calls in another order" in made.sentences[0]
-    assert "legacy has: c0, c1 (ids of the calls: nothing else tells" in made.sentences[2]
+    assert "legacy has: c0, c1 (ids of the calls: these results differ" in made.sentences[2]
 
 
 @pytest.mark.parametrize("order", [(1, 0, 2), (2, 1, 0), (1, 2, 0)])

@@ -74,6 +74,7 @@ def replayed(file: Path) -> Result:
 
 
 @RUNTIMES
+@pytest.mark.sampled(2)
 def test_a_run_with_a_tool_call_a_retry_and_an_answer_replays_as_parity(
     record: Record, ws: Path, runtime: str
 ) -> None:
@@ -340,6 +341,7 @@ def test_a_workspace_too_large_is_refused_before_anything_runs(record: Record, w
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals as POSIX has them")
 @RUNTIMES
+@pytest.mark.sampled(2)
 def test_what_was_recorded_before_ctrl_c_is_written_and_replays(ws: Path, runtime: str) -> None:
     (ws / "a.txt").write_text("one\n")
     hangs = {"stream": [chunk({"text": "I begin"}), chunk({"text": " and"})]}

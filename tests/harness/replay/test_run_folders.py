@@ -24,6 +24,7 @@ with run_folder() as folder:
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The machine's temporary folder, of this test alone."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
     return tmp_path
 
 

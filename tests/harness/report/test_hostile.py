@@ -152,6 +152,7 @@ def written() -> dict[str, str]:
 
 
 @pytest.mark.parametrize("writer", WRITERS)
+@pytest.mark.sampled(7)
 def test_a_hostile_report_is_shown_and_never_executed(writer: str, written: dict[str, str]) -> None:
     _, check = WRITERS[writer]
 
@@ -162,7 +163,7 @@ def test_a_hostile_report_is_shown_and_never_executed(writer: str, written: dict
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(9)
 def test_a_report_is_the_same_every_time(writer: str, written: dict[str, str]) -> None:
     write, _ = WRITERS[writer]
 
@@ -181,6 +182,7 @@ def test_a_summary_that_would_be_too_long_says_what_is_left_out(
     check_summary(text)
 
 
+@pytest.mark.slow
 def test_a_journal_gives_hostile_results_back_as_they_were(tmp_path: Path) -> None:
     class Lines(JsonLines):
         def write(self, case: CaseResult) -> None:

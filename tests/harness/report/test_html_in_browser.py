@@ -293,6 +293,7 @@ def test_markup_that_got_into_the_page_all_the_same_would_not_run(
 
 
 @pytest.mark.parametrize("width", [360, 420, 768, 1280])
+@pytest.mark.sampled(4)
 def test_the_page_never_scrolls_sideways(page: Page, width: int) -> None:
     page.cdp(
         "Emulation.setDeviceMetricsOverride",

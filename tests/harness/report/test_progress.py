@@ -40,12 +40,13 @@ def test_a_log_gets_a_line_every_ten_seconds() -> None:
 def test_a_log_gets_a_line_every_twentieth_where_that_comes_first() -> None:
     found = lines(100, 1.0)
 
-    assert len(found) == 19, "after the last case comes the report"
-    assert found[0] == "5 of 100 cases (5%) after 5s, about 1m35s left"
+    assert len(found) == 18, "after the last case comes the report"
+    assert found[0] == "10 of 100 cases (10%) after 10s, about 1m30s left"
+    assert found[1] == "15 of 100 cases (15%) after 15s, about 1m25s left"
 
 
 def test_a_short_run_needs_no_line() -> None:
-    assert lines(5, 0.1) == []
+    assert lines(9, 1.0) == []
 
 
 def test_a_case_that_takes_long_does_not_silence_the_log() -> None:

@@ -112,6 +112,7 @@ def test_it_holds_as_it_was_signed(tree: Tree) -> None:
         ("services/clock.py", '"""', '""" ', None),
     ],
 )
+@pytest.mark.sampled(3)
 def test_what_is_changed_is_named(
     tree: Tree, file: str, old: str, new: str, says: str | None
 ) -> None:
@@ -145,6 +146,7 @@ def test_changed_gates_are_named_and_say_no_longer_who_may_sign(tree: Tree) -> N
         (b"@", "is not as it was signed: a signature must have"),
     ],
 )
+@pytest.mark.sampled(2)
 def test_a_byte_of_the_record_is_named_once(tree: Tree, put: bytes, says: str) -> None:
     record = tree.root / "signoffs" / "0001-A-pull_request.json"
     raw = record.read_bytes()

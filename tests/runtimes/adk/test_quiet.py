@@ -6,6 +6,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -28,6 +30,7 @@ def test_importing_the_package_does_not_import_adk():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.slow
 def test_opening_and_failing_writes_nothing_to_stderr():
     done = python(
         """

@@ -42,6 +42,7 @@ def started(seen: Observation) -> list[str]:
         "PreCompress",
     ],
 )
+@pytest.mark.sampled(8)
 def test_a_hook_that_hangs_is_ended_with_its_group_and_the_run_goes_on(
     stage: Stage, event: str
 ) -> None:
@@ -164,6 +165,7 @@ def test_nobody_is_waited_for_who_keeps_a_hooks_pipes(stage: Stage) -> None:
     assert all(map(ends, started(seen)))
 
 
+@pytest.mark.sampled(2)
 def test_nobody_is_waited_for_who_left_the_group(stage: Stage) -> None:
     command = "setsid sh -c 'echo $$ > pids; exec sleep 1000' & while [ ! -s pids ]; do :; done"
 

@@ -55,6 +55,7 @@ def test_the_stand_in_plays_a_whole_session(monkeypatch: pytest.MonkeyPatch) -> 
         ("refuses_an_agent", "the core refused what it never should: agent: I will not"),
     ],
 )
+@pytest.mark.sampled(4)
 def test_a_broken_driver_is_a_replay_failure(
     monkeypatch: pytest.MonkeyPatch, behaviour: str, problem: str
 ) -> None:

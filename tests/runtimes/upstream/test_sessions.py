@@ -99,6 +99,7 @@ def test_a_wait_takes_as_long_as_was_asked_for() -> None:
     assert ms(seen, -1) == 5500 + 2 * ASKING_MS
 
 
+@pytest.mark.slow
 def test_a_prompt_of_a_megabyte_comes_through_whole() -> None:
     text = "".join(f"line {n} \N{SNOWMAN}\n" for n in range(80_000))
     seen = run(script=[{"send": text}], model=[{"text": text[::-1]}])

@@ -191,6 +191,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("piece", HOSTILE.values(), ids=HOSTILE)
+@pytest.mark.sampled(17)
 def test_a_text_made_to_be_slow_is_read_in_the_time_that_reading_takes(piece: str) -> None:
     text = piece * (500_000 // len(piece))
 

@@ -24,8 +24,10 @@ def test_exact_matches_keep_the_final_newline_as_it_was(text, old, new, after):
 
 
 def test_several_exact_matches_are_counted_and_left_alone():
-    assert replaced("a a", "a", "b") == Replacement(text="a a", occurrences=2)
-    assert replaced("a a", "a", "b", multiple=True) == Replacement(text="b b", occurrences=2)
+    assert replaced("a a", "a", "b") == Replacement(text="a a", occurrences=2, strategy="exact")
+    assert replaced("a a", "a", "b", multiple=True) == Replacement(
+        text="b b", occurrences=2, strategy="exact"
+    )
 
 
 def test_trimmed_lines_match_and_the_new_lines_take_the_old_indentation():
@@ -36,7 +38,7 @@ def test_trimmed_lines_match_and_the_new_lines_take_the_old_indentation():
 
 def test_tokens_match_across_white_space():
     found = replaced("  call( a,b )\nrest\n", "call(a,b)", "call(c)")
-    assert found == Replacement(text="  call(c)\nrest\n", occurrences=1)
+    assert found == Replacement(text="  call(c)\nrest\n", occurrences=1, strategy="regex")
 
 
 def test_one_of_several_token_matches_is_replaced_unless_all_are_wanted():
@@ -50,7 +52,10 @@ def test_similar_lines_match_up_to_a_tenth():
     text = "first line here\nthe quick brown fox\nlast line here\n"
     found = replaced(text, "the quik brown fox", "THE FOX")
     assert found == Replacement(
-        text="first line here\nTHE FOX\nlast line here\n", occurrences=1, ranges=((2, 2),)
+        text="first line here\nTHE FOX\nlast line here\n",
+        occurrences=1,
+        ranges=((2, 2),),
+        strategy="fuzzy",
     )
     assert replaced(text, "the quikc brwon fxo", "x").occurrences == 0
 

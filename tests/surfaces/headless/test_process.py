@@ -31,6 +31,7 @@ def start(folders: Path, *options: str) -> subprocess.Popen[str]:
 @pytest.mark.parametrize(
     ("number", "code", "last"), [(signal.SIGINT, 130, "result"), (signal.SIGTERM, 0, "tool_use")]
 )
+@pytest.mark.sampled(4)
 def test_a_signal_ends_the_run_and_what_its_tools_started(
     folders: Path, runtime: str, number: signal.Signals, code: int, last: str
 ) -> None:

@@ -1,5 +1,7 @@
 from contextlib import suppress
 
+import pytest
+
 from harness.scenarios.drawing import DrawnScenario, block_seed, draw_block
 from harness.scenarios.profiles import PROFILES
 from harness.scenarios.shrinking import shrink
@@ -62,6 +64,7 @@ def test_numbers_that_show_nothing_are_given_up() -> None:
     assert len(seen) == 1
 
 
+@pytest.mark.slow
 def test_drawn_numbers_come_before_the_passes() -> None:
     scenario = drawn()
     stages: list[str] = []

@@ -75,6 +75,7 @@ def theirs(server: Server) -> list[str]:
 
 @needs_core
 @on_virtual_time
+@pytest.mark.slow
 async def test_every_call_is_answered_and_shown_as_the_core_does(
     server: Server, opened: Open, theirs: list[str]
 ) -> None:
