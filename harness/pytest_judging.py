@@ -24,9 +24,9 @@ from harness.experiment.pool import WorkerDied, on_demand, process_workers
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import load_waivers, settle
 from harness.report.journal import Journal
+from harness.report.leads import with_past
 from harness.report.model import RunReport
 from harness.report.settled import reproducing_options, settled_report
-from harness.report.since import with_changes
 from harness.report.words import headline, reasons, untrusted
 from harness.sides import baseline_folder
 from harness.triage.blame import blame
@@ -187,7 +187,7 @@ def session_report(
         files={file.name: str(file.path) for file in files},
         options=reproducing_options(header, plan.waivers_file),
     )
-    return with_changes(report, inventory, waivers)
+    return with_past(report, inventory, waivers)
 
 
 def session_lines(report: RunReport) -> list[str]:
