@@ -10,6 +10,7 @@ from harness.cassette.find import CassetteFile
 from harness.detection.catalogue_at import CatalogueAt
 from harness.detection.families import own_first
 from harness.detection.finding import CaseOutcome, Found, look
+from harness.detection.found_before import first_of_all
 from harness.detection.good import CorpusCase, leg_of
 from harness.detection.reach import Wrapped, all_targets, wrapped_by
 from harness.errors import HarnessError
@@ -76,11 +77,14 @@ class Measured:
 
 
 def measure(task: CorpusTask) -> Measured:
-    """Look for the fault, the cassettes of its own class first, up to the first finding."""
+    """Look for the fault up to the first finding.
+
+    What found it in an earlier measurement comes first, then the cassettes of its own class.
+    """
     fault = task.catalogue.faults()[task.fault]
     wrapped = wrapped_by(fault)
     done = Measured(fault=fault.name)
-    for file in own_first(task.files, fault.behaviour):
+    for file in first_of_all(fault.name, own_first(task.files, fault.behaviour)):
         done.note(file.name, _case(task, fault, wrapped, file, done.met + 1))
         if done.found is not None:
             break

@@ -1,0 +1,53 @@
+"""Which cassette found a seeded fault in an earlier measurement: it is run first.
+
+The file is a hint about order and nothing else: a fault that the cassette no longer shows goes on
+to the others. `python -m harness.detection.found_before kills.json` writes into the file what a
+kill matrix of `parity faults --json` found, and keeps what it says of other faults.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Final
+
+from harness.cassette.find import CassetteFile
+
+__all__ = ["first_of_all", "write"]
+
+_FILE: Final = Path(__file__).with_name("found_before.json")
+
+
+def first_of_all(fault: str, files: Sequence[CassetteFile]) -> list[CassetteFile]:
+    """The `files` in their order, but for the one that found the fault before: it comes first."""
+    name = _known().get(fault)
+    return sorted(files, key=lambda file: file.name != name)
+
+
+def write(matrix: Path, file: Path = _FILE) -> int:
+    """Take over what a kill matrix found; how many faults the file knows then."""
+    document = json.loads(matrix.read_text("utf-8"))
+    found = {
+        row["name"]: row["corpus"]["cassette"]
+        for row in document["faults"]
+        if row["outcome"] == "killed" and isinstance(row["corpus"], dict)
+    }
+    known = {**_read(file), **found}
+    file.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n", "utf-8")
+    return len(known)
+
+
+@lru_cache(maxsize=1)
+def _known() -> Mapping[str, str]:
+    return _read(_FILE)
+
+
+def _read(file: Path) -> dict[str, str]:
+    return dict(json.loads(file.read_text("utf-8"))) if file.exists() else {}
+
+
+if __name__ == "__main__":
+    sys.stdout.write(f"{write(Path(sys.argv[1]))} faults\n")
