@@ -24,8 +24,10 @@ OBSERVED_ANEW = 150
 MEASURED = [0, 1, 3]
 """Exit codes after which there is an answer of the gate, good or bad."""
 
-AT_ONCE = ["-n", "3", "--dist", "loadfile", "--no-loadscope-reorder"]
-"""Tests for two processors, as some only wait: a file with its fixtures in one place, in order."""
+JOBS = ["-n", "3"]
+"""Workers for two processors, as some cases only wait."""
+AT_ONCE = [*JOBS, "--dist", "loadfile", "--no-loadscope-reorder"]
+"""Tests: a file with its fixtures in one place, in order."""
 INSTALLED: dict[str, set[str]] = {}
 """What each environment has been given in this run of nox."""
 
@@ -65,8 +67,7 @@ def parity(session: nox.Session) -> None:
         "parity",
         "run",
         *(session.posargs or CORPUS),
-        "-n",
-        "2",
+        *JOBS,
         "--journal",
         str(REPORT / "journal.jsonl"),
         "--json",
@@ -91,7 +92,7 @@ def upstream(session: nox.Session) -> None:
 def core_agrees(session: nox.Session, observing: list[str]) -> None:
     """`upstream`, with the baselines observed as `observing` says."""
     journal = ["--journal", str(REPORT / "upstream.jsonl")]
-    against = ["parity", "run", *CORPUS, "--candidate", "legacy", "-n", "2", *journal]
+    against = ["parity", "run", *CORPUS, "--candidate", "legacy", *JOBS, *journal]
     if shutil.which("node") is None or shutil.which("npm") is None:
         session.run(*against, "--control", f"baseline:{BASELINES}")
         session.warn("the baselines were not observed anew: that takes node 20 and npm")
@@ -105,8 +106,7 @@ def core_agrees(session: nox.Session, observing: list[str]) -> None:
         "upstream",
         "--out",
         BASELINES,
-        "-n",
-        "2",
+        *JOBS,
     ]
     session.run(*observe, *observing)
     # Just now observed to be what the core does: running the core once more would tell no more.
@@ -125,7 +125,7 @@ def gate(session: nox.Session) -> None:
     asked: list[str] = []
     for phase in "BA":
         asked = about(phase, "pull_request")
-        session.run("parity", "measure", *asked, "-n", "2", *session.posargs)
+        session.run("parity", "measure", *asked, *JOBS, *session.posargs)
     if not clean_checkout(session):
         session.warn("not signed: what is signed must lie committed in a clean checkout of git")
         return
@@ -133,7 +133,7 @@ def gate(session: nox.Session) -> None:
     with tempfile.TemporaryDirectory(prefix="parity-signing-") as folder:
         key, records = str(Path(folder, "ci.key")), ["--signoffs", str(Path(folder, "signoffs"))]
         session.run("parity", "keygen", "--out", key, "--name", "ci", "--no-passphrase")
-        signed = ["--key", key, "--signer", "ci", "-n", "2", "--cases", "30", "--yes", *records]
+        signed = ["--key", key, "--signer", "ci", *JOBS, "--cases", "30", "--yes", *records]
         session.run("parity", "sign", *asked, *signed)
         session.run("parity", "verify", *records, "--also-trust", f"ci={key}.pub", "--replay", "5")
 
@@ -160,7 +160,7 @@ def nightly(session: nox.Session) -> None:
     install(session, "tests")
     session.run("parity", "upstream", "install")
     for phase in "BA":
-        words = ["parity", "measure", *about(phase, "release"), "-n", "2", *session.posargs]
+        words = ["parity", "measure", *about(phase, "release"), *JOBS, *session.posargs]
         session.run(*words, success_codes=MEASURED)
     # The slow ones too, and other examples each night.
     session.run("pytest", "-m", "slow or not slow", *AT_ONCE)

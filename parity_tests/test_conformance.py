@@ -255,6 +255,7 @@ def test_what_a_client_raises_inside_the_runtime_comes_out_as_it_is(runtime: str
 
 
 @OUR_RUNTIMES
+@pytest.mark.sampled(2)
 def test_a_hook_that_never_lets_an_agent_end_is_heeded_a_hundred_times(runtime: str) -> None:
     command = """printf x >> asked; printf '{"decision":"block","reason":"more"}'"""
     blocks = [{"hooks": [{"type": "command", "command": command}]}]

@@ -82,6 +82,7 @@ def models_of_prompts(seen: Observation) -> dict[int, list[str]]:
     return found
 
 
+@pytest.mark.slow
 def test_all_that_the_session_is_there_for_happens_in_it() -> None:
     seen = whole("legacy")
     kinds = Counter(event["type"] for event in seen.events)
@@ -128,6 +129,7 @@ def test_the_runtimes_agree_on_the_session_without_a_break() -> None:
     assert_the_same(whole("legacy"), whole("adk"))
 
 
+@pytest.mark.slow
 def test_they_record_its_first_half_alike() -> None:
     assert_the_same(begun("legacy"), begun("adk"))
 

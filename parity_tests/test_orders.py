@@ -102,6 +102,7 @@ def test_parallel_tools_are_clean_in_every_completion_order() -> None:
         assert result.answers.exhaustive
 
 
+@pytest.mark.slow
 def test_what_depends_on_order_is_told_with_what_was_shared() -> None:
     result = explored("subagent_threads/same_file")
 
@@ -188,6 +189,7 @@ def test_a_list_that_children_share_is_found_though_both_engines_have_it(
 
 
 @pytest.mark.parametrize("name", ["tools/parallel_reads", "subagent_threads/two"])
+@pytest.mark.sampled(2)
 def test_ids_that_go_by_completion_are_found(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     from runtimes.legacy import agent
     from services.scheduler.scheduler import ToolScheduler

@@ -166,6 +166,7 @@ def test_engine_that_is_closed_ends_its_children(nursery):
     assert room.model.open_streams == 0
 
 
+@pytest.mark.sampled(2)
 def test_child_that_has_ended_is_let_go_of(nursery):
     async def script(room):
         child = room.child(nursery.agent())

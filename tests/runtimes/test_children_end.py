@@ -247,6 +247,7 @@ async def none_left(tasks: set[asyncio.Task[Any]]) -> None:
             await asyncio.sleep(0)
 
 
+@pytest.mark.sampled(2)
 async def test_an_aborted_parent_of_ten_leaves_no_process_and_no_task(
     engine: str, tmp_path: Path
 ) -> None:
@@ -340,6 +341,7 @@ async def test_a_stream_that_is_cancelled_before_its_first_step_has_ended(
 
 
 @pytest.mark.parametrize("sessions", [False, True])
+@pytest.mark.sampled(2)
 async def test_a_flood_of_a_childs_does_not_reach_its_parents_stream(
     engine: str, tmp_path: Path, sessions: bool
 ) -> None:

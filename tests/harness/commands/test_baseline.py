@@ -350,6 +350,7 @@ def test_part_of_the_cassettes_makes_no_baseline_superfluous(corpus: Path, kept:
     assert check(corpus, kept).exit_code == 1
 
 
+@pytest.mark.slow
 def test_a_family_of_a_corpus_makes_no_baseline_superfluous(tmp_path: Path) -> None:
     arguments = ("--runtime", "legacy", "--out", tmp_path)
     invoke("baseline", CORPUS / "finish", CORPUS / "limits", *arguments, real=True)

@@ -129,6 +129,7 @@ def plant(project: Project, count: int, first_red: int, **odd: tuple[int, ...]) 
         project.commit(adk=behaviour)
 
 
+@pytest.mark.slow
 def test_a_planted_commit_is_found_among_thirty_of_which_three_do_not_load(
     project: Project, bisect: Callable[..., Result]
 ) -> None:

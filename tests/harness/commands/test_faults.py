@@ -184,6 +184,7 @@ def test_two_workers_find_what_one_finds(corpus: Path, tmp_path: Path) -> None:
     assert rows(together) == rows(alone)
 
 
+@pytest.mark.slow
 def test_a_worker_that_dies_is_a_crash_of_that_fault_alone(corpus: Path, tmp_path: Path) -> None:
     file = tmp_path / "kills.json"
     names = only("kills-its-worker", "fine")
@@ -246,6 +247,7 @@ def test_cases_that_can_show_nothing_are_listed(corpus: Path, tmp_path: Path) ->
     assert "left out: text/a: no baseline of text/a" in result.stdout
 
 
+@pytest.mark.slow
 def test_without_the_published_core_the_output_says_what_stood_for_it(
     corpus: Path, tmp_path: Path
 ) -> None:

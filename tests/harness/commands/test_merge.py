@@ -39,6 +39,7 @@ def shards(count: int, *more: object) -> list[str]:
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 6])
+@pytest.mark.sampled(4)
 def test_shards_merge_to_the_verdict_and_the_results_of_one_run(here: Path, count: int) -> None:
     one = invoke("run", "--phase", "A", "--journal", "one", "--json", "one.json")
 

@@ -130,6 +130,7 @@ def test_a_terminal_is_not_left_to_a_reason_with_escapes_in_it(checkout: Signabl
         ([RECORD, "--reason", "r", "--key", "{key}"], 2, "nobody is at a terminal"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_wrong_usage_is_one_clear_message(
     checkout: Signable, words: list[str], code: int, says: str
 ) -> None:

@@ -95,6 +95,7 @@ def test_resuming_runs_the_rest(corpus: Path, tmp_path: Path) -> None:
     assert started.count("a/2") == 1
 
 
+@pytest.mark.slow
 def test_it_stops_with_several_workers_too(corpus: Path, tmp_path: Path) -> None:
     journal = tmp_path / "run.jsonl"
 

@@ -80,6 +80,7 @@ def test_it_says_from_what_to_what_where_it_is_and_how_to_see_it(big: Path) -> N
     assert "seen only with the seeded fault usage-dropped put in" in lines
 
 
+@pytest.mark.slow
 def test_a_kept_finding_says_itself_between_whom_and_with_which_fault(big: Path) -> None:
     invoke(big, "--fault", "usage-dropped", "--control", "adk", "--candidate", "legacy")
     (found,) = Path(".parity/found/shrunk").iterdir()
@@ -106,6 +107,7 @@ def test_a_cassette_that_is_as_small_as_it_gets_is_not_written_again(here: Path)
     assert "it is as small as it gets" in result.stdout
 
 
+@pytest.mark.slow
 def test_out_names_the_file_and_the_cassette(big: Path) -> None:
     result = invoke(big, "--fault", "usage-dropped", "--out", "new/text/usage.yaml")
 
@@ -169,6 +171,7 @@ def test_resume_goes_on_where_it_was_ended(big: Path) -> None:
     assert steps == load_cassette(Path("whole", *FOUND.parts[2:])).document["model"]
 
 
+@pytest.mark.slow
 def test_resume_does_not_try_again_what_was_refused(big: Path) -> None:
     whole = tries(invoke(big, "--fault", "usage-dropped", "--found", "whole").stdout)
     anew = tries(invoke(Path("whole", *FOUND.parts[2:])).stdout)
@@ -187,6 +190,7 @@ def test_resume_without_anything_to_go_on_with_is_remarked(big: Path) -> None:
     assert "to go on with: begun anew" in result.stderr
 
 
+@pytest.mark.slow
 def test_a_journal_that_is_none_is_remarked_and_replaced(big: Path) -> None:
     invoke(big, "--fault", "usage-dropped", seams=interrupting(3))
     (journal,) = Path(".parity/shrink").iterdir()
@@ -210,6 +214,7 @@ def test_time_that_is_up_ends_it(big: Path) -> None:
     assert FOUND.is_file()
 
 
+@pytest.mark.slow
 def test_a_cassette_that_starts_processes_needs_trust(here: Path) -> None:
     call = {"name": "run_shell_command", "args": {"command": "echo a"}}
     step = {"stream": [{"candidates": [{"content": {"parts": [{"functionCall": call}]}}]}]}

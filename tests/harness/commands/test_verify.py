@@ -68,6 +68,7 @@ def test_each_thing_that_changed_is_named(checkout: Signable) -> None:
 
 
 @pytest.mark.parametrize("place", [30, 400, 2000, -200, -40, -5])
+@pytest.mark.sampled(3)
 def test_a_byte_of_the_record_is_named(checkout: Signable, place: int) -> None:
     file = checkout.signoffs / RECORD
     raw = bytearray(file.read_bytes())
@@ -256,6 +257,7 @@ def test_there_is_nothing_to_verify_in_an_empty_folder(checkout: Signable) -> No
         (["--json", "cassettes"], "is a directory"),
     ],
 )
+@pytest.mark.sampled(6)
 def test_wrong_usage_is_one_clear_message(checkout: Signable, words: list[str], says: str) -> None:
     result = checkout.invoke("verify", *words)
 

@@ -247,6 +247,7 @@ def test_real_recordings_are_surveyed_with_reasons():
 
 
 @needs_shared
+@pytest.mark.slow
 def test_every_real_recording_replays_through_the_real_client():
     recordings, _ = load_recordings(SHARED)
     assert len(recordings) >= 400

@@ -170,6 +170,7 @@ def test_a_report_is_the_same_every_time(writer: str, written: dict[str, str]) -
     assert write(hostile_report()) == written[writer]
 
 
+@pytest.mark.slow
 def test_a_summary_that_would_be_too_long_says_what_is_left_out(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

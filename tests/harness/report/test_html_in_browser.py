@@ -142,6 +142,7 @@ def test_the_first_difference_is_one_that_no_waiver_covers(page: Page) -> None:
         ("no such words", []),
     ],
 )
+@pytest.mark.sampled(3)
 def test_the_search_finds_by_name_class_and_words(page: Page, query: str, names: list[str]) -> None:
     page.open(several(page.folder))
     page.press("/")

@@ -35,6 +35,7 @@ def needs(profile_weights: object, examples: int) -> set[str]:
 
 
 @pytest.mark.parametrize("profile", ["everything", "subagents"])
+@pytest.mark.sampled(2)
 def test_without_every_feature_plain_turns_are_left(profile: str) -> None:
     assert needs(PROFILES[profile].without(FEATURES).weights, 150) == set()
 

@@ -55,6 +55,7 @@ def test_muting_changes_what_is_kept_and_not_what_is_drawn(broken: BlockDone) ->
     assert muted.findings == []
 
 
+@pytest.mark.slow
 def test_one_example_is_run_alone_all_are_drawn(broken: BlockDone) -> None:
     parts = [run_block(task(fault=DROPPED, only=index)) for index in range(10)]
 

@@ -47,6 +47,7 @@ def test_a_longer_sample_begins_with_the_shorter_one() -> None:
     assert drawn("sample", 5, 9)[:4] == drawn("sample", 5, 4)
 
 
+@pytest.mark.slow
 def test_a_sample_draws_evenly_whatever_came_before() -> None:
     first: list[int] = []
     after_low: list[int] = []

@@ -102,6 +102,7 @@ def test_the_end_says_why(played: Play, answers: Sequence[Answer], reason: str) 
     assert kinds(seen).count("agent_end") == 1
 
 
+@pytest.mark.sampled(2)
 def test_a_run_that_fails_ends_with_the_error_from_which_it_can_be_rebuilt(played: Play) -> None:
     seen = played(ApiError(400, "no"))
     told, fatal, end = seen.events[-3:]

@@ -59,6 +59,7 @@ def test_a_hook_that_hangs_is_ended_with_its_group_and_the_run_goes_on(
     assert any(event in feedback.message for feedback in stage.told)
 
 
+@pytest.mark.sampled(2)
 def test_a_hook_that_ignores_being_ended_is_killed(stage: Stage) -> None:
     seen = stage.play(
         answer(READ),
@@ -183,6 +184,7 @@ def test_nobody_is_waited_for_who_left_the_group(stage: Stage) -> None:
     assert reason(seen) == "completed"
 
 
+@pytest.mark.sampled(2)
 def test_a_hook_that_wants_another_call_after_every_call_is_obeyed_a_hundred_times(
     stage: Stage,
 ) -> None:

@@ -36,6 +36,7 @@ def servers(**by_name: dict[str, Any]) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("way", ["silent", "dies", "wrong_version", "empty"])
+@pytest.mark.sampled(4)
 def test_a_server_that_cannot_be_used_does_not_stop_the_others(stage: Stage, way: str) -> None:
     # The others say what is wrong by themselves, on a slow machine after more than a second.
     limit = {"timeout": 1000} if way == "silent" else {}
@@ -51,6 +52,7 @@ def test_a_server_that_cannot_be_used_does_not_stop_the_others(stage: Stage, way
     assert reason(seen) == "completed"
 
 
+@pytest.mark.sampled(2)
 def test_a_call_without_an_answer_ends_with_its_time_limit(stage: Stage) -> None:
     async def hurry() -> None:
         client = stage.manager.client("f")
@@ -68,6 +70,7 @@ def test_a_call_without_an_answer_ends_with_its_time_limit(stage: Stage) -> None
     assert reason(seen) == "completed"
 
 
+@pytest.mark.sampled(2)
 def test_an_abort_ends_the_wait_for_an_answer_and_the_run_ends_the_server(stage: Stage) -> None:
     seen = stage.play(
         answer(call("run_shell_command", command="pwd")),
@@ -95,6 +98,7 @@ def test_a_server_that_dies_in_a_call_fails_that_call_and_those_after_it(stage: 
     assert reason(seen) == "completed"
 
 
+@pytest.mark.sampled(2)
 def test_a_server_that_crashed_is_back_after_a_restart(stage: Stage) -> None:
     stage.before_request[1] = lambda: stage.manager.restart_server("f")
     seen = stage.play(
@@ -163,6 +167,7 @@ def test_a_changed_list_of_tools_holds_from_the_next_request_on(stage: Stage) ->
     assert "mcp_f_extra_0" in declared[-1]
 
 
+@pytest.mark.sampled(2)
 def test_what_a_server_started_ends_with_the_run(stage: Stage) -> None:
     seen = stage.play(
         answer(call("mcp_f_fork", mark="<WS>/pid")),

@@ -59,6 +59,7 @@ def only_child(seen: Observation) -> ChildObservation:
 SESSIONS = {"adk": {"agentSessionSubagentEnabled": True}}
 
 
+@pytest.mark.slow
 def test_a_childs_activities_are_told_and_without_sessions_no_events() -> None:
     child = only_child(run(INVOKE, COMPLETE, DONE))
 

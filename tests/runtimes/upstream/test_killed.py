@@ -121,6 +121,7 @@ def noted(file: Path) -> bytes:
     return data[: len(data) // 4 * 4]
 
 
+@pytest.mark.slow
 def test_the_command_of_a_killed_driver_is_ended(tmp_path: Path) -> None:
     meeting = Meeting(tmp_path)
     met: list[int] = []

@@ -140,6 +140,7 @@ def test_no_more_wait_than_are_of_use(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("leaves", ["", "os._exit(0)", "os.kill(os.getpid(), 9)"])
+@pytest.mark.sampled(3)
 def test_the_end_of_python_is_the_end_of_its_drivers(leaves: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(
@@ -166,6 +167,7 @@ def test_the_end_of_python_is_the_end_of_its_drivers(leaves: str, tmp_path: Path
 
 
 @pytest.mark.parametrize("as_worker", [False, True], ids=["process", "worker"])
+@pytest.mark.sampled(2)
 def test_leaving_ends_the_drivers_that_wait(as_worker: bool, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

@@ -61,6 +61,7 @@ def test_an_abort_comes_before_the_end_of_a_longer_wait() -> None:
     assert seen.unused_steps == [1]
 
 
+@pytest.mark.slow
 def test_an_abort_at_a_request_comes_before_its_answer() -> None:
     asked = {"role": "utility_next_speaker", "json": {"reasoning": "r", "next_speaker": "model"}}
     seen = run(
@@ -76,6 +77,7 @@ def test_an_abort_at_a_request_comes_before_its_answer() -> None:
     assert [part["text"] for turn in seen.transcript for part in turn["parts"]][1:] == ["x", "said"]
 
 
+@pytest.mark.slow
 def test_a_model_that_is_set_anew_is_told_the_core_which_has_another_in_force() -> None:
     route = {"reasoning": "r", "model_choice": "pro"}
     seen = run(
@@ -92,6 +94,7 @@ def test_a_model_that_is_set_anew_is_told_the_core_which_has_another_in_force() 
     assert [request.role for request in seen.requests] == ["utility_router", "main"] * 2
 
 
+@pytest.mark.slow
 def test_a_wait_takes_as_long_as_was_asked_for() -> None:
     seen = run(model=[QUOTA, {"text": "late"}])
 
@@ -111,6 +114,7 @@ def test_a_prompt_of_a_megabyte_comes_through_whole() -> None:
     assert text in [part["text"] for part in asked["contents"][-1]["parts"]]
 
 
+@pytest.mark.slow
 def test_a_command_that_leaves_its_output_open_is_waited_for() -> None:
     step = calls("run_shell_command", command="sleep 0.5 & echo started")
     seen = run(model=[step, {"text": "done"}])

@@ -77,6 +77,7 @@ async def test_the_output_of_what_a_hook_left_running_is_waited_for(tmp_path: Pa
     "command",
     [f"sleep {AGES} & echo before; wait", f"sleep {AGES} & echo before", f'trap "" TERM; {BUSY}'],
 )
+@pytest.mark.sampled(3)
 async def test_the_whole_group_is_ended_at_the_limit(command: str, tmp_path: Path) -> None:
     line = Lifeline(tmp_path)
 

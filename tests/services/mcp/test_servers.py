@@ -244,6 +244,7 @@ async def test_progress_is_told_by_call(session: OpenSession) -> None:
     ],
 )
 @on_virtual_time
+@pytest.mark.sampled(2)
 async def test_results_are_held_against_the_output_schema(
     session: OpenSession, tool: str, arguments: dict[str, object], message: str | None
 ) -> None:

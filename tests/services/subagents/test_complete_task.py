@@ -135,6 +135,7 @@ async def ours(job: dict[str, Any], theirs: dict[str, Any]) -> dict[str, Any]:
 
 
 @needs_core
+@pytest.mark.slow
 async def test_every_value_is_judged_and_handed_in_as_in_the_core() -> None:
     asked = jobs()
     for job, theirs in zip(asked, from_core(asked), strict=True):

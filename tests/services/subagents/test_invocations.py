@@ -198,6 +198,7 @@ def comparable(report: dict[str, Any]) -> str:
 
 
 @needs_core
+@pytest.mark.slow
 async def test_every_call_shows_and_brings_back_what_it_does_in_the_core() -> None:
     for job, theirs in zip(JOBS, from_core(JOBS), strict=True):
         mine = await ours(job)

@@ -149,6 +149,7 @@ def framed(front: str) -> str:
     return f"---\n{front}\n---\n Do it. \n"
 
 
+@pytest.mark.slow
 def test_every_file_and_every_template_means_the_same(core: Iterator[Any]) -> None:
     for text in texts():
         assert outcome(text) == next(core), text

@@ -139,6 +139,7 @@ def test_every_option_of_every_choice_is_reached_and_makes_a_cassette(
 
 
 @pytest.mark.parametrize("profile", PROFILES)
+@pytest.mark.sampled(5)
 def test_what_a_profile_draws_is_a_cassette_that_this_build_can_play(profile: str) -> None:
     for seed in range(40):
         document = scenario(_random_chooser(seed, PROFILES[profile].weights), "generated/x")

@@ -52,6 +52,7 @@ def answers(seen: Observation) -> list[str]:
 
 @pytest.mark.parametrize("sessions", [False, True], ids=["direct", "session"])
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
+@pytest.mark.sampled(2)
 def test_an_agent_is_asked_and_asks_back(server: Server, runtime: str, sessions: bool) -> None:
     seen = run_cassette(asking(server, "old", "work", "ask", "blue", sessions=sessions), runtime)
     assert answers(seen) == [
