@@ -187,7 +187,7 @@ def test_the_published_core_agrees_on_the_session_without_a_break() -> None:
 
 @needs_core
 @pytest.mark.parametrize("second", ["legacy", "adk"])
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_its_recording_is_resumed_as_it_would_do_it(second: str) -> None:
     assert differences_from_core(resumed("upstream", "upstream"), resumed("upstream", second)) == []
 

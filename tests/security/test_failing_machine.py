@@ -420,7 +420,7 @@ def test_a_disk_that_a_run_fills_by_a_process_decides_nothing(small_disk, tmp_pa
 
 
 @pytest.mark.parametrize("limit", ["ulimit -f 1000", "ulimit -n 60"])
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_limits_that_are_too_low_decide_no_case(limit, tmp_path):
     done = shell(f"{limit}; parity {_FEW}", tmp_path)
     assert done.returncode == 3, done.stdout + done.stderr

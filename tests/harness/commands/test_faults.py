@@ -175,6 +175,7 @@ def test_the_generated_run_ends_when_its_time_is_over(corpus: Path, tmp_path: Pa
     assert json.loads(file.read_text())["conditions"]["examples"] == 20
 
 
+@pytest.mark.slow
 def test_two_workers_find_what_one_finds(corpus: Path, tmp_path: Path) -> None:
     alone, together = tmp_path / "1.json", tmp_path / "2.json"
 

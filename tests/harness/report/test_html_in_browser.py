@@ -249,6 +249,7 @@ def test_hostile_text_is_shown_and_does_nothing(page: Page) -> None:
     assert "onerror" in page.js("document.querySelector('.case .part pre').textContent")
 
 
+@pytest.mark.slow
 def test_a_report_full_of_hostile_text_is_read_to_its_end(page: Page) -> None:
     page.open(hostile_report())
     page.press("w", "o")

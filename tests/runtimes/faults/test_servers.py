@@ -113,7 +113,7 @@ def test_a_server_that_crashed_is_back_after_a_restart(stage: Stage) -> None:
     assert "back" in later["output"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_twenty_megabytes_from_a_server_are_taken_and_shortened(stage: Stage) -> None:
     seen = stage.play(
         answer(call("mcp_f_huge", n=MEGABYTES)),

@@ -119,7 +119,7 @@ def _worth_trying(name: str, low: int, high: int) -> range | tuple[int, ...]:
         ("subagents", {"set_distillation", "nulls"}),
     ],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_every_option_of_every_choice_is_reached_and_makes_a_cassette(
     profile: str, never: set[str]
 ) -> None:
