@@ -38,7 +38,7 @@ class Witness:
     """
 
     def __init__(self, now_ms: Callable[[], int] = lambda: 0) -> None:
-        """Begin. `now_ms` tells the time of the run; without it everything happens at once."""
+        """Begin. `now_ms` returns the time of the run; without it everything happens at once."""
         self._now_ms = now_ms
         self._began = now_ms()
         self._event_times: list[int] = []

@@ -76,7 +76,7 @@ class Conversation:
 
         Raises:
             FatalError, ReportedError: the run failed; nothing was told of that yet.
-            OutputClosed: nobody reads the output any more.
+            OutputClosed: the reader of the output has left.
         """
         self._presenter.user(prompt)
         message = MessageSend(content=content or (TextPart(text=prompt),), display_content=prompt)

@@ -121,7 +121,7 @@ def _kept_sessions(options: HeadlessOptions, machine: Machine, streams: Streams)
 
     Raises:
         FatalInputError: the session to delete is not there, or cannot be deleted.
-        OutputClosed: nobody reads the output any more.
+        OutputClosed: the reader of the output has left.
     """
     if options.list_sessions:
         list_sessions(machine.workspace, machine.clock, streams)
@@ -176,7 +176,7 @@ def _finished(run: _Run, stdin: TextIO | None) -> int:
 
     Raises:
         FatalInputError: a file that the model needs cannot be used.
-        OutputClosed: nobody reads the output any more.
+        OutputClosed: the reader of the output has left.
     """
     options, presenter = run.options, run.presenter
     try:

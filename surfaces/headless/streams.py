@@ -50,7 +50,7 @@ class Streams:
         """Write an answer.
 
         Raises:
-            OutputClosed: nobody reads it any more.
+            OutputClosed: the reader has left.
         """
         if not text:
             return

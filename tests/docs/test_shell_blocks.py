@@ -76,7 +76,6 @@ def installed(checkout: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     if done.returncode and "No matching distribution" in done.stderr:
         pytest.skip("the wheel cannot be built: pip cannot get hatchling here")
     assert done.returncode == 0, done.stderr
-    shutil.rmtree(checkout / "build", ignore_errors=True)
     return scripts
 
 

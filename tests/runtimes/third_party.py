@@ -1,4 +1,4 @@
-"""Runtimes of third parties, installed as far as Python can tell."""
+"""Runtimes of third parties, installed as far as their metadata says."""
 
 from __future__ import annotations
 
