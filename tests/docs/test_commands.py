@@ -55,7 +55,7 @@ def commands(page: str) -> list[str]:
                 words = pattern.sub(stand_in, words)
             found.append(words)
     made = {name for words in found for name in re.findall(r"--out (\S+\.yaml)", words)}
-    # A cassette that the page itself makes cannot be looked up here; `test_shell_blocks.py` runs it.
+    # A cassette that the page itself makes is not here yet; `test_shell_blocks.py` runs it.
     return [words for words in found if "--out" in words or not made & {*words.split()}]
 
 
