@@ -11,7 +11,6 @@ from agent_protocol.agent import AgentProtocol
 from runtimes.adk.agent import AdkAgentProtocol
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.factory import Engine, SessionFactory
-from runtimes.adk.replacing import compress, resume, rewind
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import Toolbox
 from runtimes.contract import Runtime
@@ -71,10 +70,9 @@ class AdkRuntime(Runtime):
         Raises:
             ModelError: no summary could be got.
         """
-        services = self._services
-        prompt_id = f"compress-{services.clock.now_ms()}"
+        prompt_id = f"compress-{self._services.clock.now_ms()}"
         signal = AbortController().signal
-        await compress(services, self._conversation, prompt_id, signal, force=True)
+        await self._conversation.compress(prompt_id, signal, force=True)
         self._sessions.drop(self._conversation)
 
     async def resume(self, recording: Path | None) -> None:
@@ -83,12 +81,12 @@ class AdkRuntime(Runtime):
         Raises:
             ValueError: it is not a chat recording.
         """
-        resume(self._services, self._conversation, recording)
+        self._conversation.resume(recording)
         self._sessions.drop(self._conversation)
 
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's own, from 0."""
-        rewind(self._conversation, to)
+        self._conversation.rewind(to)
         self._sessions.drop(self._conversation)
 
     def hint(self, text: str, source: str) -> None:
