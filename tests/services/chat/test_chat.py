@@ -202,7 +202,6 @@ def test_shown_history_is_coalesced_for_modern_models_and_raw_for_others(stage):
         send(chat, user("one"))
         assert len(chat.shown_history()) == 1
         services.state.set_model("gemini-1.5-pro")
-        chat.match_configured_model()
         assert len(chat.shown_history()) == 2
 
     stage.run(script)
@@ -214,5 +213,53 @@ def test_message_without_parts_is_refused_and_leaves_nothing(stage):
         with pytest.raises(EmptyMessageError, match="empty array"):
             send(chat, {"role": "user", "parts": []})
         assert len(chat.view) == 1
+
+    stage.run(script)
+
+
+def test_a_binary_key_without_data_leaves_the_response_and_adds_no_turn(stage):
+    def script(services):
+        chat = begun(services)
+        send(chat, tool_response(__binary_injection__="nothing"))
+        (response,) = chat.view.raw[1:]
+        assert response["parts"][0]["functionResponse"]["response"] == {"output": "x"}
+
+    stage.run(script)
+
+
+@pytest.mark.parametrize(("role", "kind"), [("user", "user"), ("model", "gemini")])
+def test_a_turn_that_is_added_is_recorded_under_its_id(stage, role, kind):
+    def script(services):
+        chat = begun(services)
+        chat.add_history({"role": role, "parts": [{"text": "added"}]})
+        message = next(line for line in stage.lines if line.get("type") == kind)
+        assert message["content"] == [{"text": "added"}]
+        assert chat.history()[-1][0] == message["id"]
+
+    stage.run(script)
+
+
+@pytest.mark.parametrize("long", [True, False])
+def test_long_outputs_are_masked_in_history_and_recording(stage, long):
+    def script(services):
+        chat = begun(services)
+        size = 400_000 if long else 4
+        for number in range(4):
+            send(chat, user("go"), prompt_id=str(number))
+            chat.answer(
+                answered({"functionCall": {**ASK["functionCall"], "id": f"f__{number}"}}), "m"
+            )
+            answer = {"id": f"f__{number}", "name": "f", "response": {"output": "x\n" * size}}
+            send(chat, {"role": "user", "parts": [{"functionResponse": answer}]}, str(number))
+            chat.answer(answered({"text": "ok"}), "m")
+        generation = chat.generation
+        result = chat.mask()
+        assert (result is not None) is long
+        assert chat.generation == generation + long
+        if long:
+            recorded = str(stage.lines[-1])
+            assert "tool_output_masked" in str(chat.view.raw)
+            assert recorded.count("tool_output_masked") >= result.masked_count
+            assert chat.mask() is None
 
     stage.run(script)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from services.abort import AbortController
 from services.bundle import Services
 from services.chat import Chat, ChatSuccession
-from services.compression.service import CompressionStatus
+from services.compression.service import (
+    CompressionInfo,
+    CompressionResult,
+    CompressionStatus,
+)
 from services.model.stream import AssembledTurn
 
 
@@ -121,6 +126,7 @@ def test_resume_of_the_own_recording_keeps_ids_and_file(stage, begun):
         chats = begun(services)
         say(chats, "one", "a")
         before = chats.current.history()
+        services.clock.advance(60_000)
         chats.resume(None)
         assert chats.current.history() == before
         assert len(stage.files) == 1
@@ -158,6 +164,7 @@ def test_a_summary_follows_the_environment_in_the_same_recording(stage, begun):
         say(chats, "one", "a")
         say(chats, "two", " ".join(map(str, range(4000))), tokens=50_000)
         first = chats.current
+        services.clock.advance(60_000)
         info = await chats.compress("p", AbortController().signal, force=True)
         assert info.status is CompressionStatus.COMPRESSED
         assert chats.current.history()[0] == chats.environment()
@@ -167,6 +174,40 @@ def test_a_summary_follows_the_environment_in_the_same_recording(stage, begun):
         assert services.state.last_prompt_tokens == chats.current.last_prompt_token_count < 50_000
 
     stage.run(script, "draft", "summary")
+
+
+class Compression:
+    """Stands in for the service: makes the history short by cutting outputs."""
+
+    def __init__(self):
+        self.chats_started = 0
+
+    def chat_started(self):
+        self.chats_started += 1
+
+    async def compress(self, chat, prompt_id, *, model, signal, force):
+        info = CompressionInfo(
+            original_token_count=9, new_token_count=1, status=CompressionStatus.CONTENT_TRUNCATED
+        )
+        history = [{"role": "user", "parts": [{"text": "cut"}]}]
+        return CompressionResult(info=info, new_history=history)
+
+
+def test_cut_outputs_take_the_place_of_the_same_chats_history(stage, begun):
+    async def script(services):
+        services = replace(services, compression=Compression())
+        chats = begun(services)
+        say(chats, "one", "a", tokens=900)
+        first = chats.current
+        await chats.compress("p", AbortController().signal)
+        assert chats.current is first
+        assert words(chats) == ["cut"]
+        assert services.state.last_prompt_tokens == chats.current.last_prompt_token_count < 900
+        assert services.compression.chats_started == 1
+        chats.start()
+        assert services.compression.chats_started == 2
+
+    stage.run(script)
 
 
 def test_a_short_history_is_left_as_it_is(stage, begun):
