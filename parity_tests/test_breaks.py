@@ -110,6 +110,6 @@ def test_a_tool_result_that_history_loses_is_found(monkeypatch: pytest.MonkeyPat
 def test_a_missing_rollback_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     from runtimes.legacy import chat
 
-    monkeypatch.setattr(chat.GeminiChat, "_roll_back", lambda *args: None)
+    monkeypatch.setattr(chat.GeminiChat, "fail", lambda *args, **kwargs: None)
 
     assert broken("errors/400").channel is ChannelName.REQUESTS

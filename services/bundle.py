@@ -61,8 +61,8 @@ class Services:
     utility: UtilityModel
     compression: ChatCompressionService
     masking: ToolOutputMaskingService
-    spoken: ConversationContext
-    """What safety checkers are told; whoever opens a chat sets its history."""
+    conversation_context: ConversationContext
+    """What safety checkers see of the session; opening a chat sets its history."""
     hooks: HookSystem | None
     """The session's hooks; `None` where they are switched off."""
     subagents: Subagents

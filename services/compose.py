@@ -188,7 +188,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         ),
         web=_web(setup, models, state, prompts, availability),
     )
-    spoken = ConversationContext(setup.workspace)
+    context = ConversationContext(setup.workspace)
 
     def declarations() -> list[JsonObject]:
         return tools.declarations(state.active_model)
@@ -203,7 +203,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         rules.rules,
         checkers=rules.checkers,
         runner=SafetyCheckers(
-            context=spoken,
+            context=context,
             clock=setup.clock,
             environment=setup.environment.child_variables,
             in_process={
@@ -383,7 +383,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
             utility=utility,
             compression=compression,
             masking=masking,
-            spoken=spoken,
+            conversation_context=context,
             hooks=hooks,
             subagents=subagents,
             steering=steering,

@@ -11,11 +11,11 @@ from __future__ import annotations
 
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.flow import ToolBatch
-from runtimes.adk.processors.limits import MAX_TURNS_EXCEEDED
 from runtimes.adk.prompt_calls import shown_reason
 from runtimes.adk.run import End, Run
 from runtimes.adk.stream import Stream
 from services.bundle import Services
+from services.chat import MAX_TURNS_EXCEEDED
 from services.history.transforms import EMPTY_ANSWER_NUDGE
 from services.loop_detection.detector import LoopVerdict, loop_feedback
 from services.next_speaker import CONTINUE_REQUEST, check_next_speaker, log_next_speaker

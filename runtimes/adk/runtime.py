@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
-from pathlib import Path
-from typing import Final
 
 from agent_protocol.agent import AgentProtocol
 from runtimes.adk.agent import AdkAgentProtocol
+from runtimes.adk.child.session import AdkChild
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.factory import Engine, SessionFactory
-from runtimes.adk.replacing import compress, resume, rewind
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import Toolbox
-from runtimes.contract import Runtime
-from services.abort import AbortController
+from runtimes.chat_runtime import ChatRuntime
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
-from services.steering import InjectionSource
-from services.wire import Content
 
 __all__ = ["AdkRuntime", "open_engine"]
 
-_GRACE_S: Final = 5.0
-"""How long an aborted stream may take to end by itself before its task is cancelled."""
 
-
-class AdkRuntime(Runtime):
+class AdkRuntime(ChatRuntime):
     """One conversation on ADK."""
 
     def __init__(
@@ -37,8 +29,7 @@ class AdkRuntime(Runtime):
         sessions: GcliSessionService,
         conversation: Conversation,
     ) -> None:
-        self._services = services
-        self._tasks = tasks
+        super().__init__(services, tasks, conversation)
         self._sessions = sessions
         self._conversation = conversation
         self._tools = Toolbox(conversation.declarations)
@@ -46,74 +37,24 @@ class AdkRuntime(Runtime):
         self._factory = SessionFactory(Engine(services=services, tasks=tasks, sessions=sessions))
         services.subagents.run_on(self._factory.child_agent)
 
-    def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
-        """A new agent over this conversation."""
+    def _new_agent(self, prompt_id: str | None) -> AgentProtocol:
         agent = self._factory.conversation_agent(
             self._conversation, self._tools, prompt_id=prompt_id
         )
         self._agents.append(agent)
-        telemetry = self._services.telemetry
-        return agent if telemetry is None else telemetry.agent(agent)
+        return agent
 
-    def transcript(self) -> list[Content]:
-        """The model-facing history, oldest first."""
-        return self._conversation.shown_history()
+    def _running(self) -> Iterable[AdkAgentProtocol | AdkChild]:
+        return (*self._agents, *self._factory.children)
 
-    async def reset(self) -> None:
-        """Start the conversation anew."""
-        self._conversation.start()
-        self._sessions.drop(self._conversation)
-        self._services.steering.clear()
-
-    async def compress(self) -> None:
-        """Summarise the history now.
-
-        Raises:
-            ModelError: no summary could be got.
-        """
-        services = self._services
-        prompt_id = f"compress-{services.clock.now_ms()}"
-        signal = AbortController().signal
-        await compress(services, self._conversation, prompt_id, signal, force=True)
+    def _history_replaced(self) -> None:
         self._sessions.drop(self._conversation)
 
-    async def resume(self, recording: Path | None) -> None:
-        """Go on from a chat recording; from this conversation's own where none is given.
-
-        Raises:
-            ValueError: it is not a chat recording.
-        """
-        resume(self._services, self._conversation, recording)
-        self._sessions.drop(self._conversation)
-
-    async def rewind(self, to: str | int) -> None:
-        """Go back to before a message: its id, or its number among the user's own, from 0."""
-        rewind(self._conversation, to)
-        self._sessions.drop(self._conversation)
-
-    def hint(self, text: str, source: str) -> None:
-        """A hint: children that run hear of it. Source: core `legacy-agent-session.ts`.
-
-        Raises:
-            ValueError: there is no such source.
-        """
-        self._services.steering.add(text, InjectionSource(source))
-
-    async def settled(self) -> None:
-        """Return when no stream's work is left, rollbacks after an abort included."""
-        await self._tasks.settled()
-
-    async def close(self) -> None:
-        """Abort what runs and await it."""
-        for agent in (*self._agents, *self._factory.children):
-            await agent.abort()
-        self._services.scheduler.cancel_all()
-        await self._tasks.end(_GRACE_S)
+    async def _close_agents(self) -> None:
         for agent in self._agents:
             await agent.close()
         for unbegun in self._factory.children:
             await unbegun.close()
-        self._services.scheduler.dispose()
 
 
 @asynccontextmanager

@@ -6,13 +6,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from agent_protocol.agent import MessageSend
-from agent_protocol.content import ContentPart, TextPart
 from agent_protocol.event_log import EventLog
-from agent_protocol.events import AgentEvent, Message
-from runtimes.adk.numbered import NumberedEvents
+from agent_protocol.events import AgentEvent
 from runtimes.adk.translate import EventTranslator
 from services.abort import AbortController
 from services.bundle import Services
+from services.chat import NumberedEvents
 
 __all__ = ["OpenStream", "Stream"]
 
@@ -54,9 +53,4 @@ class Stream(OpenStream):
 
     def tell_user_message(self, payload: MessageSend) -> None:
         """Emit what the user said, as it is meant to be shown."""
-        content: tuple[ContentPart, ...] = payload.content
-        if payload.display_content:
-            content = (TextPart(text=payload.display_content),)
-        self.emit(
-            Message(**self.translator.fields(), role="user", content=content, meta=payload.meta)
-        )
+        self.emit(self.translator.user_message(payload))

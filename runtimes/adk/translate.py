@@ -7,21 +7,10 @@ client. Source of the mapping: core `agent/event-translator.ts` and `core/turn.t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from google.adk.events.event import Event
 
-from agent_protocol.content import ContentPart, TextPart, ThoughtPart
-from agent_protocol.events import (
-    AgentEvent,
-    ErrorEvent,
-    Message,
-    SessionUpdate,
-    ToolDisplay,
-    ToolRequest,
-    ToolResponse,
-    Usage,
-)
+from agent_protocol.events import AgentEvent, ToolRequest
 from runtimes.adk.notes import (
     Answer,
     Blocked,
@@ -34,39 +23,25 @@ from runtimes.adk.notes import (
     ToolsDone,
     note_of,
 )
-from runtimes.adk.numbered import NumberedEvents
 from runtimes.adk.run import Run
+from services.chat import ConversationEvents, request_display
 from services.clock import Clock
 from services.model.parts import citations, function_calls, parse_thought, response_text
 from services.model.stream import call_name
-from services.presentation.content import parts_to_content
-from services.presentation.display import populate_tool_display
-from services.presentation.tool_data import response_data
-from services.scheduler.calls import CompletedToolCall, ToolCallRequest
-from services.tools.contract import InvalidToolParams, Tool
+from services.presentation.errors import ErrorFields
+from services.scheduler.calls import ToolCallRequest
 from services.tools.registry import ToolRegistry
 from services.wire import JsonObject
 
 __all__ = ["EventTranslator"]
 
 
-class EventTranslator(NumberedEvents):
-    """Translates one stream: numbers its events and remembers the model last announced."""
+class EventTranslator(ConversationEvents):
+    """Translates one stream."""
 
     def __init__(self, stream_id: str, *, clock: Clock, tools: ToolRegistry) -> None:
         super().__init__(stream_id, clock=clock)
         self._tools = tools
-        self._model: str | None = None
-
-    def invalid_stream(self, kind: str, message: str) -> ErrorEvent:
-        """The `error` of an answer that stayed invalid through all attempts."""
-        return ErrorEvent(
-            **self.fields(),
-            status="INTERNAL",
-            message=message.strip() or "Invalid stream received from model",
-            fatal=True,
-            meta={"code": "INVALID_STREAM", "errorType": kind, "rawMessage": message},
-        )
 
     def _second_loop(self, run: Run) -> Iterator[AgentEvent]:
         """Told while the answer is still open: an abort by who hears it undoes the prompt."""
@@ -74,26 +49,6 @@ class EventTranslator(NumberedEvents):
         if loop is not None and loop.count > 1 and not run.signal.aborted:
             run.step.loop_told = True
             yield self.loop_detected()
-
-    def loop_detected(self) -> ErrorEvent:
-        """The `error` of a prompt that ran into a loop for the second time."""
-        return ErrorEvent(
-            **self.fields(),
-            status="INTERNAL",
-            message="Loop detected, stopping execution",
-            fatal=False,
-            meta={"code": "LOOP_DETECTED"},
-        )
-
-    def blocked(self, reason: str) -> ErrorEvent:
-        """The `error` of something that a hook refused."""
-        return ErrorEvent(
-            **self.fields(),
-            status="PERMISSION_DENIED",
-            message=reason,
-            fatal=False,
-            meta={"code": "AGENT_EXECUTION_BLOCKED"},
-        )
 
     def translate(self, event: Event, run: Run) -> Iterator[AgentEvent]:
         """Yield the agent events of one ADK event, lazily, and keep `run`'s step up to date.
@@ -109,8 +64,7 @@ class EventTranslator(NumberedEvents):
         match note_of(event):
             case ModelChosen(model=model):
                 signal.raise_if_aborted()
-                self._model = model
-                yield SessionUpdate(**self.fields(), model=model)
+                yield self.model_chosen(model)
             case Chunk(response=response):
                 yield from self._chunk(response, run)
             case ToolsDone(calls=calls):
@@ -139,7 +93,7 @@ class EventTranslator(NumberedEvents):
         for part in (candidate.get("content") or {}).get("parts") or ():
             if part.get("thought"):
                 signal.raise_if_aborted()
-                yield self._thought(part.get("text") or "")
+                yield self.thought(*parse_thought(part.get("text") or ""))
         text = response_text(response)
         if text:
             if step.loops_with_text(text):
@@ -147,7 +101,7 @@ class EventTranslator(NumberedEvents):
                 return
             signal.raise_if_aborted()
             run.turn.see_text(text)
-            yield Message(**self.fields(), role="agent", content=(TextPart(text=text),))
+            yield self.text(text)
         for call in function_calls(response) or ():
             step.asked = True
             if step.loops_with_call(call_name(call), call.get("args") or {}):
@@ -163,95 +117,28 @@ class EventTranslator(NumberedEvents):
             signal.raise_if_aborted()
             sources = "\n".join(["Citations:", *sorted(step.citations)])
             step.citations.clear()
-            yield Message(
-                **self.fields(),
-                role="agent",
-                content=(TextPart(text=sources),),
-                meta={"source": "agent", "citation": True},
-            )
+            yield self.citations(sources)
         signal.raise_if_aborted()
         run.turn.finish_reason = reason
         usage = response.get("usageMetadata")
         if usage is not None:
-            yield Usage(
-                **self.fields(),
-                model=self._model or "unknown",
-                input_tokens=usage.get("promptTokenCount"),
-                output_tokens=usage.get("candidatesTokenCount"),
-                cached_tokens=usage.get("cachedContentTokenCount"),
-            )
-
-    def _thought(self, text: str) -> Message:
-        subject, description = parse_thought(text)
-        return Message(
-            **self.fields(),
-            role="agent",
-            content=(ThoughtPart(thought=description),),
-            meta={"source": "agent", **({"subject": subject} if subject else {})},
-        )
+            yield self.usage(usage)
 
     def _tool_request(self, call: JsonObject, trace_id: str | None, run: Run) -> ToolRequest:
         name, args = call_name(call), call.get("args") or {}
-        tool = self._tools.get(name)
         request = ToolCallRequest(
             call_id=call["id"],
             name=name,
             args=args,
             prompt_id=run.prompt_id,
             trace_id=trace_id,
-            display=None if tool is None else _request_display(tool, name, args),
+            display=request_display(self._tools, name, args),
         )
         run.step.requests.append(request)
         run.turn.requests.append(request)
-        return ToolRequest(
-            **self.fields(),
-            request_id=request.call_id,
-            name=name,
-            args=args,
-            display=request.display,
-        )
-
-    def tool_response(self, call: CompletedToolCall) -> ToolResponse:
-        """The `tool_response` of one completed call."""
-        request, response = call.request, call.response
-        content: tuple[ContentPart, ...]
-        if response.error:
-            content = (TextPart(text=response.error),)
-        else:
-            content = parts_to_content(response.response_parts)
-        return ToolResponse(
-            **self.fields(),
-            request_id=request.call_id,
-            name=request.name,
-            content=content,
-            is_error=response.error is not None,
-            display=populate_tool_display(
-                name=request.name,
-                invocation=call.invocation,
-                result_display=response.result_display,
-                display_name=call.tool.display_name if call.tool else None,
-                display=response.display,
-            ),
-            data=response_data(response),
-        )
+        return self.tool_request(request)
 
     def _stopped(self, stopped: Stopped) -> Iterator[AgentEvent]:
         if stopped.error is not None:
-            yield ErrorEvent(
-                **self.fields(), status=stopped.status, message=stopped.error, fatal=True
-            )
+            yield self.error(ErrorFields(status=stopped.status, message=stopped.error))
         yield self.end(stopped.reason, stopped.data)
-
-
-def _request_display(tool: Tool, name: str, args: JsonObject) -> ToolDisplay:
-    """How a call is shown when it is asked for; a call that cannot be built still has a name."""
-    try:
-        invocation = tool.build(args)
-    except InvalidToolParams:
-        invocation = None
-    display = populate_tool_display(
-        name=name, invocation=invocation, display_name=tool.display_name
-    )
-    if display.description:
-        return display
-    return replace(display, description=tool.description)

@@ -11,22 +11,20 @@ from contextlib import aclosing
 from typing import Any
 
 from agent_protocol.agent import AgentProtocol, AgentSend, MessageSend, Subscriber, Unsubscribe
-from agent_protocol.content import ContentPart, TextPart
 from agent_protocol.errors import StreamActive, UnsupportedSend
 from agent_protocol.event_log import EventLog
-from agent_protocol.events import AgentEvent, ErrorEvent, Message, ToolResponse
+from agent_protocol.events import AgentEvent
 from runtimes.legacy import events as server
 from runtimes.legacy.client import GeminiClient
-from runtimes.legacy.translate import MAX_TURNS_EXCEEDED, StreamTranslator
+from runtimes.legacy.translate import StreamTranslator
 from services.abort import AbortController, AbortError
 from services.background import BackgroundTasks
 from services.bundle import Services
+from services.chat import MAX_TURNS_EXCEEDED
 from services.history.transforms import EMPTY_ANSWER_NUDGE
-from services.presentation.content import content_to_parts, parts_to_content
-from services.presentation.display import populate_tool_display
+from services.presentation.content import content_to_parts
 from services.presentation.errors import unexpected_error
 from services.presentation.finish import end_reason
-from services.presentation.tool_data import response_data
 from services.scheduler.calls import CompletedToolCall, ToolCallRequest
 from services.tools.contract import ToolErrorType
 from services.wire import Part, js_trim
@@ -108,16 +106,11 @@ class _Stream:
         self._client = client
         self._log = log
         self._prompt_id = prompt_id
-        self._translator = StreamTranslator(self.id, services.clock)
+        self._translator = StreamTranslator(self.id, clock=services.clock)
         self._ended = False
 
     def emit_user_message(self, payload: MessageSend) -> None:
-        content: tuple[ContentPart, ...] = payload.content
-        if payload.display_content:
-            content = (TextPart(text=payload.display_content),)
-        self._emit(
-            Message(**self._translator.fields(), role="user", content=content, meta=payload.meta)
-        )
+        self._emit(self._translator.user_message(payload))
 
     async def run(self, parts: list[Part], display_content: str | None) -> None:
         """Drive the stream from `agent_start` to exactly one `agent_end`."""
@@ -131,7 +124,7 @@ class _Stream:
             if self.controller.signal.aborted or isinstance(error, AbortError):
                 self._end("aborted")
             else:
-                self._emit_unexpected(error)
+                self._emit(self._translator.error(unexpected_error(error)))
                 self._end("failed")
         finally:
             self.active = False
@@ -205,45 +198,10 @@ class _Stream:
         """Emit and record the completed calls; returns the parts that answer them."""
         parts: list[Part] = []
         for call in completed:
-            self._emit(self._tool_response(call))
+            self._emit(self._translator.tool_response(call))
             parts.extend(call.response.response_parts)
         self._client.chat.recording.record_tool_calls(self._client.recording_model, completed)
         return parts
-
-    def _tool_response(self, call: CompletedToolCall) -> ToolResponse:
-        response = call.response
-        content: tuple[ContentPart, ...]
-        if response.error:
-            content = (TextPart(text=response.error),)
-        else:
-            content = parts_to_content(response.response_parts)
-        return ToolResponse(
-            **self._translator.fields(),
-            request_id=call.request.call_id,
-            name=call.request.name,
-            content=content,
-            is_error=response.error is not None,
-            display=populate_tool_display(
-                name=call.request.name,
-                invocation=call.invocation,
-                result_display=response.result_display,
-                display_name=call.tool.display_name if call.tool else None,
-                display=response.display,
-            ),
-            data=response_data(response),
-        )
-
-    def _emit_unexpected(self, error: Exception) -> None:
-        mapped = unexpected_error(error)
-        self._emit(
-            ErrorEvent(
-                **self._translator.fields(),
-                status=mapped.status,
-                message=mapped.message,
-                fatal=mapped.fatal,
-                meta=mapped.meta,
-            )
-        )
 
     def _emit(self, *events: AgentEvent) -> None:
         self._ended = self._ended or any(event.type == "agent_end" for event in events)

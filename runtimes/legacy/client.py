@@ -168,7 +168,7 @@ class GeminiClient:
             if compressed.status is CompressionStatus.COMPRESSED:
                 yield server.ChatCompressed(compressed)
         remaining = token_limit(checked_model) - self.chat.last_prompt_token_count
-        self.chat.mask_tool_outputs()
+        self.chat.mask()
         estimated = await request_token_count(
             parts, services.content_generator, checked_model, signal=signal, prompt_id=prompt_id
         )

@@ -10,17 +10,15 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from runtimes.legacy.chat import GeminiChat
-from runtimes.legacy.voice import ChatVoice
+from runtimes.legacy.request_parts import ChatRequestParts
 from services.abort import AbortSignal
 from services.children.calls import ChildCalls
+from services.children.chats import compress_chat, open_chat
 from services.children.child_services import ChildServices
-from services.children.opening import chat_being_created
-from services.compression.service import CompressionStatus
 from services.model.errors import is_abort
 from services.model.generator import LlmRole
 from services.model.parts import first_parts, function_calls, parse_thought
 from services.presentation.errors import thrown_text
-from services.recording.conversion import ensure_stable_tool_ids
 from services.subagents.activity import ActivityType
 from services.subagents.deadline import DeadlineTimer, either_aborted
 from services.subagents.definition import GRACE_PERIOD_MS, AgentOutput, TerminateMode
@@ -160,15 +158,13 @@ class _Run:
         declared = [{"functionDeclarations": self._child.toolset.declarations()}]
         history = prompt.start_history()
         instruction = prompt.system_instruction()
-        voice = ChatVoice(
+        request_parts = ChatRequestParts(
             role=LlmRole.SUBAGENT,
             system_instruction=lambda: instruction,
             tools=lambda _: declared,
         )
-        turns = ensure_stable_tool_ids([(services.ids.uuid("message"), each) for each in history])
-        with chat_being_created():
-            chat = GeminiChat(services, self._child.open_recording(), turns, voice)
-            chat.bootstrap()
+        chat = GeminiChat(services, request_parts)
+        open_chat(self._child, chat, history)
         return chat
 
     async def _turn(
@@ -181,7 +177,7 @@ class _Run:
     ) -> _Stopped | _GoesOn:
         """One turn under `signal`, of which `limit` is one source."""
         child, prompt_id = self._child, self._child.prompt_id(number)
-        await self._compress(chat, prompt_id, signal)
+        await compress_chat(child, chat, prompt_id, signal)
         if child.definition.on_before_turn is not None:
             await child.definition.on_before_turn(chat)
         model, calls = await self._asked(chat, parts, prompt_id, signal)
@@ -224,15 +220,6 @@ class _Run:
                     child.tell(ActivityType.THOUGHT_CHUNK, {"text": subject})
                 calls += function_calls(item)
         return key.model, calls
-
-    async def _compress(self, chat: GeminiChat, prompt_id: str, signal: AbortSignal) -> None:
-        services = self._services
-        result = await services.compression.compress(
-            chat, prompt_id, model=self._child.compression_model, signal=signal
-        )
-        replaced = (CompressionStatus.COMPRESSED, CompressionStatus.CONTENT_TRUNCATED)
-        if result.new_history is not None and result.info.status in replaced:
-            chat.set_turns([(services.ids.uuid("message"), each) for each in result.new_history])
 
     async def _recovered(self, chat: GeminiChat, stopped: _Stopped) -> _Stopped:
         """One more turn with a warning; where that fails too, what is said instead of a result."""

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from runtimes.legacy.history import AgentChatHistory
-from runtimes.legacy.voice import ChatVoice
+from runtimes.legacy.request_parts import ChatRequestParts
 from services.abort import AbortSignal
 from services.bundle import Services
+from services.chat import ChatHistory
 from services.history.transforms import apply_retry_nudge
 from services.hooks.model_call import ModelCallHooks
 from services.hooks.system import HookSystem
@@ -33,8 +33,8 @@ class ModelCall:
     def __init__(
         self,
         services: Services,
-        history: AgentChatHistory,
-        voice: ChatVoice,
+        history: ChatHistory,
+        request_parts: ChatRequestParts,
         *,
         key: ModelConfigKey,
         prompt_id: str,
@@ -46,7 +46,7 @@ class ModelCall:
         Args:
             services: The session's.
             history: The conversation to be sent, the request's own turn included.
-            voice: On whose behalf, and what it is told besides the conversation.
+            request_parts: What the request carries besides the conversation.
             key: Whose config is wanted.
             prompt_id: The prompt's.
             signal: Ends the call and its waits.
@@ -55,7 +55,7 @@ class ModelCall:
         selection = services.availability.select(key)
         self._services = services
         self._history = history
-        self._voice = voice
+        self._request_parts = request_parts
         self._key = key
         self._prompt_id = prompt_id
         self._signal = signal
@@ -95,8 +95,8 @@ class ModelCall:
             model=self._model,
             config={
                 **self._config,
-                "systemInstruction": self._voice.system_instruction(),
-                "tools": self._voice.tools(self._model),
+                "systemInstruction": self._request_parts.system_instruction(),
+                "tools": self._request_parts.tools(self._model),
             },
             contents=self._contents(self._model),
         )
@@ -107,7 +107,7 @@ class ModelCall:
             ModelRequest(
                 model=request.model,
                 contents=request.contents,
-                role=self._voice.role,
+                role=self._request_parts.role,
                 prompt_id=self._prompt_id,
                 signal=self._signal,
                 config=dict(request.config),

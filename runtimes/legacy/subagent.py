@@ -21,6 +21,7 @@ from services.background import BackgroundTasks
 from services.bundle import Services
 from services.children.child_services import child_services
 from services.model.errors import is_abort
+from services.presentation.errors import unexpected_error
 from services.subagents.activity import SubagentActivity
 from services.subagents.child import ChildAgent, ChildRequest
 from services.subagents.definition import ABORTED_OUTPUT, AgentOutput
@@ -178,7 +179,7 @@ class _Stream:
                 self._end("aborted")
             else:
                 self._error = error
-                self._log.emit([self._translator.failure(error)])
+                self._log.emit([self._translator.error(unexpected_error(error))])
                 self._end("failed")
         finally:
             self._over.set()

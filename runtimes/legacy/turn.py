@@ -26,6 +26,7 @@ from runtimes.legacy.events import (
 )
 from services.abort import AbortSignal
 from services.bundle import Services
+from services.chat import request_display
 from services.model.configs import ModelConfigKey
 from services.model.errors import (
     EmptyMessageError,
@@ -42,10 +43,8 @@ from services.model.parts import (
     response_texts,
 )
 from services.model.stream import CallIds, call_name
-from services.presentation.display import populate_tool_display
 from services.presentation.errors import StructuredError
 from services.scheduler.calls import ToolCallRequest
-from services.tools.contract import InvalidToolParams, ToolInvocation
 from services.wire import JsonObject, Part
 
 __all__ = ["Turn"]
@@ -161,33 +160,7 @@ class Turn:
             args=args,
             prompt_id=self._prompt_id,
             trace_id=trace_id,
+            display=request_display(self._services.tools, name, args),
         )
-        tool = self._services.tools.get(name)
-        if tool is not None:
-            invocation: ToolInvocation | None
-            try:
-                invocation = tool.build(args)
-            except InvalidToolParams:
-                invocation = None
-            display = populate_tool_display(
-                name=name, invocation=invocation, display_name=tool.display_name
-            )
-            if not display.description:
-                display = populate_tool_display(
-                    name=name,
-                    invocation=_Described(tool.description),
-                    display_name=tool.display_name,
-                )
-            request = request.with_display(display)
         self.pending_tool_calls.append(request)
         return request
-
-
-class _Described:
-    """Stands in for an invocation that could not be built: the tool's own description."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-
-    def description(self) -> str:
-        return self._text

@@ -140,11 +140,11 @@ def test_session_knows_nothing_of_a_childs_conversation(nursery):
     async def script(room):
         before = room.runtime.transcript()
         state = room.services.state
-        tokens, spoken = state.last_prompt_tokens, room.services.spoken.history()
+        tokens, spoken = state.last_prompt_tokens, room.services.conversation_context.history()
         await room.raised(nursery.agent("read_file"))
         assert room.runtime.transcript() == before
         assert state.last_prompt_tokens == tokens
-        assert room.services.spoken.history() == spoken
+        assert room.services.conversation_context.history() == spoken
 
     (chunk,) = nursery.calls(READ)
     counted = {**chunk, "usageMetadata": {"promptTokenCount": 77, "totalTokenCount": 80}}

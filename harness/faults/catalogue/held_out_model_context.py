@@ -110,10 +110,7 @@ FAULTS: Final = (
         says="Of sounds that several tools brought the last one's alone go to the model.",
         origin="an assignment for an extension of a list",
         closed_by="tools/read_two_sounds",
-        breaks=lambda: all_of(
-            replaced("runtimes.legacy.chat:split_binary_injections", _last_carried_alone),
-            replaced("runtimes.adk.conversation:split_binary_injections", _last_carried_alone),
-        ),
+        breaks=lambda: replaced("services.chat.chat:split_binary_injections", _last_carried_alone),
     ),
     _context(
         name="media-never-counted",

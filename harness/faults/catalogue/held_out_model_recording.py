@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from harness.faults.fault import Behaviour, Fault, Site
-from harness.faults.patching import all_of, replaced
+from harness.faults.patching import replaced
 
 __all__ = ["FAULTS"]
 
@@ -213,9 +213,8 @@ FAULTS: Final = (
         name="notices-resumed-as-words",
         says="Notices of a recording go to the model as the user's words.",
         origin="every message that is not the model's taken for the user's",
-        breaks=lambda: all_of(
-            replaced("runtimes.legacy.chats:convert_session_to_client_history", _notices_as_words),
-            replaced("runtimes.adk.replacing:convert_session_to_client_history", _notices_as_words),
+        breaks=lambda: replaced(
+            "services.chat.succession:convert_session_to_client_history", _notices_as_words
         ),
     ),
     _recording(

@@ -30,7 +30,7 @@ def _masking_at_once(compress: Any) -> Any:
     async def broken(self: Any, *args: Any, force: bool = False) -> Any:
         info = await compress(self, *args, force=force)
         if not force:
-            self._current.mask_tool_outputs()
+            self._current.mask()
         return info
 
     return broken
@@ -51,26 +51,26 @@ def _as_messages(assembler: Any) -> Any:
 
 def _same_recording(_: Any) -> Any:
     def broken(self: Any) -> None:
-        self._current = self._start(None, self._own_recording())
+        self.start(None, self._own_recording())
 
     return broken
 
 
 def _environment_again(resume: Any) -> Any:
     def broken(self: Any, file: Any) -> None:
-        start = self._start
+        start = self.start
 
-        def started(turns: Any, resumed: Any) -> Any:
+        def started(turns: Any, resumed: Any) -> None:
             messages = resumed.conversation.messages
             if any(message.get("id") == ENVIRONMENT_CONTEXT_ID for message in messages):
-                turns = [self._environment(), *turns]
-            return start(turns, resumed)
+                turns = [self.environment(), *turns]
+            start(turns, resumed)
 
-        self._start = started
+        self.start = started
         try:
             resume(self, file)
         finally:
-            del self._start
+            del self.start
 
     return broken
 
@@ -100,17 +100,21 @@ def _start_kept(start: Any) -> Any:
 
 
 def _added(resume: Any) -> Any:
-    def broken(services: Any, conversation: Any, file: Any) -> None:
-        kept = conversation.history()
-        resume(services, conversation, file)
-        conversation.become([*kept, *conversation.history()])
+    def broken(self: Any, file: Any) -> None:
+        kept = self.history()
+        resume(self, file)
+        self.become([*kept, *self.history()])
 
     return broken
 
 
 def _history_left(rewind: Any) -> Any:
-    def broken(conversation: Any, to: Any) -> None:
-        rewind(Altered(conversation, become=lambda turns: None), to)
+    def broken(self: Any, to: Any) -> None:
+        self.become = lambda turns: None
+        try:
+            rewind(self, to)
+        finally:
+            del self.become
 
     return broken
 
@@ -154,7 +158,7 @@ def _binary_joined(take: Any) -> Any:
             self.view.truncate(before)
             for turn_id, turn in turns:
                 if turn.get("role") != "model":
-                    self._push(turn_id, turn)
+                    self.push(turn_id, turn)
 
     return broken
 
@@ -220,14 +224,14 @@ FAULTS: Final = (
         behaviour=Behaviour.RECORDING,
         says="A resumed history is put behind the one that there is.",
         origin="google-adk's `append_event`, by which a session is rebuilt",
-        breaks=lambda: replaced("runtimes.adk.runtime:resume", _added),
+        breaks=lambda: replaced("runtimes.adk.conversation:Conversation.resume", _added),
     ),
     _adk(
         name="rewind-leaves-the-history",
         behaviour=Behaviour.RECORDING,
         says="A rewind shortens the recording, and the model goes on seeing what was taken back.",
         origin="a recording and a history, of which only one is told",
-        breaks=lambda: replaced("runtimes.adk.runtime:rewind", _history_left),
+        breaks=lambda: replaced("runtimes.adk.conversation:Conversation.rewind", _history_left),
     ),
     _adk(
         name="no-compression-by-itself",

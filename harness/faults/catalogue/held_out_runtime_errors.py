@@ -72,7 +72,7 @@ def _nudging_history(connect: Any) -> Any:
             del conversation._ids[same:]
             conversation.view.truncate(same)
             for number, content in enumerate(nudged[same:]):
-                conversation._push(last if same < len(kept) else f"{last}-{number}", content)
+                conversation.push(last if same < len(kept) else f"{last}-{number}", content)
         return await connect(self, is_retry, None)
 
     return broken

@@ -50,14 +50,13 @@ def _undoing_refused(send: Any) -> Any:
     async def broken(
         self: Any, key: Any, parts: Any, prompt_id: str, *args: Any, **kwargs: Any
     ) -> AsyncIterator[Any]:
-        before, refused = self._history.begin_send(prompt_id), False
+        before, refused = self.mark(prompt_id), False
         async with aclosing(send(self, key, parts, prompt_id, *args, **kwargs)) as items:
             async for item in items:
                 refused = refused or type(item).__name__ == "ChatBlocked"
                 yield item
         if refused:
-            self._history.go_back(before)
-            self._sync_recording()
+            self._roll_back(before)
 
     return broken
 

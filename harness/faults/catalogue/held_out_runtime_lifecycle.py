@@ -45,7 +45,7 @@ def _telling_refused(send: Any) -> Any:
 def _forgetful_agents(agent: Any) -> Any:
     def broken(self: Any, **kwargs: Any) -> Any:
         if self._agents:
-            self._conversation = type(self._conversation)(self._services)
+            self._chats = self._conversation = type(self._conversation)(self._services)
             self._conversation.start()
             self._tools = type(self._tools)(self._conversation.declarations)
         return agent(self, **kwargs)

@@ -224,9 +224,7 @@ FAULTS: Final = (
         name="signatures-dropped",
         says="Thought signatures are left out of the history that the next request carries.",
         origin="seen in agent migrations: signatures dropped",
-        breaks=lambda: replaced(
-            "runtimes.legacy.history:AgentChatHistory.push", _without_signatures
-        ),
+        breaks=lambda: replaced("runtimes.legacy.chat:GeminiChat.push", _without_signatures),
     ),
     _adk(
         name="usage-on-partials",

@@ -16,10 +16,11 @@ _adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.CONTEXT)
 
 
 def _found_by_masking(chat: Any) -> Any:
-    masking, history = chat._services.masking, chat._history
-    if not masking.due(history.raw, coalesced=history.strips_thoughts):
+    masking, view = chat._services.masking, chat.view
+    chat.match_configured_model()
+    if not masking.due(view.raw, coalesced=view.strips_thoughts):
         return None
-    result = masking.mask(history.shown(), live=history.raw)
+    result = masking.mask(chat.shown_history(), live=view.raw)
     return result if result.masked_count else None
 
 
@@ -32,7 +33,7 @@ def _masking_by_position(_: Any) -> Any:
             return
         masked = [change.part for change in reversed(result.changes)]
         contents = []
-        for content in self._history.shown():
+        for content in self.shown_history():
             parts = [
                 masked.pop(0) if part.get("functionResponse") and masked else part
                 for part in content.get("parts") or ()
@@ -48,7 +49,7 @@ def _masking_in_memory(_: Any) -> Any:
         result = _found_by_masking(self)
         if result is not None:
             ids = self._services.ids
-            self._history.become([(ids.uuid("message"), each) for each in result.history])
+            self.replace([(ids.uuid("message"), each) for each in result.history])
 
     return broken
 
@@ -67,9 +68,9 @@ def _keeping_long_history(compress: Any) -> Any:
 
 def _keeping_count(go_back: Any) -> Any:
     def broken(self: Any, mark: Any) -> None:
-        count = self.token_count
+        count = self.last_prompt_token_count
         go_back(self, mark)
-        self.token_count = count
+        self.last_prompt_token_count = count
 
     return broken
 
@@ -94,7 +95,7 @@ def _with_pending_turn(run: Any) -> Any:
         session = context.session
         conversation, pending = self._sessions.archive(session), self._sessions.pending(session)
         if pending is not None and pending.wire is not None:
-            conversation._push("pending", pending.wire)
+            conversation.push("pending", pending.wire)
         async for event in run(self, context, request):
             yield event
         if pending is not None and pending.wire is not None:
@@ -105,15 +106,20 @@ def _with_pending_turn(run: Any) -> Any:
 
 
 def _no_recording(_: Any) -> Any:
-    def broken(services: Any, conversation: Any) -> None:
+    def broken(self: Any) -> None:
         return None
 
     return broken
 
 
-def _without_environment(rebuilt: Any) -> Any:
-    def broken(*args: Any) -> Any:
-        return rebuilt(*args)[1:]
+def _without_environment(compress: Any) -> Any:
+    async def broken(self: Any, *args: Any, **kwargs: Any) -> Any:
+        start = self.start
+        self.start = lambda turns, resumed: start(turns[1:], resumed)
+        try:
+            return await compress(self, *args, **kwargs)
+        finally:
+            del self.start
 
     return broken
 
@@ -156,11 +162,11 @@ def _as_adk_sees_it(_: Any) -> Any:
     return broken
 
 
-def _unrecorded(go_back: Any) -> Any:
+def _unrecorded(roll_back: Any) -> Any:
     def broken(self: Any, *args: Any) -> None:
         self._sync_recording = lambda: None
         try:
-            go_back(self, *args)
+            roll_back(self, *args)
         finally:
             del self._sync_recording
 
@@ -179,17 +185,13 @@ FAULTS: Final = (
         name="masking-by-position",
         says="Masked outputs are put back by counting responses, so exempt ones are overwritten.",
         origin="seen in agent migrations: masking by index instead of by id",
-        breaks=lambda: replaced(
-            "runtimes.legacy.chat:GeminiChat.mask_tool_outputs", _masking_by_position
-        ),
+        breaks=lambda: replaced("runtimes.legacy.chat:GeminiChat.mask", _masking_by_position),
     ),
     _legacy(
         name="masking-not-recorded",
         says="Masked outputs leave the history, and stay whole in the recording.",
         origin="seen in agent migrations: masking not persisted, the recording not synced",
-        breaks=lambda: replaced(
-            "runtimes.legacy.chat:GeminiChat.mask_tool_outputs", _masking_in_memory
-        ),
+        breaks=lambda: replaced("runtimes.legacy.chat:GeminiChat.mask", _masking_in_memory),
     ),
     _legacy(
         name="shortened-history-dropped",
@@ -202,7 +204,7 @@ FAULTS: Final = (
         behaviour=Behaviour.LIFECYCLE,
         says="After a rollback the history still counts for as long as it was.",
         origin="a rollback of turns that leaves the figures about them",
-        breaks=lambda: replaced("runtimes.legacy.history:AgentChatHistory.go_back", _keeping_count),
+        breaks=lambda: replaced("runtimes.legacy.chat:GeminiChat.go_back", _keeping_count),
     ),
     _legacy(
         name="chat-kept-after-compression",
@@ -229,13 +231,17 @@ FAULTS: Final = (
         name="compressed-into-new-recording",
         says="A compressed conversation begins a recording of its own.",
         origin="seen in agent migrations: compression breaking what comes after it",
-        breaks=lambda: replaced("runtimes.adk.replacing:_own_recording", _no_recording),
+        breaks=lambda: replaced(
+            "runtimes.adk.conversation:Conversation._own_recording", _no_recording
+        ),
     ),
     _adk(
         name="environment-lost-by-compression",
         says="A compressed history begins with the summary, without the environment's context.",
         origin="google-adk's compaction, which summarises whatever stands first",
-        breaks=lambda: replaced("runtimes.adk.replacing:rebuilt_turns", _without_environment),
+        breaks=lambda: replaced(
+            "runtimes.adk.conversation:Conversation.compress", _without_environment
+        ),
     ),
     _adk(
         name="overflow-off-by-one",
@@ -258,7 +264,7 @@ FAULTS: Final = (
         behaviour=Behaviour.RECORDING,
         says="What an abort or a failure took back stays in the recording.",
         origin="seen in agent migrations: the recording not synced",
-        breaks=lambda: replaced("runtimes.adk.conversation:Conversation._go_back", _unrecorded),
+        breaks=lambda: replaced("runtimes.adk.conversation:Conversation._roll_back", _unrecorded),
     ),
     _adk(
         name="interrupted-answer-left-open",

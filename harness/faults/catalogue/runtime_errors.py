@@ -42,9 +42,9 @@ def _one_more(number: Any) -> Any:
     return number + 1
 
 
-def _forgetting_tool_answers(roll_back: Any) -> Any:
-    def broken(self: Any, signal: Any, caught: Any, answers_tools: Any, before: Any) -> None:
-        roll_back(self, signal, caught, False, before)
+def _forgetting_tool_answers(fail: Any) -> Any:
+    def broken(self: Any, request: Any, *, aborted: bool, error: Any) -> None:
+        fail(self, replace(request, answers_tools=False), aborted=aborted, error=error)
 
     return broken
 
@@ -157,9 +157,7 @@ FAULTS: Final = (
         name="failed-tool-answer-forgotten",
         says="Where the model fails over tool results, the results leave the history as well.",
         origin="a rollback that treats every send alike; upstream keeps what the model must see",
-        breaks=lambda: replaced(
-            "runtimes.legacy.chat:GeminiChat._roll_back", _forgetting_tool_answers
-        ),
+        breaks=lambda: replaced("runtimes.legacy.chat:GeminiChat.fail", _forgetting_tool_answers),
     ),
     _legacy(
         name="retry-with-first-config",

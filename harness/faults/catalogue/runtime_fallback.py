@@ -120,7 +120,8 @@ def _retrying_configured_model(connect: Any) -> Any:
 
 
 def _of_configured_model(_: Any) -> Any:
-    def broken(services: Any) -> Any:
+    def broken(self: Any) -> Any:
+        services = self._services
         return services.models.concrete(services.state.model, custom_tools=False)
 
     return broken
@@ -258,9 +259,8 @@ FAULTS: Final = (
         name="window-of-configured-model",
         says="Requests are fitted into the configured model's window, whatever model is asked.",
         origin="a limit that is looked up in the settings instead of the session",
-        breaks=lambda: all_of(
-            replaced("runtimes.adk.processors.compression:model_for_limits", _of_configured_model),
-            replaced("runtimes.adk.replacing:model_for_limits", _of_configured_model),
+        breaks=lambda: replaced(
+            "runtimes.adk.conversation:Conversation.model_for_limits", _of_configured_model
         ),
     ),
 )

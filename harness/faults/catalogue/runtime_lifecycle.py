@@ -68,9 +68,9 @@ def _showing_always(turn: Any) -> Any:
     return broken
 
 
-def _with_new_ids(convert: Any) -> Any:
-    def broken(messages: Any) -> Any:
-        return [(f"{number}", turn) for number, (_, turn) in enumerate(convert(messages))]
+def _with_new_ids(turns_of: Any) -> Any:
+    def broken(self: Any, messages: Any) -> Any:
+        return [(f"{number}", turn) for number, (_, turn) in enumerate(turns_of(self, messages))]
 
     return broken
 
@@ -154,11 +154,11 @@ def _prompt_id_per_send(take: Any) -> Any:
 
 
 def _counting_all_messages(rewind: Any) -> Any:
-    def broken(conversation: Any, to: Any) -> None:
-        messages = conversation.recording.messages
+    def broken(self: Any, to: Any) -> None:
+        messages = self.recording.messages
         if isinstance(to, int) and 0 <= to < len(messages):
             to = str(messages[to].get("id"))
-        rewind(conversation, to)
+        rewind(self, to)
 
     return broken
 
@@ -220,9 +220,7 @@ FAULTS: Final = (
         behaviour=Behaviour.RECORDING,
         says="A resumed history has ids of its own, and the recording's turns are written again.",
         origin="upstream's history: durable ids came with resuming, later than the recording",
-        breaks=lambda: replaced(
-            "runtimes.legacy.chats:convert_session_to_client_history", _with_new_ids
-        ),
+        breaks=lambda: replaced("runtimes.legacy.chats:Chats._turns_of", _with_new_ids),
     ),
     _adk(
         name="abort-told-as-completion",
@@ -267,7 +265,9 @@ FAULTS: Final = (
         behaviour=Behaviour.RECORDING,
         says="A rewind by number counts the model's messages too.",
         origin="google-adk's events, which do not tell what a person typed",
-        breaks=lambda: replaced("runtimes.adk.runtime:rewind", _counting_all_messages),
+        breaks=lambda: replaced(
+            "runtimes.adk.conversation:Conversation.rewind", _counting_all_messages
+        ),
     ),
     _adk(
         name="first-finish-reason-decides",

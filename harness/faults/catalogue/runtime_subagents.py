@@ -109,9 +109,9 @@ def _uncut(summary_of: Any) -> Any:
     return broken
 
 
-def _without_instruction(voice: Any) -> Any:
+def _without_instruction(request_parts: Any) -> Any:
     def broken(**fields: Any) -> Any:
-        return voice(**{**fields, "system_instruction": lambda: ""})
+        return request_parts(**{**fields, "system_instruction": lambda: ""})
 
     return broken
 
@@ -132,8 +132,8 @@ def _out_of_time_is_aborted(recovered: Any) -> Any:
     return broken
 
 
-def _not_compressing(compress: Any) -> Any:
-    async def broken(self: Any, *args: Any) -> None:
+def _not_compressing(_: Any) -> Any:
+    async def broken(*args: Any) -> None:
         return None
 
     return broken
@@ -161,7 +161,7 @@ def _history_goes_on(open_chat: Any) -> Any:
         chat = open_chat(self, prompt)
         kept = self._services.subagents.__dict__.setdefault("_chats", [])
         if kept:
-            chat.set_turns([*kept[-1]._history.turns(), *chat._history.turns()])
+            chat.become([*kept[-1].history(), *chat.history()])
         kept.append(chat)
         return chat
 
@@ -346,7 +346,7 @@ FAULTS: Final = (
         name="subagent-no-instruction",
         says="An agent's model is not told its definition's instructions.",
         origin="a prompt that is built and not handed on",
-        breaks=lambda: replaced("runtimes.legacy.executor:ChatVoice", _without_instruction),
+        breaks=lambda: replaced("runtimes.legacy.executor:ChatRequestParts", _without_instruction),
     ),
     _legacy(
         name="subagent-thoughts-untold",
@@ -366,7 +366,7 @@ FAULTS: Final = (
         name="subagent-never-compressed",
         says="An agent's history is never compressed.",
         origin="compression left with the main loop",
-        breaks=lambda: replaced("runtimes.legacy.executor:_Run._compress", _not_compressing),
+        breaks=lambda: replaced("runtimes.legacy.executor:compress_chat", _not_compressing),
     ),
     _legacy(
         name="subagent-abort-late",

@@ -48,8 +48,8 @@ def _seeing_last_text(take: Any) -> Any:
 
 
 def _not_splitting(_: Any) -> Any:
-    def broken(parts: Any) -> Any:
-        return parts, []
+    def broken(self: Any, content: Any) -> None:
+        self.push(self.recording.record_synthetic_message("user", content["parts"]), content)
 
     return broken
 
@@ -168,9 +168,9 @@ def _ending_on_any_error(verdict: Any) -> Any:
 
 
 def _undescribed(display: Any) -> Any:
-    def broken(tool: Any, name: str, args: Any) -> Any:
-        shown = display(tool, name, args)
-        described = shown.description != tool.description
+    def broken(tools: Any, name: str, args: Any) -> Any:
+        shown, tool = display(tools, name, args), tools.get(name)
+        described = tool is None or shown.description != tool.description
         return shown if described else replace(shown, description=None)
 
     return broken
@@ -199,7 +199,9 @@ FAULTS: Final = (
         name="binary-kept-in-response",
         says="Images and files that a tool read stay inside its response.",
         origin="a port that leaves out upstream's turn of its own for binary data",
-        breaks=lambda: replaced("runtimes.legacy.chat:split_binary_injections", _not_splitting),
+        breaks=lambda: replaced(
+            "runtimes.legacy.chat:GeminiChat._take_tool_response", _not_splitting
+        ),
     ),
     _legacy(
         name="call-display-lost",
@@ -211,7 +213,9 @@ FAULTS: Final = (
         name="failed-call-told-as-success",
         says="A call that failed is told as a success that says what the model was told.",
         origin="a mapping of responses that has no place for the error",
-        breaks=lambda: replaced("runtimes.legacy.agent:_Stream._tool_response", _told_as_success),
+        breaks=lambda: replaced(
+            "runtimes.legacy.translate:StreamTranslator.tool_response", _told_as_success
+        ),
     ),
     _adk(
         name="results-as-they-finish",
@@ -279,6 +283,6 @@ FAULTS: Final = (
         name="refused-call-undescribed",
         says="A call with arguments that do not fit is shown without a description.",
         origin="a port that forgets upstream's substitute, the tool's own description",
-        breaks=lambda: replaced("runtimes.adk.translate:_request_display", _undescribed),
+        breaks=lambda: replaced("runtimes.adk.translate:request_display", _undescribed),
     ),
 )

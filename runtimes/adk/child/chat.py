@@ -6,14 +6,16 @@ from collections.abc import Sequence
 
 from runtimes.adk.conversation import Conversation
 from services.abort import AbortSignal
+from services.children.chats import compress_chat, open_chat
 from services.children.child_services import ChildServices
+from services.compression.service import CompressionInfo
 from services.wire import Content
 
 __all__ = ["ChildConversation"]
 
 
 class ChildConversation(Conversation):
-    """One child's turns. What the session is told of its conversation is its parent's."""
+    """One child's turns. The session's figures and its context are its parent's."""
 
     def __init__(self, child: ChildServices) -> None:
         super().__init__(child.services)
@@ -23,28 +25,20 @@ class ChildConversation(Conversation):
         """Begin the chat and its recording, with `turns` in it already.
 
         Raises:
-            OSError: the recording's file cannot be made.
-            ValueError: its id names no file.
+            ChatNotCreated: the recording's file cannot be made, or its id names no file.
         """
-        self.recording = self._child.open_recording()
-        self._own(turns)
+        open_chat(self._child, self, turns)
 
-    async def compress(self, prompt_id: str, signal: AbortSignal) -> None:
-        """Summarise the history if it is long enough; afterwards it is what was made of it.
+    async def compress(
+        self, prompt_id: str, signal: AbortSignal, *, force: bool = False
+    ) -> CompressionInfo:
+        """Summarise the history if it is long enough; `force` is for a user's conversation.
 
         Raises:
             ModelError: no summary could be got.
             AbortError: the signal was aborted.
         """
-        compression = self._child.services.compression
-        model = self._child.compression_model
-        result = await compression.compress(self, prompt_id, model=model, signal=signal)
-        if result.new_history is not None:
-            self._own(result.new_history)
+        return await compress_chat(self._child, self, prompt_id, signal)
 
     def publish_tokens(self) -> None:
-        """Nothing: the session speaks of its own conversation's prompts."""
-
-    def _own(self, contents: Sequence[Content]) -> None:
-        ids = self._child.services.ids
-        self.become([(ids.uuid("message"), content) for content in contents])
+        """Do nothing: the session publishes its own conversation's prompts."""

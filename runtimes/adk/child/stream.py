@@ -6,9 +6,9 @@ Source: core `agents/local-subagent-protocol.ts`.
 from __future__ import annotations
 
 from agent_protocol.event_log import EventLog
-from runtimes.adk.numbered import NumberedEvents
 from runtimes.adk.stream import OpenStream
 from services.bundle import Services
+from services.chat import NumberedEvents
 from services.presentation.errors import unexpected_error
 from services.subagents.activity import SubagentActivity
 from services.subagents.activity_events import activity_event

@@ -21,7 +21,6 @@ from runtimes.adk.notes import Chunk, note_of
 from runtimes.adk.run import ModelCallFailed, Run
 from services.abort import AbortSignal
 from services.children.child_services import ChildServices
-from services.children.opening import chat_being_created
 from services.model.errors import is_abort
 from services.model.parts import first_parts, function_calls, parse_thought
 from services.presentation.errors import thrown_text
@@ -131,8 +130,7 @@ class ChildTermination:
     def _open_chat(self, prompt: ChildPrompt) -> None:
         start_history = prompt.start_history()
         self._task.instruction = prompt.system_instruction()
-        with chat_being_created():
-            self._chat.open(start_history)
+        self._chat.open(start_history)
         self._chatting = True
 
     async def _turns(

@@ -10,7 +10,6 @@ from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.notes import Compressed
 from runtimes.adk.processors.base import EngineProcessor, note_event
-from runtimes.adk.replacing import compress, model_for_limits
 from services.compression.service import CompressionStatus
 from services.model.limits import token_limit
 
@@ -28,9 +27,9 @@ class CompressionProcessor(EngineProcessor):
         """Yield an event where the history was summarised."""
         services, run = self._services, self._link.run
         conversation = self._sessions.archive(invocation_context.session)
-        run.step.limit_model = model_for_limits(services)
+        run.step.limit_model = conversation.model_for_limits
         if not services.settings.context_management:
-            info = await compress(services, conversation, run.prompt_id, run.signal)
+            info = await conversation.compress(run.prompt_id, run.signal)
             if info.status is CompressionStatus.COMPRESSED:
                 yield note_event(invocation_context, Compressed(info), partial=True)
         room = token_limit(run.step.limit_model) - conversation.last_prompt_token_count

@@ -19,16 +19,15 @@ from runtimes.adk.notes import Blocked, Stopped
 from runtimes.adk.processors.base import EngineProcessor, leave, note_event, stop
 from runtimes.adk.prompt_calls import shown_reason
 from runtimes.adk.run import Run, Step
+from services.chat import MAX_TURNS_EXCEEDED
 from services.hooks.results import HookOutput
 from services.model.parts import part_list_to_string
 from services.wire import Part
 
-__all__ = ["LIMIT_PLUGINS", "MAX_TURNS_EXCEEDED", "LimitsProcessor"]
+__all__ = ["LIMIT_PLUGINS", "LimitsProcessor"]
 
 LIMIT_PLUGINS: Final = ("MaxTurnsAdkPlugin", "TokenLimitAdkPlugin", "MaxTimeAdkPlugin")
 """The names under which the replatforming plan lists what this one processor does."""
-
-MAX_TURNS_EXCEEDED: Final = "MAX_TURNS_EXCEEDED"
 
 
 class LimitsProcessor(EngineProcessor):

@@ -1,4 +1,4 @@
-"""`ChatVoice`: on whose behalf a chat speaks: the main agent's, or a subagent's."""
+"""`ChatRequestParts`: what a chat's requests carry besides its history."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from services.model.generator import LlmRole
 from services.wire import JsonObject
 
-__all__ = ["ChatVoice"]
+__all__ = ["ChatRequestParts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ChatVoice:
-    """What a chat's requests say besides its history."""
+class ChatRequestParts:
+    """The main agent's, or a subagent's."""
 
     role: LlmRole
     system_instruction: Callable[[], str]

@@ -1,0 +1,29 @@
+"""A conversation's chats, as every runtime has them: history, recording, rollback, events.
+
+`ChatHistory` has the turns, and the places that they may go back to. `Chat` keeps the recording in
+step with them; it knows what a request and its answer leave in both. `ChatSuccession` opens one
+chat after another: start, compress, resume, rewind. `NumberedEvents` and `ConversationEvents` make
+a stream's agent events. How and when the model is asked is the runtime's own.
+"""
+
+from services.chat.chat import Chat, SentRequest
+from services.chat.events import (
+    MAX_TURNS_EXCEEDED,
+    ConversationEvents,
+    NumberedEvents,
+    request_display,
+)
+from services.chat.history import ChatHistory, HistoryMark
+from services.chat.succession import ChatSuccession
+
+__all__ = [
+    "MAX_TURNS_EXCEEDED",
+    "Chat",
+    "ChatHistory",
+    "ChatSuccession",
+    "ConversationEvents",
+    "HistoryMark",
+    "NumberedEvents",
+    "SentRequest",
+    "request_display",
+]

@@ -1,0 +1,152 @@
+"""`ChatSuccession`: the chats of one conversation, each of which takes the place of the one before.
+
+A chat begins with the environment's context, or with a history that goes on from somewhere: from a
+compression, or from a recording. The recording is the truth about a conversation: what is resumed
+or rewound is derived from it, ids included, so that the same recording gives the same history.
+
+Source: core `core/client.ts` (`startChat`, `resetChat`, `resumeChat`, `tryCompressChat`) and
+`utils/sessionUtils.ts`.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from services.abort import AbortSignal
+from services.bundle import Services
+from services.chat.chat import Chat
+from services.chat_recording import ChatRecording
+from services.compression.rebuild import rebuilt_turns
+from services.compression.service import CompressionInfo, CompressionStatus
+from services.prompts import ENVIRONMENT_CONTEXT_ID
+from services.recording.conversion import convert_session_to_client_history
+from services.recording.loading import load_conversation_record
+from services.recording.records import HistoryTurn, ResumedSession
+from services.tools.declaring import ToolDeclarations
+from services.wire import JsonObject
+
+__all__ = ["ChatSuccession"]
+
+
+class ChatSuccession(ABC):
+    """One conversation's chats, of which one is the current. `start` begins the first, too."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self.declarations = ToolDeclarations(services.tools, services.state)
+        """What the conversation's requests declare as their tools."""
+
+    @property
+    @abstractmethod
+    def current(self) -> Chat:
+        """The current chat. Ask anew after every wait: `start` may have replaced it."""
+
+    @abstractmethod
+    def _open(self, recording: ChatRecording, turns: Sequence[HistoryTurn]) -> None:
+        """Make a chat with these turns the current one; see `Chat.begin`."""
+
+    @property
+    def model_for_limits(self) -> str:
+        """The model whose context window counts: the prompt's, else what the session is set to."""
+        state = self._services.state
+        return state.sequence_model or self._services.models.concrete(
+            state.active_model, custom_tools=False
+        )
+
+    def publish_tokens(self) -> None:
+        """Let the session know how many tokens the current chat's last request had."""
+        self._services.state.last_prompt_tokens = self.current.last_prompt_token_count
+
+    def environment(self) -> HistoryTurn:
+        """The turn that every chat begins with."""
+        return ENVIRONMENT_CONTEXT_ID, self._services.prompts.session_context()
+
+    def start(
+        self, turns: Sequence[HistoryTurn] | None = None, resumed: ResumedSession | None = None
+    ) -> None:
+        """Begin another chat.
+
+        Args:
+            turns: The history it begins with; the environment's context alone when absent.
+            resumed: The recording it goes on with; a new one when absent.
+
+        Raises:
+            OSError: The recording's file cannot be made.
+        """
+        services = self._services
+        recording = services.new_recording()
+        recording.initialize(resumed=resumed)
+        self.declarations.restart()
+        self._open(recording, turns or [self.environment()])
+        services.compression.chat_started()
+        services.conversation_context.history = self.current.shown_history
+        if services.hooks is not None:
+            services.hooks.transcript = lambda: recording.path
+        self.publish_tokens()
+
+    def reset(self) -> None:
+        """Begin anew with the environment's context alone, in a new recording."""
+        self.start()
+
+    async def compress(
+        self, prompt_id: str, signal: AbortSignal, *, force: bool = False
+    ) -> CompressionInfo:
+        """Summarise the history if it is long enough, or because `force` says so.
+
+        A summarised history is a new chat on the same recording.
+
+        Raises:
+            ModelError: no summary could be got.
+            AbortError: the signal was aborted.
+        """
+        services, chat = self._services, self.current
+        result = await services.compression.compress(
+            chat, prompt_id, model=self.model_for_limits, signal=signal, force=force
+        )
+        if result.new_history is None:
+            return result.info
+        if result.info.status is CompressionStatus.COMPRESSED:
+            context = services.prompts.session_context()
+            turns = rebuilt_turns(context, result.new_history, services.ids)
+            self.start(turns, self._own_recording())
+        else:
+            self.current.replace_history(result.new_history)
+        self.publish_tokens()
+        return result.info
+
+    def resume(self, file: Path | None) -> None:
+        """Go on from a chat recording; from this conversation's own where none is given.
+
+        Raises:
+            ValueError: it is not a chat recording.
+        """
+        path = file or self.current.recording.path
+        record = load_conversation_record(path, self._services.clock) if path else None
+        if path is None or record is None:
+            raise ValueError(f"{path} is not a chat recording")
+        turns = self._turns_of(record.messages)
+        if not turns or turns[0][0] != ENVIRONMENT_CONTEXT_ID:
+            turns.insert(0, self.environment())
+        self.start(turns, ResumedSession(record, path))
+
+    def rewind(self, to: str | int) -> None:
+        """Go back to before a message: its id, or its number among the user's own, from 0."""
+        recording = self.current.recording
+        if isinstance(to, int):
+            own = [message for message in recording.messages if message.get("type") == "user"]
+            to = str(own[to].get("id")) if 0 <= to < len(own) else ""
+        left = recording.rewind_to(to)
+        if left is not None:
+            self.current.become(self._turns_of(left))
+            self.publish_tokens()
+
+    def _turns_of(self, messages: Iterable[JsonObject]) -> list[HistoryTurn]:
+        """The history that a recording's messages stand for."""
+        return convert_session_to_client_history(messages)
+
+    def _own_recording(self) -> ResumedSession | None:
+        path = self.current.recording.path
+        record = load_conversation_record(path, self._services.clock) if path else None
+        return ResumedSession(record, path) if path and record else None
