@@ -15,7 +15,7 @@ from runtimes.legacy.chat_stream import ChatBlocked, ChatItem, ChatRetry, ChatSt
 from runtimes.legacy.history import AgentChatHistory, HistoryMark
 from runtimes.legacy.model_call import ModelCall
 from runtimes.legacy.voice import ChatVoice
-from services.abort import AbortError, AbortSignal
+from services.abort import AbortError, AbortSignal, cancellation_or_abort
 from services.bundle import Services
 from services.chat_recording import ChatRecording
 from services.history.binary import binary_received, split_binary_injections
@@ -154,6 +154,9 @@ class GeminiChat:
                 if verdict.response is not None:
                     yield verdict.response
                 succeeded = True
+            except asyncio.CancelledError as error:
+                caught = cancellation_or_abort(error)
+                raise caught from None
             except BaseException as error:
                 caught = error
                 raise

@@ -18,7 +18,6 @@ from runtimes.adk.run import ModelCallFailed, Run, RunLink
 from runtimes.adk.tools import Toolbox
 from services.abort import AbortController, AbortError
 from services.history.transforms import NO_RESPONSE_TEXT_NUDGE, THINKING_ONLY_NUDGE
-from services.hook_definitions import read_hooks
 from services.model.configs import ModelConfigKey
 from services.model.errors import ApiError, InvalidStreamError, NetworkError
 from services.model.generator import LlmRole
@@ -406,5 +405,5 @@ def test_history_stays_after_a_stop_that_the_session_outlives(kit):
         assert b.turns == 2
 
     stop = 'echo \'{"continue": false, "stopReason": "enough"}\''
-    hooks = read_hooks({"BeforeModel": [{"hooks": [{"type": "command", "command": stop}]}]})
+    hooks = {"BeforeModel": [{"hooks": [{"type": "command", "command": stop}]}]}
     bench(kit, [[kit.text("x", "STOP")]], script, hooks=hooks)
