@@ -87,7 +87,7 @@ def test_child_has_no_masking_loop_check_window_check_or_loop_plugin(kit):
         plugins = [plugin.name for plugin in runner.plugin_manager.plugins]
         assert plugins == ["complete_task"]
         flow = runner.agent._hosted._llm_flow
-        assert [processor.name for processor in flow._iter_request_processors()] == [
+        assert [processor.name for processor in flow.request_processors] == [
             *("limits", "basic", "instructions", "compression"),
             *("contents", "gcli_routing", "agent_tools"),
         ]
