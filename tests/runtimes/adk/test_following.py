@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 import pytest
 
 from runtimes.adk.conversation import Conversation
@@ -30,8 +32,8 @@ def test_loop_without_turns_left_is_the_limits_business(kit, left, aborted, expe
             run.turn.left, run.step.loop = left, LoopVerdict(count=1)
             if aborted:
                 controller.abort()
-            following = Following(played.services, Conversation(played.services), None)
-            after = await following.after(None, run)
+            following = Following(played.services, Conversation(played.services), cast("Any", None))
+            after = await following.after(cast("Any", None), run)
             if expected is None:
                 assert isinstance(after, list)
                 assert (run.follows_up, run.turn.left) == (True, 1)

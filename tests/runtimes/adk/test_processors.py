@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
+from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import WireContent, wire_of
@@ -16,7 +18,7 @@ from runtimes.adk.processors.limits import LIMIT_PLUGINS
 from runtimes.adk.processors.masking import ToolOutputMaskingProcessor
 from runtimes.adk.processors.tools import ToolsProcessor
 from runtimes.adk.sessions import GcliSessionService
-from runtimes.adk.tools import Toolbox, to_adk_tool
+from runtimes.adk.tools import AdkTool, Toolbox, to_adk_tool
 from services.model.errors import ApiError
 from services.tools.declaring import ToolDeclarations
 
@@ -43,8 +45,8 @@ async def test_toolbox_declares_anew_only_when_something_changed(kit):
         first = box.declared("gemini-2.5-flash")
         assert box.declared("gemini-2.5-flash") is first
         assert box.declared("gemini-2.5-pro") is not first
-        assert first.by_name["glob"].wire in first.wire[0]["functionDeclarations"]
-        declaration = first.by_name["glob"]._get_declaration()
+        assert cast("AdkTool", first.by_name["glob"]).wire in first.wire[0]["functionDeclarations"]
+        declaration: Any = first.by_name["glob"]._get_declaration()
         assert declaration.name == "glob"
         assert declaration.parameters_json_schema["type"] == "object"
 
@@ -52,7 +54,7 @@ async def test_toolbox_declares_anew_only_when_something_changed(kit):
 async def test_tools_are_never_run_one_by_one():
     tool = to_adk_tool({"name": "t", "description": "d"})
     with pytest.raises(RuntimeError, match="run by the scheduler"):
-        await tool.run_async(args={}, tool_context=None)
+        await tool.run_async(args={}, tool_context=cast("Any", None))
 
 
 def test_session_that_the_runner_sees_stays_small(kit, monkeypatch):
@@ -119,8 +121,8 @@ def test_masked_response_is_written_to_the_live_event_that_still_holds_it(kit):
                 session.events.append(
                     Event(author="user", invocation_id="i", content=WireContent.of(content))
                 )
-            context = SimpleNamespace(session=session)
-            async for _ in ToolOutputMaskingProcessor(sessions).run_async(context, None):
+            context: Any = SimpleNamespace(session=session)
+            async for _ in ToolOutputMaskingProcessor(sessions).run_async(context, LlmRequest()):
                 pass
             return session, conversation.shown_history()
 
