@@ -5,6 +5,7 @@ Source: core `core/geminiChat.ts`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
