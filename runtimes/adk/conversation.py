@@ -156,6 +156,11 @@ class Conversation:
         """Every turn with its durable id."""
         return list(zip(self._ids, self.view.raw, strict=True))
 
+    @property
+    def turn_ids(self) -> Sequence[str]:
+        """The durable ids of the turns in `view.raw`, oldest first; not to be changed."""
+        return self._ids
+
     def match_configured_model(self) -> None:
         """Let the view follow a change of the configured model's family."""
         self.view.set_strip_thoughts(self._strips_thoughts())

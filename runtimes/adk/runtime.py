@@ -62,7 +62,7 @@ class AdkRuntime(Runtime):
     async def reset(self) -> None:
         """Start the conversation anew."""
         self._conversation.start()
-        self._sessions.drop(self._conversation)
+        self._sessions.reset(self._conversation)
         self._services.steering.clear()
 
     async def compress(self) -> None:
@@ -84,12 +84,15 @@ class AdkRuntime(Runtime):
             ValueError: it is not a chat recording.
         """
         resume(self._services, self._conversation, recording)
-        self._sessions.drop(self._conversation)
+        if recording is None:
+            self._sessions.drop(self._conversation)
+        else:
+            self._sessions.reset(self._conversation)
 
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's own, from 0."""
         rewind(self._conversation, to)
-        self._sessions.drop(self._conversation)
+        await self._sessions.rewound(self._conversation)
 
     def hint(self, text: str, source: str) -> None:
         """A hint: children that run hear of it. Source: core `legacy-agent-session.ts`.

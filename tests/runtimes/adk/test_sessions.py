@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
@@ -16,18 +15,30 @@ from runtimes.adk.notes import Answer, ChildToolsDone, ToolsDone, WireContent, w
 from runtimes.adk.sessions import GcliSessionService
 from services.children.calls import CallsOutcome
 from services.clock import VirtualClock
+from services.history.view import RequestView
 from services.output_masking import MaskedResponse
 
 NOTHING = CallsOutcome(parts=(), submitted_output=None, completed=False, aborted=False)
 KEY = {"app_name": "app", "user_id": "u", "session_id": "s"}
 
 
-@dataclass
 class Archive:
-    answers: list = field(default_factory=list)
+    """A history, to which each answer is added as its text."""
+
+    def __init__(self) -> None:
+        self.answers = []
+        self.view = RequestView()
+
+    @property
+    def turn_ids(self):
+        return [f"turn-{number}" for number in range(len(self.view.raw))]
 
     def answer(self, turn, model) -> None:
         self.answers.append((turn, model))
+        self.say(turn, "model")
+
+    def say(self, words, role) -> None:
+        self.view.append({"role": role, "parts": [{"text": words}]})
 
 
 async def fresh() -> tuple[GcliSessionService, object, Archive]:
@@ -74,13 +85,28 @@ async def test_session_ids_are_given_and_used_once():
         await service.create_session(app_name="app", user_id="u")
 
 
-async def test_partial_and_contentless_events_pass_through():
+async def test_partial_events_pass_through():
     service, session, archive = await fresh()
-    partial = said("x", "model", partial=True)
+    partial = said("x", "model", Answer("turn", "m"), partial=True)
+    partial.actions.state_delta["gone"] = 1
     assert await service.append_event(session, partial) is partial
-    await service.append_event(session, Event(author="a", invocation_id="i"))
     assert session.events == []
+    assert session.state == {}
     assert archive.answers == []
+
+
+async def test_events_without_content_count_but_are_never_the_pending_turn():
+    service, session, _ = await fresh()
+    await service.append_event(session, said("hello"))
+    actions = EventActions(state_delta={"kept": 1}, artifact_delta={"file": 0})
+    await service.append_event(session, Event(author="a", invocation_id="i", actions=actions))
+    assert session.state == {"kept": 1}
+    assert service.pending_parts(session) == [{"text": "hello"}]
+    service.discard_pending(session)
+    assert [event.author for event in session.events] == ["a"]
+    service.settle(session)
+    assert session.state == {"kept": 1}
+    assert [event.actions.artifact_delta for event in session.events] == [{"file": 0}]
 
 
 async def test_each_event_is_appended_once_and_moves_the_time():
@@ -103,7 +129,7 @@ async def test_tool_responses_settle_their_round(note):
     await service.append_event(session, said("call", "model"))
     done = said("response", "user", note)
     await service.append_event(session, done)
-    assert session.events == [done]
+    assert service.live(session) == [done]
 
 
 async def test_pending_is_the_user_turn_at_the_end():
@@ -134,6 +160,8 @@ async def test_state_changes_are_kept_and_temporary_ones_are_not_stored():
     event = await service.append_event(session, said("x", actions=actions))
     assert session.state == {"kept": 1, "temp:gone": 2}
     assert event.actions.state_delta == {"kept": 1}
+    service.settle(session)
+    assert session.state == {"kept": 1}
 
 
 async def test_dropped_session_is_opened_again_over_the_same_archive():
@@ -150,25 +178,29 @@ async def test_dropped_session_is_opened_again_over_the_same_archive():
     assert service.archive(again) is archive
 
 
-async def test_masked_responses_reach_live_events_by_call_id_but_not_the_pending_turn():
+async def test_masked_responses_reach_live_events_by_the_identity_of_their_parts():
     def answer(output):
         response = {"id": "f__1", "name": "f", "response": {"output": output}}
         return {"role": "user", "parts": [{"text": "t"}, {"functionResponse": response}]}
 
     service, session, _ = await fresh()
-    for output in ("long", "pending"):
-        content = WireContent.of(answer(output))
-        event = Event(author="user", invocation_id="i", content=content)
+    long, other = answer("long"), answer("long")
+    for wire in (long, other):
+        event = Event(author="user", invocation_id="i", content=WireContent.of(wire))
         await service.append_event(session, event)
-    untouched = said("x", "model")
-    session.events.insert(1, untouched)
-    before = untouched.content
-    part = answer("masked")["parts"][1]
-    change = MaskedResponse(call_id="f__1", part=part, file=Path("f"))
-    service.write_back(session, {"f__1": change})
-    assert wire_of(session.events[0].content) == answer("masked")
-    assert untouched.content is before
-    assert service.pending_parts(session) == answer("pending")["parts"]
+    first, second = session.events
+    text, untouched = first.content.parts[0], second.content
+    change = MaskedResponse(
+        call_id="f__1",
+        replaces=long["parts"][1],
+        part=answer("masked")["parts"][1],
+        file=Path("f"),
+    )
+    service.write_back(session, [change])
+    assert wire_of(first.content) == answer("masked")
+    assert first.content.parts[0] is text
+    assert first.content.parts[1].function_response.response == {"output": "masked"}
+    assert second.content is untouched
 
 
 async def test_list_and_delete():
