@@ -10,7 +10,7 @@ whose ids are made of the turn's id.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, Protocol
 
 from google.adk.events.event import Event
@@ -72,7 +72,7 @@ class SettledTurns:
         raw, ids = self._history.view.raw, self._history.turn_ids
         if raw is not self._raw:
             self._replace(raw, ids, now, keeps_state)
-        self._shorten(raw, keeps_state)
+        self._shorten(raw)
         self._grow(raw, ids, live, now)
 
     def show(self, events: SessionEvents) -> None:
@@ -94,7 +94,7 @@ class SettledTurns:
 
     def add(self, record: SettledEvent) -> None:
         """Put an event without a turn at the end."""
-        (self._records[-1] if self._records else self._left).append(record)
+        self._behind(len(self._records) - 1).append(record)
         self.events.append(record.event)
 
     def _replace(
@@ -110,11 +110,12 @@ class SettledTurns:
         self._contents, self._ids = self._contents[:kept], list(ids[:kept])
         del self._records[kept:]
         for turn_id, content in zip(ids[kept:], raw[kept:], strict=True):
-            records = origins.of(turn_id, content)
+            records = origins.of(turn_id, content, len(self._records))
             self._append(turn_id, content, records or self._fresh(turn_id, content, now))
-        self._drop(origins.unused(), keeps_state)
+        self._drop(origins.unused(kept - 1) if keeps_state else ())
 
-    def _shorten(self, raw: Sequence[Content], keeps_state: bool) -> None:
+    def _shorten(self, raw: Sequence[Content]) -> None:
+        """Forget the turns that were taken back, not what came of them."""
         known = min(len(self._contents), len(raw))
         while known and self._contents[known - 1] is not raw[known - 1]:
             known -= 1
@@ -122,13 +123,17 @@ class SettledTurns:
             return
         gone = [record for records in self._records[known:] for record in records]
         del self._contents[known:], self._ids[known:], self._records[known:]
-        self._drop(gone, keeps_state)
+        self._drop((known - 1, record) for record in gone)
 
-    def _drop(self, gone: Iterable[SettledEvent], keeps_state: bool) -> None:
-        left = [record.without_content() for record in gone if record.changes_state]
-        if keeps_state:
-            self._left += left
+    def _drop(self, gone: Iterable[tuple[int, SettledEvent]]) -> None:
+        """Keep what events did to state whose turns are gone, behind the turn at the index."""
+        for at, record in gone:
+            if record.changes_state:
+                self._behind(at).append(record.without_content())
         self._flatten()
+
+    def _behind(self, index: int) -> list[SettledEvent]:
+        return self._records[index] if index >= 0 else self._left
 
     def _grow(
         self, raw: Sequence[Content], ids: Sequence[str], live: Sequence[Event], now: float
@@ -151,7 +156,7 @@ class SettledTurns:
             at = settled.get(id(event), at)
             record = None if id(event) in settled else _without_turn(event)
             if record is not None:
-                (self._records[at] if at >= 0 else self._left).append(record)
+                self._behind(at).append(record)
                 self._flatten()
 
     def _append(self, turn_id: str, content: Content, records: list[SettledEvent]) -> None:
@@ -194,6 +199,7 @@ class _Origins:
         self._by_part: dict[int, int] = {}
         self._by_call: dict[_Call, tuple[int, Part]] = {}
         self._used = set(self._by_id.values())
+        self._now_at: dict[int, int] = {}
         for index, settled in enumerate(records):
             for record in settled:
                 for part in record.parts:
@@ -202,10 +208,11 @@ class _Origins:
                     if call is not None:
                         self._by_call[call] = index, part
 
-    def of(self, turn_id: str, content: Content) -> list[SettledEvent]:
+    def of(self, turn_id: str, content: Content, position: int) -> list[SettledEvent]:
         """The records for a turn: of the one with its id, or of those that its parts were in."""
         index = self._by_id.pop(turn_id, None)
         if index is not None:
+            self._now_at[index] = position
             _rebind(self._records[index], content)
             return self._records[index]
         found: list[SettledEvent] = []
@@ -213,13 +220,19 @@ class _Origins:
             index = self._origin(part)
             if index is not None and index not in self._used:
                 self._used.add(index)
+                self._now_at[index] = position
                 found += self._records[index]
         return found
 
-    def unused(self) -> list[SettledEvent]:
-        """The records of turns that no turn of the new history was."""
-        left = [each for index, each in enumerate(self._records) if index not in self._used]
-        return [record for records in left for record in records]
+    def unused(self, position: int) -> Iterator[tuple[int, SettledEvent]]:
+        """The records of turns that no new turn was, each with the position that it is behind now.
+
+        `position` is where the last turn before all these stands.
+        """
+        for index, records in enumerate(self._records):
+            position = self._now_at.get(index, position)
+            if index not in self._now_at:
+                yield from ((position, record) for record in records)
 
     def _origin(self, part: Part) -> int | None:
         index = self._by_part.get(id(part))
