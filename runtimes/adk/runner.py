@@ -48,7 +48,7 @@ class GcliRunner(Runner):
         self._agent = agent
 
     def _create_invocation_context(self, **kwargs: Any) -> InvocationContext:
-        """Name the agent that runs, not its shell, to whoever gets the context."""
+        """Make a context that names the agent that runs, not its shell."""
         return GcliInvocation(**{**kwargs, "agent": self._agent})
 
     def _find_agent_to_run(self, session: Session, root_agent: BaseAgent) -> BaseAgent:

@@ -3,7 +3,7 @@
 A settled turn keeps a small record here: the content that the history holds, and the fields that
 its ADK event had beside the content. The list holds an `UnreadEvent` for it, which becomes an
 ordinary `Event` when any of its attributes is read. So the list is a plain list for its readers
-(iteration, slices, copies, pydantic), and a conversation that nobody reads makes no event.
+(iteration, slices, copies, pydantic), and a conversation that is never read makes no event.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ class SettledEvent:
 
 
 class UnreadEvent(Event):
-    """An event of a settled turn that nobody has read.
+    """An event of a settled turn that has not been read.
 
     The first look at any attribute fills it from its record and turns it into an `Event`.
     """

@@ -2,8 +2,8 @@
 
 `session.events` shows the conversation: the events of its settled turns, followed by those of the
 current invocation. The settled ones stand for turns that the session's `Conversation` holds; they
-are made when somebody reads them (`session_events`). Code of ours that works on the current
-invocation asks for `live`. State is kept as google-adk's `InMemorySessionService` keeps it: what
+are made when they are read (`session_events`). Code of ours that works on the current invocation
+asks for `live`. State is kept as google-adk's `InMemorySessionService` keeps it: what
 was appended is stored, and a session's own state is a working copy that each invocation gets anew.
 """
 
@@ -245,9 +245,8 @@ class GcliSessionService(BaseSessionService):
     ) -> Session | None:
         """The live session; a copy with some of its events when `config` filters."""
         key = (app_name, user_id, session_id)
+        self._reopen()
         session = self._live.get(key)
-        if session is None and key in self._archives:
-            session = self.open(app_name=app_name, user_id=user_id, session_id=session_id)
         if session is not None and key in self._turns:
             # Another session over the same conversation may have settled turns meanwhile.
             self._turns[key].show(_events_of(session))
@@ -267,12 +266,13 @@ class GcliSessionService(BaseSessionService):
         self, *, app_name: str, user_id: str | None = None
     ) -> ListSessionsResponse:
         """Sessions without their events and state, least recently used first."""
+        self._reopen()
         found = [
             session.model_copy(update={"events": [], "state": {}})
             for (app, user, _), session in self._live.items()
             if app == app_name and user_id in (None, user)
         ]
-        found.sort(key=lambda session: session.last_update_time)
+        found.sort(key=lambda session: (session.last_update_time, session.user_id, session.id))
         return ListSessionsResponse(sessions=found)
 
     async def delete_session(self, *, app_name: str, user_id: str, session_id: str) -> None:
@@ -307,6 +307,11 @@ class GcliSessionService(BaseSessionService):
             session.events.append(event)
             session.state.update(event.actions.state_delta)
         return event
+
+    def _reopen(self) -> None:
+        """Make those sessions anew that were dropped."""
+        for app_name, user_id, session_id in sorted(self._archives.keys() - self._live.keys()):
+            self.open(app_name=app_name, user_id=user_id, session_id=session_id)
 
     def _over(self, conversation: Conversation) -> list[_Key]:
         return [key for key, archive in self._archives.items() if archive is conversation]
@@ -368,7 +373,7 @@ class GcliSessionService(BaseSessionService):
 
 
 def _events_of(session: Session) -> SessionEvents:
-    """The session's list; made anew where somebody has put a list of their own there."""
+    """The session's list; made anew where a plugin has put another list there."""
     if not isinstance(session.events, SessionEvents):
         session.events = SessionEvents(session.events)
     events: SessionEvents = session.events

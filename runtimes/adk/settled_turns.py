@@ -43,7 +43,10 @@ class History(Protocol):
 
 
 class SettledTurns:
-    """The records of one conversation. The environment's turn, which nobody said, has none."""
+    """The records of one conversation.
+
+    The turn with the environment's context has none: it is part of a request, not of what was said.
+    """
 
     def __init__(self, history: History) -> None:
         self._history = history
@@ -70,6 +73,8 @@ class SettledTurns:
             keeps_state: What events of turns that are gone did to state stays on record.
         """
         raw, ids = self._history.view.raw, self._history.turn_ids
+        if not live and raw is self._raw and self._follows(raw):
+            return
         if raw is not self._raw:
             self._replace(raw, ids, now, keeps_state)
         self._shorten(raw)
@@ -97,6 +102,10 @@ class SettledTurns:
         self._behind(len(self._records) - 1).append(record)
         self.events.append(record.event)
 
+    def _follows(self, raw: Sequence[Content]) -> bool:
+        """Whether these are the turns known; one never comes back once it was taken away."""
+        return len(raw) == len(self._contents) and (not raw or raw[-1] is self._contents[-1])
+
     def _replace(
         self, raw: Sequence[Content], ids: Sequence[str], now: float, keeps_state: bool
     ) -> None:
@@ -111,7 +120,7 @@ class SettledTurns:
         del self._records[kept:]
         for turn_id, content in zip(ids[kept:], raw[kept:], strict=True):
             records = origins.of(turn_id, content, len(self._records))
-            self._append(turn_id, content, records or self._fresh(turn_id, content, now))
+            self._append(turn_id, content, records or self._fresh(turn_id, content, now, None))
         self._drop(origins.unused(kept - 1) if keeps_state else ())
 
     def _shorten(self, raw: Sequence[Content]) -> None:
@@ -139,23 +148,35 @@ class SettledTurns:
         self, raw: Sequence[Content], ids: Sequence[str], live: Sequence[Event], now: float
     ) -> None:
         """Settle the turns that are new, and the events that they were."""
-        start = len(self._records)
+        start, invocation = len(self._records), live[0].invocation_id if live else None
         settled: dict[int, int] = {}
         for index in range(start, len(raw)):
             turn_id, content = ids[index], raw[index]
             event = _event_of(content, live, settled, last=index == len(raw) - 1)
             if event is None:
-                records = self._fresh(turn_id, content, now)
+                records = self._fresh(turn_id, content, now, invocation)
             else:
                 settled[id(event)] = index
                 records = [SettledEvent.recording(event, content)]
             self._append(turn_id, content, records)
             self.events += [record.event for record in records]
-        at = start - 1
+        self._keep_others(live, settled, start - 1)
+
+    def _keep_others(self, live: Sequence[Event], settled: Mapping[int, int], at: int) -> None:
+        """Keep what is in no turn: what others than the runtime said or changed.
+
+        What they said to a user's message takes the place of an answer, so the message stays too.
+        """
+        others = {id(event) for event in live if _of_others(event)}
         for event in live:
             at = settled.get(id(event), at)
-            record = None if id(event) in settled else _without_turn(event)
-            if record is not None:
+            if id(event) in settled:
+                continue
+            content = event.content
+            said = id(event) in others or (bool(others) and event.author == "user")
+            shown = wire_of(content) if said and content is not None else None
+            record = SettledEvent.recording(event, shown)
+            if shown is not None or record.changes_state:
                 self._behind(at).append(record)
                 self._flatten()
 
@@ -164,18 +185,19 @@ class SettledTurns:
         self._ids.append(turn_id)
         self._records.append(records)
 
-    def _fresh(self, turn_id: str, content: Content, now: float) -> list[SettledEvent]:
-        """The event of a turn that came from elsewhere; what a user says begins an invocation."""
+    def _fresh(
+        self, turn_id: str, content: Content, now: float, invocation: str | None
+    ) -> list[SettledEvent]:
+        """The event of a turn that was none; what a user says begins an invocation by itself."""
         if turn_id == ENVIRONMENT_CONTEXT_ID:
             return []
         of_user = content.get("role") == "user" and not has_function_response(content)
-        before = next((records[-1] for records in reversed(self._records) if records), None)
-        invocation = f"e-{turn_id}"
-        if before is not None and not of_user:
-            invocation = before.fields["invocation_id"]
+        if invocation is None and not of_user:
+            before = next((records[-1] for records in reversed(self._records) if records), None)
+            invocation = None if before is None else before.fields["invocation_id"]
         fields = {
             "id": turn_id,
-            "invocation_id": invocation,
+            "invocation_id": invocation or f"e-{turn_id}",
             "author": "user" if of_user else AGENT_NAME,
             "timestamp": now,
         }
@@ -284,11 +306,8 @@ def _event_of(
     return None if id(found) in settled else found
 
 
-def _without_turn(event: Event) -> SettledEvent | None:
-    """The record of an event that is in no turn: what others than the runtime said or changed."""
+def _of_others(event: Event) -> bool:
+    """Whether a plugin or a callback said this: what comes from the runtime carries its JSON."""
     content = event.content
-    said = event.author != "user" and content is not None and not isinstance(content, WireContent)
-    record = SettledEvent.recording(
-        event, wire_of(content) if said and content is not None and content.parts else None
-    )
-    return record if record.content is not None or record.changes_state else None
+    plain = content is not None and bool(content.parts) and not isinstance(content, WireContent)
+    return plain and event.author != "user"

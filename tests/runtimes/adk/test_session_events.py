@@ -1,4 +1,4 @@
-"""`session.events`: the whole conversation for whoever reads it, made when it is read."""
+"""`session.events`: the whole conversation, made when it is read."""
 
 from __future__ import annotations
 
@@ -322,7 +322,7 @@ def test_masking_replaces_parts_in_the_events_that_hold_them(kit, converse):
     assert texts(after) == ["one", "look", "a", "two", "b"]
 
 
-def test_masking_reaches_events_that_nobody_has_read(kit, converse, made):
+def test_masking_reaches_unread_events(kit, converse, made):
     async def script(played, runtime, say):
         await say("one", "two")
         session = await session_of(played, runtime)

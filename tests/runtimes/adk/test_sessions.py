@@ -178,6 +178,49 @@ async def test_dropped_session_is_opened_again_over_the_same_archive():
     assert service.archive(again) is archive
 
 
+async def test_dropped_session_is_still_found_and_listed():
+    service, _, archive = await fresh()
+    archive.say("hello", "user")
+    service.drop(archive)
+    assert [found.id for found in (await service.list_sessions(app_name="app")).sessions] == ["s"]
+    service.drop(archive)
+    found = await service.get_session(**KEY)
+    assert [event.author for event in found.events] == ["user"]
+
+
+async def test_an_event_appended_to_a_copy_reaches_the_session():
+    service, session, _ = await fresh()
+    config = GetSessionConfig(num_recent_events=0)
+    copy = await service.get_session(**KEY, config=config)
+    event = said("x", actions=EventActions(state_delta={"kept": 1}))
+    await service.append_event(copy, event)
+    assert copy.events == session.events == [event]
+    assert copy.state == session.state == {"kept": 1}
+
+
+async def test_filters_count_settled_events():
+    service, session, archive = await fresh()
+    for words in "ab":
+        await service.append_event(session, said(words, timestamp=1.0))
+        archive.say(words, "user")
+        await service.append_event(session, said("answer", "model", Answer("answer", "m")))
+        service.settle(session)
+    await service.append_event(session, said("live", timestamp=9e12))
+    recent = await service.get_session(**KEY, config=GetSessionConfig(num_recent_events=3))
+    assert [event.content.parts[0].text for event in recent.events] == ["b", "answer", "live"]
+    late = await service.get_session(**KEY, config=GetSessionConfig(after_timestamp=9e12))
+    assert [event.content.parts[0].text for event in late.events] == ["live"]
+
+
+async def test_a_list_that_a_plugin_put_into_a_session_does_not_stay():
+    service, session, archive = await fresh()
+    archive.say("hello", "user")
+    session.events = []
+    await service.append_event(session, said("x", "model", Answer("answer", "m")))
+    service.settle(session)
+    assert [event.content.role for event in session.events] == ["user", "model"]
+
+
 async def test_masked_responses_reach_live_events_by_the_identity_of_their_parts():
     def answer(output):
         response = {"id": "f__1", "name": "f", "response": {"output": output}}

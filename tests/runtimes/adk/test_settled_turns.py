@@ -144,6 +144,7 @@ def test_turns_around_a_request_are_not_taken_for_it():
     ids = [each.id for each in settled.events]
     assert [ids[1], ids[4]] == [each.id for each in live]
     assert len(set(ids)) == 5
+    assert {each.invocation_id for each in settled.events[:4]} == {live[0].invocation_id}
 
 
 def test_events_of_others_stay_where_they_were_said():
@@ -159,6 +160,20 @@ def test_events_of_others_stay_where_they_were_said():
     settled.follow([event(turns, asked), aside, event(turns, answer), note])
     assert [each.author for each in settled.events] == ["user", "other", "agent"]
     assert settled.events[1].content.parts[0].text == "aside"
+
+
+def test_what_others_said_instead_of_an_answer_stays_with_the_message():
+    turns = Turns()
+    settled = SettledTurns(turns)
+    asked = event(turns, {"role": "user", "parts": [part(turns)]})
+    settled.follow([asked])
+    assert settled.events == []
+    plain = types.Content(role="model", parts=[types.Part(text="instead")])
+    instead = Event(author="model", invocation_id="i", content=plain)
+    settled.follow([asked, instead])
+    assert [each.id for each in settled.events] == [asked.id, instead.id]
+    a_round(turns, settled)
+    assert [each.id for each in settled.events][:2] == [asked.id, instead.id]
 
 
 def changing(turns: Turns, settled: SettledTurns, *values: int) -> None:
