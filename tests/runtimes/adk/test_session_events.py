@@ -286,12 +286,20 @@ def test_ids_are_the_same_in_every_run_and_unique_in_a_session(kit, converse):
     assert len({stamp[1] for stamp in runs[0]}) == 3
 
 
-def test_a_long_conversation_makes_no_settled_event(kit, made):
+def test_a_conversation_of_1000_turns_makes_no_settled_event(kit, converse, made):
     ask = kit.parts_chunk(kit.call("glob", {"pattern": "*"}), finish="STOP")
-    steps = [step for _ in range(20) for step in ([ask], [kit.text("x", "STOP")])]
-    played = kit.play(steps, *(str(number) for number in range(20)), disable_loop_detection=True)
-    assert len(played.transcript) == 80
-    assert made == []
+    steps = [step for _ in range(3) for step in ([ask], [ask], [kit.text("x", "STOP")])]
+
+    async def script(played, runtime, say):
+        said = ({"role": role, "parts": [{"text": "x"}]} for role in ("user", "model") * 500)
+        runtime._conversation.replace_history(said)
+        await say("one", "two", "three")
+        assert made == []
+        return await session_of(played, runtime)
+
+    session = converse(steps, script, disable_loop_detection=True)
+    assert len(session.events) == 1018
+    assert len({event.id for event in session.events}) == len(made) == 1018
 
 
 def test_masking_replaces_parts_in_the_events_that_hold_them(kit, converse):
@@ -335,6 +343,25 @@ def test_masking_reaches_unread_events(kit, converse, made):
     assert events[2].author == AGENT_NAME
     assert events[2].invocation_id == events[0].invocation_id
     assert texts(events) == ["one", "a", "two", "b"]
+
+
+def test_masking_goes_by_the_response_itself_where_calls_share_an_id(kit, converse):
+    async def script(played, runtime, say):
+        await say("one", "two")
+        session = await session_of(played, runtime)
+        return [
+            part.function_response.response["output"][:20]
+            for event in session.events
+            for part in event.content.parts
+            if part.function_response
+        ]
+
+    call = kit.call("read_file", {"file_path": "long.txt"}, id="same")
+    ask = [kit.parts_chunk(call, finish="STOP")]
+    steps = [ask, *answers(kit, "a"), ask, *answers(kit, "b")]
+    first, second = converse(steps, script, **MASKING)
+    assert first == "<tool_output_masked>"
+    assert second != first
 
 
 def test_compression_keeps_the_events_of_what_it_keeps(kit, converse, register):
