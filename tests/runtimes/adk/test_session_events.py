@@ -348,20 +348,20 @@ def test_masking_reaches_unread_events(kit, converse, made):
 def test_masking_goes_by_the_response_itself_where_calls_share_an_id(kit, converse):
     async def script(played, runtime, say):
         await say("one", "two")
-        session = await session_of(played, runtime)
-        return [
-            part.function_response.response["output"][:20]
-            for event in session.events
-            for part in event.content.parts
-            if part.function_response
-        ]
+        before = [event.id for event in (await session_of(played, runtime)).events]
+        await say("three")
+        return before, list((await session_of(played, runtime)).events)
 
     call = kit.call("read_file", {"file_path": "long.txt"}, id="same")
     ask = [kit.parts_chunk(call, finish="STOP")]
-    steps = [ask, *answers(kit, "a"), ask, *answers(kit, "b")]
-    first, second = converse(steps, script, **MASKING)
-    assert first == "<tool_output_masked>"
-    assert second != first
+    steps = [ask, *answers(kit, "a"), ask, *answers(kit, "b", "c")]
+    # Enough to protect one output, but not both.
+    options = {"masking_protection_tokens": 8_000, "masking_min_prunable_tokens": 100}
+    before, events = converse(steps, script, **options)
+    assert [event.id for event in events][:-2] == before
+    first, second = (events[index].content.parts[0].function_response for index in (2, 6))
+    assert first.response["output"].startswith("<tool_output_masked>")
+    assert not second.response["output"].startswith("<tool_output_masked>")
 
 
 def test_compression_keeps_the_events_of_what_it_keeps(kit, converse, register):
