@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import logging
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
@@ -54,6 +54,8 @@ class MaskedResponse:
     """One response that was masked. `part` is the whole new part; `file` has the old response."""
 
     call_id: str | None
+    replaces: Part
+    """The part that it takes the place of: the very object that the history held."""
     part: Part
     file: Path
 
@@ -78,10 +80,6 @@ class MaskingResult:
     def masked_count(self) -> int:
         """How many responses were masked; the history is to be replaced if there are any."""
         return len(self.changes)
-
-    def by_call_id(self) -> Mapping[str, MaskedResponse]:
-        """The changes under their call ids, for whoever keeps the responses elsewhere."""
-        return {change.call_id: change for change in self.changes if change.call_id}
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,6 +237,7 @@ class ToolOutputMaskingService:
         )
         return MaskedResponse(
             call_id=call_id,
+            replaces=part,
             part={**part, "functionResponse": {**answer, "response": {"output": output}}},
             file=file,
         )

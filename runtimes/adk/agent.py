@@ -20,7 +20,6 @@ from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcess
 from google.adk.platform import time as platform_time
 from google.adk.platform import uuid as platform_uuid
 from google.adk.plugins.base_plugin import BasePlugin
-from google.adk.runners import Runner
 from google.adk.sessions.session import Session
 from google.adk.telemetry.context import TelemetryConfig
 
@@ -34,6 +33,7 @@ from runtimes.adk.model_parts import Asking, Instruction, ModelParts
 from runtimes.adk.notes import WireContent
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
 from runtimes.adk.run import Run, RunLink
+from runtimes.adk.runner import GcliRunner
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.stream import OpenStream
 from runtimes.adk.tools import Toolbox
@@ -116,7 +116,7 @@ class AdkAgentProtocol(AgentProtocol):
         flow = RuntimeFlow(request_processors, config.batch)
         hosted = HostedAgent.make(model, flow, instruction)
         app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=list(plugins))
-        self._runner = Runner(app=app, session_service=session_service)
+        self._runner = GcliRunner(hosted, app, session_service)
         self._run_config = RunConfig(
             streaming_mode=StreamingMode.SSE,
             max_llm_calls=_NO_LIMIT,
@@ -186,15 +186,9 @@ class AdkAgentProtocol(AgentProtocol):
 
     def _pin_adk(self) -> None:
         """Give ADK our clock, and ids that are the same in every run; for this task only."""
-        clock, count = self._services.clock, 0
-
-        def next_id() -> str:
-            nonlocal count
-            count += 1
-            return f"adk-event-{count}"
-
+        clock = self._services.clock
         platform_time.set_time_provider(lambda: clock.now_ms() / 1000)
-        platform_uuid.set_id_provider(next_id)
+        platform_uuid.set_id_provider(self._sessions.next_id)
 
     async def _invoke(self, run: Run, message: Content, read: Reader) -> None:
         """One user-role request and the tool rounds that follow from it."""

@@ -7,7 +7,7 @@ with the model's stream. So the root is a shell around one `LlmAgent` of the sam
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from pathlib import Path
 from typing import ClassVar, Final
@@ -17,15 +17,16 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.agents.llm_agent import LlmAgent
 from google.adk.agents.readonly_context import ReadonlyContext
 from google.adk.events.event import Event
+from google.adk.workflow._base_node import BaseNode
 from pydantic import PrivateAttr
 
 from runtimes.adk.flow import RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
+from runtimes.adk.settled_turns import AGENT_NAME
 
 __all__ = ["AGENT_NAME", "APP_NAME", "GeminiCliAgent", "HostedAgent"]
 
 APP_NAME: Final = "gemini_cli"
-AGENT_NAME: Final = "gemini_cli_agent"
 
 
 class HostedAgent(LlmAgent):
@@ -52,7 +53,11 @@ class HostedAgent(LlmAgent):
 
 
 class GeminiCliAgent(BaseAgent):
-    """The root agent: hosts one `LlmAgent` under its own name."""
+    """The root agent: hosts one `LlmAgent` under its own name.
+
+    It has no callbacks and no lifecycle of its own: an agent's callbacks come once, for the hosted
+    agent.
+    """
 
     # ADK guesses an application's name from where its agent's class lives; say it instead.
     _adk_origin_app_name: ClassVar[str] = APP_NAME
@@ -67,7 +72,12 @@ class GeminiCliAgent(BaseAgent):
         shell._hosted = hosted
         return shell
 
-    async def _run_async_impl(self, ctx: InvocationContext) -> AsyncGenerator[Event, None]:
-        async with aclosing(self._hosted.run_async(ctx)) as events:
+    async def run_async(self, parent_context: InvocationContext) -> AsyncGenerator[Event, None]:
+        """Run the hosted agent. `GcliRunner` does so by itself."""
+        async with aclosing(self._hosted.run_async(parent_context)) as events:
             async for event in events:
                 yield event
+
+    def _iter_static_children(self) -> Iterator[BaseNode]:
+        """The hosted agent, so that closing the Runner closes its toolsets."""
+        yield self._hosted

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
+from pathlib import Path
 
 from agent_protocol.agent import AgentProtocol
 from runtimes.adk.agent import AdkAgentProtocol
@@ -49,6 +50,26 @@ class AdkRuntime(ChatRuntime):
 
     def _history_replaced(self) -> None:
         self._sessions.drop(self._conversation)
+
+    async def reset(self) -> None:
+        """Start the conversation anew, with an empty state."""
+        await super().reset()
+        self._sessions.reset(self._conversation)
+
+    async def resume(self, recording: Path | None) -> None:
+        """Go on from a chat recording; another one than this conversation's empties the state.
+
+        Raises:
+            ValueError: it is not a chat recording.
+        """
+        await super().resume(recording)
+        if recording is not None:
+            self._sessions.reset(self._conversation)
+
+    async def rewind(self, to: str | int) -> None:
+        """Go back to before a message, with state and artifacts as they were then."""
+        await super().rewind(to)
+        await self._sessions.rewound(self._conversation)
 
     async def _close_agents(self) -> None:
         for agent in self._agents:

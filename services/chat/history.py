@@ -44,6 +44,11 @@ class ChatHistory:
         self.last_prompt_token_count = 0
         """How many tokens the last request had: the model's count, or an estimate of the turns."""
 
+    @property
+    def turn_ids(self) -> Sequence[str]:
+        """The durable ids of the turns in `view.raw`, oldest first; not to be changed."""
+        return self._ids
+
     def history(self) -> list[HistoryTurn]:
         """Every turn as it was taken in, with its durable id."""
         return list(zip(self._ids, self.view.raw, strict=True))

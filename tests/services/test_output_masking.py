@@ -94,7 +94,8 @@ def test_what_comes_to_the_protection_exactly_is_protected(
 
 
 def test_the_whole_response_is_in_the_file_that_the_preview_names(tmp_path: Path) -> None:
-    masked = service(tmp_path).mask([answer("Read/1", 600), call()])
+    asked = answer("Read/1", 600)
+    masked = service(tmp_path).mask([asked, call()])
 
     [file] = outputs(tmp_path)
     folder, name = file.parts[-2:]
@@ -106,7 +107,10 @@ def test_the_whole_response_is_in_the_file_that_the_preview_names(tmp_path: Path
         f"<tool_output_masked>\n{head}\n... [TRUNCATED] ...\n{tail}\n\n"
         f"Output too large. Full output available at: {file}\n</tool_output_masked>"
     )
-    assert masked.by_call_id()["Read/1"].file == file
+    [change] = masked.changes
+    assert (change.call_id, change.file) == ("Read/1", file)
+    assert change.replaces is asked["parts"][0]
+    assert change.part is masked.history[0]["parts"][0]
 
 
 def test_a_shell_report_has_a_preview_of_its_own(tmp_path: Path) -> None:

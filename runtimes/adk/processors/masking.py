@@ -17,8 +17,8 @@ __all__ = ["ToolOutputMaskingProcessor"]
 class ToolOutputMaskingProcessor(BaseLlmRequestProcessor):
     """Masks the history without the pending turn; does nothing where that was done before.
 
-    The archive and the recording get the masked history. Live events that still hold a response
-    are written to by its call id: they stand in another order than the archive's turns.
+    The archive and the recording get the masked history. The events of the session keep their ids
+    and all their other parts.
     """
 
     name = "tool_output_masking"
@@ -33,6 +33,6 @@ class ToolOutputMaskingProcessor(BaseLlmRequestProcessor):
         session = invocation_context.session
         result = self._sessions.archive(session).mask()
         if result is not None:
-            self._sessions.write_back(session, result.by_call_id())
+            self._sessions.write_back(session, result.changes)
         return
         yield

@@ -83,9 +83,9 @@ def test_a_turn_that_stays_in_adks_session_goes_when_its_invocation_is_over() ->
     def noting(left: list[Any]) -> Callable[[Any], Any]:
         def wrap(settle: Any) -> Any:
             def noted(self: Any, session: Any) -> None:
-                asked = [event.author == "user" for event in session.events]
+                asked = [event.author == "user" for event in self.live(session)]
                 settle(self, session)
-                left.append((any(asked), len(session.events)))
+                left.append((any(asked), len(self.live(session))))
 
             return noted
 

@@ -248,3 +248,50 @@ async def test_adk_asks_whether_an_event_is_the_last_after_plugins_have_seen_it(
     assert len(asked) == 2
     assert seen[-1].actions.skip_summarization
     await runner.close()
+
+
+class Reading(BasePlugin):
+    """Notes, at the end of each run, the texts and calls of `session.events`, and state."""
+
+    def __init__(self) -> None:
+        super().__init__("reading")
+        self.seen: list[list[str]] = []
+        self.state: list[dict] = []
+
+    async def before_model_callback(self, *, callback_context, llm_request):
+        callback_context.state["turns"] = callback_context.state.get("turns", 0) + 1
+
+    async def after_run_callback(self, *, invocation_context):
+        events = invocation_context.session.events
+        self.seen.append(
+            [
+                part.text or (part.function_call or part.function_response).name
+                for event in events
+                for part in event.content.parts
+            ]
+        )
+        assert len({event.id for event in events}) == len(events)
+        self.state.append(dict(invocation_context.session.state))
+
+
+def test_the_session_of_a_child_shows_its_whole_task(kit, monkeypatch):
+    reading, init = Reading(), AdkAgentProtocol.__init__
+
+    def added(self, *args, plugins, **options):
+        init(self, *args, plugins=(*plugins, reading), **options)
+
+    monkeypatch.setattr(AdkAgentProtocol, "__init__", added)
+
+    async def script(played, runtime):
+        child = made(played, runtime)
+        await child.start({"query": "look"})
+        await child.result()
+
+    call = kit.parts_chunk(kit.call(*READ), finish="STOP")
+    recovery = [[kit.text("that is all", "STOP")], done(kit)]
+    kit.run(script, [[call], *recovery])
+    task = ["look", "read_file", "read_file", "that is all"]
+    assert reading.seen[0] == task
+    assert reading.seen[1][: len(task)] == task
+    assert reading.seen[1][-2:] == ["complete_task", "complete_task"]
+    assert reading.state == [{"turns": 2}, {"turns": 3}]

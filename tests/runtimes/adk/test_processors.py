@@ -17,6 +17,7 @@ from runtimes.adk.processors.contents import ContentsProcessor
 from runtimes.adk.processors.limits import LIMIT_PLUGINS
 from runtimes.adk.processors.masking import ToolOutputMaskingProcessor
 from runtimes.adk.processors.tools import ToolsProcessor
+from runtimes.adk.session_events import live_events
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import AdkTool, Toolbox, to_adk_tool
 from services.model.errors import ApiError
@@ -31,7 +32,7 @@ def test_early_stop_removes_the_pending_event_at_once(kit, monkeypatch):
     left = []
 
     def settle(self, session):
-        left.append([event.author for event in session.events])
+        left.append([event.author for event in self.live(session)])
 
     monkeypatch.setattr(GcliSessionService, "settle", settle)
     kit.play([], max_session_turns=0)
@@ -57,12 +58,12 @@ async def test_tools_are_never_run_one_by_one():
         await tool.run_async(args={}, tool_context=cast("Any", None))
 
 
-def test_session_that_the_runner_sees_stays_small(kit, monkeypatch):
+def test_live_events_stay_few(kit, monkeypatch):
     sizes = []
     plain = ContentsProcessor.run_async
 
     async def measured(self, context: InvocationContext, request):
-        sizes.append(len(context.session.events))
+        sizes.append(len(live_events(context.session)))
         async for event in plain(self, context, request):
             yield event
 
@@ -92,7 +93,7 @@ def test_invocation_that_failed_leaves_nothing_in_the_session(kit, monkeypatch):
     assert seen == [["user"], ["user"]]
 
 
-def test_masked_response_is_written_to_the_live_event_that_still_holds_it(kit):
+def test_masked_response_is_written_to_every_event_that_holds_it_and_to_no_other(kit):
     def answer(output):
         response = {"id": "f__1", "name": "f", "response": {"output": output}}
         return {"role": "user", "parts": [{"functionResponse": response}]}
@@ -100,7 +101,7 @@ def test_masked_response_is_written_to_the_live_event_that_still_holds_it(kit):
     def output(event):
         return wire_of(event.content)["parts"][0]["functionResponse"]["response"]["output"]
 
-    long, pending = answer("x" * 40_000), answer("y" * 40_000)
+    long, pending = answer("x" * 40_000), answer("x" * 40_000)
     asked = {"role": "model", "parts": [kit.call("f", {}, id="f__1")]}
     said = {"role": "model", "parts": [{"text": "well"}]}
 
@@ -129,10 +130,12 @@ def test_masked_response_is_written_to_the_live_event_that_still_holds_it(kit):
     session, history = kit.in_loop(go)
     masked = history[2]["parts"][0]["functionResponse"]["response"]["output"]
     assert masked.startswith("<tool_output_masked>")
-    assert output(session.events[0]) == masked
-    assert wire_of(session.events[1].content) is pending
-    adks_own = session.events[0].content.parts[0].function_response.response
-    assert adks_own == {"output": masked}
+    settled, still_live, waiting = session.events[1], *live_events(session)
+    assert len(session.events) == 5
+    for event in (settled, still_live):
+        assert output(event) == masked
+        assert event.content.parts[0].function_response.response == {"output": masked}
+    assert wire_of(waiting.content) is pending
 
 
 def test_request_typed_for_adk_follows_a_replaced_history(kit, monkeypatch):

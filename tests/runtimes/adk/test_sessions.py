@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
 
@@ -17,18 +16,30 @@ from runtimes.adk.notes import Answer, ChildToolsDone, ToolsDone, WireContent, w
 from runtimes.adk.sessions import GcliSessionService
 from services.children.calls import CallsOutcome
 from services.clock import VirtualClock
+from services.history.view import RequestView
 from services.output_masking import MaskedResponse
 
 NOTHING = CallsOutcome(parts=(), submitted_output=None, completed=False, aborted=False)
 KEY: dict[str, Any] = {"app_name": "app", "user_id": "u", "session_id": "s"}
 
 
-@dataclass
 class Archive:
-    answers: list = field(default_factory=list)
+    """A history, to which each answer is added as its text."""
+
+    def __init__(self) -> None:
+        self.answers = []
+        self.view = RequestView()
+
+    @property
+    def turn_ids(self):
+        return [f"turn-{number}" for number in range(len(self.view.raw))]
 
     def answer(self, turn, model) -> None:
         self.answers.append((turn, model))
+        self.say(turn, "model")
+
+    def say(self, words, role) -> None:
+        self.view.append({"role": role, "parts": [{"text": words}]})
 
 
 async def fresh() -> tuple[GcliSessionService, Any, Any]:
@@ -75,13 +86,28 @@ async def test_session_ids_are_given_and_used_once():
         await service.create_session(app_name="app", user_id="u")
 
 
-async def test_partial_and_contentless_events_pass_through():
+async def test_partial_events_pass_through():
     service, session, archive = await fresh()
-    partial = said("x", "model", partial=True)
+    partial = said("x", "model", Answer("turn", "m"), partial=True)
+    partial.actions.state_delta["gone"] = 1
     assert await service.append_event(session, partial) is partial
-    await service.append_event(session, Event(author="a", invocation_id="i"))
     assert session.events == []
+    assert session.state == {}
     assert archive.answers == []
+
+
+async def test_events_without_content_count_but_are_never_the_pending_turn():
+    service, session, _ = await fresh()
+    await service.append_event(session, said("hello"))
+    actions = EventActions(state_delta={"kept": 1}, artifact_delta={"file": 0})
+    await service.append_event(session, Event(author="a", invocation_id="i", actions=actions))
+    assert session.state == {"kept": 1}
+    assert service.pending_parts(session) == [{"text": "hello"}]
+    service.discard_pending(session)
+    assert [event.author for event in session.events] == ["a"]
+    service.settle(session)
+    assert session.state == {"kept": 1}
+    assert [event.actions.artifact_delta for event in session.events] == [{"file": 0}]
 
 
 async def test_each_event_is_appended_once_and_moves_the_time():
@@ -104,7 +130,7 @@ async def test_tool_responses_settle_their_round(note):
     await service.append_event(session, said("call", "model"))
     done = said("response", "user", note)
     await service.append_event(session, done)
-    assert session.events == [done]
+    assert service.live(session) == [done]
 
 
 async def test_pending_is_the_user_turn_at_the_end():
@@ -135,6 +161,8 @@ async def test_state_changes_are_kept_and_temporary_ones_are_not_stored():
     event = await service.append_event(session, said("x", actions=actions))
     assert session.state == {"kept": 1, "temp:gone": 2}
     assert event.actions.state_delta == {"kept": 1}
+    service.settle(session)
+    assert session.state == {"kept": 1}
 
 
 async def test_dropped_session_is_opened_again_over_the_same_archive():
@@ -151,25 +179,72 @@ async def test_dropped_session_is_opened_again_over_the_same_archive():
     assert service.archive(again) is archive
 
 
-async def test_masked_responses_reach_live_events_by_call_id_but_not_the_pending_turn():
+async def test_dropped_session_is_still_found_and_listed():
+    service, _, archive = await fresh()
+    archive.say("hello", "user")
+    service.drop(archive)
+    assert [found.id for found in (await service.list_sessions(app_name="app")).sessions] == ["s"]
+    service.drop(archive)
+    found = await service.get_session(**KEY)
+    assert [event.author for event in found.events] == ["user"]
+
+
+async def test_an_event_appended_to_a_copy_reaches_the_session():
+    service, session, _ = await fresh()
+    config = GetSessionConfig(num_recent_events=0)
+    copy = await service.get_session(**KEY, config=config)
+    event = said("x", actions=EventActions(state_delta={"kept": 1}))
+    await service.append_event(copy, event)
+    assert copy.events == session.events == [event]
+    assert copy.state == session.state == {"kept": 1}
+
+
+async def test_filters_count_settled_events():
+    service, session, archive = await fresh()
+    for words in "ab":
+        await service.append_event(session, said(words, timestamp=1.0))
+        archive.say(words, "user")
+        await service.append_event(session, said("answer", "model", Answer("answer", "m")))
+        service.settle(session)
+    await service.append_event(session, said("live", timestamp=9e12))
+    recent = await service.get_session(**KEY, config=GetSessionConfig(num_recent_events=3))
+    assert [event.content.parts[0].text for event in recent.events] == ["b", "answer", "live"]
+    late = await service.get_session(**KEY, config=GetSessionConfig(after_timestamp=9e12))
+    assert [event.content.parts[0].text for event in late.events] == ["live"]
+
+
+async def test_a_list_that_a_plugin_put_into_a_session_does_not_stay():
+    service, session, archive = await fresh()
+    archive.say("hello", "user")
+    session.events = []
+    await service.append_event(session, said("x", "model", Answer("answer", "m")))
+    service.settle(session)
+    assert [event.content.role for event in session.events] == ["user", "model"]
+
+
+async def test_masked_responses_reach_live_events_by_the_identity_of_their_parts():
     def answer(output):
         response = {"id": "f__1", "name": "f", "response": {"output": output}}
         return {"role": "user", "parts": [{"text": "t"}, {"functionResponse": response}]}
 
     service, session, _ = await fresh()
-    for output in ("long", "pending"):
-        content = WireContent.of(answer(output))
-        event = Event(author="user", invocation_id="i", content=content)
+    long, other = answer("long"), answer("long")
+    for wire in (long, other):
+        event = Event(author="user", invocation_id="i", content=WireContent.of(wire))
         await service.append_event(session, event)
-    untouched = said("x", "model")
-    session.events.insert(1, untouched)
-    before = untouched.content
-    part = answer("masked")["parts"][1]
-    change = MaskedResponse(call_id="f__1", part=part, file=Path("f"))
-    service.write_back(session, {"f__1": change})
-    assert wire_of(session.events[0].content) == answer("masked")
-    assert untouched.content is before
-    assert service.pending_parts(session) == answer("pending")["parts"]
+    first, second = session.events
+    text, untouched = first.content.parts[0], second.content
+    change = MaskedResponse(
+        call_id="f__1",
+        replaces=long["parts"][1],
+        part=answer("masked")["parts"][1],
+        file=Path("f"),
+    )
+    service.write_back(session, [change])
+    assert wire_of(first.content) == answer("masked")
+    assert first.content.parts[0] is text
+    assert first.content.parts[1].function_response.response == {"output": "masked"}
+    assert second.content is untouched
 
 
 async def test_list_and_delete():
