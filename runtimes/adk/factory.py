@@ -1,7 +1,7 @@
 """The session factory: the one place that constructs `AdkAgentProtocol`.
 
-What an agent is, is put together here: which plugins and processors ride along, which course it
-takes, how it asks the model and runs its calls. A child is the same class with another set.
+What an agent is, is put together here: which plugins and processors it has, which handler takes
+its sends, how it asks the model and runs its calls. A child is the same class with another set.
 """
 
 from __future__ import annotations
@@ -12,18 +12,18 @@ from typing import Final
 from runtimes.adk.agent import USER_ID, AdkAgentProtocol, AdkConfig
 from runtimes.adk.child.calls import ChildBatch
 from runtimes.adk.child.chat import ChildConversation
-from runtimes.adk.child.course import ActivityRelay, ChildCourse
 from runtimes.adk.child.declaring import ChildDeclarations
-from runtimes.adk.child.plugins import CompleteTaskAdkPlugin
+from runtimes.adk.child.handler import ActivityRelay, ChildHandler
 from runtimes.adk.child.processors import ChildCompression, ChildLimits, ChildRouting
 from runtimes.adk.child.session import AdkChild
 from runtimes.adk.child.task import ChildTask
 from runtimes.adk.child.termination import ChildTermination
+from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.conversing import Conversing
+from runtimes.adk.conversation_handler import ConversationHandler
 from runtimes.adk.flow import ToolBatch
-from runtimes.adk.following import Following
 from runtimes.adk.model_parts import Asking
+from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
 from runtimes.adk.processors.compression import CompressionProcessor
 from runtimes.adk.processors.contents import ContentsProcessor
@@ -88,7 +88,7 @@ class SessionFactory:
         )
         sessions.attach(session, conversation)
         batch = ToolBatch(services, sessions, link)
-        following = Following(services, conversation, batch)
+        continuation = Continuation(services, conversation, batch)
         prompt_id = prompt_id or services.state.prompt_id
         return AdkAgentProtocol(
             AdkConfig(
@@ -96,7 +96,7 @@ class SessionFactory:
                 session=session,
                 tasks=engine.tasks,
                 link=link,
-                course=Conversing(services, conversation, following, prompt_id),
+                handler=ConversationHandler(services, conversation, continuation, prompt_id),
                 batch=batch,
             ),
             instruction_provider=services.prompts.system_instruction,
@@ -131,7 +131,7 @@ class SessionFactory:
             self._children.pop(agent_id, None)
             await agent.close()
 
-        course = ChildCourse(child, termination, relay, release)
+        handler = ChildHandler(child, termination, relay, release)
         calls = ChildCalls(child, waiting=termination.waiting, record=chat.record_tool_calls)
         parts = (child, chat, sessions, task, link)
         agent = AdkAgentProtocol(
@@ -140,7 +140,7 @@ class SessionFactory:
                 session=session,
                 tasks=self._engine.tasks,
                 link=link,
-                course=course,
+                handler=handler,
                 batch=ChildBatch(task=task, link=link, calls=calls, heard=termination.heard),
                 asking=_AS_CHILD,
             ),
@@ -157,5 +157,5 @@ class SessionFactory:
             session_service=sessions,
             parent_session_id=services.state.session_id,
         )
-        made = self._children[agent_id] = AdkChild(agent_id, agent, course)
+        made = self._children[agent_id] = AdkChild(agent_id, agent, handler)
         return made

@@ -52,7 +52,7 @@ class Stream(OpenStream):
         self.translator = EventTranslator(stream_id, clock=services.clock, tools=services.tools)
         super().__init__(stream_id, self.translator, log)
 
-    def tell_user_message(self, payload: MessageSend) -> None:
+    def emit_user_message(self, payload: MessageSend) -> None:
         """Emit what the user said, as it is meant to be shown."""
         content: tuple[ContentPart, ...] = payload.content
         if payload.display_content:

@@ -137,7 +137,9 @@ FAULTS: Final = (
         name="follow-ups-told-as-the-users",
         says="What the loop sends by itself is told to clients as a message of the user's.",
         origin="google-adk's user events, which do not say who typed them",
-        breaks=lambda: replaced("runtimes.adk.following:Following.after", _telling_follow_ups),
+        breaks=lambda: replaced(
+            "runtimes.adk.continuation:Continuation.after", _telling_follow_ups
+        ),
     ),
     _adk(
         name="follow-ups-count-as-turns",

@@ -136,7 +136,7 @@ FAULTS: Final = (
         says="An agent's activities are told twice.",
         origin="a subscription made in the constructor and at the start",
         breaks=lambda: replaced(
-            "runtimes.adk.child.course:ActivityRelay.__call__", _reported_twice
+            "runtimes.adk.child.handler:ActivityRelay.__call__", _reported_twice
         ),
     ),
     _adk(

@@ -132,7 +132,7 @@ def _message_after_start() -> Any:
         return broken
 
     return all_of(
-        replaced("runtimes.adk.stream:Stream.tell_user_message", holding),
+        replaced("runtimes.adk.stream:Stream.emit_user_message", holding),
         replaced("runtimes.adk.stream:Stream.emit", releasing),
     )
 
@@ -260,7 +260,9 @@ FAULTS: Final = (
         name="prompt-id-per-send",
         says="Every send counts as a new prompt: routed, announced and watched for loops anew.",
         origin="google-adk's invocation ids, taken for the prompt's",
-        breaks=lambda: replaced("runtimes.adk.conversing:Conversing.take", _prompt_id_per_send),
+        breaks=lambda: replaced(
+            "runtimes.adk.conversation_handler:ConversationHandler.take", _prompt_id_per_send
+        ),
     ),
     _adk(
         name="rewind-counts-all-messages",

@@ -161,7 +161,7 @@ FAULTS: Final = (
         name="loop-feedback-without-detail",
         says="The feedback after a loop does not say what was repeated.",
         origin="a verdict that crosses a layer as a flag",
-        breaks=lambda: replaced("runtimes.adk.following:loop_feedback", _without_detail),
+        breaks=lambda: replaced("runtimes.adk.continuation:loop_feedback", _without_detail),
     ),
     _adk(
         name="session-limit-off-by-one",
@@ -183,7 +183,9 @@ FAULTS: Final = (
         name="loop-not-cleared",
         says="After the feedback the same loop is found again at once, and ends the prompt.",
         origin="a recovery that sends the feedback and forgets the detector",
-        breaks=lambda: replaced("runtimes.adk.following:Following._after_loop", _staying_flagged),
+        breaks=lambda: replaced(
+            "runtimes.adk.continuation:Continuation._after_loop", _staying_flagged
+        ),
     ),
     _adk(
         name="second-loop-told-late",
@@ -196,7 +198,7 @@ FAULTS: Final = (
         says="An answer that was not done is taken for the end.",
         origin="google-adk's loop, which ends with an answer that asks for no tools",
         breaks=lambda: replaced(
-            "runtimes.adk.following:Following._model_goes_on", _going_on_unasked
+            "runtimes.adk.continuation:Continuation._model_goes_on", _going_on_unasked
         ),
     ),
     _adk(

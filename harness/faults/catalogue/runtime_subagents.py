@@ -59,13 +59,13 @@ def _never_complete(run: Any) -> Any:
     return broken
 
 
-def _deaf(hearing: Any) -> Any:
+def _deaf(steering_inbox: Any) -> Any:
     @contextmanager
     def broken(steering: Any) -> Iterator[Any]:
-        with hearing(steering) as heard:
-            heard.note = lambda said: None
-            heard.taken = list
-            yield heard
+        with steering_inbox(steering) as inbox:
+            inbox.note = lambda injection: None
+            inbox.taken = list
+            yield inbox
 
     return broken
 
@@ -320,7 +320,7 @@ FAULTS: Final = (
         name="subagent-hints-lost",
         says="An agent does not hear what is said while it runs.",
         origin="a listener that was left with the parent",
-        breaks=lambda: replaced("runtimes.legacy.executor:hearing", _deaf),
+        breaks=lambda: replaced("runtimes.legacy.executor:steering_inbox", _deaf),
     ),
     _legacy(
         name="subagent-error-is-success",
@@ -421,7 +421,8 @@ FAULTS: Final = (
         says="Complete_task is a tool like any other: the agent goes on.",
         origin="a termination plugin that is not registered for children",
         breaks=lambda: replaced(
-            "runtimes.adk.child.plugins:CompleteTaskAdkPlugin.on_event_callback", _not_terminating
+            "runtimes.adk.plugins.complete_task:CompleteTaskAdkPlugin.on_event_callback",
+            _not_terminating,
         ),
     ),
     _adk(
@@ -444,7 +445,7 @@ FAULTS: Final = (
         name="subagent-results-untold",
         says="Results of an agent's calls are no activity.",
         origin="events of ADK translated one by one, function responses left out",
-        breaks=lambda: replaced("runtimes.adk.child.course:ActivityRelay.__call__", _calls_untold),
+        breaks=lambda: replaced("runtimes.adk.child.handler:ActivityRelay.__call__", _calls_untold),
     ),
     _adk(
         name="subagent-end-without-words",

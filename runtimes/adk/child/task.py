@@ -1,6 +1,6 @@
 """What the parts of one child share: how far its task has come.
 
-The processors, the batch of calls, the plugin and the course of a child all look at it.
+The processors, the batch of calls, the plugin and the handler of a child all look at it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,11 @@ from services.model.stream import call_name
 from services.subagents.definition import TerminateMode
 from services.wire import JsonObject
 
-__all__ = ["ChildTask", "ToldCall"]
+__all__ = ["ChildCall", "ChildTask"]
 
 
 @dataclass(frozen=True, slots=True)
-class ToldCall:
+class ChildCall:
     """A call of the model's as ADK is shown it; what it was is in `ChildTask.calls`."""
 
     call: JsonObject

@@ -15,10 +15,10 @@ from typing import Final
 from google.adk.events.event import Event
 
 from runtimes.adk.child.chat import ChildConversation
-from runtimes.adk.child.task import ChildTask, ToldCall
-from runtimes.adk.course import Invoke
+from runtimes.adk.child.task import ChildCall, ChildTask
 from runtimes.adk.notes import Chunk, note_of
 from runtimes.adk.run import ModelCallFailed, Run
+from runtimes.adk.send import Invoke
 from services.abort import AbortSignal
 from services.children.child_services import ChildServices
 from services.children.opening import chat_being_created
@@ -28,7 +28,6 @@ from services.presentation.errors import thrown_text
 from services.subagents.activity import ActivityType
 from services.subagents.deadline import DeadlineTimer, either_aborted
 from services.subagents.definition import GRACE_PERIOD_MS, AgentOutput, TerminateMode
-from services.subagents.hearing import ChildHearing, hearing
 from services.subagents.prompt import ChildPrompt
 from services.subagents.recovery import (
     GOAL_WITHOUT_RESULT,
@@ -42,6 +41,7 @@ from services.subagents.recovery import (
     recovery_failed,
     summary_of,
 )
+from services.subagents.steering_inbox import SteeringInbox, steering_inbox
 from services.wire import JsonObject, Part
 
 __all__ = ["ChildTermination"]
@@ -59,7 +59,7 @@ class ChildTermination:
         self._child = child
         self._chat = chat
         self._task = task
-        self._heard = ChildHearing()
+        self._heard = SteeringInbox()
         self._deadline = DeadlineTimer(
             child.services.clock, child.definition.limits.minutes * 60_000
         )
@@ -95,7 +95,7 @@ class ChildTermination:
             except Exception as error:
                 timed_out = deadline.signal.aborted and not signal.aborted
                 if not (is_abort(error) and timed_out):
-                    self._tell_error(thrown_text(error))
+                    self._report_error(thrown_text(error))
                     raise
                 reason, result = TerminateMode.TIMEOUT, None
                 if self._chatting:
@@ -119,7 +119,7 @@ class ChildTermination:
         self._open_chat(prompt)
         query = prompt.query()
         try:
-            with hearing(child.services.steering) as self._heard:
+            with steering_inbox(child.services.steering) as self._heard:
                 parts = prompt.first_parts(query)
                 ended = await self._turns(parts, signal, self._deadline.signal, invoke)
         finally:
@@ -155,7 +155,7 @@ class ChildTermination:
                 return task.end
             if signal.aborted:
                 return task.cut_short()
-        self._tell_error(PROTOCOL_VIOLATION, "protocol_violation")
+        self._report_error(PROTOCOL_VIOLATION, "protocol_violation")
         return TerminateMode.ERROR_NO_COMPLETE_TASK_CALL
 
     def _read(self, event: Event, run: Run) -> bool:
@@ -176,7 +176,7 @@ class ChildTermination:
             self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": subject})
         calls = function_calls(chunk)
         self._task.calls.extend(calls)
-        run.step.requests.extend(map(ToldCall, calls))
+        run.step.requests.extend(map(ChildCall, calls))
 
     async def _last_chance(
         self, reason: TerminateMode, signal: AbortSignal, invoke: Invoke
@@ -192,24 +192,24 @@ class ChildTermination:
     ) -> str | None:
         """What the recovery turn has submitted, if it has."""
         child, task = self._child, self._task
-        self._tell_thought(recovery_announced(reason))
+        self._report_thought(recovery_announced(reason))
         try:
             task.recovering = True
             async with DeadlineTimer(child.services.clock, GRACE_PERIOD_MS, _GRACE_OVER) as grace:
                 ended = await self._turns(final_warning(reason), signal, grace.signal, invoke)
         except Exception as error:  # noqa: BLE001 - a recovery that fails is told, whatever failed
-            self._tell_error(f"{_NOT_RECOVERED}: {thrown_text(error)}", "recovery_turn")
+            self._report_error(f"{_NOT_RECOVERED}: {thrown_text(error)}", "recovery_turn")
             return None
         if ended is TerminateMode.GOAL:
-            self._tell_thought(RECOVERED)
+            self._report_thought(RECOVERED)
             return GRACE_RESULT if task.result is None else task.result
         status = "continue" if ended is None else "stop"
-        self._tell_error(f"{_NOT_RECOVERED}. Reason: {status}", "recovery_turn")
+        self._report_error(f"{_NOT_RECOVERED}. Reason: {status}", "recovery_turn")
         return None
 
     def _given_up(self, reason: TerminateMode) -> str:
         failed = recovery_failed(reason, self._child.definition.limits)
-        self._tell_error(failed.result, failed.context)
+        self._report_error(failed.result, failed.context)
         return failed.result
 
     def _concluded(self, result: str | None) -> str:
@@ -223,8 +223,8 @@ class ChildTermination:
         except OSError:
             logger.warning("the summary of a subagent's session was not saved", exc_info=True)
 
-    def _tell_thought(self, text: str) -> None:
+    def _report_thought(self, text: str) -> None:
         self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": text})
 
-    def _tell_error(self, error: str, context: str | None = None) -> None:
+    def _report_error(self, error: str, context: str | None = None) -> None:
         self._child.tell(ActivityType.ERROR, error_data(error, context))

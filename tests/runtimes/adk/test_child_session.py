@@ -14,11 +14,11 @@ from google.adk.runners import Runner
 from google.genai import types
 
 from runtimes.adk.agent import AdkAgentProtocol
-from runtimes.adk.child.plugins import CompleteTaskAdkPlugin
 from runtimes.adk.child.task import ChildTask
 from runtimes.adk.flow import RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.notes import ChildToolsDone, WireContent
+from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
 from runtimes.adk.sessions import GcliSessionService
 from services.abort import AbortSignal

@@ -22,10 +22,10 @@ from services.next_speaker import CONTINUE_REQUEST, check_next_speaker, log_next
 from services.presentation.finish import end_reason
 from services.wire import Part
 
-__all__ = ["Following"]
+__all__ = ["Continuation"]
 
 
-class Following:
+class Continuation:
     """Decides after each invocation, in the order in which the published core decides."""
 
     def __init__(self, services: Services, conversation: Conversation, batch: ToolBatch) -> None:
