@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 from google.adk.events.event import Event
 from google.genai import types
@@ -25,10 +25,12 @@ from services.wire import Content, Json, JsonObject, Part
 
 __all__ = [
     "Answer",
+    "AskedCall",
     "Blocked",
     "ChildToolsDone",
     "Chunk",
     "Compressed",
+    "Delta",
     "ModelChosen",
     "Note",
     "RequestContents",
@@ -45,6 +47,25 @@ __all__ = [
 M = TypeVar("M", bound=BaseModel)
 
 
+class AskedCall(Protocol):
+    """A function call that the model asked for, as far as ADK has to see it."""
+
+    @property
+    def call_id(self) -> str:
+        """Its id; empty where a child session's call has none."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        ...
+
+    @property
+    def args(self) -> JsonObject:
+        """Its arguments."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class ModelChosen:
     """The router settled on a model for this sequence of requests."""
@@ -57,6 +78,34 @@ class Chunk:
     """One `GenerateContentResponse` as it came; its function calls have their ids."""
 
     response: JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """What one partial response of the model's stream adds; the note of every such response.
+
+    A chunk of the API gives its thoughts, its text, each of its function calls, then one closing
+    delta without a part, if it has a finish reason or nothing else to report. `Chunk` is no note
+    of a partial response any more.
+    """
+
+    part: Part | None = None
+    """The API's JSON: a thought, a text (the chunk's texts joined) or a function call; `None`: the
+    closing delta."""
+    request: AskedCall | None = None
+    """Of a function call: what is scheduled; a `ToolCallRequest` with its display, or, in a child
+    session, a `ToldCall`."""
+    index: int = 0
+    """The delta's place among those of its chunk, from 0."""
+    response_id: str | None = None
+    """The chunk's `responseId`."""
+    citations: tuple[str, ...] = ()
+    """Of a closing delta with a finish reason: the answer's citations so far, sorted; each is
+    reported once."""
+    finish_reason: str | None = None
+    """Of a closing delta: the chunk's finish reason."""
+    usage: JsonObject | None = None
+    """Of a closing delta with a finish reason: the chunk's `usageMetadata`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +167,7 @@ class ChildToolsDone:
 Note = (
     ModelChosen
     | Chunk
+    | Delta
     | Answer
     | Blocked
     | Compressed
