@@ -9,6 +9,7 @@ from agent_protocol.errors import StreamActive, UnsupportedSend
 from agent_protocol.event_log import EventLog
 from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
+from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
 from runtimes.adk.run import End, ModelCallFailed, Run
 from runtimes.adk.send import Invoke
 from runtimes.adk.stream import Stream
@@ -35,12 +36,14 @@ class ConversationHandler:
         services: Services,
         conversation: Conversation,
         continuation: Continuation,
+        max_turns: MaxTurnsAdkPlugin,
         prompt_id: str,
     ) -> None:
         """`prompt_id` is fixed for the agent's life."""
         self._services = services
         self._conversation = conversation
         self._continuation = continuation
+        self._max_turns = max_turns
         self._prompt_id = prompt_id
 
     def take(self, payload: AgentSend, log: EventLog, *, busy: bool) -> ConversationSend:
@@ -56,6 +59,7 @@ class ConversationHandler:
             )
         if busy:
             raise StreamActive("AdkAgentProtocol.send() cannot be called while a stream is active.")
+        self._max_turns.send_started()
         stream = Stream(self._services, log)
         run = Run(
             prompt_id=self._prompt_id,

@@ -201,10 +201,11 @@ class RuntimeFlow(SingleFlow):
 
 
 def _asked_for(context: InvocationContext, callback: str) -> bool:
-    """Whether any plugin has a callback of its own by this name."""
+    """Whether any plugin, other than those that the runtime drives, has this callback."""
     default = getattr(BasePlugin, callback)
     return any(
-        getattr(type(plugin), callback) is not default for plugin in context.plugin_manager.plugins
+        getattr(type(plugin), callback) is not default and not getattr(plugin, "driven", False)
+        for plugin in context.plugin_manager.plugins
     )
 
 

@@ -78,10 +78,6 @@ class Step:
     requests: list[AskedCall] = field(default_factory=list)
     """Every call that this request's answer asked for, in order of arrival."""
     citations: set[str] = field(default_factory=set)
-    limit_model: str = ""
-    """The model whose window the request has to fit into, as known before it is routed."""
-    room: int = 0
-    """Tokens left in that window, as counted before old tool outputs are masked."""
     key: ModelConfigKey | None = None
     """What the router asked for; set once the request is routed."""
     loop: LoopVerdict | None = None
@@ -191,8 +187,6 @@ class Run:
     signal: AbortSignal
     display_content: str | None = None
     """Shown in the recording instead of the message; only the first turn gets it."""
-    turns: int = 0
-    """Turns begun, the empty-answer nudge's included."""
     after_tools: bool = False
     """The request under way answers tool calls."""
     follows_up: bool = False
@@ -203,6 +197,17 @@ class Run:
     """The `agent_end` that was decided on while the invocation was still going."""
     calls: list[Call] = field(default_factory=list)
     """The requests that have not come to their end, outermost first."""
+
+    def begin_step(self) -> bool:
+        """Begin another model request; return whether it belongs to the turn that there is."""
+        self.step = Step()
+        follows, self.follows_up = self.follows_up, False
+        return follows
+
+    def begin_task_turn(self, prompt_id: str) -> None:
+        """Begin a turn of a child's task, under a prompt id of its own."""
+        self.prompt_id = prompt_id
+        self.begin_step()
 
     def begin_turn(self) -> None:
         """Begin a turn; what the one before showed is forgotten."""

@@ -28,6 +28,7 @@ from runtimes.adk.notes import (
     ChildToolsDone,
     Chunk,
     Compressed,
+    Delta,
     ModelChosen,
     Retrying,
     Stopped,
@@ -127,7 +128,7 @@ class EventTranslator(NumberedEvents):
                 yield self.blocked(reason)
             case Compressed() | Retrying():
                 signal.raise_if_aborted()
-            case ChildToolsDone() | None:
+            case ChildToolsDone() | Delta() | None:
                 return
 
     def _chunk(self, response: JsonObject, run: Run) -> Iterator[AgentEvent]:

@@ -48,7 +48,7 @@ def _one_event_late(watched: Any) -> Any:
 def _counting_anew(reset: Any) -> Any:
     async def broken(self: Any) -> None:
         await reset(self)
-        self._conversation.session_turns = 0
+        self._factory._session_turns.count = 0
 
     return broken
 
@@ -83,7 +83,7 @@ def _not_cutting_off(_: Any) -> Any:
 
 def _counting_refused(refused: Any) -> Any:
     def broken(self: Any, context: Any, conversation: Any, *args: Any) -> Any:
-        conversation.session_turns += 1
+        self._max_turns._session.count += 1
         return refused(self, context, conversation, *args)
 
     return broken

@@ -64,22 +64,18 @@ def _without_detail(feedback: Any) -> Any:
 
 
 def _counted_late(count: Any) -> Any:
-    def broken(self: Any, conversation: Any) -> Any:
-        conversation.session_turns -= 1
-        stopped = count(self, conversation)
-        conversation.session_turns += 1
+    def broken(self: Any) -> Any:
+        self._session.count -= 1
+        stopped = count(self)
+        self._session.count += 1
         return stopped
 
     return broken
 
 
 def _zero_is_none(begin: Any) -> Any:
-    def broken(self: Any, run: Any) -> Any:
-        if self._services.settings.max_session_turns != 0:
-            return begin(self, run)
-        run.turns += 1
-        run.begin_turn()
-        return None
+    def broken(self: Any) -> Any:
+        return None if self._limit == 0 else begin(self)
 
     return broken
 
@@ -109,8 +105,8 @@ def _going_on_unasked(goes_on: Any) -> Any:
 
 
 def _without_figures(begin: Any) -> Any:
-    def broken(self: Any, run: Any) -> Any:
-        stopped = begin(self, run)
+    def broken(self: Any) -> Any:
+        stopped = begin(self)
         return None if stopped is None else replace(stopped, data={"code": stopped.data["code"]})
 
     return broken
@@ -168,7 +164,7 @@ FAULTS: Final = (
         says="A conversation may take one request more than the limit says.",
         origin="seen in agent migrations: off by one at every threshold",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._count", _counted_late
+            "runtimes.adk.plugins.limits:MaxTurnsAdkPlugin.request_started", _counted_late
         ),
     ),
     _adk(
@@ -176,7 +172,7 @@ FAULTS: Final = (
         says="A send with a limit of no turns at all runs on.",
         origin="upstream's two readings of 0, taken for one",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._begin_turn", _zero_is_none
+            "runtimes.adk.plugins.limits:MaxTurnsAdkPlugin.turn_started", _zero_is_none
         ),
     ),
     _adk(
@@ -206,7 +202,7 @@ FAULTS: Final = (
         says="The end at the turn limit does not say what the limit was.",
         origin="two limits of upstream, whose ends differ, made one",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._begin_turn", _without_figures
+            "runtimes.adk.plugins.limits:MaxTurnsAdkPlugin.turn_started", _without_figures
         ),
     ),
 )
