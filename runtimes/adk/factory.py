@@ -17,7 +17,7 @@ from runtimes.adk.child.declaring import ChildDeclarations
 from runtimes.adk.child.plugins import CompleteTaskAdkPlugin
 from runtimes.adk.child.processors import ChildCompression, ChildLimits, ChildRouting
 from runtimes.adk.child.session import AdkChild
-from runtimes.adk.child.task import ChildTask
+from runtimes.adk.child.task import ChildTask, ToldCall
 from runtimes.adk.child.termination import ChildTermination
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.conversing import Conversing
@@ -47,7 +47,11 @@ from services.subagents.child import ChildRequest
 __all__ = ["Engine", "SessionFactory"]
 
 _AS_CHILD: Final = Asking(
-    role=LlmRole.SUBAGENT, names_calls=False, outlives_stops=True, tells_retries=True
+    role=LlmRole.SUBAGENT,
+    names_calls=False,
+    outlives_stops=True,
+    tells_retries=True,
+    requested=lambda _services, _run: lambda call, _response_id: ToldCall(call),
 )
 
 

@@ -96,7 +96,7 @@ class Following:
     async def _model_goes_on(self, run: Run) -> bool:
         """Whether the model was not done, as another model sees it."""
         services, step = self._services, run.step
-        if not step.answered or step.requests or run.signal.aborted:
+        if not step.answer.complete or step.answer.calls or run.signal.aborted:
             return False
         if services.state.quota_error_occurred or services.settings.skip_next_speaker_check:
             return False

@@ -4,18 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
+from runtimes.adk.answer_reader import AnswerReader
+from runtimes.adk.notes import LOOP_DETECTED
 from services.abort import AbortController, AbortSignal
-from services.loop_detection.detector import LoopDetector, LoopVerdict
+from services.loop_detection.detector import LoopVerdict
 from services.model.configs import ModelConfigKey
-from services.model.parts import response_texts
 from services.scheduler.calls import ToolCallRequest
-from services.wire import JsonObject, Part, js_trim
+from services.wire import Part, js_trim
 
 __all__ = [
-    "LOOP_DETECTED",
-    "AskedCall",
     "Call",
     "CallOutcome",
     "End",
@@ -26,29 +25,7 @@ __all__ = [
     "Turn",
 ]
 
-LOOP_DETECTED: Final = "LOOP_DETECTED"
-"""Why a model's stream was called off where the user did not do it."""
-
 _MAX_FOLLOW_UPS: Final = 100
-
-
-class AskedCall(Protocol):
-    """A call that a model asked for, as far as ADK has to see it."""
-
-    @property
-    def call_id(self) -> str:
-        """Its id."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """The tool's name."""
-        ...
-
-    @property
-    def args(self) -> JsonObject:
-        """Its arguments."""
-        ...
 
 
 class ModelCallFailed(Exception):
@@ -75,9 +52,8 @@ class End:
 class Step:
     """One model request and what its stream has shown so far, failed attempts included."""
 
-    requests: list[AskedCall] = field(default_factory=list)
-    """Every call that this request's answer asked for, in order of arrival."""
-    citations: set[str] = field(default_factory=set)
+    answer: AnswerReader = field(default_factory=AnswerReader)
+    """What the answer has shown; the model layer writes it."""
     limit_model: str = ""
     """The model whose window the request has to fit into, as known before it is routed."""
     room: int = 0
@@ -88,44 +64,16 @@ class Step:
     """The loop that ended the step, found before the request or in its answer."""
     loop_told: bool = False
     """The client has been told of that loop."""
-    watch: LoopDetector | None = None
-    """Is shown every delta of the chunk that is just being told, before clients are."""
     stream: AbortController = field(default_factory=AbortController)
     """Ends the model's stream alone; a user's abort is another thing."""
-    answered: bool = False
-    """The answer is complete and in the history, or a hook has taken its place."""
     noted: bool = False
     """What hooks are told of the answer has been put down."""
-    responses: list[JsonObject] = field(default_factory=list)
-    """The answer's chunks, one that was cut off for a loop included."""
-    asked: bool = False
-    """The answer asked for a tool, be it in a call that was cut off for a loop."""
 
-    @property
-    def texts(self) -> list[str]:
-        """The texts of the chunks; once the answer is whole, its first one has the others too."""
-        return response_texts(self.responses)
-
-    @property
-    def text(self) -> str:
-        """What hooks are told that the answer said."""
-        return " ".join(self.texts)
-
-    def loops_with_text(self, text: str) -> bool:
-        """Whether the answer is in a loop with this fragment, which is not to be told then."""
-        return self.watch is not None and self._cut_off(self.watch.add_text(text))
-
-    def loops_with_call(self, name: str, args: JsonObject) -> bool:
-        """Whether the answer is in a loop with this call, which is not to be told then."""
-        return self.watch is not None and self._cut_off(self.watch.add_tool_call(name, args))
-
-    def _cut_off(self, verdict: LoopVerdict) -> bool:
-        """End the model's stream where there is a loop."""
-        if not verdict.count:
-            return False
+    def cut_off(self, verdict: LoopVerdict) -> None:
+        """End the model's stream: the answer loops with the delta seen last."""
         self.loop = verdict
+        self.answer.withdraw()
         self.stream.abort(LOOP_DETECTED)
-        return True
 
 
 @dataclass(slots=True)
@@ -175,12 +123,12 @@ class Call:
     @property
     def pending(self) -> bool:
         """Whether the last answer asked for tools."""
-        return self.outcome.step is not None and self.outcome.step.asked
+        return self.outcome.step is not None and self.outcome.step.answer.asked
 
     @property
     def text(self) -> str:
         """What the last answer said."""
-        return "" if self.outcome.step is None else self.outcome.step.text
+        return "" if self.outcome.step is None else self.outcome.step.answer.text
 
 
 @dataclass(slots=True)

@@ -49,7 +49,7 @@ class Stream(OpenStream):
 
     def __init__(self, services: Services, log: EventLog) -> None:
         stream_id = services.ids.uuid("stream")
-        self.translator = EventTranslator(stream_id, clock=services.clock, tools=services.tools)
+        self.translator = EventTranslator(stream_id, clock=services.clock)
         super().__init__(stream_id, self.translator, log)
 
     def tell_user_message(self, payload: MessageSend) -> None:

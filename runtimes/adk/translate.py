@@ -7,7 +7,6 @@ client. Source of the mapping: core `agent/event-translator.ts` and `core/turn.t
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from google.adk.events.event import Event
 
@@ -17,17 +16,18 @@ from agent_protocol.events import (
     ErrorEvent,
     Message,
     SessionUpdate,
-    ToolDisplay,
     ToolRequest,
     ToolResponse,
     Usage,
 )
 from runtimes.adk.notes import (
+    LOOP_DETECTED,
     Answer,
+    AskedCall,
     Blocked,
     ChildToolsDone,
-    Chunk,
     Compressed,
+    Delta,
     ModelChosen,
     Retrying,
     Stopped,
@@ -37,15 +37,11 @@ from runtimes.adk.notes import (
 from runtimes.adk.numbered import NumberedEvents
 from runtimes.adk.run import Run
 from services.clock import Clock
-from services.model.parts import citations, function_calls, parse_thought, response_text
-from services.model.stream import call_name
+from services.model.parts import parse_thought
 from services.presentation.content import parts_to_content
 from services.presentation.display import populate_tool_display
 from services.presentation.tool_data import response_data
 from services.scheduler.calls import CompletedToolCall, ToolCallRequest
-from services.tools.contract import InvalidToolParams, Tool
-from services.tools.registry import ToolRegistry
-from services.wire import JsonObject
 
 __all__ = ["EventTranslator"]
 
@@ -53,9 +49,8 @@ __all__ = ["EventTranslator"]
 class EventTranslator(NumberedEvents):
     """Translates one stream: numbers its events and remembers the model last announced."""
 
-    def __init__(self, stream_id: str, *, clock: Clock, tools: ToolRegistry) -> None:
+    def __init__(self, stream_id: str, *, clock: Clock) -> None:
         super().__init__(stream_id, clock=clock)
-        self._tools = tools
         self._model: str | None = None
 
     def invalid_stream(self, kind: str, message: str) -> ErrorEvent:
@@ -111,8 +106,8 @@ class EventTranslator(NumberedEvents):
                 signal.raise_if_aborted()
                 self._model = model
                 yield SessionUpdate(**self.fields(), model=model)
-            case Chunk(response=response):
-                yield from self._chunk(response, run)
+            case Delta() as delta:
+                yield from self._delta(delta, run)
             case ToolsDone(calls=calls):
                 for call in calls:
                     yield self.tool_response(call)
@@ -121,64 +116,48 @@ class EventTranslator(NumberedEvents):
                     signal.raise_if_aborted()
                 yield from self._stopped(stopped)
             case Answer():
-                run.step.answered = True
+                run.step.answer.finish()
             case Blocked(reason=reason):
                 signal.raise_if_aborted()
                 yield self.blocked(reason)
             case Compressed() | Retrying():
                 signal.raise_if_aborted()
+            case None if event.error_code == LOOP_DETECTED and event.partial:
+                yield from self._second_loop(run)
             case ChildToolsDone() | None:
                 return
 
-    def _chunk(self, response: JsonObject, run: Run) -> Iterator[AgentEvent]:
-        """Thoughts, text, tool requests, citations, finish; in this order, up to a loop."""
-        step, signal = run.step, run.signal
-        signal.raise_if_aborted()
-        step.responses.append(response)
-        candidate = (response.get("candidates") or [{}])[0]
-        for part in (candidate.get("content") or {}).get("parts") or ():
-            if part.get("thought"):
-                signal.raise_if_aborted()
-                yield self._thought(part.get("text") or "")
-        text = response_text(response)
-        if text:
-            if step.loops_with_text(text):
-                yield from self._second_loop(run)
-                return
-            signal.raise_if_aborted()
-            run.turn.see_text(text)
-            yield Message(**self.fields(), role="agent", content=(TextPart(text=text),))
-        for call in function_calls(response) or ():
-            step.asked = True
-            if step.loops_with_call(call_name(call), call.get("args") or {}):
-                yield from self._second_loop(run)
-                return
-            signal.raise_if_aborted()
-            yield self._tool_request(call, response.get("responseId"), run)
-        step.citations.update(citations(response))
-        reason = candidate.get("finishReason")
-        if not reason:
-            return
-        if step.citations:
-            signal.raise_if_aborted()
-            sources = "\n".join(["Citations:", *sorted(step.citations)])
-            step.citations.clear()
+    def _delta(self, delta: Delta, run: Run) -> Iterator[AgentEvent]:
+        run.signal.raise_if_aborted()
+        part = delta.part
+        if delta.request is not None:
+            yield self._tool_request(delta.request, run)
+        elif part is not None and part.get("thought"):
+            yield self._thought(part.get("text") or "")
+        elif part is not None:
+            run.turn.see_text(part["text"])
+            yield Message(**self.fields(), role="agent", content=(TextPart(text=part["text"]),))
+        else:
+            yield from self._closing(delta, run)
+
+    def _closing(self, delta: Delta, run: Run) -> Iterator[AgentEvent]:
+        if delta.citations:
+            sources = "\n".join(["Citations:", *delta.citations])
             yield Message(
                 **self.fields(),
                 role="agent",
                 content=(TextPart(text=sources),),
                 meta={"source": "agent", "citation": True},
             )
-        signal.raise_if_aborted()
-        run.turn.finish_reason = reason
-        usage = response.get("usageMetadata")
-        if usage is not None:
+        run.signal.raise_if_aborted()
+        run.turn.finish_reason = delta.finish_reason or run.turn.finish_reason
+        if delta.usage is not None:
             yield Usage(
                 **self.fields(),
                 model=self._model or "unknown",
-                input_tokens=usage.get("promptTokenCount"),
-                output_tokens=usage.get("candidatesTokenCount"),
-                cached_tokens=usage.get("cachedContentTokenCount"),
+                input_tokens=delta.usage.get("promptTokenCount"),
+                output_tokens=delta.usage.get("candidatesTokenCount"),
+                cached_tokens=delta.usage.get("cachedContentTokenCount"),
             )
 
     def _thought(self, text: str) -> Message:
@@ -190,25 +169,17 @@ class EventTranslator(NumberedEvents):
             meta={"source": "agent", **({"subject": subject} if subject else {})},
         )
 
-    def _tool_request(self, call: JsonObject, trace_id: str | None, run: Run) -> ToolRequest:
-        name, args = call_name(call), call.get("args") or {}
-        tool = self._tools.get(name)
-        request = ToolCallRequest(
-            call_id=call["id"],
-            name=name,
-            args=args,
-            prompt_id=run.prompt_id,
-            trace_id=trace_id,
-            display=None if tool is None else _request_display(tool, name, args),
-        )
-        run.step.requests.append(request)
-        run.turn.requests.append(request)
+    def _tool_request(self, request: AskedCall, run: Run) -> ToolRequest:
+        display = None
+        if isinstance(request, ToolCallRequest):
+            run.turn.requests.append(request)
+            display = request.display
         return ToolRequest(
             **self.fields(),
             request_id=request.call_id,
-            name=name,
-            args=args,
-            display=request.display,
+            name=request.name,
+            args=request.args,
+            display=display,
         )
 
     def tool_response(self, call: CompletedToolCall) -> ToolResponse:
@@ -241,17 +212,3 @@ class EventTranslator(NumberedEvents):
                 **self.fields(), status=stopped.status, message=stopped.error, fatal=True
             )
         yield self.end(stopped.reason, stopped.data)
-
-
-def _request_display(tool: Tool, name: str, args: JsonObject) -> ToolDisplay:
-    """How a call is shown when it is asked for; a call that cannot be built still has a name."""
-    try:
-        invocation = tool.build(args)
-    except InvalidToolParams:
-        invocation = None
-    display = populate_tool_display(
-        name=name, invocation=invocation, display_name=tool.display_name
-    )
-    if display.description:
-        return display
-    return replace(display, description=tool.description)

@@ -17,13 +17,13 @@ from google.adk.events.event import Event
 from runtimes.adk.child.chat import ChildConversation
 from runtimes.adk.child.task import ChildTask, ToldCall
 from runtimes.adk.course import Invoke
-from runtimes.adk.notes import Chunk, note_of
+from runtimes.adk.notes import Delta, note_of
 from runtimes.adk.run import ModelCallFailed, Run
 from services.abort import AbortSignal
 from services.children.child_services import ChildServices
 from services.children.opening import chat_being_created
 from services.model.errors import is_abort
-from services.model.parts import first_parts, function_calls, parse_thought
+from services.model.parts import parse_thought
 from services.presentation.errors import thrown_text
 from services.subagents.activity import ActivityType
 from services.subagents.deadline import DeadlineTimer, either_aborted
@@ -165,18 +165,18 @@ class ChildTermination:
         if run.signal.aborted:
             return False
         note = note_of(event)
-        if isinstance(note, Chunk):
-            self._take(note.response, run)
+        if isinstance(note, Delta):
+            self._take(note)
         return True
 
-    def _take(self, chunk: JsonObject, run: Run) -> None:
-        thought = next((part for part in first_parts(chunk) if part.get("thought")), {})
-        subject = parse_thought(thought.get("text") or "").subject
-        if subject:
-            self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": subject})
-        calls = function_calls(chunk)
-        self._task.calls.extend(calls)
-        run.step.requests.extend(map(ToldCall, calls))
+    def _take(self, delta: Delta) -> None:
+        """Keep a call; report the subject of a chunk's first thought."""
+        if isinstance(delta.request, ToldCall):
+            self._task.calls.append(delta.request.call)
+        elif delta.part is not None and delta.part.get("thought") and not delta.index:
+            subject = parse_thought(delta.part.get("text") or "").subject
+            if subject:
+                self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": subject})
 
     async def _last_chance(
         self, reason: TerminateMode, signal: AbortSignal, invoke: Invoke
