@@ -1,30 +1,34 @@
 """`AnswerReader`: what the model's answer to one request has shown so far.
 
-The model layer calls `see` with each delta before it yields the delta's partial response. Everyone
-else reads the properties. Source: core `core/turn.ts`, which keeps the same facts of one request.
+Source: core `core/turn.ts`, which keeps the same facts of one request.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from runtimes.adk.notes import AskedCall, Delta
-from services.model.parts import response_texts
+from services.model.parts import citations, first_parts, response_text, response_texts
 from services.wire import JsonObject, js_trim
 
-__all__ = ["AnswerReader"]
+__all__ = ["AnswerReader", "Requested"]
+
+Requested = Callable[[JsonObject, str | None], AskedCall]
+"""Makes the request of a function call (the API's JSON) in the chunk with this `responseId`."""
 
 
 class AnswerReader:
-    """One request's answer, failed attempts included, as clients have seen it."""
+    """One request's answer, failed attempts included.
+
+    The model layer writes it: `deltas`, `finish`. Everyone else reads the properties.
+    """
 
     def __init__(self) -> None:
         self._chunks: list[JsonObject] = []
         self._calls: list[AskedCall] = []
         self._citations: set[str] = set()
-        self._last: Delta | None = None
-        self._visible_before = False
-        self._visible = False
+        self._last = Delta()
+        self._visible_before = self._visible = False
         self._asked = False
         self._finish_reason: str | None = None
         self._complete = False
@@ -56,7 +60,7 @@ class AnswerReader:
 
     @property
     def complete(self) -> bool:
-        """Whether the answer is complete: it is in history, or a hook has replaced it."""
+        """Whether the answer is in history, or a hook has replaced it."""
         return self._complete
 
     @property
@@ -69,36 +73,67 @@ class AnswerReader:
         """The text that hooks get as the answer's."""
         return " ".join(self.texts)
 
-    def begin_chunk(self, chunk: JsonObject) -> None:
-        """Take in a chunk whose deltas follow."""
-        self._chunks.append(chunk)
+    def deltas(self, chunk: JsonObject, requested: Requested) -> Iterator[Delta]:
+        """Take a chunk in, delta by delta; what the caller does not ask for was never seen.
 
-    def see(self, delta: Delta) -> None:
-        """Take in a delta that is about to be yielded."""
+        The order is the one in which upstream emits a chunk: thoughts, text, function calls, then
+        what closes it. Every chunk gives at least one delta, so that an abort is noticed.
+        """
+        self._chunks.append(chunk)
+        response_id, parts = chunk.get("responseId"), first_parts(chunk)
+        index = 0
+        for part in parts:
+            if part.get("thought"):
+                thought = {key: part[key] for key in part if key != "functionCall"}
+                yield self.see(Delta(part=thought, index=index))
+                index += 1
+        text = response_text(chunk)
+        if text:
+            yield self.see(Delta(part={"text": text}, index=index))
+            index += 1
+        for part in parts:
+            call = part.get("functionCall")
+            if call is not None:
+                request = requested(call, response_id)
+                yield self.see(
+                    Delta(part=part, request=request, index=index, response_id=response_id)
+                )
+                index += 1
+        self._citations.update(citations(chunk))
+        candidate = (chunk.get("candidates") or [{}])[0]
+        reason = candidate.get("finishReason")
+        if reason:
+            sources = tuple(sorted(self._citations))
+            self._citations.clear()
+            yield self.see(
+                Delta(
+                    index=index,
+                    response_id=response_id,
+                    citations=sources,
+                    finish_reason=reason,
+                    usage=chunk.get("usageMetadata"),
+                )
+            )
+        elif not index:
+            yield self.see(Delta(response_id=response_id))
+
+    def see(self, delta: Delta) -> Delta:
+        """Take in a delta that is about to be yielded; returns it."""
         self._last, self._visible_before = delta, self._visible
-        part = delta.part
+        part = delta.part or {}
         if delta.request is not None:
             self._asked = True
             self._calls.append(delta.request)
-        elif part is not None and not part.get("thought"):
+        elif not part.get("thought"):
             self._visible = self._visible or bool(js_trim(part.get("text") or ""))
         self._finish_reason = delta.finish_reason or self._finish_reason
+        return delta
 
     def withdraw(self) -> None:
         """Take the last delta back: the answer loops with it, and clients do not see it."""
         self._visible = self._visible_before
-        if self._last is not None and self._last.request is not None:
+        if self._last.request is not None:
             self._calls.pop()
-
-    def cite(self, sources: Iterable[str]) -> None:
-        """Keep a chunk's citations for the next delta with a finish reason."""
-        self._citations.update(sources)
-
-    def take_citations(self) -> tuple[str, ...]:
-        """The citations that no delta has reported yet, sorted."""
-        found = tuple(sorted(self._citations))
-        self._citations.clear()
-        return found
 
     def finish(self) -> None:
         """The answer is complete."""

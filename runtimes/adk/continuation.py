@@ -70,7 +70,7 @@ class Continuation:
             self._conversation.loops.clear_detection()
             run.follow_up()
             return [{"text": loop_feedback(loop.detail)}]
-        if run.step.loop_told:
+        if run.step.loop_emitted:
             return None
         if run.signal.aborted:
             return End("aborted")
@@ -103,7 +103,7 @@ class Continuation:
     async def _model_goes_on(self, run: Run) -> bool:
         """Whether the model was not done, as another model sees it."""
         services, step = self._services, run.step
-        if not step.answered or step.requests or run.signal.aborted:
+        if not step.answer.complete or step.answer.calls or run.signal.aborted:
             return False
         if services.state.quota_error_occurred or services.settings.skip_next_speaker_check:
             return False

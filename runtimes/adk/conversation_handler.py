@@ -87,7 +87,7 @@ class ConversationSend:
         self._continuation = continuation
 
     def announce(self) -> None:
-        """Tell what the user said."""
+        """Emit the user's message."""
         self.stream.emit_user_message(self._payload)
 
     async def drive(self, invoke: Invoke) -> None:
@@ -125,9 +125,7 @@ class ConversationSend:
         """Nothing: the send has entered nothing."""
 
     def _read(self, event: Event) -> bool:
-        for told in self.stream.translator.translate(event, self._run):
-            self.stream.emit(told)
-        return not self.stream.ended
+        return self.stream.read(event, self._run)
 
     def _emit_failure(self, stream: Stream, error: Exception) -> None:
         if isinstance(error, EmptyMessageError):

@@ -16,7 +16,7 @@ from runtimes.adk.child.declaring import ChildDeclarations
 from runtimes.adk.child.handler import ActivityRelay, ChildHandler
 from runtimes.adk.child.processors import ChildCompression, ChildLimits, ChildRouting
 from runtimes.adk.child.session import AdkChild
-from runtimes.adk.child.task import ChildTask
+from runtimes.adk.child.task import ChildCall, ChildTask
 from runtimes.adk.child.termination import ChildPlugins, ChildTermination
 from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
@@ -47,7 +47,11 @@ from services.subagents.child import ChildRequest
 __all__ = ["Engine", "SessionFactory"]
 
 _AS_CHILD: Final = Asking(
-    role=LlmRole.SUBAGENT, names_calls=False, outlives_stops=True, tells_retries=True
+    role=LlmRole.SUBAGENT,
+    names_calls=False,
+    outlives_stops=True,
+    tells_retries=True,
+    requested=lambda _services, _run: lambda call, _response_id: ChildCall(call),
 )
 
 

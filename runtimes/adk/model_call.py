@@ -64,8 +64,7 @@ class ModelCall:
             raise RuntimeError("the request was not routed")
         self._key: ModelConfigKey = run.step.key
         self._call_ids = CallIds(parts.services.clock)
-        self._told_calls = False
-        """Some chunk that was told asks for a tool."""
+        self._requested = parts.asking.requested(self._services, run)
         instruction = request.config.system_instruction
         self._instruction: str | None = None
         """What somebody else than the flow wrote into the request."""
@@ -99,8 +98,8 @@ class ModelCall:
             # Who takes this closes the stream here, and with it history goes back, as upstream's.
             yield telling(Stopped(reason="completed", data={"message": verdict.reason}))
             if self._parts.asking.outlives_stops:
-                self._run.step.answered = True
-                yield stand_in(_STOPPED, self._run.step.requests)
+                self._run.step.answer.finish()
+                yield stand_in(_STOPPED, self._run.step.answer.calls)
         except AgentExecutionBlocked as verdict:
             for response in self._blocked(verdict):
                 yield response
@@ -123,9 +122,12 @@ class ModelCall:
                 async with aclosing(stream):
                     async for chunk in stream:
                         assembler.feed(chunk)
-                        yield self._partial(await after_model(services.hooks, asked, chunk))
-                        if cancel.aborted:
-                            return
+                        for response in self._partials(
+                            await after_model(services.hooks, asked, chunk)
+                        ):
+                            yield response
+                            if cancel.aborted:
+                                return
                         self._parts.conversation.publish_tokens()
                 turn = assembler.finish()
             except (AbortError, HookVerdict):
@@ -144,8 +146,12 @@ class ModelCall:
                     raise
                 await self._wait(attempt, most, kind)
                 continue
+            run.step.answer.finish()
             yield consolidated(
-                turn, asked.model, run.step.requests, hides_calls=not self._told_calls
+                turn,
+                asked.model,
+                run.step.answer.calls,
+                hides_calls=not run.step.answer.asked,
             )
             return
 
@@ -154,11 +160,12 @@ class ModelCall:
         step = self._run.step
         yield telling(Blocked(verdict.reason))
         if verdict.response is not None:
-            yield self._partial(verdict.response)
-            if step.stream.signal.aborted:
-                return
-        step.answered = True
-        yield stand_in(_BLOCKED, step.requests)
+            for response in self._partials(verdict.response):
+                yield response
+                if step.stream.signal.aborted:
+                    return
+        step.answer.finish()
+        yield stand_in(_BLOCKED, step.answer.calls)
 
     async def _wait(self, attempt: int, most: int, kind: str) -> None:
         """Announce another attempt and wait for it; an abort does not cut this wait short."""
@@ -174,12 +181,13 @@ class ModelCall:
         )
         await self._services.clock.sleep(delay_ms)
 
-    def _partial(self, chunk: JsonObject) -> LlmResponse:
-        for call in function_calls(chunk):
-            if self._parts.asking.names_calls:
+    def _partials(self, chunk: JsonObject) -> Iterator[LlmResponse]:
+        """One partial response per delta; each is made when the one before was taken."""
+        if self._parts.asking.names_calls:
+            for call in function_calls(chunk):
                 self._call_ids.assign(call)
-            self._told_calls = True
-        return partial(chunk)
+        for delta in self._run.step.answer.deltas(chunk, self._requested):
+            yield partial(delta, chunk)
 
     async def _connect(
         self, is_retry: bool, nudge: str | None

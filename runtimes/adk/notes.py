@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar
 
 from google.adk.events.event import Event
 from google.genai import types
@@ -24,11 +24,12 @@ from services.scheduler.calls import CompletedToolCall
 from services.wire import Content, Json, JsonObject, Part
 
 __all__ = [
+    "LOOP_DETECTED",
+    "LOOP_STRIKES",
     "Answer",
     "AskedCall",
     "Blocked",
     "ChildToolsDone",
-    "Chunk",
     "Compressed",
     "Delta",
     "ModelChosen",
@@ -45,6 +46,11 @@ __all__ = [
 ]
 
 M = TypeVar("M", bound=BaseModel)
+
+LOOP_DETECTED: Final = "LOOP_DETECTED"
+"""The error code of the event that replaces a delta with which an answer loops."""
+LOOP_STRIKES: Final = "loop_strikes"
+"""In that event's `custom_metadata`: how often the prompt has looped, this time included."""
 
 
 class AskedCall(Protocol):
@@ -73,20 +79,12 @@ class ModelChosen:
     model: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """One `GenerateContentResponse` as it came; its function calls have their ids."""
-
-    response: JsonObject
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta:
     """What one partial response of the model's stream adds; the note of every such response.
 
     A chunk of the API gives its thoughts, its text, each of its function calls, then one closing
-    delta without a part, if it has a finish reason or nothing else to report. `Chunk` is no note
-    of a partial response any more.
+    delta without a part, if it has a finish reason or nothing else to report.
     """
 
     part: Part | None = None
@@ -166,7 +164,6 @@ class ChildToolsDone:
 
 Note = (
     ModelChosen
-    | Chunk
     | Delta
     | Answer
     | Blocked

@@ -8,8 +8,7 @@ from typing import Final
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
-from runtimes.adk.notes import Answer, Chunk, Note, WireContent, typed
-from runtimes.adk.run import AskedCall
+from runtimes.adk.notes import Answer, AskedCall, Delta, Note, WireContent, typed
 from services.model.stream import AssembledTurn
 from services.wire import JsonObject
 
@@ -24,11 +23,19 @@ _COUNTS: Final = (
 )
 
 
-def partial(chunk: JsonObject) -> LlmResponse:
-    """One chunk, whose calls have their ids by now. Without a content ADK would drop it."""
-    candidate = (chunk.get("candidates") or [{}])[0]
-    content = candidate.get("content") or {"role": "model"}
-    return LlmResponse(content=WireContent.of(content, Chunk(chunk)), partial=True)
+def partial(delta: Delta, chunk: JsonObject) -> LlmResponse:
+    """The response of one delta of `chunk`. Without a content ADK would drop it."""
+    if delta.part is not None:
+        content = WireContent.of({"role": "model", "parts": [delta.part]}, delta)
+        return LlmResponse(content=content, partial=True)
+    sources = (chunk.get("candidates") or [{}])[0].get("citationMetadata")
+    return LlmResponse(
+        content=WireContent.bare(delta),
+        partial=True,
+        finish_reason=_finish_reason(delta.finish_reason),
+        usage_metadata=_usage(delta.usage),
+        citation_metadata=typed(types.CitationMetadata, sources) if sources else None,
+    )
 
 
 def consolidated(
@@ -52,7 +59,7 @@ def consolidated(
         ]
     return LlmResponse(
         content=content,
-        finish_reason=types.FinishReason.__members__.get(turn.finish_reason or ""),
+        finish_reason=_finish_reason(turn.finish_reason),
         usage_metadata=_usage(turn.usage),
         model_version=model,
     )
@@ -80,6 +87,10 @@ def stand_in(reason: str, requests: Sequence[AskedCall]) -> LlmResponse:
 def _requested(request: AskedCall) -> types.Part:
     call = types.FunctionCall(id=request.call_id, name=request.name, args=request.args)
     return types.Part(function_call=call)
+
+
+def _finish_reason(reason: str | None) -> types.FinishReason | None:
+    return types.FinishReason.__members__.get(reason or "")
 
 
 def _usage(usage: JsonObject | None) -> types.GenerateContentResponseUsageMetadata | None:

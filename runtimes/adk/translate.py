@@ -24,7 +24,7 @@ Source of the agent events: core `agent/event-translator.ts`, `core/turn.ts`.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
@@ -53,16 +53,15 @@ from runtimes.adk.notes import (
     ToolsDone,
     WireContent,
     note_of,
-    wire_of,
 )
 from runtimes.adk.numbered import NumberedEvents
+from runtimes.adk.requested import request_display
 from services.clock import Clock
 from services.model.parts import parse_thought
 from services.presentation.content import parts_to_content
 from services.presentation.display import populate_tool_display
 from services.presentation.tool_data import response_data
 from services.scheduler.calls import CompletedToolCall, ToolCallRequest
-from services.tools.contract import InvalidToolParams, Tool
 from services.tools.registry import ToolRegistry
 from services.wire import JsonObject, Part, js_json
 
@@ -180,11 +179,14 @@ class EventTranslator(NumberedEvents):
 
     def _meaning(self, event: Event) -> Iterator[Make | None]:
         """The agent events, unmade; `None` is a moment at which upstream looks at its signal."""
-        content = event.content
+        content, note = event.content, note_of(event)
+        if event.error_code == LOOP_DETECTED and event.partial:
+            if (event.custom_metadata or {}).get(LOOP_STRIKES, 0) > 1:
+                yield self.loop_detected
+            return
         if not isinstance(content, WireContent) or content.wire is None:
             yield from self._plain(event)
             return
-        note = note_of(event)
         if isinstance(note, Delta):
             yield from self._delta(note, self._response(event))
         elif isinstance(note, ToolsDone):
@@ -258,11 +260,7 @@ class EventTranslator(NumberedEvents):
         code = event.error_code
         if code is not None and code not in response.errors:
             response.errors.add(code)
-            strikes = (event.custom_metadata or {}).get(LOOP_STRIKES)
-            if strikes is None:
-                yield partial(self._error, event.error_message or code, code)
-            elif strikes > 1:
-                yield self.loop_detected
+            yield partial(self._error, event.error_message or code, code)
 
     def _part(self, part: types.Part, event: Event, response: _Response) -> Iterator[Make]:
         partly, users = bool(event.partial), event.author == "user"
@@ -271,8 +269,10 @@ class EventTranslator(NumberedEvents):
             fragments = response.thought if part.thought else response.text
             text = fragments.new(part.text, partly=partly)
             if text:
-                yield partial(self._thought, text) if part.thought else partial(
-                    self._text, text, role="user" if users else "agent"
+                yield (
+                    partial(self._thought, text)
+                    if part.thought
+                    else partial(self._text, text, role="user" if users else "agent")
                 )
         elif partly:
             return
@@ -280,7 +280,7 @@ class EventTranslator(NumberedEvents):
             if (call.id or "") not in response.calls:
                 name, args = call.name or "", call.args or {}
                 tool = self._tools.get(name)
-                display = None if tool is None else _request_display(tool, name, args)
+                display = None if tool is None else request_display(tool, name, args)
                 yield partial(self._call, call.id or "", name, args, display)
         elif answer is not None:
             yield partial(self._answer, answer)
@@ -298,7 +298,9 @@ class EventTranslator(NumberedEvents):
             return self._responses.setdefault(event.id, _Response())
         return self._responses.pop(event.id, None) or _Response()
 
-    def _text(self, text: str, role: Any = "agent", meta: Mapping[str, Any] | None = None) -> Message:
+    def _text(
+        self, text: str, role: Any = "agent", meta: Mapping[str, Any] | None = None
+    ) -> Message:
         return Message(**self.fields(), role=role, content=(TextPart(text=text),), meta=meta)
 
     def _thought(self, text: str) -> Message:
@@ -345,17 +347,3 @@ def _sources(metadata: types.CitationMetadata) -> Iterator[str]:
     for citation in metadata.citations or ():
         if citation.uri:
             yield f"({citation.title}) {citation.uri}" if citation.title else citation.uri
-
-
-def _request_display(tool: Tool, name: str, args: JsonObject) -> ToolDisplay:
-    """How a call is shown when it is asked for; a call that cannot be built still has a name."""
-    try:
-        invocation = tool.build(args)
-    except InvalidToolParams:
-        invocation = None
-    display = populate_tool_display(
-        name=name, invocation=invocation, display_name=tool.display_name
-    )
-    if display.description:
-        return display
-    return replace(display, description=tool.description)

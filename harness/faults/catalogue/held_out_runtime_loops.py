@@ -73,10 +73,8 @@ def _as_turns_of_their_own(follow_up: Any) -> Any:
 
 
 def _not_cutting_off(_: Any) -> Any:
-    def broken(self: Any, verdict: Any) -> bool:
-        if verdict.count:
-            self.loop = verdict
-        return bool(verdict.count)
+    def broken(self: Any, verdict: Any) -> None:
+        self.loop = verdict
 
     return broken
 
@@ -151,7 +149,7 @@ FAULTS: Final = (
         name="loop-does-not-cut-off-the-answer",
         says="An answer in a loop is read to its end and kept.",
         origin="google-adk's plugins, which can change an event and not end its stream",
-        breaks=lambda: replaced("runtimes.adk.run:Step._cut_off", _not_cutting_off),
+        breaks=lambda: replaced("runtimes.adk.run:Step.cut_off", _not_cutting_off),
     ),
     _adk(
         name="refused-prompts-count",

@@ -82,10 +82,11 @@ def _aborts_complete(end: Any) -> Any:
     return broken
 
 
-def _to_the_chunks_end(chunk: Any) -> Any:
-    def broken(self: Any, response: Any, run: Any) -> Any:
-        run.signal.raise_if_aborted()
-        return chunk(self, response, replace(run, signal=AbortController().signal))
+def _to_the_chunks_end(told: Any) -> Any:
+    def broken(self: Any, delta: Any, run: Any) -> Any:
+        if delta.index:
+            run = replace(run, signal=AbortController().signal)
+        return told(self, delta, run)
 
     return broken
 
@@ -163,10 +164,10 @@ def _counting_all_messages(rewind: Any) -> Any:
     return broken
 
 
-def _first_reason(chunk: Any) -> Any:
-    def broken(self: Any, response: Any, run: Any) -> Any:
+def _first_reason(closing: Any) -> Any:
+    def broken(self: Any, delta: Any, run: Any) -> Any:
         known = run.turn.finish_reason
-        yield from chunk(self, response, run)
+        yield from closing(self, delta, run)
         run.turn.finish_reason = known or run.turn.finish_reason
 
     return broken
@@ -235,7 +236,7 @@ FAULTS: Final = (
         says="The rest of a chunk is told though somebody aborted in the middle of it.",
         origin="a signal that is looked at between events of the framework, not between ours",
         breaks=lambda: replaced(
-            "runtimes.adk.translate:EventTranslator._chunk", _to_the_chunks_end
+            "runtimes.adk.translate:EventTranslator._delta", _to_the_chunks_end
         ),
     ),
     _adk(
@@ -276,7 +277,7 @@ FAULTS: Final = (
         behaviour=Behaviour.ANSWERS,
         says="Of several finish reasons of a turn the first decides how the stream ends.",
         origin="seen in agent migrations: wrong end reason",
-        breaks=lambda: replaced("runtimes.adk.translate:EventTranslator._chunk", _first_reason),
+        breaks=lambda: replaced("runtimes.adk.translate:EventTranslator._closing", _first_reason),
     ),
     _adk(
         name="pending-turn-kept",

@@ -12,6 +12,7 @@ from harness.faults.patching import replaced
 
 __all__ = ["FAULTS"]
 
+_WATCH: Final = "runtimes.adk.plugins.loop_detection:LoopDetectionAdkPlugin.watch"
 _legacy = partial(Fault, site=Site.LEGACY, behaviour=Behaviour.LOOPS)
 _adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.LOOPS)
 
@@ -40,18 +41,20 @@ def _one_less(number: Any) -> Any:
     return number - 1
 
 
-def _counting_twice(loops: Any) -> Any:
-    def broken(self: Any, name: str, args: Any) -> Any:
-        return loops(self, name, args) or loops(self, name, args)
+def _counting_twice(watch: Any) -> Any:
+    def broken(self: Any, parts: Any) -> Any:
+        verdict = watch(self, parts)
+        again = not verdict.count and any("functionCall" in part for part in parts)
+        return watch(self, parts) if again else verdict
 
     return broken
 
 
-def _narration_resetting(loops: Any) -> Any:
-    def broken(self: Any, text: str) -> Any:
-        if self.watch is not None and text.strip():
-            self.watch._calls.clear()
-        return loops(self, text)
+def _narration_resetting(watch: Any) -> Any:
+    def broken(self: Any, parts: Any) -> Any:
+        if any((part.get("text") or "").strip() for part in parts):
+            self._loops._calls.clear()
+        return watch(self, parts)
 
     return broken
 
@@ -145,13 +148,13 @@ FAULTS: Final = (
         name="calls-watched-twice",
         says="The loop detector is shown each call twice and cries wolf at the third.",
         origin="seen in agent migrations: the consolidated event repeating calls",
-        breaks=lambda: replaced("runtimes.adk.run:Step.loops_with_call", _counting_twice),
+        breaks=lambda: replaced(_WATCH, _counting_twice),
     ),
     _adk(
         name="narration-resets-loop",
         says="Text between identical calls makes the loop detector forget them.",
         origin="seen in agent migrations: narration resetting the counter",
-        breaks=lambda: replaced("runtimes.adk.run:Step.loops_with_text", _narration_resetting),
+        breaks=lambda: replaced(_WATCH, _narration_resetting),
     ),
     _adk(
         name="loop-feedback-without-detail",

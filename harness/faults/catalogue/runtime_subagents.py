@@ -267,11 +267,12 @@ def _none_out_of_time(recovered: Any) -> Any:
 
 
 def _last_chunk_only(take: Any) -> Any:
-    def broken(self: Any, chunk: Any, run: Any) -> None:
-        kept = list(self._task.calls)
-        take(self, chunk, run)
-        if len(self._task.calls) > len(kept):
-            del self._task.calls[: len(kept)]
+    def broken(self: Any, delta: Any) -> None:
+        if delta.request is not None:
+            if delta.index <= getattr(self, "last_index", -1):
+                self._task.calls.clear()
+            self.last_index = delta.index
+        take(self, delta)
 
     return broken
 

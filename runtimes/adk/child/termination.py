@@ -17,7 +17,7 @@ from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk.child.chat import ChildConversation
 from runtimes.adk.child.task import ChildCall, ChildTask
-from runtimes.adk.notes import Chunk, note_of
+from runtimes.adk.notes import Delta, note_of
 from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin
 from runtimes.adk.plugins.steering import SteeringAdkPlugin
@@ -27,7 +27,7 @@ from services.abort import AbortSignal
 from services.children.child_services import ChildServices
 from services.children.opening import chat_being_created
 from services.model.errors import is_abort
-from services.model.parts import first_parts, function_calls, parse_thought
+from services.model.parts import parse_thought
 from services.presentation.errors import thrown_text
 from services.subagents.activity import ActivityType
 from services.subagents.deadline import either_aborted
@@ -179,18 +179,18 @@ class ChildTermination:
         if run.signal.aborted:
             return False
         note = note_of(event)
-        if isinstance(note, Chunk):
-            self._take(note.response, run)
+        if isinstance(note, Delta):
+            self._take(note)
         return True
 
-    def _take(self, chunk: JsonObject, run: Run) -> None:
-        thought = next((part for part in first_parts(chunk) if part.get("thought")), {})
-        subject = parse_thought(thought.get("text") or "").subject
-        if subject:
-            self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": subject})
-        calls = function_calls(chunk)
-        self._task.calls.extend(calls)
-        run.step.requests.extend(map(ChildCall, calls))
+    def _take(self, delta: Delta) -> None:
+        """Keep a call; report the subject of a chunk's first thought."""
+        if isinstance(delta.request, ChildCall):
+            self._task.calls.append(delta.request.call)
+        elif delta.part is not None and delta.part.get("thought") and not delta.index:
+            subject = parse_thought(delta.part.get("text") or "").subject
+            if subject:
+                self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": subject})
 
     async def _last_chance(
         self, reason: TerminateMode, signal: AbortSignal, invoke: Invoke

@@ -8,7 +8,7 @@ from google.adk.events.event import Event
 from google.genai import types
 
 from runtimes.adk.notes import (
-    Chunk,
+    Delta,
     RequestContents,
     TypedHistory,
     WireContent,
@@ -23,11 +23,11 @@ def turn(words: str, role: str = "user"):
 
 def test_event_keeps_the_very_content():
     wire = {"role": "model", "parts": [{"text": "x", "thoughtSignature": "%%%", "new": 1}]}
-    content = WireContent.of(wire, Chunk({}))
+    content = WireContent.of(wire, Delta())
     event = Event(author="a", invocation_id="i", content=content)
     assert wire_of(event.content) is wire
-    assert note_of(event) == Chunk({})
-    assert note_of(event.model_copy(update={"partial": True})) == Chunk({})
+    assert note_of(event) == Delta()
+    assert note_of(event.model_copy(update={"partial": True})) == Delta()
 
 
 def test_adk_sees_texts_calls_and_responses():
@@ -59,7 +59,7 @@ def test_adk_sees_responses_of_tools_and_none_that_a_model_made_up():
 
 
 def test_copy_is_read_from_its_fields():
-    content = WireContent.of(turn("old"), Chunk({}))
+    content = WireContent.of(turn("old"), Delta())
     for made in (content.model_copy(), copy.deepcopy(content)):
         made.parts = [types.Part(text="new")]
         assert wire_of(made) == turn("new")
@@ -74,7 +74,7 @@ def test_plain_content_is_read_from_its_fields():
 
 
 def test_bare_content_has_no_parts_but_is_there():
-    content = WireContent.bare(Chunk({}))
+    content = WireContent.bare(Delta())
     assert content.parts == []
     assert bool(content)
 
