@@ -26,7 +26,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from google.adk.events.event import Event
 from google.genai import types
@@ -67,27 +67,28 @@ from services.wire import JsonObject, Part, js_json
 
 __all__ = ["EventTranslator"]
 
+Role = Literal["user", "agent"]
 Make = Callable[[], AgentEvent]
 """Makes an agent event, which gets its number then."""
 
 
-@dataclass(slots=True)
-class _Fragments:
+class _Fragments(list[str]):
     """What partial events have shown of one response's text."""
 
-    shown: str = ""
-
-    def new(self, text: str, *, partly: bool) -> str:
-        """What `text` adds; of a consolidated event, what the partial ones have not shown."""
-        if partly:
-            self.shown += text
-            return text
-        if self.shown.startswith(text):
-            self.shown = self.shown[len(text) :]
-            return ""
-        # Where a plugin has replaced the text, all of it is new.
-        text, self.shown = text.removeprefix(self.shown), ""
+    def add(self, text: str) -> str:
+        """Take in the text of a partial event; returns it."""
+        self.append(text)
         return text
+
+    def rest(self, text: str) -> str:
+        """What of a consolidated event's text the partial ones have not shown."""
+        shown = "".join(self)
+        if shown.startswith(text):
+            self[:] = [shown[len(text) :]]
+            return ""
+        self.clear()
+        # Where a plugin has replaced the text, all of it is new.
+        return text.removeprefix(shown)
 
 
 @dataclass(slots=True)
@@ -179,16 +180,16 @@ class EventTranslator(NumberedEvents):
 
     def _meaning(self, event: Event) -> Iterator[Make | None]:
         """The agent events, unmade; `None` is a moment at which upstream looks at its signal."""
-        content, note = event.content, note_of(event)
+        content, note, response = event.content, note_of(event), self._response(event)
         if event.error_code == LOOP_DETECTED and event.partial:
             if (event.custom_metadata or {}).get(LOOP_STRIKES, 0) > 1:
                 yield self.loop_detected
             return
         if not isinstance(content, WireContent) or content.wire is None:
-            yield from self._plain(event)
+            yield from self._plain(event, response)
             return
         if isinstance(note, Delta):
-            yield from self._delta(note, self._response(event))
+            yield from self._delta(note, response)
         elif isinstance(note, ToolsDone):
             for call in note.calls:
                 yield partial(self.tool_response, call)
@@ -221,7 +222,7 @@ class EventTranslator(NumberedEvents):
         elif part is not None:
             text = part.get("text") or ""
             thought = bool(part.get("thought"))
-            (response.thought if thought else response.text).new(text, partly=True)
+            (response.thought if thought else response.text).add(text)
             yield partial(self._thought if thought else self._text, text)
         else:
             yield from self._closing(delta.citations, delta.usage, self._model)
@@ -243,14 +244,13 @@ class EventTranslator(NumberedEvents):
             cached_tokens=usage.get("cachedContentTokenCount"),
         )
 
-    def _plain(self, event: Event) -> Iterator[Make | None]:
+    def _plain(self, event: Event, response: _Response) -> Iterator[Make | None]:
         """What an event is that carries nothing of ours, or lost it when somebody copied it."""
-        response, partly = self._response(event), bool(event.partial)
         for part in (event.content and event.content.parts) or ():
             yield from self._part(part, event, response)
         if event.citation_metadata is not None:
             response.citations.update(_sources(event.citation_metadata))
-        if not partly:
+        if not event.partial:
             usage = event.usage_metadata
             yield from self._closing(
                 sorted(response.citations),
@@ -263,16 +263,16 @@ class EventTranslator(NumberedEvents):
             yield partial(self._error, event.error_message or code, code)
 
     def _part(self, part: types.Part, event: Event, response: _Response) -> Iterator[Make]:
-        partly, users = bool(event.partial), event.author == "user"
+        partly, role = bool(event.partial), _role(event)
         call, answer = part.function_call, part.function_response
         if part.text is not None:
             fragments = response.thought if part.thought else response.text
-            text = fragments.new(part.text, partly=partly)
+            text = (fragments.add if partly else fragments.rest)(part.text)
             if text:
                 yield (
                     partial(self._thought, text)
                     if part.thought
-                    else partial(self._text, text, role="user" if users else "agent")
+                    else partial(self._text, text, role)
                 )
         elif partly:
             return
@@ -288,18 +288,19 @@ class EventTranslator(NumberedEvents):
             wire = part.model_dump(mode="json", by_alias=True, exclude_none=True)
             content = parts_to_content([wire] if wire else [])
             if content:
-                yield lambda: Message(
-                    **self.fields(), role="user" if users else "agent", content=content
-                )
+                yield lambda: Message(**self.fields(), role=role, content=content)
 
     def _response(self, event: Event) -> _Response:
         """What is known of the response that an event is part of; the last part ends it."""
-        if event.partial:
-            return self._responses.setdefault(event.id, _Response())
-        return self._responses.pop(event.id, None) or _Response()
+        known = self._responses.get(event.id)
+        if known is None:
+            known = self._responses[event.id] = _Response()
+        if not event.partial:
+            del self._responses[event.id]
+        return known
 
     def _text(
-        self, text: str, role: Any = "agent", meta: Mapping[str, Any] | None = None
+        self, text: str, role: Role = "agent", meta: Mapping[str, Any] | None = None
     ) -> Message:
         return Message(**self.fields(), role=role, content=(TextPart(text=text),), meta=meta)
 
@@ -341,6 +342,10 @@ class EventTranslator(NumberedEvents):
         return ErrorEvent(
             **self.fields(), status=status, message=message, fatal=False, meta={"code": code}
         )
+
+
+def _role(event: Event) -> Role:
+    return "user" if event.author == "user" else "agent"
 
 
 def _sources(metadata: types.CitationMetadata) -> Iterator[str]:
