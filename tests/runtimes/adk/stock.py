@@ -79,8 +79,9 @@ class Stock:
         """The contents of each request that the model got."""
         return self._model._requests
 
-    async def send(self, words: str) -> list[Event]:
-        """The events of one invocation."""
+    async def send(self, words: str, seen: list[Event] | None = None) -> list[Event]:
+        """The events of one invocation, put into `seen` as they come."""
+        seen = [] if seen is None else seen
         events = self._runner.run_async(
             user_id="u",
             session_id="s",
@@ -88,7 +89,9 @@ class Stock:
             run_config=self._config,
         )
         async with aclosing(events):
-            return [event async for event in events]
+            async for event in events:
+                seen.append(event)
+        return seen
 
     async def close(self) -> None:
         await self._runner.close()
