@@ -99,7 +99,7 @@ def _still_seeing_text(begin_turn: Any) -> Any:
     def broken(self: Any) -> None:
         seen = self.turn.visible_text
         begin_turn(self)
-        self.turn.visible_text = seen
+        self.turn.answers[-1]._visible = seen
 
     return broken
 

@@ -93,9 +93,9 @@ def _staying_flagged(after_loop: Any) -> Any:
     return broken
 
 
-def _told_later(second: Any) -> Any:
-    def broken(self: Any, run: Any) -> Any:
-        return iter(())
+def _told_later(read: Any) -> Any:
+    def broken(self: Any, event: Any, run: Any) -> Any:
+        return True if event.partial and event.error_code else read(self, event, run)
 
     return broken
 
@@ -190,7 +190,7 @@ FAULTS: Final = (
         name="second-loop-told-late",
         says="A second loop is told after the answer was closed, so an abort then undoes nothing.",
         origin="an event made by the runner's caller instead of in step with the stream",
-        breaks=lambda: replaced("runtimes.adk.translate:EventTranslator._second_loop", _told_later),
+        breaks=lambda: replaced("runtimes.adk.stream:Stream.read", _told_later),
     ),
     _adk(
         name="model-never-goes-on",
