@@ -59,8 +59,7 @@ class Continuation:
             return End("aborted")
         if run.turn.requests:
             return await self._results(stream, run)
-        if run.after_tools and not run.turn.visible_text:
-            run.after_tools = False
+        if run.takes_nudge():
             return [{"text": EMPTY_ANSWER_NUDGE}]
         return End(end_reason(run.turn.finish_reason))
 

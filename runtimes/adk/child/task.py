@@ -54,6 +54,14 @@ class ChildTask:
         self.went_on = False
         """The recovery turn has run tools and not completed the task."""
 
+    def open(self, instruction: str) -> None:
+        """Take the system instruction of the chat, which is open now."""
+        self.instruction = instruction
+
+    def recover(self) -> None:
+        """Let the next invocation be the recovery turn."""
+        self.recovering = True
+
     def begin(self) -> None:
         """Begin an invocation."""
         self.end, self.went_on = None, False

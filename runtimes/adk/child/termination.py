@@ -142,7 +142,7 @@ class ChildTermination:
 
     def _open_chat(self, prompt: ChildPrompt) -> None:
         start_history = prompt.start_history()
-        self._task.instruction = prompt.system_instruction()
+        self._task.open(prompt.system_instruction())
         with chat_being_created():
             self._chat.open(start_history)
         self._chatting = True
@@ -207,7 +207,7 @@ class ChildTermination:
         """What the recovery turn has submitted, if it has."""
         self._report_thought(recovery_announced(reason))
         try:
-            self._task.recovering = True
+            self._task.recover()
             async with self._plugins.max_time.grace(GRACE_PERIOD_MS, _GRACE_OVER):
                 ended = await self._turns(final_warning(reason), signal, invoke)
         except Exception as error:  # noqa: BLE001 - a recovery that fails is told, whatever failed
