@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from runtimes.adk.answer_reader import AnswerReader
 from runtimes.adk.notes import LOOP_DETECTED
+from runtimes.adk.request_edits import RequestBase
 from services.abort import AbortController, AbortSignal
 from services.loop_detection.detector import LoopVerdict
 from services.model.configs import ModelConfigKey
@@ -35,9 +36,11 @@ class ModelCallFailed(Exception):
     else that may go wrong in a run.
     """
 
-    def __init__(self, cause: Exception) -> None:
+    def __init__(self, cause: Exception, *, keeps_turn: bool = False) -> None:
+        """`keeps_turn`: history keeps the turn that was sent, which answers tool calls."""
         super().__init__(str(cause))
         self.cause = cause
+        self.keeps_turn = keeps_turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class End:
 class Step:
     """One model request and what its stream has shown so far, failed attempts included."""
 
+    base: RequestBase = field(default_factory=RequestBase)
+    """What the product wrote into the request; the processors write it."""
     answer: AnswerReader = field(default_factory=AnswerReader)
     """What the answer has shown; the model layer writes it."""
     limit_model: str = ""

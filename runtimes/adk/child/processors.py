@@ -17,6 +17,7 @@ from google.adk.models.llm_request import LlmRequest
 from runtimes.adk.child.chat import ChildConversation
 from runtimes.adk.child.task import ChildTask
 from runtimes.adk.processors.base import leave
+from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import RunLink, Step
 from runtimes.adk.sessions import GcliSessionService
 from services.children.child_services import ChildServices
@@ -111,6 +112,8 @@ class ChildRouting(ChildProcessor):
             run.signal,
         )
         run.step.key = key
-        llm_request.model = self._child.services.models.resolve(key).model
+        resolved = self._child.services.models.resolve(key)
+        config = TypedConfig().of(resolved.config)
+        run.step.base.write_routed(llm_request, resolved.model, config)
         return
         yield
