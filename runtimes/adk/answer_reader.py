@@ -5,7 +5,7 @@ Source: core `core/turn.ts`, which keeps the same facts of one request.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from runtimes.adk.notes import AskedCall, Delta
 from services.model.parts import citations, first_parts, response_text, response_texts
@@ -20,7 +20,7 @@ Requested = Callable[[JsonObject, str | None], AskedCall]
 class AnswerReader:
     """One request's answer, failed attempts included.
 
-    The model layer writes it: `deltas`, `finish`. Everyone else reads the properties.
+    The model layer writes it by its methods. Everyone else reads the properties.
     """
 
     def __init__(self) -> None:
@@ -134,6 +134,11 @@ class AnswerReader:
         self._visible = self._visible_before
         if self._last.request is not None:
             self._calls.pop()
+
+    def replace_calls(self, calls: Iterable[AskedCall]) -> None:
+        """The answer asks for these calls alone: a callback has replaced it."""
+        self._calls = list(calls)
+        self._asked = bool(self._calls)
 
     def finish(self) -> None:
         """The answer is complete."""

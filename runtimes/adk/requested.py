@@ -18,7 +18,7 @@ __all__ = ["request_display", "tool_call_request"]
 def tool_call_request(
     tools: ToolRegistry, prompt_id: str, call: JsonObject, response_id: str | None
 ) -> ToolCallRequest:
-    """The request of `call`, which has its id if its session gives ids; `response_id` is its chunk's."""
+    """The request of `call`; `response_id` is that of its chunk."""
     name, args = call_name(call), call.get("args") or {}
     tool = tools.get(name)
     return ToolCallRequest(

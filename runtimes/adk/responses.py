@@ -8,7 +8,7 @@ from typing import Final
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
-from runtimes.adk.notes import Answer, AskedCall, Delta, Note, WireContent, typed
+from runtimes.adk.notes import Answer, AskedCall, Delta, Note, WireContent, WirePart, typed
 from services.model.stream import AssembledTurn
 from services.wire import JsonObject
 
@@ -51,11 +51,13 @@ def consolidated(
     (`hides_calls`: all of them); ADK looks for calls in the last response only.
     """
     content = WireContent.of({"role": "model", "parts": turn.parts}, Answer(turn, model))
-    if requests and not any(part.get("functionCall") for part in turn.parts):
-        content.parts = [*(content.parts or ()), *map(_requested, requests)]
-    elif hides_calls:
+    calls = [part.get("functionCall") for part in turn.parts]
+    if requests and not any(calls):
+        content.parts = [*(content.parts or ()), *map(WirePart.aside, requests)]
+    elif hides_calls and any(calls):
         content.parts = [
-            types.Part() if part.function_call else part for part in content.parts or ()
+            WirePart.blank(part) if part.get("functionCall") else WirePart.of(part, "model")
+            for part in turn.parts
         ]
     return LlmResponse(
         content=content,
@@ -80,13 +82,8 @@ def stand_in(reason: str, requests: Sequence[AskedCall]) -> LlmResponse:
     if not requests:
         return called_off(reason)
     content = WireContent.of({"role": "model", "parts": []})
-    content.parts = [_requested(request) for request in requests]
+    content.parts = [WirePart.aside(request) for request in requests]
     return LlmResponse(content=content)
-
-
-def _requested(request: AskedCall) -> types.Part:
-    call = types.FunctionCall(id=request.call_id, name=request.name, args=request.args)
-    return types.Part(function_call=call)
 
 
 def _finish_reason(reason: str | None) -> types.FinishReason | None:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from runtimes.adk.answer_reader import AnswerReader
 from runtimes.adk.notes import LOOP_DETECTED
+from runtimes.adk.request_edits import RequestBase
 from services.abort import AbortController, AbortSignal
 from services.loop_detection.detector import LoopVerdict
 from services.model.configs import ModelConfigKey
@@ -35,9 +36,11 @@ class ModelCallFailed(Exception):
     else that may go wrong in a run.
     """
 
-    def __init__(self, cause: Exception) -> None:
+    def __init__(self, cause: Exception, *, keeps_turn: bool = False) -> None:
+        """`keeps_turn`: history keeps the turn that was sent, which answers tool calls."""
         super().__init__(str(cause))
         self.cause = cause
+        self.keeps_turn = keeps_turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,8 @@ class End:
 class Step:
     """One model request and what its stream has shown so far, failed attempts included."""
 
+    base: RequestBase = field(default_factory=RequestBase)
+    """What the product wrote into the request; the processors write it."""
     answer: AnswerReader = field(default_factory=AnswerReader)
     """What the answer has shown; the model layer writes it."""
     key: ModelConfigKey | None = None
@@ -64,6 +69,10 @@ class Step:
     """Ends the model's stream alone; a user's abort is another thing."""
     noted: bool = False
     """What hooks are told of the answer has been put down."""
+
+    def routed(self, key: ModelConfigKey) -> None:
+        """Take what the request was routed to."""
+        self.key = key
 
     def cut_off(self, verdict: LoopVerdict) -> None:
         """End the model's stream: the answer loops with the delta seen last."""

@@ -77,9 +77,9 @@ def _carrying_parts_over() -> Any:
     collected: list[Any] = []
 
     def forgetting(send: Any) -> Any:
-        def broken(self: Any) -> Any:
+        def broken(*args: Any) -> Any:
             collected.clear()
-            return send(self)
+            return send(*args)
 
         return broken
 
@@ -93,7 +93,7 @@ def _carrying_parts_over() -> Any:
         return broken
 
     return all_of(
-        replaced("runtimes.adk.model_call:ModelCall.send_pending", forgetting),
+        replaced("runtimes.adk.llm:send_pending", forgetting),
         replaced("runtimes.adk.model_call:StreamAssembler", remembering),
     )
 

@@ -18,6 +18,7 @@ from runtimes.adk.child.chat import ChildConversation
 from runtimes.adk.child.task import ChildTask
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
 from runtimes.adk.processors.base import leave
+from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
 from services.children.child_services import ChildServices
@@ -125,7 +126,9 @@ class ChildRouting(ChildProcessor):
             run.prompt_id,
             run.signal,
         )
-        run.step.key = key
-        llm_request.model = self._child.services.models.resolve(key).model
+        run.step.routed(key)
+        resolved = self._child.services.models.resolve(key)
+        config = TypedConfig().of(resolved.config)
+        run.step.base.write_routed(llm_request, resolved.model, config)
         return
         yield

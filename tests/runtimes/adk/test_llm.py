@@ -13,7 +13,7 @@ from google.genai import types
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.model_parts import Asking, Instruction, ModelParts
-from runtimes.adk.notes import Answer, Delta, RequestContents, Retrying, Stopped, WireContent
+from runtimes.adk.notes import Answer, Delta, Retrying, Stopped, WireContent
 from runtimes.adk.run import ModelCallFailed, Run, RunLink
 from runtimes.adk.tools import Toolbox
 from services.abort import AbortController, AbortError
@@ -59,7 +59,7 @@ class Bench:
     def request(self) -> LlmRequest:
         request = LlmRequest(model="gemini-2.5-flash")
         typed = [WireContent.of(content) for content in self.conversation.view.curated()]
-        request.contents = RequestContents([*typed, self.pending])
+        self.run.step.base.write_contents(request, typed, self.pending)
         request.config.system_instruction = "from the flow"
         return request
 

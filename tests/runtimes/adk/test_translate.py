@@ -297,13 +297,15 @@ def test_notes_of_the_runtime_count_instead_of_the_content():
 def test_answer_that_a_plugin_copied_does_not_repeat_its_deltas():
     words, asked = {"text": "hello"}, {"functionCall": {"id": "1", "name": "f", "args": {}}}
     request = ToolCallRequest(call_id="1", name="f", args={}, prompt_id="p")
-    whole = noted(Answer(turn=None, model="m"), words, asked)
+    usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=1)
+    whole = noted(Answer(turn=None, model="m"), words, asked, usage_metadata=usage)
     events = translated(
         noted(Delta(part=words), words, partial=True),
         noted(Delta(part=asked, request=request), asked, partial=True),
+        noted(Delta(usage={"promptTokenCount": 1}), partial=True),
         whole.model_copy(update={"content": types.Content(parts=whole.content.parts)}),
     )
-    assert said(events) == [("text", "hello"), ("call", "f", {})]
+    assert said(events) == [("text", "hello"), ("call", "f", {}), ("usage", "unknown", 1, None)]
 
 
 @pytest.mark.parametrize(("strikes", "codes"), [(1, []), (2, [LOOP_DETECTED])])
