@@ -68,7 +68,7 @@ class Step:
     stream: AbortController = field(default_factory=AbortController)
     """Ends the model's stream alone; a user's abort is another thing."""
     noted: bool = False
-    """What hooks are told of the answer has been put down."""
+    """Hooks have got the answer's text for AfterAgent."""
 
     def routed(self, key: ModelConfigKey) -> None:
         """Take what the request was routed to."""

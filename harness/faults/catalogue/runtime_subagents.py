@@ -491,6 +491,6 @@ FAULTS: Final = (
         name="subagent-errors-no-events",
         says="Errors inside an agent are no events of its stream.",
         origin="only what the parent shows is translated",
-        breaks=lambda: replaced("runtimes.adk.child.stream:ChildStream.tell", _no_events),
+        breaks=lambda: replaced("runtimes.adk.child.stream:ChildStream.emit_activity", _no_events),
     ),
 )

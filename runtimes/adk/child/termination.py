@@ -173,7 +173,7 @@ class ChildTermination:
         return TerminateMode.ERROR_NO_COMPLETE_TASK_CALL
 
     def _read(self, event: Event, run: Run) -> bool:
-        """Take in what a chunk says; leave where somebody has aborted while it was told."""
+        """Take in a delta; return false, which ends the invocation, after an abort."""
         if not event.partial:
             return True
         if run.signal.aborted:
@@ -210,7 +210,7 @@ class ChildTermination:
             self._task.recover()
             async with self._plugins.max_time.grace(GRACE_PERIOD_MS, _GRACE_OVER):
                 ended = await self._turns(final_warning(reason), signal, invoke)
-        except Exception as error:  # noqa: BLE001 - a recovery that fails is told, whatever failed
+        except Exception as error:  # noqa: BLE001 - a failed recovery is reported, whatever failed
             self._report_error(f"{_NOT_RECOVERED}: {thrown_text(error)}", "recovery_turn")
             return None
         if ended is TerminateMode.GOAL:
