@@ -162,3 +162,13 @@ async def test_time_stops_when_a_run_fails():
     with pytest.raises(ValueError, match="broken"):
         await stock.send("go")
     assert plugin._deadline._task is None
+
+
+def test_conversation_has_its_limits_on_the_app_and_drives_them(kit):
+    async def script(played, runtime):
+        manager = runtime.agent()._runner.plugin_manager
+        limits = [manager.get_plugin(name) for name in ("max_turns", "token_limit")]
+        assert [type(plugin) for plugin in limits] == [MaxTurnsAdkPlugin, TokenLimitAdkPlugin]
+        assert all(plugin.driven for plugin in limits)
+
+    kit.run(script, [])
