@@ -87,7 +87,7 @@ class ChildLimits(BaseLlmRequestProcessor):
                 leave(invocation_context, self._sessions)
                 return
         run.begin_task_turn(self._child.prompt_id(turn))
-        task.begin_turn()
+        task.begin_turn(run.step.answer)
         return
         yield
 

@@ -16,7 +16,7 @@ from google.adk.events.event import Event
 from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk.child.chat import ChildConversation
-from runtimes.adk.child.task import ChildCall, ChildTask
+from runtimes.adk.child.task import ChildTask
 from runtimes.adk.notes import Delta, note_of
 from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin
@@ -184,10 +184,8 @@ class ChildTermination:
         return True
 
     def _take(self, delta: Delta) -> None:
-        """Keep a call; report the subject of a chunk's first thought."""
-        if isinstance(delta.request, ChildCall):
-            self._task.calls.append(delta.request.call)
-        elif delta.part is not None and delta.part.get("thought") and not delta.index:
+        """Report the subject of a chunk's first thought."""
+        if delta.part is not None and delta.part.get("thought") and not delta.index:
             subject = parse_thought(delta.part.get("text") or "").subject
             if subject:
                 self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": subject})
