@@ -13,7 +13,7 @@ from services.abort import AbortController, AbortSignal
 from services.loop_detection.detector import LoopVerdict
 from services.model.configs import ModelConfigKey
 from services.scheduler.calls import ToolCallRequest
-from services.wire import Part, js_trim
+from services.wire import Part
 
 __all__ = [
     "Call",
@@ -59,16 +59,12 @@ class Step:
     """What the product wrote into the request; the processors write it."""
     answer: AnswerReader = field(default_factory=AnswerReader)
     """What the answer has shown; the model layer writes it."""
-    limit_model: str = ""
-    """The model whose window the request has to fit into, as known before it is routed."""
-    room: int = 0
-    """Tokens left in that window, as counted before old tool outputs are masked."""
     key: ModelConfigKey | None = None
     """What the router asked for; set once the request is routed."""
     loop: LoopVerdict | None = None
     """The loop that ended the step, found before the request or in its answer."""
-    loop_told: bool = False
-    """The client has been told of that loop."""
+    loop_emitted: bool = False
+    """Clients have got the `error` of that loop."""
     stream: AbortController = field(default_factory=AbortController)
     """Ends the model's stream alone; a user's abort is another thing."""
     noted: bool = False
@@ -93,15 +89,28 @@ class Turn:
     """Shown in the recording instead of what is sent."""
     left: int = _MAX_FOLLOW_UPS
     """How many requests there may still be without the user, this one included."""
-    requests: list[ToolCallRequest] = field(default_factory=list)
-    """Every call that clients were told of, those of answers that were cut off included: this is
-    the batch that is scheduled."""
-    finish_reason: str | None = None
-    visible_text: bool = False
+    answers: list[AnswerReader] = field(default_factory=list)
+    """The answers to its requests, oldest first."""
 
-    def see_text(self, text: str) -> None:
-        """Take note of a fragment of the answer."""
-        self.visible_text = self.visible_text or bool(js_trim(text))
+    @property
+    def requests(self) -> list[ToolCallRequest]:
+        """Every call that clients have seen, those of answers that were cut off included.
+
+        This is the batch that is scheduled.
+        """
+        calls = (call for answer in self.answers for call in answer.calls)
+        return [call for call in calls if isinstance(call, ToolCallRequest)]
+
+    @property
+    def finish_reason(self) -> str | None:
+        """The last one that an answer gave."""
+        reasons = (answer.finish_reason for answer in reversed(self.answers))
+        return next(filter(None, reasons), None)
+
+    @property
+    def visible_text(self) -> bool:
+        """Whether any answer has shown a text that is more than white space."""
+        return any(answer.visible_text for answer in self.answers)
 
 
 @dataclass(slots=True)
@@ -144,8 +153,6 @@ class Run:
     signal: AbortSignal
     display_content: str | None = None
     """Shown in the recording instead of the message; only the first turn gets it."""
-    turns: int = 0
-    """Turns begun, the empty-answer nudge's included."""
     after_tools: bool = False
     """The request under way answers tool calls."""
     follows_up: bool = False
@@ -157,10 +164,22 @@ class Run:
     calls: list[Call] = field(default_factory=list)
     """The requests that have not come to their end, outermost first."""
 
+    def begin_step(self) -> bool:
+        """Begin another model request; return whether it belongs to the turn that there is."""
+        self.step = Step()
+        self.turn.answers.append(self.step.answer)
+        follows, self.follows_up = self.follows_up, False
+        return follows
+
+    def begin_task_turn(self, prompt_id: str) -> None:
+        """Begin a turn of a child's task, under a prompt id of its own."""
+        self.prompt_id = prompt_id
+        self.begin_step()
+
     def begin_turn(self) -> None:
         """Begin a turn; what the one before showed is forgotten."""
         shown, self.display_content = self.display_content, None
-        self.turn = Turn(display_content=shown)
+        self.turn = Turn(display_content=shown, answers=[self.step.answer])
 
     def follow_up(self) -> None:
         """Let the next request be part of this turn."""

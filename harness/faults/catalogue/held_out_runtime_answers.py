@@ -71,8 +71,8 @@ def _citing_again(deltas: Any) -> Any:
 
 
 def _usage_of_the_whole(translate: Any) -> Any:
-    def broken(self: Any, event: Any, run: Any) -> Iterator[Any]:
-        for found in translate(self, event, run):
+    def broken(self: Any, event: Any, *args: Any) -> Iterator[Any]:
+        for found in translate(self, event, *args):
             if found.type != "usage":
                 yield found
         turn = getattr(getattr(event.content, "note", None), "turn", None)

@@ -129,7 +129,7 @@ FAULTS: Final = (
         says="After a failure was told the stream goes on as if the request had been answered.",
         origin="an exception swallowed where it is reported",
         breaks=lambda: replaced(
-            "runtimes.adk.conversing:ConversationSend._tell_failure", _going_on
+            "runtimes.adk.conversation_handler:ConversationSend._emit_failure", _going_on
         ),
     ),
     _adk(

@@ -96,8 +96,8 @@ def _consolidated(event: Any) -> Any:
 
 
 def _text_again(translate: Any) -> Any:
-    def broken(self: Any, event: Any, run: Any) -> Iterator[Any]:
-        yield from translate(self, event, run)
+    def broken(self: Any, event: Any, *args: Any) -> Iterator[Any]:
+        yield from translate(self, event, *args)
         turn = _consolidated(event)
         if turn is not None and turn.response_text:
             said = (TextPart(text=turn.response_text),)
@@ -107,8 +107,8 @@ def _text_again(translate: Any) -> Any:
 
 
 def _calls_again(translate: Any) -> Any:
-    def broken(self: Any, event: Any, run: Any) -> Iterator[Any]:
-        yield from translate(self, event, run)
+    def broken(self: Any, event: Any, *args: Any) -> Iterator[Any]:
+        yield from translate(self, event, *args)
         turn = _consolidated(event)
         for part in () if turn is None else turn.parts:
             if part.get("functionCall"):

@@ -67,22 +67,18 @@ def _without_detail(feedback: Any) -> Any:
 
 
 def _counted_late(count: Any) -> Any:
-    def broken(self: Any, conversation: Any) -> Any:
-        conversation.session_turns -= 1
-        stopped = count(self, conversation)
-        conversation.session_turns += 1
+    def broken(self: Any) -> Any:
+        self._session.count -= 1
+        stopped = count(self)
+        self._session.count += 1
         return stopped
 
     return broken
 
 
 def _zero_is_none(begin: Any) -> Any:
-    def broken(self: Any, run: Any) -> Any:
-        if self._services.settings.max_session_turns != 0:
-            return begin(self, run)
-        run.turns += 1
-        run.begin_turn()
-        return None
+    def broken(self: Any) -> Any:
+        return None if self._limit == 0 else begin(self)
 
     return broken
 
@@ -97,9 +93,9 @@ def _staying_flagged(after_loop: Any) -> Any:
     return broken
 
 
-def _told_later(second: Any) -> Any:
-    def broken(self: Any, run: Any) -> Any:
-        return iter(())
+def _told_later(read: Any) -> Any:
+    def broken(self: Any, event: Any, run: Any) -> Any:
+        return True if event.partial and event.error_code else read(self, event, run)
 
     return broken
 
@@ -112,8 +108,8 @@ def _going_on_unasked(goes_on: Any) -> Any:
 
 
 def _without_figures(begin: Any) -> Any:
-    def broken(self: Any, run: Any) -> Any:
-        stopped = begin(self, run)
+    def broken(self: Any) -> Any:
+        stopped = begin(self)
         return None if stopped is None else replace(stopped, data={"code": stopped.data["code"]})
 
     return broken
@@ -164,14 +160,14 @@ FAULTS: Final = (
         name="loop-feedback-without-detail",
         says="The feedback after a loop does not say what was repeated.",
         origin="a verdict that crosses a layer as a flag",
-        breaks=lambda: replaced("runtimes.adk.following:loop_feedback", _without_detail),
+        breaks=lambda: replaced("runtimes.adk.continuation:loop_feedback", _without_detail),
     ),
     _adk(
         name="session-limit-off-by-one",
         says="A conversation may take one request more than the limit says.",
         origin="seen in agent migrations: off by one at every threshold",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._count", _counted_late
+            "runtimes.adk.plugins.limits:MaxTurnsAdkPlugin.request_started", _counted_late
         ),
     ),
     _adk(
@@ -179,27 +175,29 @@ FAULTS: Final = (
         says="A send with a limit of no turns at all runs on.",
         origin="upstream's two readings of 0, taken for one",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._begin_turn", _zero_is_none
+            "runtimes.adk.plugins.limits:MaxTurnsAdkPlugin.turn_started", _zero_is_none
         ),
     ),
     _adk(
         name="loop-not-cleared",
         says="After the feedback the same loop is found again at once, and ends the prompt.",
         origin="a recovery that sends the feedback and forgets the detector",
-        breaks=lambda: replaced("runtimes.adk.following:Following._after_loop", _staying_flagged),
+        breaks=lambda: replaced(
+            "runtimes.adk.continuation:Continuation._after_loop", _staying_flagged
+        ),
     ),
     _adk(
         name="second-loop-told-late",
         says="A second loop is told after the answer was closed, so an abort then undoes nothing.",
         origin="an event made by the runner's caller instead of in step with the stream",
-        breaks=lambda: replaced("runtimes.adk.translate:EventTranslator._second_loop", _told_later),
+        breaks=lambda: replaced("runtimes.adk.stream:Stream.read", _told_later),
     ),
     _adk(
         name="model-never-goes-on",
         says="An answer that was not done is taken for the end.",
         origin="google-adk's loop, which ends with an answer that asks for no tools",
         breaks=lambda: replaced(
-            "runtimes.adk.following:Following._model_goes_on", _going_on_unasked
+            "runtimes.adk.continuation:Continuation._model_goes_on", _going_on_unasked
         ),
     ),
     _adk(
@@ -207,7 +205,7 @@ FAULTS: Final = (
         says="The end at the turn limit does not say what the limit was.",
         origin="two limits of upstream, whose ends differ, made one",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._begin_turn", _without_figures
+            "runtimes.adk.plugins.limits:MaxTurnsAdkPlugin.turn_started", _without_figures
         ),
     ),
 )

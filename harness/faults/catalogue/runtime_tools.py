@@ -119,7 +119,6 @@ def _without_error(tool_response: Any) -> Any:
 
 def _forgetting_failed_attempts(wait: Any) -> Any:
     async def broken(self: Any, *args: Any) -> None:
-        self._run.turn.requests.clear()
         self._run.step.answer._calls.clear()
         await wait(self, *args)
 
