@@ -32,6 +32,7 @@ from runtimes.adk.flow import Batch, RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.model_parts import Asking, Instruction, ModelParts
 from runtimes.adk.notes import WireContent
+from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.send import ActiveSend, Reader, SendHandler
@@ -111,6 +112,7 @@ class AdkAgentProtocol(AgentProtocol):
                 link=link,
                 tools=tools,
                 instruction=instruction,
+                hooks=next((each for each in plugins if isinstance(each, HookBridgePlugin)), None),
                 asking=config.asking,
             )
         )

@@ -23,6 +23,7 @@ from runtimes.adk.conversation import Conversation
 from runtimes.adk.conversation_handler import ConversationHandler
 from runtimes.adk.flow import ToolBatch
 from runtimes.adk.model_parts import Asking
+from runtimes.adk.plugins.hook_bridge import hook_bridge
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, SessionTurns, TokenLimitAdkPlugin
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
 from runtimes.adk.processors.compression import CompressionProcessor
@@ -116,6 +117,7 @@ class SessionFactory:
                 max_turns,
                 token_limit,
                 LoopDetectionAdkPlugin(conversation.loops, link),
+                *hook_bridge(services.hooks),
             ),
             request_processors=(
                 LimitsProcessor(services, sessions, link, max_turns),
@@ -167,7 +169,7 @@ class SessionFactory:
             ),
             instruction_provider=lambda: task.instruction,
             tools=tools,
-            plugins=plugins.all,
+            plugins=(*plugins.all, *hook_bridge(services.hooks)),
             request_processors=(
                 ChildLimits(child, sessions, task, link, plugins.max_turns),
                 ChildCompression(*parts),

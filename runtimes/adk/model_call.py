@@ -16,6 +16,7 @@ from google.adk.models.llm_response import LlmResponse
 from runtimes.adk.conversation import SentRequest
 from runtimes.adk.model_parts import ModelParts
 from runtimes.adk.notes import Blocked, Retrying, Stopped, wire_of
+from runtimes.adk.plugins.hook_bridge import BLOCKED, STOPPED
 from runtimes.adk.responses import consolidated, partial, stand_in, telling
 from runtimes.adk.run import Run
 from services.abort import AbortError
@@ -29,10 +30,7 @@ from services.hooks.model_call import (
     AgentExecutionBlocked,
     AgentExecutionStopped,
     HookVerdict,
-    ModelCallHooks,
-    after_model,
 )
-from services.hooks.system import HookSystem
 from services.hooks.translation import HookModelRequest
 from services.model.classification import is_retryable_error, retry_error_type
 from services.model.configs import ModelConfigKey
@@ -49,8 +47,6 @@ __all__ = ["ModelCall", "send_pending"]
 
 _STREAM_ATTEMPTS: Final = 4
 _STREAM_DELAY_MS: Final = 1000
-_BLOCKED: Final = "AGENT_EXECUTION_BLOCKED"
-_STOPPED: Final = "AGENT_EXECUTION_STOPPED"
 
 
 def send_pending(parts: ModelParts, run: Run) -> SentRequest:
@@ -81,6 +77,7 @@ class ModelCall:
         self._run = run
         self._key = _routed(run)
         self._call_ids = CallIds(parts.services.clock)
+        self._hooks = parts.hooks
         self._requested = parts.asking.requested(self._services, run)
         self._edits = run.step.base.edits(request, parts.instruction.said)
 
@@ -95,7 +92,7 @@ class ModelCall:
             yield telling(Stopped(reason="completed", data={"message": verdict.reason}))
             if self._parts.asking.outlives_stops:
                 self._run.step.answer.finish()
-                yield stand_in(_STOPPED, self._run.step.answer.calls)
+                yield stand_in(STOPPED, self._run.step.answer.calls)
         except AgentExecutionBlocked as verdict:
             for response in self._blocked(verdict):
                 yield response
@@ -118,9 +115,9 @@ class ModelCall:
                 async with aclosing(stream):
                     async for chunk in stream:
                         assembler.feed(chunk)
-                        for response in self._partials(
-                            await after_model(services.hooks, asked, chunk)
-                        ):
+                        if self._hooks is not None:
+                            chunk = await self._hooks.after_chunk(asked, chunk)
+                        for response in self._partials(chunk):
                             yield response
                             if cancel.aborted:
                                 return
@@ -161,7 +158,7 @@ class ModelCall:
                 if step.stream.signal.aborted:
                     return
         step.answer.finish()
-        yield stand_in(_BLOCKED, step.answer.calls)
+        yield stand_in(BLOCKED, step.answer.calls)
 
     async def _wait(self, attempt: int, most: int, kind: str) -> None:
         """Announce another attempt and wait for it; an abort does not cut this wait short."""
@@ -219,8 +216,13 @@ class ModelCall:
                 ),
                 contents=self._contents(model, nudge),
             )
-            if services.hooks is not None:
-                asked = await self._call_hooks(services.hooks, nudge).before(asked)
+            if self._hooks is not None:
+                asked = await self._hooks.before_attempt(
+                    asked,
+                    contents_for=lambda model: self._contents(model, nudge),
+                    concrete=self._concrete,
+                    nudge=nudge,
+                )
                 if asked.model != model:
                     routed = model = asked.model
             request = ModelRequest(
@@ -259,14 +261,6 @@ class ModelCall:
             on_retry=on_retry,
         )
         return asked, stream
-
-    def _call_hooks(self, hooks: HookSystem, nudge: str | None) -> ModelCallHooks:
-        return ModelCallHooks(
-            hooks,
-            contents_for=lambda model: self._contents(model, nudge),
-            concrete=self._concrete,
-            nudge=nudge,
-        )
 
     def _concrete(self, name: str) -> str:
         return self._services.models.concrete(name, custom_tools=False)

@@ -9,6 +9,7 @@ from google.genai import types
 
 from runtimes.adk.answer_reader import Requested
 from runtimes.adk.conversation import Conversation
+from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
 from runtimes.adk.requested import tool_call_request
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.tools import Toolbox
@@ -67,4 +68,6 @@ class ModelParts:
     link: RunLink
     tools: Toolbox
     instruction: Instruction
+    hooks: HookBridgePlugin | None = None
+    """The user's hooks around model calls, where there are any."""
     asking: Asking = field(default_factory=Asking)

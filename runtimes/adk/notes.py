@@ -7,9 +7,9 @@ API's own JSON travels beside them, on the same object.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, SupportsIndex, TypeVar
+from typing import Any, Final, Protocol, SupportsIndex, TypeVar, cast
 
 from google.adk.events.event import Event
 from google.genai import types
@@ -196,7 +196,11 @@ class WireContent(types.Content):
         """Wrap `wire`, which must not change any more."""
         role = wire.get("role")
         parts = [WirePart.of(part, role) for part in wire.get("parts") or ()]
-        content = typed(cls, {"role": role, "parts": parts})
+        if isinstance(role, str):
+            # The parts are of the right type by now: a validation would cost more than they do.
+            content = cls.model_construct(role=role, parts=cast("list[types.Part]", parts))
+        else:
+            content = typed(cls, {"role": role, "parts": parts})
         object.__setattr__(content, "_cargo", (wire, note))
         return content
 
@@ -362,10 +366,11 @@ class LentList(list[T]):
     So an edit in place stays within this list, and what nobody looks at costs nothing.
     """
 
-    def __init__(self, items: Iterable[T], copied: Callable[[T], T]) -> None:
+    def __init__(self, items: Sequence[T], copied: Callable[[T], T]) -> None:
+        """Hold `items`, which must not change any more; `copied` copies one of them."""
         super().__init__(items)
         self._copied = copied
-        self._made = tuple(super().__iter__())
+        self._made = items
         self._shared: set[int] | None = None
 
     def _lent(self, index: int) -> T:
@@ -401,7 +406,7 @@ class LentList(list[T]):
         return super().pop(index)
 
 
-def request_contents(contents: Iterable[types.Content]) -> LentList[types.Content]:
+def request_contents(contents: Sequence[types.Content]) -> LentList[types.Content]:
     """A request's contents; the history that they are made of is shared with later requests."""
     return LentList(contents, _content_copied)
 

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from google.adk.models.llm_request import LlmRequest
 from google.genai import types
-from pydantic import TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from runtimes.adk.notes import LentList, changed_json, edited_wire, request_contents, typed, wire_of
 from runtimes.adk.tools import DeclaredTools
@@ -108,7 +108,11 @@ class RequestBase:
         self, request: LlmRequest, model: str, config: types.GenerateContentConfig
     ) -> None:
         """Write the model and its configuration; what somebody edited before stays."""
-        written = copy.deepcopy(config)
+        written = config.model_copy()
+        for name, value in written.__dict__.items():
+            if isinstance(value, (BaseModel, list, dict)):
+                # Changes in place stay within this request.
+                written.__dict__[name] = copy.deepcopy(value)
         for name, value in _changed(request.config, self._config).items():
             setattr(written, name, value)
         for name in _APART:

@@ -100,7 +100,8 @@ class _Response:
     calls: set[str] = field(default_factory=set)
     errors: set[str] = field(default_factory=set)
     citations: set[str] = field(default_factory=set)
-    usage: bool = False
+    counted: bool = False
+    """Its usage is reported."""
 
 
 class EventTranslator(NumberedEvents):
@@ -226,7 +227,7 @@ class EventTranslator(NumberedEvents):
             (response.thought if thought else response.text).add(text)
             yield partial(self._thought if thought else self._text, text)
         else:
-            response.usage = delta.usage is not None
+            response.counted = delta.usage is not None
             yield from self._closing(delta.citations, delta.usage, self._model)
 
     def _closing(
@@ -253,7 +254,7 @@ class EventTranslator(NumberedEvents):
         if event.citation_metadata is not None:
             response.citations.update(_sources(event.citation_metadata))
         if not event.partial:
-            usage = None if response.usage else event.usage_metadata
+            usage = None if response.counted else event.usage_metadata
             yield from self._closing(
                 sorted(response.citations),
                 None if usage is None else usage.model_dump(by_alias=True, exclude_none=True),

@@ -14,6 +14,7 @@ from runtimes.adk.conversation import Conversation
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.model_parts import Asking, Instruction, ModelParts
 from runtimes.adk.notes import Answer, Delta, Retrying, Stopped, WireContent
+from runtimes.adk.plugins.hook_bridge import hook_bridge
 from runtimes.adk.run import ModelCallFailed, Run, RunLink
 from runtimes.adk.tools import Toolbox
 from services.abort import AbortController, AbortError
@@ -50,6 +51,7 @@ class Bench:
                 link=self.link,
                 tools=Toolbox(self.conversation.declarations),
                 instruction=self.instruction,
+                hooks=next(iter(hook_bridge(services.hooks)), None),
             )
         )
 

@@ -23,7 +23,6 @@ RECEIVERS: dict[str, str | None] = {
     "_relay": "ActivityRelay",
     "_session": "SessionTurns",
     "model": "GcliAgentModel",
-    "response": "_Response",
     "shell": "GeminiCliAgent",
     **dict.fromkeys(("content", "event", "llm_request", "request", "session")),
 }
@@ -72,13 +71,16 @@ def crowded(modules: list[Module]) -> dict[tuple[str, str], set[str]]:
     Raises:
         AssertionError: an assignment may be to an object of ours, and RECEIVERS does not say.
     """
-    known = {attribute for module in modules for _, attribute in module.own}
+    homes: dict[str, set[str]] = defaultdict(set)
+    for module in modules:
+        for _, attribute in module.own:
+            homes[attribute].add(module.name)
     found: dict[tuple[str, str], set[str]] = defaultdict(set)
     for module in modules:
         for written in module.own:
             found[written].add(module.name)
         for receiver, attribute in module.foreign:
-            unsure = receiver not in RECEIVERS and attribute in known
+            unsure = receiver not in RECEIVERS and homes[attribute] - {module.name}
             assert not unsure, f"{module.name}: RECEIVERS has no {receiver!r} (.{attribute})"
             if RECEIVERS.get(receiver) is not None:
                 found[str(RECEIVERS[receiver]), attribute].add(module.name)

@@ -14,8 +14,6 @@ from google.adk.tools.function_tool import FunctionTool
 from google.genai import types
 from pydantic import BaseModel
 
-from runtimes.adk import factory
-from runtimes.adk.agent import AdkAgentProtocol
 from services.model.errors import ApiError
 from services.state import ApprovalMode, RetryAttempt
 
@@ -29,22 +27,6 @@ class Edit(BasePlugin):
 
     async def before_model_callback(self, *, callback_context, llm_request):
         self.change(llm_request)
-
-
-@pytest.fixture
-def hosted(monkeypatch):
-    """Gives every agent these plugins, and its hosted `LlmAgent` to a function."""
-
-    def arrange(*plugins, prepare=lambda _agent: None):
-        def make(*args, **kwargs):
-            kwargs["plugins"] = (*kwargs["plugins"], *plugins)
-            agent = AdkAgentProtocol(*args, **kwargs)
-            prepare(agent._runner.agent._hosted)
-            return agent
-
-        monkeypatch.setattr(factory, "AdkAgentProtocol", make)
-
-    return arrange
 
 
 class Verdict(BaseModel):
