@@ -28,13 +28,14 @@ from services.scheduler.calls import (
     ToolCallResponse,
 )
 
+UNREAD: Any = None  # what the reader does not look into
 WORDS = Delta(part={"text": "x"})
 RESULT = ToolsDone(
     (
         CompletedToolCall(
             status=CallStatus.SUCCESS,
             request=ToolCallRequest(call_id="1", name="f", args={}, prompt_id="p"),
-            response=ToolCallResponse(call_id="1", response_parts=[]),
+            response=ToolCallResponse(call_id="1", response_parts=()),
         ),
     )
 )
@@ -75,8 +76,8 @@ def read(kit, *events: Event, aborted: bool = False) -> tuple[Any, list[str], Ru
     [
         (event(WORDS), False, (True, ["message"])),
         (event(WORDS), True, (AbortError, [])),
-        (event(Compressed(None)), True, (AbortError, [])),
-        (event(Answer(None, "m"), partial=False), True, (True, [])),
+        (event(Compressed(UNREAD)), True, (AbortError, [])),
+        (event(Answer(UNREAD, "m"), partial=False), True, (True, [])),
         (event(RESULT, partial=False), True, (True, ["tool_response"])),
         (event(Stopped(reason="failed"), partial=False), False, (False, ["agent_end"])),
         (event(Stopped(reason="failed"), partial=False), True, (AbortError, [])),
