@@ -29,8 +29,6 @@ class Conversation(Chat, ChatSuccession):
         """Outlives chats: a reset keeps what it has seen."""
         self.calls = PromptCalls(services.hooks)
         """Which prompts hooks have seen; outlives chats too."""
-        self.session_turns = 0
-        """Model turns over the client's life; a reset does not clear it."""
 
     @property
     def current(self) -> Chat:

@@ -21,7 +21,7 @@ __all__ = ["PromptCalls", "shown_reason"]
 
 
 class PromptCalls:
-    """Tells hooks of prompts; one for all sends of a conversation. Without hooks it only counts."""
+    """Runs the hooks of prompts, for all sends of a conversation. Without hooks it only counts."""
 
     def __init__(self, hooks: HookSystem | None) -> None:
         self._hooks = None if hooks is None else PromptHooks(hooks)
@@ -50,9 +50,9 @@ class PromptCalls:
     def note_answer(self, run: Run) -> None:
         """Remember what the step's answer said, once, if it is complete."""
         step = run.step
-        if self._hooks is not None and step.answered and not step.noted:
+        if self._hooks is not None and step.answer.complete and not step.noted:
             step.noted = True
-            self._hooks.note_response(run.prompt_id, step.text)
+            self._hooks.note_response(run.prompt_id, step.answer.text)
 
     def leave_for_tools(self, run: Run) -> bool:
         """Leave the calls before a batch of tools; false where AfterAgent comes first.
@@ -101,5 +101,5 @@ class PromptCalls:
 
 
 def shown_reason(said: HookOutput) -> str:
-    """What people are told of an output that stops or blocks."""
+    """The reason that clients get for an output that stops or blocks."""
     return js_trim(said.system_message or "") or said.reason

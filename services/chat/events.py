@@ -109,11 +109,11 @@ class ConversationEvents(NumberedEvents):
         meta = {"source": "agent", "citation": True}
         return Message(**self.fields(), role="agent", content=(TextPart(text=text),), meta=meta)
 
-    def usage(self, usage: JsonObject) -> Usage:
-        """The token counts of an API's `usageMetadata`."""
+    def usage(self, usage: JsonObject, model: str | None = None) -> Usage:
+        """The token counts of an API's `usageMetadata`; `model` where it is not the one chosen."""
         return Usage(
             **self.fields(),
-            model=self._model or "unknown",
+            model=model or self._model or "unknown",
             input_tokens=usage.get("promptTokenCount"),
             output_tokens=usage.get("candidatesTokenCount"),
             cached_tokens=usage.get("cachedContentTokenCount"),

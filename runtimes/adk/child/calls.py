@@ -25,8 +25,8 @@ class ChildBatch:
     task: ChildTask
     link: RunLink
     calls: ChildCalls
-    heard: Callable[[], list[Part]]
-    """What was said to the child since its last turn; goes before the answers."""
+    before_answers: Callable[[list[Part]], list[Part]]
+    """Puts what the child was sent since its last turn before the answers."""
 
     async def execute(self, context: InvocationContext) -> AsyncGenerator[Event, None]:
         """Yield the event that answers the calls; nothing once the run is aborted."""
@@ -48,7 +48,7 @@ class ChildBatch:
             context.end_invocation = True
             return
         if not outcome.completed:
-            parts = [*self.heard(), *parts]
+            parts = self.before_answers(parts)
         yield Event(
             invocation_id=context.invocation_id,
             author=context.agent.name if context.agent else "",

@@ -12,6 +12,7 @@ from google.adk.events.event import Event
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.models.llm_request import LlmRequest
 
+from runtimes.adk.run import RunLink
 from runtimes.adk.tools import Toolbox
 
 __all__ = ["ToolsProcessor"]
@@ -22,16 +23,16 @@ class ToolsProcessor(BaseLlmRequestProcessor):
 
     name = "agent_tools"
 
-    def __init__(self, tools: Toolbox) -> None:
+    def __init__(self, tools: Toolbox, link: RunLink) -> None:
         self._tools = tools
+        self._link = link
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
         """Yield nothing."""
-        declared = self._tools.declared(llm_request.model or "")
-        llm_request.tools_dict = dict(declared.by_name)
-        llm_request.config.tools = [declared.typed]
+        base = self._link.run.step.base
+        base.write_tools(llm_request, self._tools.declared(base.model or ""))
         # Else ADK resolves the agent's own, empty, list of tools for every chunk.
         invocation_context.canonical_tools_cache = []
         return

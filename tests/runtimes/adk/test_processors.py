@@ -14,7 +14,6 @@ from google.adk.models.llm_request import LlmRequest
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import WireContent, wire_of
 from runtimes.adk.processors.contents import ContentsProcessor
-from runtimes.adk.processors.limits import LIMIT_PLUGINS
 from runtimes.adk.processors.masking import ToolOutputMaskingProcessor
 from runtimes.adk.processors.tools import ToolsProcessor
 from runtimes.adk.session_events import live_events
@@ -22,10 +21,6 @@ from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import AdkTool, Toolbox, to_adk_tool
 from services.model.errors import ApiError
 from services.tools.declaring import ToolDeclarations
-
-
-def test_limits_stand_for_the_three_limit_plugins():
-    assert LIMIT_PLUGINS == ("MaxTurnsAdkPlugin", "TokenLimitAdkPlugin", "MaxTimeAdkPlugin")
 
 
 def test_early_stop_removes_the_pending_event_at_once(kit, monkeypatch):
