@@ -58,7 +58,7 @@ def test_a_childs_event_out_of_order_is_found_in_the_children(
     from runtimes.adk.quiet import import_quietly
 
     stream = import_quietly("runtimes.adk.child.stream").ChildStream
-    whole = stream.tell
+    whole = stream.emit_activity
     held: list[Any] = []
 
     def late(self: Any, activity: Any) -> None:
@@ -69,7 +69,7 @@ def test_a_childs_event_out_of_order_is_found_in_the_children(
         if len(held) == 2:
             whole(self, held[0])
 
-    cause = broken(monkeypatch, "subagent/reads_and_completes", stream, "tell", late)
+    cause = broken(monkeypatch, "subagent/reads_and_completes", stream, "emit_activity", late)
 
     assert (cause.channel, cause.kind) == (ChannelName.CHILDREN, Kind.ORDER)
     assert cause.label.startswith("tool_")

@@ -177,7 +177,6 @@ class AdkAgentProtocol(AgentProtocol):
         except Exception as error:  # noqa: BLE001 - whatever escaped becomes the stream's failure
             active.failed(error)
         finally:
-            self._link.finish()
             stream.active = False
             await active.over()
 
@@ -200,8 +199,11 @@ class AdkAgentProtocol(AgentProtocol):
         platform_uuid.set_id_provider(next_id)
 
     async def _invoke(self, run: Run, message: Content, read: Reader) -> None:
-        """One user-role request and the tool rounds that follow from it."""
-        self._link.begin(run)
+        """One user-role request and the tool rounds that follow from it.
+
+        ADK calls the processors, plugins and model of this agent without the run; they find it in
+        the link, which holds it from here to the end of this method.
+        """
         # A resume or a rewind drops the session: its live events belong to another history.
         self._session = self._sessions.reopened(self._session)
         events = self._runner.run_async(
@@ -210,12 +212,14 @@ class AdkAgentProtocol(AgentProtocol):
             new_message=_sendable(message),
             run_config=self._run_config,
         )
+        self._link.begin(run)
         try:
             async with aclosing(events):
                 async for event in events:
                     if not read(event):
                         return
         finally:
+            self._link.finish()
             self._sessions.settle(self._session)
 
 

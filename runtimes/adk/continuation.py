@@ -1,8 +1,8 @@
-"""What is sent after an invocation, if anything: how the agent's loop goes on.
+"""What follows an invocation: how the agent's loop goes on.
 
-Tool rounds happen inside an invocation. Here are the requests that nobody typed: the feedback
-after a loop, `Please continue.`, what an AfterAgent hook asks for, the nudge after an empty answer,
-and the results of calls whose answer was given up after clients had been told of them.
+Tool rounds happen inside an invocation. These requests follow without the user: feedback after a
+loop, `Please continue.`, what an AfterAgent hook asks for, the nudge after an empty answer, and the
+results of calls that clients have seen although their answer was given up.
 
 Source: core `core/client.ts` and `agent/legacy-agent-session.ts`.
 """
@@ -59,13 +59,12 @@ class Continuation:
             return End("aborted")
         if run.turn.requests:
             return await self._results(stream, run)
-        if run.after_tools and not run.turn.visible_text:
-            run.after_tools = False
+        if run.takes_nudge():
             return [{"text": EMPTY_ANSWER_NUDGE}]
         return End(end_reason(run.turn.finish_reason))
 
     def _after_loop(self, stream: Stream, run: Run, loop: LoopVerdict) -> list[Part] | End | None:
-        """The first loop of a prompt is told to the model; the second to the client, no more."""
+        """Report the first loop of a prompt to the model, and the second to clients."""
         if loop.count == 1 and self._max_turns.may_follow(run.turn.left - 1):
             self._conversation.loops.clear_detection()
             run.follow_up()

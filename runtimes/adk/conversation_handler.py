@@ -70,7 +70,7 @@ class ConversationHandler:
 
 
 class ConversationSend:
-    """One message of a user's."""
+    """One message of the user."""
 
     def __init__(
         self,
@@ -109,7 +109,7 @@ class ConversationSend:
             parts = after
 
     def failed(self, error: Exception) -> None:
-        """Tell of it, unless somebody has aborted."""
+        """Emit the error and the end, unless the user has aborted."""
         stream = self.stream
         if self._run.signal.aborted or isinstance(error, AbortError):
             stream.end("aborted")

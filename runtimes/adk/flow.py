@@ -236,7 +236,7 @@ class RuntimeFlow(SingleFlow):
 def _asked_for(context: InvocationContext, callback: str) -> bool:
     """Whether a plugin or the agent has a callback of its own by this name.
 
-    A plugin that the model layer drives (`driven`) is called there, and not by ADK.
+    Plugins that the runtime drives (`driven`) are called by its parts, and not by ADK.
     """
     if getattr(context.agent, callback, None):
         return True

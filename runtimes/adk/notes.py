@@ -99,7 +99,7 @@ class Delta:
     closing delta."""
     request: AskedCall | None = None
     """Of a function call: what is scheduled; a `ToolCallRequest` with its display, or, in a child
-    session, a `ToldCall`."""
+    session, a `ChildCall`."""
     index: int = 0
     """The delta's place among those of its chunk, from 0."""
     response_id: str | None = None

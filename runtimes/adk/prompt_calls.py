@@ -21,7 +21,7 @@ __all__ = ["PromptCalls", "shown_reason"]
 
 
 class PromptCalls:
-    """Tells hooks of prompts; one for all sends of a conversation. Without hooks it only counts."""
+    """Runs the hooks of prompts, for all sends of a conversation. Without hooks it only counts."""
 
     def __init__(self, hooks: HookSystem | None) -> None:
         self._hooks = None if hooks is None else PromptHooks(hooks)
@@ -101,5 +101,5 @@ class PromptCalls:
 
 
 def shown_reason(said: HookOutput) -> str:
-    """What people are told of an output that stops or blocks."""
+    """The reason that clients get for an output that stops or blocks."""
     return js_trim(said.system_message or "") or said.reason

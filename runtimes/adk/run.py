@@ -68,7 +68,11 @@ class Step:
     stream: AbortController = field(default_factory=AbortController)
     """Ends the model's stream alone; a user's abort is another thing."""
     noted: bool = False
-    """What hooks are told of the answer has been put down."""
+    """Hooks have got the answer's text for AfterAgent."""
+
+    def routed(self, key: ModelConfigKey) -> None:
+        """Take what the request was routed to."""
+        self.key = key
 
     def cut_off(self, verdict: LoopVerdict) -> None:
         """End the model's stream: the answer loops with the delta seen last."""
@@ -181,6 +185,16 @@ class Run:
         shown, self.display_content = self.display_content, None
         self.turn = Turn(display_content=shown, answers=[self.step.answer])
 
+    def takes_nudge(self) -> bool:
+        """Whether the model is to be nudged: it had results of tools, and answered without text.
+
+        Results are nudged for once.
+        """
+        if not self.after_tools or self.turn.visible_text:
+            return False
+        self.after_tools = False
+        return True
+
     def follow_up(self) -> None:
         """Let the next request be part of this turn."""
         self.follows_up = True
@@ -206,7 +220,10 @@ class Run:
 
 
 class RunLink:
-    """Where an agent's ADK parts find the send that is under way."""
+    """Where the parts of an agent that ADK calls find the run of the send under way.
+
+    `AdkAgentProtocol` puts the run in around its call of the Runner, and nowhere else.
+    """
 
     def __init__(self) -> None:
         self._run: Run | None = None
@@ -223,9 +240,9 @@ class RunLink:
         return self._run
 
     def begin(self, run: Run) -> None:
-        """From now on `run` is under way."""
+        """Take the run of the invocation that begins."""
         self._run = run
 
     def finish(self) -> None:
-        """Nothing is under way any more."""
+        """Forget the run: its invocation is over."""
         self._run = None

@@ -39,7 +39,7 @@ class ActiveSend(Protocol):
         ...
 
     def announce(self) -> None:
-        """Tell what was sent, before anything is done about it."""
+        """Emit what was sent, before anything else happens."""
         ...
 
     async def drive(self, invoke: Invoke) -> None:
@@ -47,7 +47,7 @@ class ActiveSend(Protocol):
         ...
 
     def failed(self, error: Exception) -> None:
-        """Tell of what escaped `drive`, and end the stream."""
+        """Emit the error that escaped `drive`, and end the stream."""
         ...
 
     async def over(self) -> None:
@@ -62,7 +62,7 @@ class ActiveSend(Protocol):
 
 
 class SendHandler(Protocol):
-    """Makes something of what an agent is sent."""
+    """Takes the sends of one kind of session."""
 
     def take(self, payload: AgentSend, log: EventLog, *, busy: bool) -> ActiveSend | None:
         """The send that `payload` starts, if it starts one. `busy`: a stream is active.

@@ -248,7 +248,7 @@ class EventTranslator(NumberedEvents):
         )
 
     def _plain(self, event: Event, response: _Response) -> Iterator[Make | None]:
-        """What an event is that carries nothing of ours, or lost it when somebody copied it."""
+        """What an event is by its typed fields: it has no note, or lost it when it was copied."""
         for part in (event.content and event.content.parts) or ():
             yield from self._part(part, event, response)
         if event.citation_metadata is not None:

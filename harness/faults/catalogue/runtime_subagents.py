@@ -266,13 +266,13 @@ def _none_out_of_time(recovered: Any) -> Any:
     return broken
 
 
-def _last_chunk_only(take: Any) -> Any:
-    def broken(self: Any, delta: Any) -> None:
-        if delta.request is not None:
+def _last_chunk_only(see: Any) -> Any:
+    def broken(self: Any, delta: Any) -> Any:
+        if type(delta.request).__name__ == "ChildCall":
             if delta.index <= getattr(self, "last_index", -1):
-                self._task.calls.clear()
+                self._calls.clear()
             self.last_index = delta.index
-        take(self, delta)
+        return see(self, delta)
 
     return broken
 
@@ -483,14 +483,12 @@ FAULTS: Final = (
         name="subagent-last-chunks-calls",
         says="Of an answer's calls only those of its last chunk are run.",
         origin="a final event that is taken for all of them",
-        breaks=lambda: replaced(
-            "runtimes.adk.child.termination:ChildTermination._take", _last_chunk_only
-        ),
+        breaks=lambda: replaced("runtimes.adk.answer_reader:AnswerReader.see", _last_chunk_only),
     ),
     _adk(
         name="subagent-errors-no-events",
         says="Errors inside an agent are no events of its stream.",
         origin="only what the parent shows is translated",
-        breaks=lambda: replaced("runtimes.adk.child.stream:ChildStream.tell", _no_events),
+        breaks=lambda: replaced("runtimes.adk.child.stream:ChildStream.emit_activity", _no_events),
     ),
 )

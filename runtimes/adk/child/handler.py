@@ -27,21 +27,21 @@ Release = Callable[[], Awaitable[None]]
 
 
 class ActivityRelay:
-    """Tells an activity to whoever started the child, then to the clients of its stream."""
+    """Reports an activity to the caller that started the child, then emits it on its stream."""
 
     def __init__(self, first: OnActivity) -> None:
         self._first = first
         self.stream: ChildStream | None = None
 
     def __call__(self, activity: SubagentActivity) -> None:
-        """Tell it."""
+        """Report the activity."""
         self._first(activity)
         if self.stream is not None:
-            self.stream.tell(activity)
+            self.stream.emit_activity(activity)
 
 
 class ChildHandler:
-    """What a child makes of what it is sent."""
+    """Takes the sends of one child."""
 
     def __init__(
         self,
@@ -101,7 +101,7 @@ class ChildSend:
         self._over: asyncio.Future[None] = asyncio.get_running_loop().create_future()
 
     def announce(self) -> None:
-        """Nothing: nobody is told what a child was asked."""
+        """Emit nothing: what a child was asked is no event."""
 
     async def drive(self, invoke: Invoke) -> None:
         """Run the task inside its scopes."""
@@ -114,7 +114,7 @@ class ChildSend:
         self.stream.end("aborted" if aborted else output.terminate_reason.end_reason)
 
     def failed(self, error: Exception) -> None:
-        """Tell of it and keep it as the result, unless somebody has aborted."""
+        """Emit the error and keep it as the result, unless the user has aborted."""
         if self.stream.controller.signal.aborted or is_abort(error):
             self.stream.end("aborted")
         else:

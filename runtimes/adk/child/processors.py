@@ -87,7 +87,7 @@ class ChildLimits(BaseLlmRequestProcessor):
                 leave(invocation_context, self._sessions)
                 return
         run.begin_task_turn(self._child.prompt_id(turn))
-        task.begin_turn()
+        task.begin_turn(run.step.answer)
         return
         yield
 
@@ -126,7 +126,7 @@ class ChildRouting(ChildProcessor):
             run.prompt_id,
             run.signal,
         )
-        run.step.key = key
+        run.step.routed(key)
         resolved = self._child.services.models.resolve(key)
         config = TypedConfig().of(resolved.config)
         run.step.base.write_routed(llm_request, resolved.model, config)

@@ -24,7 +24,7 @@ class ChildStream(OpenStream):
         stream_id = services.ids.uuid("stream")
         super().__init__(stream_id, NumberedEvents(stream_id, clock=services.clock), log)
 
-    def tell(self, activity: SubagentActivity) -> None:
+    def emit_activity(self, activity: SubagentActivity) -> None:
         """Emit the event of an activity."""
         fields = self._events.fields()
         self.emit(activity_event(activity, fields, lambda: self._ids.uuid("call")))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from runtimes.adk.answer_reader import AnswerReader
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin
 from services.model.stream import call_name
 from services.subagents.definition import TerminateMode
@@ -47,21 +48,32 @@ class ChildTask:
         """The system instruction, once the chat is open."""
         self.recovering = False
         """The one turn is under way in which the child may still submit its result."""
-        self.calls: list[JsonObject] = []
-        """Every call of the turn under way, those of failed attempts included."""
+        self._answer = AnswerReader()
         self.end: TerminateMode | None = None
         """Why the invocation under way is over, once something has ended it."""
         self.went_on = False
         """The recovery turn has run tools and not completed the task."""
 
+    @property
+    def calls(self) -> list[JsonObject]:
+        """Every call of the turn under way, those of failed attempts included."""
+        return [each.call for each in self._answer.calls if isinstance(each, ChildCall)]
+
+    def open(self, instruction: str) -> None:
+        """Take the system instruction of the chat, which is open now."""
+        self.instruction = instruction
+
+    def recover(self) -> None:
+        """Let the next invocation be the recovery turn."""
+        self.recovering = True
+
     def begin(self) -> None:
         """Begin an invocation."""
         self.end, self.went_on = None, False
-        self.begin_turn()
 
-    def begin_turn(self) -> None:
-        """Begin a turn of the model."""
-        self.calls = []
+    def begin_turn(self, answer: AnswerReader) -> None:
+        """Begin a turn, which `answer` is going to read."""
+        self._answer = answer
 
     def stop(self, end: TerminateMode) -> None:
         """End the invocation under way."""

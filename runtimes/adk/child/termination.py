@@ -16,7 +16,7 @@ from google.adk.events.event import Event
 from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk.child.chat import ChildConversation
-from runtimes.adk.child.task import ChildCall, ChildTask
+from runtimes.adk.child.task import ChildTask
 from runtimes.adk.notes import Delta, note_of
 from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin
@@ -142,7 +142,7 @@ class ChildTermination:
 
     def _open_chat(self, prompt: ChildPrompt) -> None:
         start_history = prompt.start_history()
-        self._task.instruction = prompt.system_instruction()
+        self._task.open(prompt.system_instruction())
         with chat_being_created():
             self._chat.open(start_history)
         self._chatting = True
@@ -173,7 +173,7 @@ class ChildTermination:
         return TerminateMode.ERROR_NO_COMPLETE_TASK_CALL
 
     def _read(self, event: Event, run: Run) -> bool:
-        """Take in what a chunk says; leave where somebody has aborted while it was told."""
+        """Take in a delta; return false, which ends the invocation, after an abort."""
         if not event.partial:
             return True
         if run.signal.aborted:
@@ -184,10 +184,8 @@ class ChildTermination:
         return True
 
     def _take(self, delta: Delta) -> None:
-        """Keep a call; report the subject of a chunk's first thought."""
-        if isinstance(delta.request, ChildCall):
-            self._task.calls.append(delta.request.call)
-        elif delta.part is not None and delta.part.get("thought") and not delta.index:
+        """Report the subject of a chunk's first thought."""
+        if delta.part is not None and delta.part.get("thought") and not delta.index:
             subject = parse_thought(delta.part.get("text") or "").subject
             if subject:
                 self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": subject})
@@ -207,10 +205,10 @@ class ChildTermination:
         """What the recovery turn has submitted, if it has."""
         self._report_thought(recovery_announced(reason))
         try:
-            self._task.recovering = True
+            self._task.recover()
             async with self._plugins.max_time.grace(GRACE_PERIOD_MS, _GRACE_OVER):
                 ended = await self._turns(final_warning(reason), signal, invoke)
-        except Exception as error:  # noqa: BLE001 - a recovery that fails is told, whatever failed
+        except Exception as error:  # noqa: BLE001 - a failed recovery is reported, whatever failed
             self._report_error(f"{_NOT_RECOVERED}: {thrown_text(error)}", "recovery_turn")
             return None
         if ended is TerminateMode.GOAL:

@@ -1,7 +1,7 @@
 """The limit plugins: how many turns, how many tokens and how much time an agent may take.
 
 Each plugin owns its count and its rule. With `driven=True` the runtime calls the documented methods
-at the published core's moments, some of which ADK has no callback for, and ADK's callbacks do
+at the published core's moments, as ADK has no callback for some of them, and ADK's callbacks do
 nothing. Otherwise ADK's callbacks call the same methods: in any `App`, a refused model call becomes
 an `LlmResponse` with an `error_code`.
 

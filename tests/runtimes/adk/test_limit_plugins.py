@@ -29,6 +29,9 @@ def look(path: str) -> dict[str, Any]:
     return {"result": path}
 
 
+UNASKED: Any = None  # text is estimated without a model
+
+
 def codes(events: list[Any]) -> list[str]:
     return [event.error_code for event in events if event.error_code]
 
@@ -64,7 +67,7 @@ async def test_no_turns_and_no_limit_of_turns(limit, sent):
 async def test_driven_plugins_leave_adks_callbacks_alone():
     plugins = (
         MaxTurnsAdkPlugin(0, driven=True),
-        TokenLimitAdkPlugin(None, driven=True),
+        TokenLimitAdkPlugin(UNASKED, driven=True),
         MaxTimeAdkPlugin(VirtualClock(), 0, driven=True),
         SteeringAdkPlugin(InjectionService(VirtualClock(), steering=True), driven=True),
     )
@@ -73,18 +76,9 @@ async def test_driven_plugins_leave_adks_callbacks_alone():
     assert plugins[0].turns == 0
 
 
-class Counting:
-    """Counts every request as a million tokens."""
-
-    async def count_tokens(self, request: Any) -> dict[str, int]:
-        return {"totalTokens": 1_000_000}
-
-
 async def test_request_that_the_window_has_no_room_for_is_refused():
     used = types.GenerateContentResponseUsageMetadata(prompt_token_count=1_048_571)
-    stock = Stock(
-        [[answer("a", usage_metadata=used)], [answer("b")]], TokenLimitAdkPlugin(Counting())
-    )
+    stock = Stock([[answer("a", usage_metadata=used)], [answer("b")]], TokenLimitAdkPlugin(UNASKED))
     assert codes(await stock.send("short")) == []
     events = await stock.send("longer than what is left")
     assert codes(events) == ["CONTEXT_WINDOW_OVERFLOW"]
@@ -138,7 +132,7 @@ async def test_what_was_sent_goes_before_the_answers_once():
         for request in stock.requests
     ]
     assert kinds == [["text"], ["text", "answer"], ["answer"]]
-    assert "use b" in stock.requests[1][-1].parts[0].text
+    assert "use b" in str(stock.requests[1][-1].parts)
     assert steering._listeners == {}
 
 
@@ -162,3 +156,13 @@ async def test_time_stops_when_a_run_fails():
     with pytest.raises(ValueError, match="broken"):
         await stock.send("go")
     assert plugin._deadline._task is None
+
+
+def test_conversation_has_its_limits_on_the_app_and_drives_them(kit):
+    async def script(played, runtime):
+        manager = runtime.agent()._runner.plugin_manager
+        limits = [manager.get_plugin(name) for name in ("max_turns", "token_limit")]
+        assert [type(plugin) for plugin in limits] == [MaxTurnsAdkPlugin, TokenLimitAdkPlugin]
+        assert all(plugin.driven for plugin in limits)
+
+    kit.run(script, [])

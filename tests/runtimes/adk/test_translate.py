@@ -39,7 +39,8 @@ class NoTools:
 
 
 def translator() -> EventTranslator:
-    return EventTranslator("s", clock=VirtualClock(), tools=NoTools())
+    tools: Any = NoTools()
+    return EventTranslator("s", clock=VirtualClock(), tools=tools)
 
 
 def event(*parts: types.Part, author: str = "stock", id: str = "e", **fields: Any) -> Event:
@@ -47,7 +48,7 @@ def event(*parts: types.Part, author: str = "stock", id: str = "e", **fields: An
     return Event(author=author, invocation_id="i", id=id, content=made, **fields)
 
 
-def translated(*events: Event) -> list[AgentEvent]:
+def translated(*events: Event) -> list[Any]:
     made = translator()
     return [each for event in events for each in made.translate(event)]
 
@@ -57,7 +58,7 @@ def said(events: list[AgentEvent]) -> list[tuple[Any, ...]]:
     return _joined([one for event in events for one in _brief(event)])
 
 
-def _brief(event: AgentEvent) -> list[tuple[Any, ...]]:
+def _brief(event: Any) -> list[tuple[Any, ...]]:
     match event.type:
         case "message":
             if event.meta and event.meta.get("citation"):
@@ -236,7 +237,7 @@ def test_answers_that_run_side_by_side_do_not_hide_each_others_text():
 
 
 BLOB = types.Part(inline_data=types.Blob(data=b"x", mime_type="image/png"))
-CODE = types.Part(executable_code=types.ExecutableCode(code="1", language="PYTHON"))
+CODE = types.Part(executable_code=types.ExecutableCode(code="1", language=types.Language.PYTHON))
 
 
 @pytest.mark.parametrize(
@@ -264,6 +265,10 @@ def test_users_text_is_the_users_and_media_is_media():
     assert (media.content[0].type, media.content[0].mime_type) == ("media", "image/png")
 
 
+WHOLE: Any = None  # the translator does not look into an answer
+ANSWER = Answer(turn=WHOLE, model="m")
+
+
 def noted(note: Any, *parts: dict[str, Any], **fields: Any) -> Event:
     wire = WireContent.of({"role": "model", "parts": list(parts)}, note)
     return Event(author="a", invocation_id="i", id="e", content=wire, **fields)
@@ -275,7 +280,7 @@ def test_notes_of_the_runtime_count_instead_of_the_content():
         noted(ModelChosen("m"), partial=True),
         noted(Delta(part=words), words, partial=True),
         noted(last, partial=True),
-        noted(Answer(turn=None, model="m"), words),
+        noted(ANSWER, words),
         noted(Blocked("no"), partial=True),
         noted(Stopped(reason="failed", error="why", data={"n": 1})),
     )
@@ -297,13 +302,15 @@ def test_notes_of_the_runtime_count_instead_of_the_content():
 def test_answer_that_a_plugin_copied_does_not_repeat_its_deltas():
     words, asked = {"text": "hello"}, {"functionCall": {"id": "1", "name": "f", "args": {}}}
     request = ToolCallRequest(call_id="1", name="f", args={}, prompt_id="p")
-    whole = noted(Answer(turn=None, model="m"), words, asked)
+    usage = types.GenerateContentResponseUsageMetadata(prompt_token_count=1)
+    whole = noted(ANSWER, words, asked, usage_metadata=usage)
     events = translated(
         noted(Delta(part=words), words, partial=True),
         noted(Delta(part=asked, request=request), asked, partial=True),
+        noted(Delta(usage={"promptTokenCount": 1}), partial=True),
         whole.model_copy(update={"content": types.Content(parts=whole.content.parts)}),
     )
-    assert said(events) == [("text", "hello"), ("call", "f", {})]
+    assert said(events) == [("text", "hello"), ("call", "f", {}), ("usage", "unknown", 1, None)]
 
 
 @pytest.mark.parametrize(("strikes", "codes"), [(1, []), (2, [LOOP_DETECTED])])
