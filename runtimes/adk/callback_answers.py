@@ -79,7 +79,7 @@ def _parts(
 
 
 def _requests(shown: Sequence[types.Part], parts: ModelParts, run: Run) -> list[AskedCall]:
-    """The calls among the parts that ADK sees; a call that nobody changed stays what it was."""
+    """The calls among the parts that ADK sees; an unchanged call stays what it was."""
     known = {call.call_id: call for call in run.step.answer.calls}
     requested = parts.asking.requested(parts.services, run)
     found: list[AskedCall] = []

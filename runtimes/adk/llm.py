@@ -1,8 +1,8 @@
 """`GcliAgentModel`: ADK's model, in front of the product's `ContentGenerator`.
 
-Retrying is this layer's business and invisible to the Runner: connecting is retried by the shared
-backoff, a stream that breaks off or turns out invalid is asked for again as a whole. ADK gets one
-partial response per chunk, and one consolidated response when the answer is complete.
+This layer retries, and the Runner does not see it: the shared backoff retries the connection, a
+stream that breaks off or is invalid is asked for again as a whole. ADK gets one partial response
+per delta, and one consolidated response when the answer is complete.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class GcliAgentModel(BaseLlm):
         """Send the pending turn; yield partial responses, then exactly one consolidated one.
 
         Unless the answer is complete when this ends, for whatever reason, history goes back to
-        where the rules of `Conversation.fail` say. A stream that was called off while it was told
+        where the rules of `Conversation.fail` say. A stream that was called off meanwhile
         (`Step.stream`) ends with a response that says why, and has no content.
 
         Raises:

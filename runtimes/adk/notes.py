@@ -152,14 +152,14 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class Blocked:
-    """A hook has refused something; `reason` is what people are told."""
+    """A hook has refused something; `reason` is what clients get."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """The answer begins anew; what was told of it is not withdrawn."""
+    """The answer begins anew; what clients got of it is not withdrawn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -363,7 +363,7 @@ def note_of(event: Event) -> Note | None:
 class LentList(list[T]):
     """A list over items that others share: who takes one out gets a copy, put in its place.
 
-    So an edit in place stays within this list, and what nobody looks at costs nothing.
+    So an edit in place stays within this list, and an item that stays in the list costs nothing.
     """
 
     def __init__(self, items: Sequence[T], copied: Callable[[T], T]) -> None:

@@ -45,7 +45,7 @@ def consolidated(
     *,
     hides_calls: bool = False,
 ) -> LlmResponse:
-    """The whole answer. ADK's view of it has calls just where clients have been told of some.
+    """The whole answer. ADK's view of it has calls just where clients have got some.
 
     Those are run, be they from a failed attempt or a hook, and none that hooks hid from clients
     (`hides_calls`: all of them); ADK looks for calls in the last response only.
@@ -78,7 +78,7 @@ def telling(note: Note) -> LlmResponse:
 
 
 def stand_in(reason: str, requests: Sequence[AskedCall]) -> LlmResponse:
-    """The end of an answer that is not in history, with the calls that clients were told of."""
+    """The end of an answer that is not in history, with the calls that clients got."""
     if not requests:
         return called_off(reason)
     content = WireContent.of({"role": "model", "parts": []})

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any, cast
 
+import pytest
 from google.adk.events.event import Event
 from google.genai import types
 
@@ -12,7 +13,11 @@ from runtimes.adk.notes import (
     Delta,
     TypedHistory,
     WireContent,
+    WirePart,
+    dumped_part,
+    edited_wire,
     note_of,
+    request_contents,
     wire_of,
 )
 
@@ -109,3 +114,70 @@ def test_typed_history_keeps_what_a_replaced_one_begins_with_too():
     after = history.follow([a, changed, c], replaced=True)
     assert [wire_of(content) for content in after] == [a, changed, c]
     assert after[0] is before[0]
+
+
+def test_part_changed_in_place_keeps_the_fields_that_adk_does_not_know():
+    wire = {"functionCall": {"id": "1", "name": "f", "args": {"a": 1}, "new": 2}, "sig": "%"}
+    part = WirePart.of(wire, "model")
+    assert dumped_part(part) is wire
+    part.function_call.args = {"a": 3}
+    assert dumped_part(part) == {
+        "functionCall": {"id": "1", "name": "f", "args": {"a": 3}, "new": 2},
+        "sig": "%",
+    }
+    part.function_call, part.text = None, "x"
+    assert dumped_part(part) == {"sig": "%", "text": "x"}
+
+
+def test_part_that_adk_sees_nothing_of_keeps_its_json():
+    wire = {"functionCall": {"name": "f"}}
+    assert WirePart.blank(wire) == types.Part()
+    assert dumped_part(WirePart.blank(wire)) is wire
+
+
+def test_content_edited_in_part_keeps_the_json_of_the_rest():
+    wire = {"role": "model", "parts": [{"text": "a", "new": 1}, {"inlineData": {"data": "%"}}]}
+    content = WireContent.of(wire)
+    assert edited_wire(content) is wire
+    plain = types.Content(role="user", parts=[*content.parts[:1], types.Part(text="b")])
+    assert edited_wire(plain) == {"role": "user", "parts": [{"text": "a", "new": 1}, {"text": "b"}]}
+    content.parts = content.parts[1:]
+    assert edited_wire(content) == {"role": "model", "parts": [{"inlineData": {"data": "%"}}]}
+
+
+def test_bytes_are_written_in_the_apis_alphabet():
+    part = types.Part(inline_data=types.Blob(mime_type="a/b", data=b"\xfb\xff"))
+    assert wire_of(types.Content(parts=[part]))["parts"] == [
+        {"inlineData": {"mimeType": "a/b", "data": "+/8="}}
+    ]
+
+
+TAKEN = {
+    "index": lambda lent: lent[1],
+    "slice": lambda lent: lent[1:][0],
+    "iteration": lambda lent: list(lent)[1],
+    "reversed": lambda lent: next(reversed(lent)),
+    "copy": lambda lent: lent.copy()[1],
+    "sum": lambda lent: lent.__add__([types.Content()])[1],
+    "pop": lambda lent: lent.pop(),
+}
+
+
+@pytest.mark.parametrize("taken", TAKEN.values(), ids=list(TAKEN))
+def test_item_that_is_taken_out_of_a_lent_list_is_a_copy(taken):
+    made = [WireContent.of(turn("a")), WireContent.of(turn("b"))]
+    lent = request_contents(made)
+    item = taken(lent)
+    assert item is not made[1]
+    assert wire_of(item) is wire_of(made[1])
+    item.parts[0].text = "changed"
+    assert made[1].parts[0].text == "b"
+    assert list.__len__(lent) == 1 or lent[1] is item
+
+
+def test_lent_list_copies_nothing_that_nobody_takes_out():
+    made = [WireContent.of(turn("a")), WireContent.of(turn("b"))]
+    lent = request_contents(made)
+    lent.append(made[0])
+    lent[0:0] = [made[1]]
+    assert list(map(id, list.__iter__(lent))) == list(map(id, [made[1], *made, made[0]]))

@@ -35,6 +35,8 @@ class Verdict(BaseModel):
 
 def in_place(request: LlmRequest) -> None:
     request.config.thinking_config.include_thoughts = False
+    request.config.thinking_config.thinking_level = None
+    request.config.thinking_config.thinking_budget = 512
 
 
 def anew(request: LlmRequest) -> None:
@@ -65,7 +67,7 @@ CONFIGS = {
     "labels": (setting(labels={"team": "a"}), {"labels": {"team": "a"}}),
     "thinking-in-place": (
         in_place,
-        {"thinkingConfig": {"includeThoughts": False, "thinkingBudget": 8192}},
+        {"thinkingConfig": {"includeThoughts": False, "thinkingBudget": 512}},
     ),
     "no-thinking": (setting(thinking_config=None), {"thinkingConfig": GONE}),
     "tool-config": (
@@ -100,7 +102,14 @@ CONFIGS = {
     ),
 }
 BOOM = ApiError.from_parts(500, "boom")
-FAILURES = pytest.mark.parametrize("failures", [[], [BOOM]], ids=["once", "retry"])
+CAPACITY = ApiError.from_parts(429, "MODEL_CAPACITY_EXHAUSTED")
+LITE = {"model": "gemini-3.1-flash-lite"}
+"""A model whose fallback is silent."""
+FAILURES = pytest.mark.parametrize(
+    ("failures", "options"),
+    [([], {}), ([BOOM], {}), ([CAPACITY] * 3, LITE)],
+    ids=["once", "retry", "fallback"],
+)
 
 
 def steps(kit, failures):
@@ -126,17 +135,13 @@ def expected(configs, changes):
 @FAILURES
 @pytest.mark.parametrize(("change", "changes"), CONFIGS.values(), ids=list(CONFIGS))
 def test_edited_fields_are_asked_and_the_others_keep_their_json(
-    kit, hosted, change, changes, failures
+    kit, hosted, change, changes, failures, options
 ):
-    plain = kit.play(steps(kit, failures))
+    plain = kit.play(steps(kit, failures), **options)
     hosted(Edit(change))
-    played = kit.play(steps(kit, failures))
+    played = kit.play(steps(kit, failures), **options)
     assert len(asked(played)) == 1 + len(failures)
     assert asked(played) == expected(asked(plain), changes)
-
-
-LITE = {"model": "gemini-3.1-flash-lite"}
-CAPACITY = ApiError.from_parts(429, "MODEL_CAPACITY_EXHAUSTED")
 
 
 def test_edits_hold_after_a_fallback_whose_own_fields_are_asked(kit, hosted):
@@ -182,7 +187,9 @@ def trust_at_retry(played):
 
 
 @FAILURES
-def test_appended_instruction_goes_with_the_instruction_of_the_moment(kit, hosted, failures):
+def test_appended_instruction_goes_with_the_instruction_of_the_moment(
+    kit, hosted, failures, options
+):
     hosted(GlobalInstructionPlugin("Be brief."), Edit(lambda r: r.append_instructions(["Bye."])))
 
     async def script(played, runtime):
@@ -192,7 +199,7 @@ def test_appended_instruction_goes_with_the_instruction_of_the_moment(kit, hoste
         await agent.send(kit.message("hello"))
         await runtime.settled()
 
-    played = kit.run(script, steps(kit, failures))
+    played = kit.run(script, steps(kit, failures), **options)
     said = [request.config["systemInstruction"] for request in played.model.requests]
     for each in said:
         assert each.startswith("Be brief.")
@@ -225,7 +232,7 @@ def functions(request):
 
 
 @FAILURES
-def test_appended_tool_is_declared_beside_the_tools_of_the_moment(kit, hosted, failures):
+def test_appended_tool_is_declared_beside_the_tools_of_the_moment(kit, hosted, failures, options):
     hosted(Edit(lambda request: request.append_tools([FunctionTool(weather)])))
 
     async def script(played, runtime):
@@ -235,7 +242,7 @@ def test_appended_tool_is_declared_beside_the_tools_of_the_moment(kit, hosted, f
         await agent.send(kit.message("hello"))
         await runtime.settled()
 
-    played = kit.run(script, steps(kit, failures))
+    played = kit.run(script, steps(kit, failures), **options)
     first, last = (functions(played.model.requests[index]) for index in (0, -1))
     assert list(first)[-1] == "weather"
     assert first["weather"]["description"] == "Tell the weather."
