@@ -56,6 +56,8 @@ def checks(session: nox.Session) -> None:
     install(session, "lint", "types")
     for check in (lint, imports, types, evidence):
         check(session)
+    if newer := newer_adk(session):
+        session.notify("newest_adk", [newer, purelib(session)])
 
 
 @nox.session
@@ -149,6 +151,67 @@ def evidence(session: nox.Session) -> None:
     some = ["--most", str(OBSERVED_ANEW), "--seed", str(commit_seed(session))]
     core_agrees(session, ["--check", *some])
     gate(session)
+
+
+@nox.session
+def newest_adk(session: nox.Session) -> None:
+    """What breaks with the newest google-adk of the package index: a warning, never a failure.
+
+    `-- VERSION FOLDER` names the version, and a folder of installed packages that saves installing
+    all the others.
+    """
+    version, folder = session.posargs if len(session.posargs) == 2 else (newer_adk(session), None)
+    if version is None:
+        return
+    if folder is None:
+        install(session, "tests")
+    else:
+        Path(purelib(session), "shared.pth").write_text(f"import site; site.addsitedir({folder!r})")
+    corpus = ["cassettes/text", "cassettes/hooks", *JOBS]
+    broken = [
+        what
+        for what, words in (
+            ("the installation", ["pip", "install", "--quiet", f"google-adk=={version}"]),
+            ("the tests", ["pytest", "-q", "--tb=line", "--timeout=20", "tests/runtimes/adk"]),
+            ("the corpus", ["parity_entry", "run", *corpus]),
+        )
+        if not succeeds(session, "python", "-m", *words)
+    ]
+    if broken:
+        session.warn(f"google-adk {version} breaks {', '.join(broken)}: see above (no failure)")
+    else:
+        session.log(f"google-adk {version} breaks nothing")
+
+
+def succeeds(session: nox.Session, *words: str, seconds: int = 60) -> bool:
+    """Run a command for so long at most; whether it succeeded."""
+    bound = ["timeout", str(seconds)] if shutil.which("timeout") else []
+    try:
+        session.run(*bound, *words, external=True)
+    except nox.command.CommandFailed:
+        return False
+    return True
+
+
+def newer_adk(session: nox.Session) -> str | None:
+    """The newest google-adk that the package index has; `None`, and a line, where it is ours."""
+    ask = ["pip", "--retries", "0", "--timeout", "5", "index", "versions", "google-adk", "--json"]
+    said = str(session.run("python", "-m", *ask, silent=True, success_codes=[0, 1, 2]))
+    answer = re.search(r'"latest": "([^"]+)"', said)
+    pinned = next(each for each in PYPROJECT["project"]["dependencies"] if "google-adk==" in each)
+    if answer is None:
+        session.log("the package index does not say which google-adk is the newest")
+    elif f"google-adk=={answer[1].rpartition('.')[0]}.*" == pinned:
+        session.log(f"{answer[1]} is the newest google-adk, and what {pinned} allows")
+    else:
+        return answer[1]
+    return None
+
+
+def purelib(session: nox.Session) -> str:
+    """The folder of the packages in the session's environment."""
+    where = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    return str(session.run("python", "-c", where, silent=True)).strip()
 
 
 @nox.session

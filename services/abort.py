@@ -11,7 +11,13 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-__all__ = ["AbortController", "AbortError", "AbortSignal", "until_aborted"]
+__all__ = [
+    "AbortController",
+    "AbortError",
+    "AbortSignal",
+    "cancellation_or_abort",
+    "until_aborted",
+]
 
 T = TypeVar("T")
 
@@ -97,6 +103,17 @@ class AbortController:
     def abort(self, reason: str | None = None) -> None:
         """Abort the signal; the second and later calls do nothing."""
         self.signal._abort(reason)
+
+
+def cancellation_or_abort(error: asyncio.CancelledError) -> AbortError | asyncio.CancelledError:
+    """What a `CancelledError` means in the running task.
+
+    Returns:
+        `error` itself where this task is being cancelled. Otherwise something that the task awaited
+        was cancelled: an `AbortError`, which is the one error that JavaScript has for both.
+    """
+    task = asyncio.current_task()
+    return error if task is None or task.cancelling() else AbortError()
 
 
 async def until_aborted(work: Coroutine[Any, Any, T], signal: AbortSignal) -> T:

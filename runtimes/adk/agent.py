@@ -14,8 +14,7 @@ from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Final
 
-from google.adk.agents._streaming_mode import StreamingMode
-from google.adk.agents.run_config import RunConfig
+from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.apps.app import App
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.platform import time as platform_time

@@ -1,7 +1,7 @@
 """`RuntimeFlow`: ADK's single-agent flow with the product's processors, tools and no telemetry.
 
-ADK offers public methods to place processors by name. Four private methods are overridden; each
-has one contract test, and the dependency is pinned to the minor version they were written for.
+The lists of processors are ADK's public ones. Each private method that is overridden has a contract
+test, and the dependency is pinned to the minor version that it was written for.
 """
 
 from __future__ import annotations
@@ -132,10 +132,14 @@ class RuntimeFlow(SingleFlow):
     def __init__(self, processors: Sequence[BaseLlmRequestProcessor], tools: Batch) -> None:
         super().__init__()
         self._tools = tools
-        for name in [processor.name for processor in self._iter_request_processors()]:
-            if name not in PROCESSOR_ORDER:
-                self.remove_request_processor(name)
-        _install(self, {processor.name: processor for processor in processors})
+        ours = {processor.name: processor for processor in processors}
+        unknown = ours.keys() - set(PROCESSOR_ORDER)
+        if unknown:
+            raise ValueError(f"no place for the request processors {sorted(unknown)}")
+        adks = (*self.request_processors, *self.tool_request_processors)
+        known = {processor.name: processor for processor in adks} | ours
+        self.request_processors = [known[name] for name in PROCESSOR_ORDER if name in known]
+        self.tool_request_processors.clear()
         self.response_processors.clear()
 
     async def _run_and_handle_error(
@@ -206,25 +210,3 @@ def _asked_for(context: InvocationContext, callback: str) -> bool:
     return any(
         getattr(type(plugin), callback) is not default for plugin in context.plugin_manager.plugins
     )
-
-
-def _install(flow: RuntimeFlow, ours: dict[str, BaseLlmRequestProcessor]) -> None:
-    """Put our processors where `PROCESSOR_ORDER` has them, replacing ADK's of the same name."""
-    present = {processor.name for processor in flow._iter_request_processors()}
-    unknown = ours.keys() - set(PROCESSOR_ORDER)
-    if unknown:
-        raise ValueError(f"no place for the request processors {sorted(unknown)}")
-    for index, name in enumerate(PROCESSOR_ORDER):
-        processor = ours.get(name)
-        if processor is None:
-            continue
-        earlier = [other for other in PROCESSOR_ORDER[:index] if other in present]
-        if name in present:
-            flow.replace_request_processor(name, processor)
-        elif earlier:
-            flow.insert_request_processor_after(earlier[-1], processor)
-        else:
-            flow.insert_request_processor_before(
-                next(other for other in PROCESSOR_ORDER if other in present), processor
-            )
-        present.add(name)

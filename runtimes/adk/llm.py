@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from google.adk.models._capabilities import LlmCapabilities
+from google.adk.models import LlmCapabilities
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
@@ -22,7 +22,7 @@ from runtimes.adk.model_call import ModelCall
 from runtimes.adk.model_parts import ModelParts
 from runtimes.adk.responses import called_off
 from runtimes.adk.run import ModelCallFailed
-from services.abort import AbortError
+from services.abort import AbortError, cancellation_or_abort
 
 __all__ = ["GcliAgentModel"]
 
@@ -82,12 +82,10 @@ class GcliAgentModel(BaseLlm):
                     answered = not response.partial
                     yield response
         except asyncio.CancelledError as error:
-            caught = error
-            task = asyncio.current_task()
-            if task is None or task.cancelling():
-                raise
-            # Something that was awaited got cancelled, not this run; ADK must not mistake it.
-            raise ModelCallFailed(AbortError()) from None
+            caught = cancellation_or_abort(error)
+            if isinstance(caught, AbortError):
+                raise ModelCallFailed(caught) from None
+            raise
         except Exception as error:
             caught = error
             raise ModelCallFailed(error) from error

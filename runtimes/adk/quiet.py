@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import logging
+import pkgutil
 import warnings
 from types import ModuleType
 from typing import Final
@@ -15,11 +16,10 @@ _WARNERS: Final = r"google\.(adk|genai)(\.|\Z)"
 _WARM_UP: Final = (
     "google.adk.flows.llm_flows.single_flow",
     "google.adk.auth.auth_preprocessor",
-    "google.adk.workflow._workflow",
+    "google.adk.workflow:Workflow",
     "google.adk.telemetry.node_tracing",
-    "google.adk.telemetry._instrumentation",
 )
-"""Modules that ADK would import during the first invocation, in the middle of somebody's turn."""
+"""What ADK would import during the first invocation, in the middle of a turn."""
 
 
 def import_quietly(name: str) -> ModuleType:
@@ -36,7 +36,7 @@ def import_quietly(name: str) -> ModuleType:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for module in _WARM_UP:
-            importlib.import_module(module)
+            pkgutil.resolve_name(module)
         imported = importlib.import_module(name)
     warnings.filterwarnings("ignore", module=_WARNERS)
     return imported

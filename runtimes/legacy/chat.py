@@ -5,6 +5,7 @@ Source: core `core/geminiChat.ts`.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import replace
@@ -13,7 +14,7 @@ from typing import Final
 from runtimes.legacy.chat_stream import ChatBlocked, ChatItem, ChatRetry, ChatStopped
 from runtimes.legacy.model_call import ModelCall
 from runtimes.legacy.request_parts import ChatRequestParts
-from services.abort import AbortError, AbortSignal
+from services.abort import AbortError, AbortSignal, cancellation_or_abort
 from services.bundle import Services
 from services.chat import Chat
 from services.hooks.model_call import (
@@ -87,6 +88,9 @@ class GeminiChat(Chat):
                 if verdict.response is not None:
                     yield verdict.response
                 succeeded = True
+            except asyncio.CancelledError as error:
+                caught = cancellation_or_abort(error)
+                raise caught from None
             except BaseException as error:
                 caught = error
                 raise

@@ -196,7 +196,7 @@ def test_displays_are_wire_exact(display: ap.DisplayContent, wire: dict[str, Any
 
 
 def test_other_events_are_wire_exact() -> None:
-    head = {"id": "s-0", "stream_id": "s", "timestamp": HEAD["timestamp"]}
+    head: dict[str, Any] = {"id": "s-0", "stream_id": "s", "timestamp": HEAD["timestamp"]}
     assert ap.to_wire(
         ap.Initialize(**head, session_id="i", workspace="w", agent_id="a", config_schema={})
     ) == HEAD | {

@@ -70,7 +70,11 @@ def test_who_leaves_during_a_batch_still_gets_its_rest() -> None:
 
 def test_who_comes_during_a_batch_sees_only_later_batches() -> None:
     log, seen = EventLog(), list[AgentEvent]()
-    log.subscribe(lambda _: log.subscribe(seen.append) and None)
+
+    def subscribe_more(_: AgentEvent) -> None:
+        log.subscribe(seen.append)
+
+    log.subscribe(subscribe_more)
     log.emit([event(0), event(1)])
     assert seen == []
     log.emit([event(2)])

@@ -41,7 +41,9 @@ def broken(*events: Any) -> str:
 
 
 def test_the_table_has_every_event_type() -> None:
-    assert {build.__dataclass_fields__["type"].default for build in BODIES} == set(LIFECYCLE)
+    assert {vars(build)["__dataclass_fields__"]["type"].default for build in BODIES} == set(
+        LIFECYCLE
+    )
     assert set(BODIES) == set(ap.AgentEvent.__args__)
 
 
@@ -92,7 +94,7 @@ def test_agent_activity_before_agent_start_is_illegal(build: type) -> None:
     assert message == f"{LifecycleRule.ACTIVITY_AFTER_START}: {kind} 's-1' on stream 's'"
 
 
-LIFECYCLE_NAMES = {build: build.__dataclass_fields__["type"].default for build in BODIES}
+LIFECYCLE_NAMES = {build: vars(build)["__dataclass_fields__"]["type"].default for build in BODIES}
 
 
 @pytest.mark.parametrize(("role", "legal"), [("user", True), ("developer", True), ("agent", False)])

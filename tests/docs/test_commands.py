@@ -69,6 +69,7 @@ def arguments(command: str) -> list[str]:
 def test_every_command_is_one_that_there_is(command: str) -> None:
     words = arguments(command)
     group: click.Command = parity
+    name = "parity"
     while isinstance(group, click.Group):
         name, words = words[0], words[1:]
         found = group.get_command(click.Context(group), name)

@@ -1,6 +1,7 @@
 import os
 import sys
 import tomllib
+from importlib.metadata import PackageNotFoundError
 from pathlib import Path
 
 import pytest
@@ -296,7 +297,7 @@ def test_the_packages_that_the_project_asks_for_are_known_without_an_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def not_installed(_: str) -> list[str]:
-        raise inventory.PackageNotFoundError
+        raise PackageNotFoundError
 
     monkeypatch.setattr(inventory, "requires", not_installed)
 

@@ -1,4 +1,4 @@
-"""Children over the real services in either runtime, with models that answer from scripts."""
+"""Conversations and children on every registered runtime, with models that answer from scripts."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ from services.tools.contract import (
 )
 from services.wire import JsonObject
 from services.workspace import Workspace
+from tests.runtimes.engines import engines, opened_or_skipped
+from tests.runtimes.kit import Kit
 
 HANG = object()
 """In an answer: nothing more comes until the request is aborted."""
@@ -266,6 +268,25 @@ def _chunk(*parts: JsonObject) -> JsonObject:
     return {"candidates": [{"content": content, "index": 0, "finishReason": "STOP"}]}
 
 
-@pytest.fixture(params=["legacy", "adk"])
-def nursery(request: pytest.FixtureRequest, tmp_path: Path) -> Nursery:
-    return Nursery(request.param, tmp_path)
+@pytest.fixture(params=engines())
+def kit(request: pytest.FixtureRequest, tmp_path: Path) -> Kit:
+    """Plays conversations on each registered runtime."""
+    return Kit(opened_or_skipped(request.param), tmp_path)
+
+
+@pytest.fixture(params=engines(in_process=True))
+def engine(request: pytest.FixtureRequest) -> str:
+    """Each registered runtime that uses the services of the test."""
+    return opened_or_skipped(request.param)
+
+
+@pytest.fixture
+def inner_kit(engine: str, tmp_path: Path) -> Kit:
+    """`kit`, for tests that replace parts of the services."""
+    return Kit(engine, tmp_path)
+
+
+@pytest.fixture
+def nursery(engine: str, tmp_path: Path) -> Nursery:
+    """Runs children on each of these runtimes."""
+    return Nursery(engine, tmp_path)

@@ -159,11 +159,6 @@ class Rig:
         ]
 
 
-@pytest.fixture(params=["legacy", "adk"])
-def engine(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
 @asynccontextmanager
 async def opened(
     engine: str, folder: Path, scripts: Mapping[str, Sequence[Any]], **parameters: Any

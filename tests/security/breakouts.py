@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
+from services.wire import JsonObject
+
 Document = dict[str, Any]
 
 WHITE_SPACE: Final = {
@@ -270,7 +272,12 @@ def _remote(target: Target) -> Iterator[Document]:
     front = "kind: remote\nname: helper\ndescription: Far."
     yield started_agent("card_url", f"{front}\nagent_card_url: {target.url}/card.json")
     yield started_agent("card_name", f"{front}\nagent_card_url: https://a.invalid/card.json")
-    card = {"name": "Far", "description": "x", "version": "1", "protocolVersion": "0.3.0"}
+    card: JsonObject = {
+        "name": "Far",
+        "description": "x",
+        "version": "1",
+        "protocolVersion": "0.3.0",
+    }
     card |= {"capabilities": {}, "skills": [], "url": f"{target.url}/"}
     card |= {"defaultInputModes": ["text"], "defaultOutputModes": ["text"]}
     for transport in ("JSONRPC", "HTTP+JSON"):

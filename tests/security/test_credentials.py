@@ -311,7 +311,11 @@ def test_an_endpoint_event_of_an_mcp_server_names_no_other_origin(
             event = f"event: endpoint\ndata: {place.format(thief=thief.url, host=host)}\n\n"
             answer = Answer(event.encode(), headers={"content-type": "text/event-stream"})
             async with serving(lambda _: answer) as server:
-                config = {"url": f"{server.url}/sse", "type": "sse", "headers": {"X-Key": KEY}}
+                config: dict[str, Any] = {
+                    "url": f"{server.url}/sse",
+                    "type": "sse",
+                    "headers": {"X-Key": KEY},
+                }
                 # The library does not end such a connection itself.
                 config["timeout"] = 300
                 async with mcp_session({"web": config}) as opened:

@@ -46,7 +46,7 @@ def test_the_first_folder_with_a_fitting_baseline_of_the_core_says_it(
 
     known = known_core_findings(folders, NAME, cassette)
 
-    assert known.keys == {(1, FOUND.rule, FOUND.path)}
+    assert known.keys == frozenset({(1, FOUND.rule, FOUND.path)})
     assert known_core_findings(folders[:4], NAME, cassette).keys is None
 
 

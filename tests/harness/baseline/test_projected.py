@@ -96,7 +96,7 @@ def test_a_changed_system_instruction_is_a_divergence_that_shows_both_digests() 
     other.observe("generateContentStream", ask([user("Hi")], config=config))
     sides = [projected(replace(observation(), requests=each.requests)) for each in (log, other)]
 
-    found = compare_observations(*sides).divergences
+    found = compare_observations(sides[0], sides[1]).divergences
 
     assert [each.path for each in found] == ["systemInstruction"]
     assert str(found[0].control).startswith("sha256:")
@@ -115,7 +115,7 @@ def test_changed_tool_declarations_are_a_divergence() -> None:
     )
     sides = [projected(replace(observation(), requests=log.requests)) for log in logs]
 
-    assert [e.path for e in compare_observations(*sides).divergences] == ["toolsDigest"]
+    assert [e.path for e in compare_observations(sides[0], sides[1]).divergences] == ["toolsDigest"]
 
 
 def test_digests_are_those_of_the_request_log_where_nothing_is_replaced() -> None:

@@ -39,7 +39,7 @@ def test_plain_turns_start_nothing(tmp_path):
     ],
 )
 def test_a_shell_call_starts_a_process_however_it_is_written(tmp_path, step):
-    assert "run_shell_command" in starts_processes(cassette(tmp_path, step=step))
+    assert "run_shell_command" in str(starts_processes(cassette(tmp_path, step=step)))
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_a_shell_call_starts_a_process_however_it_is_written(tmp_path, step):
     ],
 )
 def test_settings_that_run_commands_start_processes(tmp_path, settings, words):
-    assert words in starts_processes(cassette(tmp_path, settings=settings))
+    assert words in str(starts_processes(cassette(tmp_path, settings=settings)))
 
 
 @pytest.mark.parametrize("settings", ["{hooks: {BeforeTool: []}}", "{mcpServers: {s: {url: u}}}"])
@@ -86,12 +86,12 @@ def test_an_agent_of_its_own_starts_nothing(tmp_path):
 
 def test_files_written_during_the_run_are_looked_at_too(tmp_path):
     script = "{write_file: {path: .git/config, text: x}}"
-    assert "script[0]" in starts_processes(cassette(tmp_path, script=script))
+    assert "script[0]" in str(starts_processes(cassette(tmp_path, script=script)))
     call = CALL.format(call="{name: write_file, args: {file_path: .git/config, content: x}}")
-    assert ".git/config" in starts_processes(cassette(tmp_path, step=call))
+    assert ".git/config" in str(starts_processes(cassette(tmp_path, step=call)))
 
 
-def placed(root, name, text, *, helper=None):
+def placed(root, name, text, *, helper=None) -> CassetteFile:
     file = root / f"{name}.yaml"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text)

@@ -408,7 +408,16 @@ def test_ctrl_c_ends_the_workers(tmp_path: Path) -> None:
         "if __name__ == '__main__':\n"
         "    parity(obj=BACKEND)\n"
     )
-    words = ["baseline", corpus, "--runtime", "legacy", "--out", tmp_path / "o", "-n", "2"]
+    words = [
+        "baseline",
+        str(corpus),
+        "--runtime",
+        "legacy",
+        "--out",
+        str(tmp_path / "o"),
+        "-n",
+        "2",
+    ]
     with subprocess.Popen(
         [sys.executable, tmp_path / "start.py", *words],
         env={**os.environ, "PYTHONPATH": str(REPOSITORY)},

@@ -60,7 +60,7 @@ def test_a_passphrase_from_a_file_locks_the_key(tmp_path: Path) -> None:
     assert "ENCRYPTED" in (tmp_path / "k").read_text()
     assert "correct horse" not in result.output
     raw = (tmp_path / "k").read_bytes()
-    assert SigningKey.from_pem(raw, "k", b"correct horse")
+    assert SigningKey.from_pem(raw, "k", b"correct horse").public is not None
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,12 @@ def opened(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """The addresses that a browser was asked to open, in an empty folder to stand in."""
     asked: list[str] = []
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(webbrowser, "open", lambda address: asked.append(address) or True)
+
+    def opened(address: str) -> bool:
+        asked.append(address)
+        return True
+
+    monkeypatch.setattr(webbrowser, "open", opened)
     return asked
 
 

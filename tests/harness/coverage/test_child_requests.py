@@ -109,7 +109,7 @@ def test_what_stands_in_an_agents_history_shows(text: str, probe: str) -> None:
 
 
 def test_a_system_instruction_shows_what_an_agent_is_told() -> None:
-    skilled = {"tools": ("activate_skill", "complete_task")}
+    skilled: dict[str, Any] = {"tools": ("activate_skill", "complete_task")}
 
     assert "child:told.skills" in shown(asked(system_instruction="activate_skill", **skilled))
     assert "child:told.skills" in shown(asked(system_instruction="sha256:00", **skilled))

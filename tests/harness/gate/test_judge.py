@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -303,7 +304,12 @@ def test_samples_with_other_seeds_add_up(tmp_path: Path) -> None:
 
 def test_what_is_run_again_are_the_samples_that_count(tmp_path: Path) -> None:
     made = world()
-    others = [{"way": "search"}, {"fault": "x"}, {"interrupted": True}, {"drawn": 60}]
+    others: list[dict[str, Any]] = [
+        {"way": "search"},
+        {"fault": "x"},
+        {"interrupted": True},
+        {"drawn": 60},
+    ]
     made.samples += [sample(**each) for each in others]
     made.samples += [sample(seed=8, **measured_with(STALE)), sample(seed=9)]
     made.write(tmp_path)

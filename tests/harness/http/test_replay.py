@@ -9,6 +9,7 @@ import pytest
 import vcr
 
 from harness.cassette.load import build_cassette
+from harness.http.exchanges import HttpRecording
 from harness.http.record import SCENARIOS, record_http_cassettes
 from harness.http.replay import open_http_generator
 from harness.http.survey import survey
@@ -49,6 +50,12 @@ async def answer(generator):
     return chunks, None
 
 
+def recorded(file: Path) -> HttpRecording:
+    recording = load_recording(file)
+    assert isinstance(recording, HttpRecording)
+    return recording
+
+
 def replay(recording):
     """Ask as often as there are answers; in a virtual loop."""
 
@@ -74,7 +81,7 @@ def parts_of(chunks):
 
 @pytest.mark.parametrize("file", sorted(OURS.glob("*.yaml")), ids=lambda file: file.stem)
 def test_our_cassettes_replay_and_say_where_they_come_from(file):
-    recording = load_recording(file)
+    recording = recorded(file)
     answers, generator = replay(recording)
     assert generator.notes == []
     assert generator.unused_steps() == []
@@ -86,7 +93,7 @@ def test_our_cassettes_replay_and_say_where_they_come_from(file):
 
 
 def test_a_quota_error_comes_back_as_the_api_gave_it():
-    (_, error), (chunks, none) = replay(load_recording(OURS / "quota_then_answer.yaml"))[0]
+    (_, error), (chunks, none) = replay(recorded(OURS / "quota_then_answer.yaml"))[0]
     assert isinstance(error, ApiError)
     assert error.status == 429
     assert '"retryDelay":"2s"' in str(error)
@@ -137,7 +144,7 @@ class _OneModel:
 
 
 async def test_a_request_too_many_is_a_bad_request_and_a_note():
-    generator = open_http_generator(load_recording(OURS / "stream_text.yaml"), VirtualClock())
+    generator = open_http_generator(recorded(OURS / "stream_text.yaml"), VirtualClock())
     await answer(generator)
     for call in (generator.generate_content_stream, generator.generate_content):
         with pytest.raises(ApiError) as caught:
@@ -157,7 +164,7 @@ async def test_a_request_too_many_is_a_bad_request_and_a_note():
 
 
 async def test_a_request_of_the_wrong_kind_is_told_from_the_exchange_in_its_place():
-    generator = open_http_generator(load_recording(OURS / "stream_text.yaml"), VirtualClock())
+    generator = open_http_generator(recorded(OURS / "stream_text.yaml"), VirtualClock())
     with pytest.raises(ApiError):
         await generator.count_tokens(asked())
     (note,) = generator.notes
@@ -169,7 +176,7 @@ async def test_a_request_of_the_wrong_kind_is_told_from_the_exchange_in_its_plac
 
 
 async def test_what_was_not_asked_for_is_left_over():
-    recording = load_recording(OURS / "tool_call_and_answer.yaml")
+    recording = recorded(OURS / "tool_call_and_answer.yaml")
     generator = open_http_generator(recording, VirtualClock())
     await answer(generator)
     assert generator.unused_steps() == [1]
@@ -179,7 +186,7 @@ async def test_time_moves_by_a_millisecond_and_observers_are_told():
     clock, requests, chunks = VirtualClock(), [], []
     start = clock.now_ms()
     generator = open_http_generator(
-        load_recording(OURS / "stream_text.yaml"),
+        recorded(OURS / "stream_text.yaml"),
         clock,
         on_request=requests.append,
         on_chunk=lambda request, chunk: chunks.append((request, chunk)),
@@ -193,7 +200,7 @@ async def test_time_moves_by_a_millisecond_and_observers_are_told():
 
 
 async def test_an_abort_between_chunks_ends_the_stream():
-    generator = open_http_generator(load_recording(OURS / "stream_text.yaml"), VirtualClock())
+    generator = open_http_generator(recorded(OURS / "stream_text.yaml"), VirtualClock())
     controller = AbortController()
     stream = await generator.generate_content_stream(asked(controller.signal))
     await anext(stream)
@@ -204,10 +211,8 @@ async def test_an_abort_between_chunks_ends_the_stream():
 
 def test_two_replays_at_once_do_not_answer_each_other():
     async def run():
-        one = open_http_generator(load_recording(OURS / "stream_text.yaml"), VirtualClock())
-        two = open_http_generator(
-            load_recording(OURS / "tool_call_and_answer.yaml"), VirtualClock()
-        )
+        one = open_http_generator(recorded(OURS / "stream_text.yaml"), VirtualClock())
+        two = open_http_generator(recorded(OURS / "tool_call_and_answer.yaml"), VirtualClock())
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(answer(each)) for each in (one, two, two)]
         return [parts_of(task.result()[0])[-1] for task in tasks], one.notes + two.notes

@@ -9,9 +9,10 @@ import pytest
 from harness.http.sse import event_stream
 from harness.http.standin import STEP_HEADER, open_standin
 from services.clock import SystemClock, VirtualClock, virtual_loop
+from services.wire import JsonObject
 
 STREAM = "/v1beta/models/m:streamGenerateContent?alt=sse"
-CHUNKS = [{"a": "é✓"}, {"b": 2}]
+CHUNKS: list[JsonObject] = [{"a": "é✓"}, {"b": 2}]
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,7 @@ def agents_at_once(
     return build_cassette(document, folder / "orders" / "case.yaml", folder)
 
 
-def explored_program(steps: dict[str, Sequence[str]], order: Order) -> list[Choice]:
+def explored_program(steps: Mapping[str, Sequence[str]], order: Order) -> list[Choice]:
     """Run threads of places, each ready when the one before it went; what was chosen from what."""
     schedule = Schedule(order)
     left = {name: [Place.parse(text) for text in texts] for name, texts in steps.items()}

@@ -1,7 +1,7 @@
 """Threads that ask a scripted model through a barrier, as bare tasks in a virtual loop."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from contextlib import aclosing
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,12 @@ from harness.orders.order import Order
 from harness.orders.places import Place
 from harness.orders.shared import CLIENT, MODEL, apart
 from harness.replay.models import ReplayedModel, scripted_model
-from services.abort import AbortController, AbortError, AbortSignal
+from services.abort import AbortController, AbortError, AbortSignal, void
 from services.clock import VirtualClock, virtual_loop
 from services.model.errors import ApiError
 from services.model.generator import LlmRole, ModelRequest
 
-Act = Callable[["Session"], Awaitable[None]]
+Act = Callable[["Session"], Coroutine[Any, Any, None]]
 
 
 def order(*texts: str, chunks: bool = False) -> Order:
@@ -76,7 +76,7 @@ def play(cassette: Cassette, barrier: Barrier, *acts: Act) -> Session:
         session = Session(model, clock)
         task = asyncio.current_task()
         assert task is not None
-        clock.on_stall = task.cancel
+        clock.on_stall = lambda: void(task.cancel())
         clock.watch()
         async with asyncio.TaskGroup() as group:
             for act in acts:

@@ -1,4 +1,4 @@
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 
@@ -11,7 +11,7 @@ TWO = {"a": ["0/0 answer 0", "0/0 answer 1"], "b": ["0/1 answer 0", "0/1 answer 
 
 
 def explored(
-    steps: dict[str, Sequence[str]], most: int, *, chunks: bool = False
+    steps: Mapping[str, Sequence[str]], most: int, *, chunks: bool = False
 ) -> tuple[list[str], list[int], bool]:
     """All orders that were tried, the preemptions in each, and whether those are all there are."""
     found: list[str] = []

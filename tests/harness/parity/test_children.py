@@ -191,7 +191,7 @@ def test_ids_of_thoughts_in_an_agents_progress_may_differ_and_what_they_say_may_
         }
         return run(child(HERE), events=[response])
 
-    assert compare_observations(*map(seen, THOUGHTS)).divergences == ()
+    assert compare_observations(seen(THOUGHTS[0]), seen(THOUGHTS[1])).divergences == ()
     (found,) = compare_observations(seen(THOUGHTS[0]), seen(THOUGHTS[1], "Stare")).divergences
     assert found.path == "display.result.text"
 
@@ -214,5 +214,5 @@ def test_an_id_that_is_not_random_is_compared_as_it_stands() -> None:
     assert found_between(run(child("side")), run(child("call"))) == []  # ids of calls are renamed
 
     seen = [replace(run(child(id_)), side_events=[{"event": id_}]) for id_ in ("side", "call")]
-    found = compare_observations(*seen).divergences
+    found = compare_observations(seen[0], seen[1]).divergences
     assert {each.channel for each in found} == {ChannelName.RETRIES}

@@ -202,7 +202,7 @@ def test_later_sessions_hides_their_ids_and_not_the_first_ones() -> None:
 
 def test_later_sessions_shows_which_recordings_share_a_session() -> None:
     two = with_recordings((UUIDS[0], "01"), (UUIDS[1], "02"))
-    path = next(reversed(two.recording))
+    path = list(two.recording)[-1]
     shared = {**two.recording, path: [{**two.recording[path][0], "sessionId": UUIDS[0]}]}
 
     places, _ = outcome(two, replace(two, recording=shared))

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,8 +33,12 @@ class Session(EventLog):
         raise NotImplementedError
 
 
-def event(kind: type[AgentEvent], number: int, **fields: object) -> AgentEvent:
-    values = {"id": f"s-{number}", "timestamp": "2026-01-01T00:00:00.000Z", "stream_id": "s"}
+def event(kind: type[AgentEvent], number: int, **fields: Any) -> AgentEvent:
+    values: dict[str, Any] = {
+        "id": f"s-{number}",
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "stream_id": "s",
+    }
     return kind(**values, **fields)
 
 

@@ -6,6 +6,8 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from agent_protocol.agent import MessageSend
+from agent_protocol.content import TextPart
 from harness.cassette.format import Cassette, Compress, Reset, Send
 from harness.cassette.load import build_cassette
 from harness.cli import parity
@@ -55,7 +57,7 @@ def handed_over(file: Path, root: Path) -> CaseTask:
 
 
 def prompts(*texts: str) -> list[Send]:
-    return [Send(text) for text in texts]
+    return [Send(MessageSend(content=(TextPart(text=text),))) for text in texts]
 
 
 def test_a_script_is_cut_after_the_stream_of_its_middle_prompt() -> None:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import cast
 
 from agent_protocol.events import AgentEnd, AgentStart
 from harness.replay.witness import Witness
-from services.message_bus import ToolCallsUpdate
+from services.message_bus import ToolCallsUpdate, ToolCallView
 from services.state import ModelChanged, RetryAttempt
 from tests.harness.samples import TIME, observation
 
@@ -23,7 +24,9 @@ class Call:
 
 
 def update(witness: Witness, *calls: tuple[str, str]) -> None:
-    told = ToolCallsUpdate(calls=[Call(*call) for call in calls], scheduler_id="s")
+    told = ToolCallsUpdate(
+        calls=[cast("ToolCallView", Call(*call)) for call in calls], scheduler_id="s"
+    )
     witness._update(told)
 
 

@@ -1,5 +1,6 @@
+from harness.prefixes import shared_prefix
 from harness.replay.observation import RunPaths
-from harness.replay.request_log import RequestLog, shared_prefix
+from harness.replay.request_log import RequestLog
 from services.model.generator import LlmRole
 from tests.harness.samples import ask, conversation, model, paths, user
 

@@ -52,7 +52,7 @@ CONNECTIONS: dict[str, Callable[[], object]] = {
     "datagram": lambda: _on_socket(socket.SOCK_DGRAM, lambda it: it.sendto(b"x", _ADDRESS)),
     "listen": lambda: _on_socket(socket.SOCK_STREAM, lambda it: it.bind(_ADDRESS)),
 }
-_ADDRESS = ("127.0.0.1", 1)
+_ADDRESS: tuple[str, int] = ("127.0.0.1", 1)
 
 
 def _on_socket(kind: int, act: Callable[[socket.socket], object]) -> None:
@@ -173,10 +173,9 @@ def test_a_traceback_can_quote_code_that_lies_elsewhere(tmp_path: Path) -> None:
     seen: list[Refusal] = []
 
     with walled(Confinement(seen.append), [tmp_path / "own"]):
-        try:
+        with pytest.raises(ValueError) as raised:  # noqa: PT011
             module.fail()
-        except ValueError:
-            text = traceback.format_exc()
+        text = "".join(traceback.format_exception(raised.value))
 
     assert seen == []
     assert "raise ValueError('here')" in text

@@ -97,7 +97,7 @@ def test_other_sides_and_faults_are_other_findings() -> None:
     "change", [{"fault": "usage-dropped"}, {"over_bytes": True}], ids=["fault", "bytes"]
 )
 def test_what_replaying_does_not_show_says_how_to_find_it_again(
-    tmp_path: Path, change: dict[str, object]
+    tmp_path: Path, change: dict[str, Any]
 ) -> None:
     file = write_found(tmp_path, replace(found(command="parity generate --seed 7"), **change))
 

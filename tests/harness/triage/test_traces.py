@@ -88,7 +88,7 @@ def test_what_another_build_has_to_say_is_passed_over() -> None:
 def test_steps_left_over_alike_are_nobodys_doubt() -> None:
     sides = [of(trace_json(replace(observation(name), unused_steps=[2]))) for name in ("a", "b")]
 
-    assert compared(*sides, "x").verdict is CaseVerdict.PARITY
+    assert compared(sides[0], sides[1], "x").verdict is CaseVerdict.PARITY
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import aclosing
+from typing import Any, cast
 
 import pytest
 from google.adk.apps.app import App
@@ -10,6 +11,7 @@ from google.adk.events.event import Event
 from google.adk.models.llm_response import LlmResponse
 from google.adk.platform import time as platform_time
 from google.adk.platform import uuid as platform_uuid
+from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import Runner
 from google.genai import types
 
@@ -87,7 +89,7 @@ def test_child_has_no_masking_loop_check_window_check_or_loop_plugin(kit):
         plugins = [plugin.name for plugin in runner.plugin_manager.plugins]
         assert plugins == ["complete_task"]
         flow = runner.agent._hosted._llm_flow
-        assert [processor.name for processor in flow._iter_request_processors()] == [
+        assert [processor.name for processor in flow.request_processors] == [
             *("limits", "basic", "instructions", "compression"),
             *("contents", "gcli_routing", "agent_tools"),
         ]
@@ -190,7 +192,7 @@ def test_limits_count_turns_of_the_task_and_not_the_recovery(kit):
 async def test_plugin_marks_the_event_that_completes_the_task_as_the_last(note, last):
     task, event = ChildTask(), answered(note)
     plugin = CompleteTaskAdkPlugin(task)
-    assert await plugin.on_event_callback(invocation_context=None, event=event) is None
+    assert await plugin.on_event_callback(invocation_context=cast("Any", None), event=event) is None
     assert bool(event.actions.skip_summarization) is last
     assert (task.end, task.result) == ((TerminateMode.GOAL, "x") if last else (None, None))
 
@@ -198,7 +200,9 @@ async def test_plugin_marks_the_event_that_completes_the_task_as_the_last(note, 
 async def test_completion_without_an_output_has_a_result_all_the_same():
     task = ChildTask()
     event = answered(ChildToolsDone(outcome(completed=True)))
-    await CompleteTaskAdkPlugin(task).on_event_callback(invocation_context=None, event=event)
+    await CompleteTaskAdkPlugin(task).on_event_callback(
+        invocation_context=cast("Any", None), event=event
+    )
     assert task.result == TASK_COMPLETED
 
 
@@ -233,7 +237,7 @@ async def test_adk_asks_whether_an_event_is_the_last_after_plugins_have_seen_it(
     sessions, batch = GcliSessionService(VirtualClock()), Rounds()
     await sessions.create_session(app_name=APP_NAME, user_id="u", session_id="s")
     hosted = HostedAgent.make(Endless(model="m"), RuntimeFlow([], batch), lambda: "")
-    plugins = [CompleteTaskAdkPlugin(ChildTask(timer=AbortSignal()))]
+    plugins: list[BasePlugin] = [CompleteTaskAdkPlugin(ChildTask(timer=AbortSignal()))]
     app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=plugins)
     runner = Runner(app=app, session_service=sessions)
     message = types.Content(role="user", parts=[types.Part(text="go")])

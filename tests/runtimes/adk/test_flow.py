@@ -98,13 +98,13 @@ OURS = dict.fromkeys(
 
 def test_processors_run_in_the_one_explicit_order():
     flow, _ = make_flow(**OURS)
-    assert tuple(p.name for p in flow._iter_request_processors()) == PROCESSOR_ORDER
+    assert tuple(p.name for p in flow.request_processors) == PROCESSOR_ORDER
     assert flow.response_processors == []
 
 
 def test_identity_and_everything_unused_is_gone():
     flow, _ = make_flow(**OURS)
-    names = {processor.name for processor in flow._iter_request_processors()}
+    names = {processor.name for processor in flow.request_processors}
     assert not names & {"identity", "auth", "compaction", "planning", "toolset_auth"}
 
 
@@ -115,20 +115,8 @@ def test_processor_without_a_place_is_refused():
 
 def test_processor_finds_its_place_where_its_neighbour_is_missing():
     flow, _ = make_flow(loop_check="", agent_tools="")
-    names = [processor.name for processor in flow._iter_request_processors()]
+    names = [processor.name for processor in flow.request_processors]
     assert names == ["basic", "instructions", "contents", "loop_check", "agent_tools"]
-
-
-def test_overrides_still_exist_in_adk():
-    for name in (
-        "_run_and_handle_error",
-        "_handle_after_model_callback",
-        "_handle_before_model_callback",
-        "_postprocess_handle_function_calls_async",
-        "_iter_request_processors",
-    ):
-        assert callable(getattr(BaseLlmFlow, name))
-    assert isinstance(LlmAgent.__dict__["_llm_flow"], property)
 
 
 def test_hosted_agents_flow_is_the_given_one_and_survives_a_clone():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 from google.adk.models.llm_request import LlmRequest
@@ -18,7 +19,6 @@ from runtimes.adk.run import ModelCallFailed, Run, RunLink
 from runtimes.adk.tools import Toolbox
 from services.abort import AbortController, AbortError
 from services.history.transforms import NO_RESPONSE_TEXT_NUDGE, THINKING_ONLY_NUDGE
-from services.hook_definitions import read_hooks
 from services.model.configs import ModelConfigKey
 from services.model.errors import ApiError, InvalidStreamError, NetworkError
 from services.model.generator import LlmRole
@@ -39,7 +39,7 @@ class Bench:
         self.link.begin(self.run)
         self.conversation = Conversation(services)
         self.conversation.start()
-        self.pending: types.Content | None = None
+        self.pending: Any = None
         self.say({"text": "hello"})
         self.instruction = Instruction(services.prompts.system_instruction)
         self.model = GcliAgentModel.over(
@@ -263,7 +263,7 @@ def test_failure_takes_the_pending_turn_back(kit):
     async def script(b):
         with pytest.raises(ModelCallFailed) as failed:
             await b.ask()
-        assert failed.value.cause.code == 404
+        assert cast("Any", failed.value.cause).code == 404
         assert b.turns == 1
 
     bench(kit, [ApiError.from_parts(404, "none")], script)
@@ -406,5 +406,5 @@ def test_history_stays_after_a_stop_that_the_session_outlives(kit):
         assert b.turns == 2
 
     stop = 'echo \'{"continue": false, "stopReason": "enough"}\''
-    hooks = read_hooks({"BeforeModel": [{"hooks": [{"type": "command", "command": stop}]}]})
+    hooks = {"BeforeModel": [{"hooks": [{"type": "command", "command": stop}]}]}
     bench(kit, [[kit.text("x", "STOP")]], script, hooks=hooks)

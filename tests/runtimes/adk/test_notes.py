@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+from typing import Any, cast
 
 from google.adk.events.event import Event
 from google.genai import types
@@ -25,6 +26,7 @@ def test_event_keeps_the_very_content():
     wire = {"role": "model", "parts": [{"text": "x", "thoughtSignature": "%%%", "new": 1}]}
     content = WireContent.of(wire, Chunk({}))
     event = Event(author="a", invocation_id="i", content=content)
+    assert event.content is not None
     assert wire_of(event.content) is wire
     assert note_of(event) == Chunk({})
     assert note_of(event.model_copy(update={"partial": True})) == Chunk({})
@@ -42,7 +44,7 @@ def test_adk_sees_texts_calls_and_responses():
             ],
         }
     )
-    thought, asked, media, odd = content.parts
+    thought, asked, media, odd = cast("Any", content.parts)
     assert (thought.text, thought.thought) == ("t", True)
     assert (asked.function_call.id, asked.function_call.args) == ("1", {"a": 1})
     assert media == types.Part()
@@ -51,7 +53,7 @@ def test_adk_sees_texts_calls_and_responses():
 
 def test_adk_sees_responses_of_tools_and_none_that_a_model_made_up():
     parts = [{"functionResponse": {"id": "1", "name": "f", "response": {"o": 1}}}]
-    (answer,) = WireContent.of({"role": "user", "parts": parts}).parts
+    (answer,) = cast("Any", WireContent.of({"role": "user", "parts": parts}).parts)
     assert answer.function_response.response == {"o": 1}
     made_up = WireContent.of({"role": "model", "parts": parts})
     assert made_up.parts == [types.Part()]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, cast
+
 from google.adk.events.event import Event
 
 from runtimes.adk.notes import Answer, Chunk, WireContent
@@ -32,8 +34,8 @@ async def watch(seen):
     detector, link = Detector(), RunLink()
     run = Run(prompt_id="p", signal=AbortController().signal)
     link.begin(run)
-    plugin = LoopDetectionAdkPlugin(detector, link)
-    assert await plugin.on_event_callback(invocation_context=None, event=seen) is None
+    plugin = LoopDetectionAdkPlugin(cast("Any", detector), link)
+    assert await plugin.on_event_callback(invocation_context=cast("Any", None), event=seen) is None
     return run, detector.fed
 
 
@@ -41,7 +43,7 @@ async def test_partial_deltas_are_fed_and_consolidated_events_never():
     for note, partial, expected in (
         (Chunk({}), True, ["x", "f"]),
         (Chunk({}), None, []),
-        (Answer("turn", "m"), None, []),
+        (Answer(cast("Any", "turn"), "m"), None, []),
     ):
         run, fed = await watch(event(note, partial=partial))
         assert run.step.loops_with_text("x") is False

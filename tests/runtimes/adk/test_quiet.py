@@ -37,10 +37,9 @@ def test_opening_and_failing_writes_nothing_to_stderr():
 import asyncio, logging, pathlib, sys, tempfile
 logging.basicConfig(level=logging.DEBUG)
 logging.getLogger("asyncio").setLevel(logging.ERROR)
-sys.path.insert(0, "tests/runtimes/adk")
-import conftest
+from tests.runtimes.kit import Kit
 with tempfile.TemporaryDirectory() as folder:
-    kit = conftest.Kit(pathlib.Path(folder))
+    kit = Kit("adk", pathlib.Path(folder))
     played = kit.play([RuntimeError("model down"), [kit.text("x", "STOP")]], "one", "two")
 print(played.ends)
 """

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 from google.adk.errors.already_exists_error import AlreadyExistsError
@@ -19,7 +20,7 @@ from services.clock import VirtualClock
 from services.output_masking import MaskedResponse
 
 NOTHING = CallsOutcome(parts=(), submitted_output=None, completed=False, aborted=False)
-KEY = {"app_name": "app", "user_id": "u", "session_id": "s"}
+KEY: dict[str, Any] = {"app_name": "app", "user_id": "u", "session_id": "s"}
 
 
 @dataclass
@@ -30,10 +31,10 @@ class Archive:
         self.answers.append((turn, model))
 
 
-async def fresh() -> tuple[GcliSessionService, object, Archive]:
+async def fresh() -> tuple[GcliSessionService, Any, Any]:
     service = GcliSessionService(VirtualClock())
     session = await service.create_session(**KEY)
-    archive = Archive()
+    archive: Any = Archive()
     service.attach(session, archive)
     return service, session, archive
 
@@ -92,7 +93,7 @@ async def test_each_event_is_appended_once_and_moves_the_time():
 
 async def test_answers_go_to_the_archive():
     service, session, archive = await fresh()
-    await service.append_event(session, said("x", "model", Answer("turn", "m")))
+    await service.append_event(session, said("x", "model", Answer(cast("Any", "turn"), "m")))
     assert archive.answers == [("turn", "m")]
 
 
@@ -140,7 +141,7 @@ async def test_dropped_session_is_opened_again_over_the_same_archive():
     service, session, archive = await fresh()
     await service.append_event(session, said("hello"))
     assert service.reopened(session) is session
-    service.drop(object())
+    service.drop(cast("Any", object()))
     assert service.reopened(session) is session
     service.drop(archive)
     again = service.reopened(session)

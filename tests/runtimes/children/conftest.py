@@ -9,7 +9,7 @@ import pytest
 from tests.runtimes.children.child_stage import Played, play
 
 
-@pytest.fixture(params=["legacy", "adk"])
-def played(request: pytest.FixtureRequest, tmp_path: Path) -> Callable[..., Played]:
-    """Plays a child on each of the engines."""
-    return partial(play, request.param, tmp_path)
+@pytest.fixture
+def played(engine: str, tmp_path: Path) -> Callable[..., Played]:
+    """Plays a child on each runtime."""
+    return partial(play, engine, tmp_path)

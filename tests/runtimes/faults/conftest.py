@@ -1,4 +1,4 @@
-"""Every test of faults runs in both runtimes."""
+"""Every test of faults runs on every runtime."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from tests.runtimes.faults.stage import Stage
 
 
-@pytest.fixture(params=["legacy", "adk"])
-def stage(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Stage:
+@pytest.fixture
+def stage(engine: str, monkeypatch: pytest.MonkeyPatch) -> Stage:
     """A stage of one runtime."""
-    return Stage(request.param, monkeypatch)
+    return Stage(engine, monkeypatch)

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from runtimes.published import npm
 from runtimes.published.npm import npm_install
 from tests.runtimes.published.stand_ins import Machine
 
@@ -29,7 +28,7 @@ def test_an_interrupt_while_npm_begins_ends_npm(
         signal.raise_signal(signal.SIGINT)
         return child
 
-    monkeypatch.setattr(npm.subprocess, "Popen", interrupted)
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
     folder = tmp_path / "here"
     folder.mkdir()
 

@@ -176,7 +176,15 @@ def test_the_end_of_parity_is_the_end_of_driver_and_command(
     corpus = tmp_path / "corpus"
     (corpus / "a").mkdir(parents=True)
     (corpus / "a/1.yaml").write_text(CASE.format(command=meeting.command))
-    words = ["trace", corpus, "--trust", "--runtime", "upstream", "--out", tmp_path / "out"]
+    words = [
+        "trace",
+        str(corpus),
+        "--trust",
+        "--runtime",
+        "upstream",
+        "--out",
+        str(tmp_path / "out"),
+    ]
     with subprocess.Popen(
         [sys.executable, "-m", "harness.cli", *words],
         cwd=tmp_path,

@@ -76,7 +76,8 @@ def test_a_call_may_be_asked_about_with_other_arguments() -> None:
     verdict = verdict_before_call(output, TOOL)
 
     assert (verdict.error, verdict.asks, verdict.system_message) == (None, True, "sure?")
-    assert (verdict.args, verdict.invocation) == ({"a": 1}, ("built from", {"a": 1}))
+    built: Any = verdict.invocation
+    assert (verdict.args, built) == ({"a": 1}, ("built from", {"a": 1}))
 
 
 @pytest.mark.parametrize("output", [None, before(decision="allow", systemMessage="fine")])

@@ -5,6 +5,7 @@ import base64
 import subprocess
 import sys
 from contextlib import aclosing, asynccontextmanager
+from typing import Any
 
 import pytest
 
@@ -147,7 +148,10 @@ async def test_a_tool_call_and_its_answer_make_the_round_trip():
     [("+/+/AA==", "-_-_AA=="), ("-_-_AA", "-_-_AA=="), (SKIP_SIGNATURE, SKIP_SIGNATURE)],
 )
 async def test_a_signature_leaves_with_the_same_bytes(text, wire):
-    content = {"role": "model", "parts": [{"text": "t", "thoughtSignature": text}]}
+    content: dict[str, Any] = {
+        "role": "model",
+        "parts": [{"text": "t", "thoughtSignature": text}],
+    }
     async with api({"text": "ok"}) as (generator, standin):
         await read(generator, asked(HELLO, content, HELLO))
     assert standin.requests[0].body["contents"][1]["parts"][0]["thoughtSignature"] == wire

@@ -24,6 +24,12 @@ class Answers:
             raise self.error
         return self.chunks[0]
 
+    async def count_tokens(self, request):
+        raise NotImplementedError
+
+    async def embed_content(self, request):
+        raise NotImplementedError
+
     async def generate_content_stream(self, request):
         if self.error and self.early:
             raise self.error

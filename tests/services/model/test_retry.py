@@ -236,6 +236,7 @@ def test_an_abort_by_name_is_not_retried_whatever_its_code() -> None:
     outcome = run(NetworkError("cut off", name="AbortError", code="ECONNRESET"), "fine")
 
     assert (outcome.calls, outcome.waits) == (1, [])
+    assert outcome.error is not None
     assert is_cancellation(outcome.error)
 
 

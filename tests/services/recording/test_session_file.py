@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from services.private_files import write_private
 from services.recording import session_file
 from services.recording.session_file import SessionFile, json_line
 
@@ -66,7 +67,7 @@ def test_a_replacement_that_fails_leaves_no_half_of_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "s.jsonl"
-    write = session_file.write_private
+    write = write_private
 
     def half(file: Path, data: bytes, **how: bool) -> None:
         write(file, data[:3], **how)

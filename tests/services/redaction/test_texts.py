@@ -156,12 +156,11 @@ def test_log_records_are_masked_with_their_tracebacks() -> None:
     def fail() -> None:
         raise ValueError(f"no such key: {GOOGLE}")
 
-    try:
+    with pytest.raises(ValueError, match="no such key") as raised:
         fail()
-    except ValueError as error:
-        record = logging.LogRecord(
-            "x", logging.ERROR, "f", 1, "%s", (GOOGLE,), (ValueError, error, error.__traceback__)
-        )
+    record = logging.LogRecord(
+        "x", logging.ERROR, "f", 1, "%s", (GOOGLE,), (ValueError, raised.value, raised.tb)
+    )
     text = SecretsMasked(logging.BASIC_FORMAT).format(record)
 
     assert GOOGLE not in text

@@ -84,7 +84,7 @@ def test_thoughts_and_texts_are_streams_of_their_own() -> None:
     parts = [{"text": GOOGLE[:9]}, {"text": "hm", "thought": True}, {"text": GOOGLE[9:]}]
     half = [{"text": GOOGLE[:9]}, {"text": GOOGLE[9:], "thought": True}]
 
-    clean = redacted_value(parts)
+    clean: Any = redacted_value(parts)
 
     assert clean[0]["text"] + clean[2]["text"] == redacted(GOOGLE)
     assert clean[1] == parts[1]

@@ -148,7 +148,7 @@ def test_what_is_asked_is_what_the_agents_own_call_would_ask() -> None:
 async def test_a_remote_agent_hears_the_hints_given_since_its_call_was_built() -> None:
     rig = Rig(FAR)
     rig.steering.add("too early", InjectionSource.USER_STEERING)
-    call = rig.tool.build({"agent_name": "far", "prompt": "go"})
+    call: Any = rig.tool.build({"agent_name": "far", "prompt": "go"})
     rig.steering.add("hurry  up", InjectionSource.USER_STEERING)
     rig.steering.add("done", InjectionSource.BACKGROUND_COMPLETION)
     asked = str(call.asked_args["query"])
@@ -162,13 +162,13 @@ async def test_a_remote_agent_hears_the_hints_given_since_its_call_was_built() -
 async def test_a_remote_agent_without_properties_or_prompt_hears_no_hints() -> None:
     for definition, prompt in ((FAR, "  "), (replace(FAR, input_schema={}), "go")):
         rig = Rig(definition)
-        call = rig.tool.build({"agent_name": "far", "prompt": prompt})
+        call: Any = rig.tool.build({"agent_name": "far", "prompt": prompt})
         rig.steering.add("hurry", InjectionSource.USER_STEERING)
         assert list(call.asked_args.values()) == [prompt]
 
 
 async def test_a_local_agent_is_given_no_hints_with_its_prompt() -> None:
     rig = Rig(agent(input_schema=QUERY))
-    call = rig.tool.build({"agent_name": "helper", "prompt": "go"})
+    call: Any = rig.tool.build({"agent_name": "helper", "prompt": "go"})
     rig.steering.add("hurry", InjectionSource.USER_STEERING)
     assert call.asked_args == {"query": "go"}

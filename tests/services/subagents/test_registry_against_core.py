@@ -128,7 +128,7 @@ def about(agent: Any) -> dict[str, Any]:
         "turns": agent.limits.max_turns,
         "tools": None
         if agent.tools is None
-        else [each if isinstance(each, str) else each.name for each in agent.tools],  # type: ignore[union-attr] # none is raw
+        else [each if isinstance(each, str) else each.name for each in agent.tools],
         "servers": dict(agent.mcp_servers) or None,
         "inputs": list(agent.input_schema["properties"]),
         "required": agent.input_schema["required"],

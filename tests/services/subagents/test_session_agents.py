@@ -64,7 +64,13 @@ def test_the_model_is_told_of_the_agents(tmp_path: Path) -> None:
 
 def test_where_it_can_call_none_it_is_told_of_none(tmp_path: Path) -> None:
     for number, parameters in enumerate(
-        [{"excludeTools": ["invoke_agent"]}, {"coreTools": ["read_file"]}, {"enableAgents": False}]
+        list[dict[str, Any]](
+            [
+                {"excludeTools": ["invoke_agent"]},
+                {"coreTools": ["read_file"]},
+                {"enableAgents": False},
+            ]
+        )
     ):
         base = tmp_path / str(number)
         base.mkdir()

@@ -56,7 +56,7 @@ class Agent:
         return stream
 
     async def _run(self, stream: str) -> None:
-        fields = {"timestamp": "2026-01-01T00:00:00.000Z", "stream_id": stream}
+        fields: dict[str, Any] = {"timestamp": "2026-01-01T00:00:00.000Z", "stream_id": stream}
         self.log.emit([AgentStart(id=f"{stream}-0", **fields)])
         result = self.work()
         if result is not None:

@@ -90,7 +90,7 @@ async def test_results_are_shown_as_the_published_core_shows_them(bench, name):
         try:
             result = await bench.run(call["name"], **call.get("args", {}))
         except InvalidToolParams as refused:
-            message = str(refused)
+            message: str | None = str(refused)
         else:
             message = result.error.message if result.error else None
             if result.display is not None:

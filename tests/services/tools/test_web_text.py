@@ -7,7 +7,14 @@ import pytest
 from services.tools.html_text import html_to_text
 from services.tools.web_addresses import is_private_address
 from services.tools.web_pages import truncate_text
-from services.tools.web_urls import InvalidUrl, normalized, parse_prompt, parse_url, raw_github_url
+from services.tools.web_urls import (
+    InvalidUrl,
+    WebUrl,
+    normalized,
+    parse_prompt,
+    parse_url,
+    raw_github_url,
+)
 
 
 @pytest.mark.parametrize(
@@ -64,16 +71,25 @@ def test_other_schemes_are_urls_but_not_the_webs(text):
     assert parse_url(text) is None
 
 
+def url_of(text: str) -> WebUrl:
+    found = parse_url(text)
+    assert found is not None
+    return found
+
+
 def test_pages_are_told_apart_without_the_last_slash():
-    assert [
-        normalized(parse_url(f"http://h.c{path}")).path for path in ("", "/", "/a/", "/a//")
-    ] == ["/", "/", "/a", "/a/"]
+    assert [normalized(url_of(f"http://h.c{path}")).path for path in ("", "/", "/a/", "/a//")] == [
+        "/",
+        "/",
+        "/a",
+        "/a/",
+    ]
 
 
 def test_only_blobs_of_github_are_rewritten():
-    blob = parse_url("https://github.com/a/b/blob/main/blob/c.md")
+    blob = url_of("https://github.com/a/b/blob/main/blob/c.md")
     assert raw_github_url(blob).href == "https://raw.githubusercontent.com/a/b/main/blob/c.md"
-    other = parse_url("https://github.com/a/b/tree/main")
+    other = url_of("https://github.com/a/b/tree/main")
     assert raw_github_url(other) == other
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import asyncio
 import json
 from contextlib import aclosing
+from typing import Any
 
 import pytest
 
@@ -177,7 +178,7 @@ def test_what_is_handed_out_is_a_copy():
 
 
 def test_copy_json_is_deep():
-    original = {"a": [{"b": 1}], "c": None}
+    original: dict[str, Any] = {"a": [{"b": 1}], "c": None}
     copy = copy_json(original)
     assert copy == original
     assert copy["a"][0] is not original["a"][0]

@@ -32,6 +32,7 @@ def test_text_is_one_chunk_that_stops():
 def test_json_is_a_response_whose_text_is_that_json_and_text_stays_text(value, text):
     step = parse_step({"json": value}, "s")
     assert step.method is StepMethod.GENERATE
+    assert step.value is not None
     assert step.value["candidates"][0]["content"]["parts"] == [{"text": text}]
 
 

@@ -10,6 +10,7 @@ import base64
 import json
 import socket
 import sys
+from typing import Any
 
 import uvicorn
 from a2a.helpers import new_text_message
@@ -31,7 +32,7 @@ KEYS = {
     "basic": ("authorization", "Basic " + base64.b64encode(b"ada:pass-52aa90ff13").decode()),
     "digest": ("authorization", "Digest value-33e1c7d905"),
 }
-SEEN = {"asked": [], "cards": [], "cancelled": [], "texts": [], "denied": 0}
+SEEN: dict[str, Any] = {"asked": [], "cards": [], "cancelled": [], "texts": [], "denied": 0}
 
 
 class Agent(AgentExecutor):

@@ -68,7 +68,12 @@ def refusing(server: Server, code: int, how: str, *, streaming: bool) -> list[di
 @pytest.fixture
 def theirs(server: Server) -> list[str]:
     """What the core answers, a line for each job."""
-    command = [find_node(), CORE, package_folder(DEFAULT_VERSION), json.dumps(jobs(server))]
+    command: list[Any] = [
+        find_node(),
+        CORE,
+        package_folder(DEFAULT_VERSION),
+        json.dumps(jobs(server)),
+    ]
     run = subprocess.run(command, capture_output=True, text=True, check=True, timeout=60)
     return [line for line in run.stdout.splitlines() if line.startswith('{"llmContent"')]
 

@@ -2,25 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any, Protocol, cast
+
 import pytest
 
+from runtimes.contract import ConversationCommands, Runtime
+from services.wire import JsonObject
+from tests.runtimes.kit import Kit, Played
 
-def talk(kit, *between, steps, **options):
+
+class Engine(Runtime, ConversationCommands, Protocol):
+    """A runtime that has the commands."""
+
+
+Command = Callable[[Played, Engine], Awaitable[None]]
+
+
+def talk(kit: Kit, *between: Command, steps: Sequence[Any]) -> Played:
     """Send a message before, between and after the commands."""
 
-    async def script(played, runtime):
+    async def script(played: Played, runtime: Runtime) -> None:
+        assert isinstance(runtime, ConversationCommands)
         agent = runtime.agent()
         kit.listen(agent, played)
-        for number, command in enumerate([*between, None]):
+        for number, command in enumerate((*between, None)):
             await agent.send(kit.message(f"message {number}"))
             await runtime.settled()
             if command is not None:
-                await command(played, runtime)
+                await command(played, cast("Engine", runtime))
 
-    return kit.run(script, steps, **options)
+    return kit.run(script, steps)
 
 
-def last_words(played):
+def last_words(played: Played) -> Any:
     return [
         part["text"]
         for content in played.model.requests[-1].contents
@@ -29,17 +44,17 @@ def last_words(played):
     ]
 
 
-def answers(kit, *words):
+def answers(kit: Kit, *words: str) -> list[list[JsonObject]]:
     return [[kit.text(word, "STOP")] for word in words]
 
 
-async def nothing(played, runtime):
+async def nothing(played: Played, runtime: Engine) -> None:
     pass
 
 
 @pytest.mark.parametrize("to", [2, "id"])
-def test_rewind_goes_back_to_before_a_message(kit, to):
-    async def rewind(played, runtime):
+def test_rewind_goes_back_to_before_a_message(kit: Kit, to: int | str) -> None:
+    async def rewind(played: Played, runtime: Engine) -> None:
         own = [line for line in played.lines if line.get("type") == "user"]
         await runtime.rewind(own[1]["id"] if to == "id" else to)
 
@@ -49,16 +64,16 @@ def test_rewind_goes_back_to_before_a_message(kit, to):
     assert played.ends == [("completed", None)] * 3
 
 
-def test_rewind_to_what_is_not_there_changes_nothing(kit):
-    async def rewind(played, runtime):
+def test_rewind_to_what_is_not_there_changes_nothing(kit: Kit) -> None:
+    async def rewind(played: Played, runtime: Engine) -> None:
         await runtime.rewind(7)
 
     played = talk(kit, rewind, steps=answers(kit, "a", "b"))
     assert last_words(played) == ["message 0", "a", "message 1"]
 
 
-def test_resume_of_the_own_recording_goes_on_in_the_same_file(kit):
-    async def resume(played, runtime):
+def test_resume_of_the_own_recording_goes_on_in_the_same_file(kit: Kit) -> None:
+    async def resume(played: Played, runtime: Engine) -> None:
         before = runtime.transcript()
         await runtime.resume(None)
         assert runtime.transcript() == before
@@ -69,8 +84,8 @@ def test_resume_of_the_own_recording_goes_on_in_the_same_file(kit):
     assert len(list(chats.glob("*.jsonl"))) == 1
 
 
-def test_resume_of_something_else_is_refused(kit):
-    async def resume(played, runtime):
+def test_resume_of_something_else_is_refused(kit: Kit) -> None:
+    async def resume(played: Played, runtime: Engine) -> None:
         other = played.services.workspace.root / "other.txt"
         other.write_text("no recording\n")
         with pytest.raises(ValueError, match="is not a chat recording"):
@@ -79,8 +94,8 @@ def test_resume_of_something_else_is_refused(kit):
     talk(kit, resume, steps=answers(kit, "a", "b"))
 
 
-def test_compress_summarises_in_the_same_file(kit):
-    async def compress(played, runtime):
+def test_compress_summarises_in_the_same_file(kit: Kit) -> None:
+    async def compress(played: Played, runtime: Engine) -> None:
         await runtime.compress()
 
     long = " ".join(map(str, range(4000)))
@@ -102,8 +117,8 @@ def test_compress_summarises_in_the_same_file(kit):
     assert len(list(chats.glob("*.jsonl"))) == 1
 
 
-def test_hint_does_not_reach_the_main_agent(kit):
-    async def hint(played, runtime):
+def test_hint_does_not_reach_the_main_agent(kit: Kit) -> None:
+    async def hint(played: Played, runtime: Engine) -> None:
         runtime.hint("look left", "user_steering")
 
     assert "look left" not in str(talk(kit, hint, steps=answers(kit, "a", "b")).transcript)
