@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import pytest
 
@@ -18,6 +19,7 @@ from services.scheduler.calls import (
     ToolCallResponse,
 )
 from services.tools.contract import InvalidToolParams, ToolErrorType
+from services.tools.registry import ToolRegistry
 
 TEXT = (TextPart(text="hello"),)
 
@@ -103,7 +105,7 @@ def test_errors_have_a_status_and_a_code(event, status, fatal, code):
 def test_an_invalid_answer_without_words_gets_some_and_keeps_its_own():
     error = events().invalid_stream("NO_FINISH", " ")
     assert error.message == "Invalid stream received from model"
-    assert (error.meta["errorType"], error.meta["rawMessage"]) == ("NO_FINISH", " ")
+    assert error.meta == {"code": "INVALID_STREAM", "errorType": "NO_FINISH", "rawMessage": " "}
 
 
 def completed(**response) -> CompletedToolCall:
@@ -155,9 +157,11 @@ class StandIn:
     ("said", "shown"), [("does it", "does it"), ("", "A tool."), (None, "A tool.")]
 )
 def test_a_requested_call_is_shown_by_what_it_does_or_else_by_its_tool(said, shown):
-    display = request_display({"f": StandIn(said)}, "f", {})
+    tools = cast("ToolRegistry", {"f": StandIn(said)})
+    display = request_display(tools, "f", {})
+    assert display is not None
     assert (display.name, display.description) == ("Stand-in", shown)
 
 
 def test_a_call_of_an_unknown_tool_is_not_shown():
-    assert request_display({}, "f", {}) is None
+    assert request_display(cast("ToolRegistry", {}), "f", {}) is None
