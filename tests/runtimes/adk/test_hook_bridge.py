@@ -12,7 +12,6 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
 from runtimes.adk.plugins.hook_bridge import BLOCKED, STOPPED, HookBridgePlugin, hook_bridge
-from services.hook_definitions import read_hooks
 from tests.runtimes.adk.stock import Stock, answer, call
 
 
@@ -22,7 +21,7 @@ def hooks(**events):
     for event, output in events.items():
         command = f"cat >> {event}; echo >> {event}; printf '%s' '{json.dumps(output)}'"
         found[event] = [{"hooks": [{"type": "command", "command": command}]}]
-    return read_hooks(found)
+    return found
 
 
 class Seen(BasePlugin):

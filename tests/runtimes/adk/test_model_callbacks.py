@@ -278,12 +278,10 @@ def test_answer_that_is_taken_away_leaves_the_turn_alone(kit, callback):
 
 
 def test_words_of_hooks_are_no_responses_that_callbacks_see(kit, callback):
-    from services.hook_definitions import read_hooks
-
     seen = []
     callback("after_model_callback", lambda llm_response, **_: seen.append(llm_response))
     stop = 'echo \'{"continue": false, "stopReason": "enough"}\''
-    hooks = read_hooks({"BeforeModel": [{"hooks": [{"type": "command", "command": stop}]}]})
+    hooks = {"BeforeModel": [{"hooks": [{"type": "command", "command": stop}]}]}
     played = kit.play([], hooks=hooks)
     assert played.ends == [("completed", {"message": "enough"})]
     assert seen == []
