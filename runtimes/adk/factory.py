@@ -21,7 +21,6 @@ from runtimes.adk.child.task import ChildTask
 from runtimes.adk.child.termination import ChildTermination
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.conversing import Conversing
-from runtimes.adk.flow import ToolBatch
 from runtimes.adk.following import Following
 from runtimes.adk.model_parts import Asking
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
@@ -36,6 +35,7 @@ from runtimes.adk.processors.tools import ToolsProcessor
 from runtimes.adk.root import APP_NAME
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
+from runtimes.adk.tool_batch import ToolBatch
 from runtimes.adk.tools import Toolbox
 from services.background import BackgroundTasks
 from services.bundle import Services
@@ -110,7 +110,7 @@ class SessionFactory:
                 OverflowProcessor(services, sessions, link),
                 LoopCheckProcessor(sessions, link),
                 GcliRoutingProcessor(services, sessions, link),
-                ToolsProcessor(tools),
+                ToolsProcessor(tools, batch.begin),
             ),
             session_service=sessions,
         )
@@ -141,7 +141,9 @@ class SessionFactory:
                 tasks=self._engine.tasks,
                 link=link,
                 course=course,
-                batch=ChildBatch(task=task, link=link, calls=calls, heard=termination.heard),
+                batch=ChildBatch(
+                    services=services, task=task, link=link, calls=calls, heard=termination.heard
+                ),
                 asking=_AS_CHILD,
             ),
             instruction_provider=lambda: task.instruction,

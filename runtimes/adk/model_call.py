@@ -18,6 +18,7 @@ from runtimes.adk.model_parts import ModelParts
 from runtimes.adk.notes import Blocked, RequestContents, Retrying, Stopped, wire_of
 from runtimes.adk.responses import consolidated, partial, stand_in, telling
 from runtimes.adk.run import Run
+from runtimes.adk.tools import with_added
 from services.abort import AbortError
 from services.history.transforms import (
     apply_retry_nudge,
@@ -60,6 +61,7 @@ class ModelCall:
         self._parts = parts
         self._services = parts.services
         self._run = run
+        self._request = request
         if run.step.key is None:
             raise RuntimeError("the request was not routed")
         self._key: ModelConfigKey = run.step.key
@@ -266,7 +268,7 @@ class ModelCall:
         instruction = self._instruction
         return {
             "systemInstruction": self._parts.instruction() if instruction is None else instruction,
-            "tools": self._parts.tools.taken(model).wire,
+            "tools": with_added(self._parts.tools.taken(model).wire, self._request),
         }
 
     def _contents(self, model: str, nudge: str | None) -> list[Content]:
