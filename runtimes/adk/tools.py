@@ -158,19 +158,19 @@ def added_tools(tools: Mapping[str, BaseTool]) -> list[str]:
 
 def with_added(wire: list[JsonObject], request: LlmRequest) -> list[JsonObject]:
     """A request's `tools` with what was added to it; `wire` itself where nothing was."""
-    added = [
-        _as_wire(declared)
+    # Of two of one name the last is the one that is called.
+    added = {
+        declared.name: _as_wire(declared)
         for tool in request.config.tools or ()
         if isinstance(tool, types.Tool)
         for declared in tool.function_declarations or ()
         if not isinstance(request.tools_dict.get(declared.name or ""), AdkTool)
-    ]
+    }
     if not added:
         return wire
-    names = {declared.get("name") for declared in added}
     own, *others = wire
-    kept = [each for each in own["functionDeclarations"] if each["name"] not in names]
-    return [{**own, "functionDeclarations": [*kept, *added]}, *others]
+    kept = [each for each in own["functionDeclarations"] if each["name"] not in added]
+    return [{**own, "functionDeclarations": [*kept, *added.values()]}, *others]
 
 
 def response_content(value: object) -> LlmContent:

@@ -205,7 +205,7 @@ def stock(
             ]
         session = await sessions.get_session(app_name="stock", user_id="u", session_id=session.id)
         answered = [
-            response.model_dump(include={"name", "response"})
+            response.model_dump(include={"name", "response"}, exclude_none=True)
             for event in events
             for response in event.get_function_responses()
         ]
