@@ -208,7 +208,7 @@ class ToolRound:
             said = self._parts(done.request, response_content(added.result))
             if said == parts:
                 return added.result
-        return copy.deepcopy((parts[0].get("functionResponse") or {}).get("response"))
+        return (parts[0].get("functionResponse") or {}).get("response")
 
     def _answered(self, call: _Call, content: LlmContent) -> CompletedToolCall:
         """The call with a callback's answer in place of its result; a success."""

@@ -62,8 +62,11 @@ class Adding(BasePlugin):
     def __init__(self, *tools: BaseTool) -> None:
         super().__init__(name="adding")
         self.tools = list(tools)
+        self.declared = set()
 
     async def before_model_callback(self, *, callback_context, llm_request):
+        (typed,) = llm_request.config.tools
+        self.declared.add(len(typed.function_declarations))
         llm_request.append_tools(self.tools)
 
 
@@ -241,11 +244,13 @@ def test_abort_ends_the_tool_and_the_stream(kit):
 
     class Slow(Custom):
         async def run_async(self, *, args, tool_context):
+            kit.abort(played_agent[0])
             try:
-                kit.abort(played_agent[0])
-                await asyncio.Event().wait()
-            finally:
+                for _ in range(100):
+                    await asyncio.sleep(0)
+            except asyncio.CancelledError:
                 ended.append(True)
+                raise
 
     played_agent = []
     watching = Watching()
@@ -330,10 +335,10 @@ def test_result_of_an_unknown_kind_becomes_text(kit):
 
 def test_shared_declarations_of_the_product_do_not_grow(kit):
     steps = [*asking(kit, CUSTOM), *asking(kit, CUSTOM)]
-    played = play(
-        kit, steps, sends=("one", "two"), plugins=[Adding(Custom({"n": 1}))], rules=ALLOWED
-    )
+    adding = Adding(Custom({"n": 1}))
+    played = play(kit, steps, sends=("one", "two"), plugins=[adding], rules=ALLOWED)
     assert len({len(declared(played, number)) for number in range(4)}) == 1
+    assert len(adding.declared) == 1
 
 
 def test_name_of_adk_that_resolving_an_agents_tools_rests_on():

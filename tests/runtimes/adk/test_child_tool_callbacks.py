@@ -83,13 +83,21 @@ def test_answers_of_callbacks_reach_the_childs_model_and_its_activities(kit):
         context.state["asked"] = True
         return {"output": "mine"} if args.get("file_path") == "a.txt" else None
 
-    watching = Watching(before=before, error=lambda *_: {"output": "mended"})
+    deltas = []
+
+    class Listening(Watching):
+        async def on_event_callback(self, *, invocation_context, event):
+            if event.get_function_responses():
+                deltas.append(event.actions.state_delta)
+
+    watching = Listening(before=before, error=lambda *_: {"output": "mended"})
     calls = (("read_file", READ), ("read_file", {"file_path": "gone.txt"}))
     played = raise_child(kit, calls, plugins=[watching])
     assert answers(played) == [{"output": "mine"}, {"output": "mended"}]
     ends = [data for kind, data in played.activities if kind == "TOOL_CALL_END"]
     assert [end["output"] for end in ends[:2]] == ["mine", "mended"]
     assert played.state == {"asked": True}
+    assert deltas[0] == {"asked": True}
 
 
 def test_changed_arguments_are_what_the_child_runs(kit):

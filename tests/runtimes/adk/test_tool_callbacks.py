@@ -154,6 +154,20 @@ def test_after_tool_replaces_the_result_everywhere(kit, owner):
     assert "alpha" not in everything
 
 
+def test_replacement_takes_the_results_data_with_it(kit):
+    calls = asking(kit, ("run_shell_command", {"command": "exit 3"}))
+    rules = [rule("run_shell_command", Decision.ALLOW)]
+    plain = play(kit, calls, rules=rules)
+    watching = Watching(after=lambda *_: {"output": "[redacted]"})
+    played = play(kit, calls, rules=rules, plugins=[watching])
+
+    def data(seen):
+        return next(event.data for event in seen.events if event.type == "tool_response")
+
+    assert data(plain)["exitCode"] == 3
+    assert data(played) is None
+
+
 def test_result_changed_in_place_is_a_replacement(kit):
     def after(tool, args, context, result):
         result["output"] = "changed"
@@ -378,6 +392,19 @@ def test_without_callbacks_no_context_is_made(kit, monkeypatch):
 
     played = play(kit, asking(kit, ("read_file", READ)), plugins=[Elsewhere()])
     assert responses(played)[0]["response"] == {"output": "alpha\n"}
+
+
+def test_calls_run_where_somebody_has_removed_the_processor_of_tools(kit):
+    def remove(event, agent):
+        flow = agent._runner.agent._hosted._llm_flow
+        if flow.get_request_processor("agent_tools") is not None:
+            flow.remove_request_processor("agent_tools")
+
+    watching = Watching()
+    steps = asking(kit, ("read_file", READ))
+    played = play(kit, steps, plugins=[watching], on_event=remove)
+    assert responses(played)[0]["response"] == {"output": "alpha\n"}
+    assert watching.moments == [("before", "read_file"), ("after", "read_file")]
 
 
 def test_exception_of_a_callback_ends_the_stream_as_failed(kit):
