@@ -55,8 +55,8 @@ def test_a_consolidated_text_told_twice_is_found_in_the_events(
     translator = import_quietly("runtimes.adk.translate").EventTranslator
     whole = translator.translate
 
-    def stammering(self: Any, event: Any, run: Any) -> Iterator[AgentEvent]:
-        yield from whole(self, event, run)
+    def stammering(self: Any, event: Any, *args: Any) -> Iterator[AgentEvent]:
+        yield from whole(self, event, *args)
         note = note_of(event)
         if isinstance(note, Answer) and note.turn.response_text:
             text = TextPart(text=note.turn.response_text)

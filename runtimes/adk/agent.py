@@ -1,8 +1,8 @@
 """`AdkAgentProtocol`: the product's agent, with Google's ADK as its loop.
 
 A send is one `Runner.run_async` per user-role request (the prompt, then perhaps one that nobody
-typed); the tool rounds happen inside it. What a client sees is decided by the course that the
-factory hands in; here it is one `agent_start`, one `agent_end` on every path, nothing after an
+typed); the tool rounds happen inside it. What a client sees is decided by the send handler that
+the factory hands in; here it is one `agent_start`, one `agent_end` on every path, nothing after an
 abort.
 """
 
@@ -28,13 +28,14 @@ from google.adk.telemetry.context import TelemetryConfig
 from agent_protocol.agent import AgentProtocol, AgentSend, Subscriber, Unsubscribe
 from agent_protocol.event_log import EventLog
 from agent_protocol.events import AgentEvent
-from runtimes.adk.course import Course, Reader, Sending
 from runtimes.adk.flow import Batch, RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.model_parts import Asking, Instruction, ModelParts
 from runtimes.adk.notes import WireContent
+from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
 from runtimes.adk.run import Run, RunLink
+from runtimes.adk.send import ActiveSend, Reader, SendHandler
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.stream import OpenStream
 from runtimes.adk.tools import Toolbox
@@ -60,7 +61,7 @@ class AdkConfig:
     tasks: BackgroundTasks
     link: RunLink
     """Shared with the request processors: there they find the send under way."""
-    course: Course
+    handler: SendHandler
     """What a send starts, and how it goes on."""
     batch: Batch
     """How a turn's calls are run."""
@@ -99,7 +100,7 @@ class AdkAgentProtocol(AgentProtocol):
         self._sessions = session_service
         self._tasks = config.tasks
         self._link = link
-        self._course = config.course
+        self._handler = config.handler
         self._log = EventLog()
         self._stream: OpenStream | None = None
         instruction = Instruction(instruction_provider)
@@ -111,6 +112,7 @@ class AdkAgentProtocol(AgentProtocol):
                 link=link,
                 tools=tools,
                 instruction=instruction,
+                hooks=next((each for each in plugins if isinstance(each, HookBridgePlugin)), None),
                 asking=config.asking,
             )
         )
@@ -141,17 +143,17 @@ class AdkAgentProtocol(AgentProtocol):
             StreamActive: a stream is running.
         """
         busy = self._stream is not None and self._stream.active
-        sending = self._course.take(payload, self._log, busy=busy)
-        if sending is None:
+        active = self._handler.take(payload, self._log, busy=busy)
+        if active is None:
             return None
-        self._stream = sending.stream
-        sending.announce()
+        self._stream = active.stream
+        active.announce()
         self._tasks.start(
-            self._conduct(sending),
-            name=f"adk stream {sending.stream.id}",
-            unbegun=lambda: self._drop(sending),
+            self._conduct(active),
+            name=f"adk stream {active.stream.id}",
+            unbegun=lambda: self._drop(active),
         )
-        return sending.stream.id
+        return active.stream.id
 
     async def abort(self) -> None:
         """Ask the active stream to end; its `agent_end` follows."""
@@ -162,28 +164,28 @@ class AdkAgentProtocol(AgentProtocol):
         """Let go of what ADK holds. The agent must be idle."""
         await self._runner.close()
 
-    async def _conduct(self, sending: Sending) -> None:
+    async def _conduct(self, active: ActiveSend) -> None:
         """Drive a stream from `agent_start` to exactly one `agent_end`."""
-        stream = sending.stream
+        stream = active.stream
         stream.start()
         try:
             self._pin_adk()
-            await sending.drive(self._invoke)
+            await active.drive(self._invoke)
         except asyncio.CancelledError:
             stream.end("aborted")
             raise
         except Exception as error:  # noqa: BLE001 - whatever escaped becomes the stream's failure
-            sending.failed(error)
+            active.failed(error)
         finally:
             self._link.finish()
             stream.active = False
-            await sending.over()
+            await active.over()
 
-    def _drop(self, sending: Sending) -> None:
+    def _drop(self, active: ActiveSend) -> None:
         """End a stream without having begun."""
-        sending.stream.start()
-        sending.stream.end("aborted")
-        sending.dropped()
+        active.stream.start()
+        active.stream.end("aborted")
+        active.dropped()
 
     def _pin_adk(self) -> None:
         """Give ADK our clock, and ids that are the same in every run; for this task only."""

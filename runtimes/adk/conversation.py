@@ -77,8 +77,6 @@ class Conversation:
         self.sending = asyncio.Lock()
         """Held while a request and its answer are under way: there is one at a time."""
         self.last_prompt_token_count = 0
-        self.session_turns = 0
-        """Model turns over the client's life; a reset does not clear it."""
 
     def start(
         self, turns: Sequence[HistoryTurn] | None = None, resumed: ResumedSession | None = None

@@ -1,7 +1,7 @@
 """The session factory: the one place that constructs `AdkAgentProtocol`.
 
-What an agent is, is put together here: which plugins and processors ride along, which course it
-takes, how it asks the model and runs its calls. A child is the same class with another set.
+What an agent is, is put together here: which plugins and processors it has, which handler takes
+its sends, how it asks the model and runs its calls. A child is the same class with another set.
 """
 
 from __future__ import annotations
@@ -12,17 +12,18 @@ from typing import Final
 from runtimes.adk.agent import USER_ID, AdkAgentProtocol, AdkConfig
 from runtimes.adk.child.calls import ChildBatch
 from runtimes.adk.child.chat import ChildConversation
-from runtimes.adk.child.course import ActivityRelay, ChildCourse
 from runtimes.adk.child.declaring import ChildDeclarations
-from runtimes.adk.child.plugins import CompleteTaskAdkPlugin
+from runtimes.adk.child.handler import ActivityRelay, ChildHandler
 from runtimes.adk.child.processors import ChildCompression, ChildLimits, ChildRouting
 from runtimes.adk.child.session import AdkChild
-from runtimes.adk.child.task import ChildTask
-from runtimes.adk.child.termination import ChildTermination
+from runtimes.adk.child.task import ChildCall, ChildTask
+from runtimes.adk.child.termination import ChildPlugins, ChildTermination
+from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.conversing import Conversing
-from runtimes.adk.following import Following
+from runtimes.adk.conversation_handler import ConversationHandler
 from runtimes.adk.model_parts import Asking
+from runtimes.adk.plugins.hook_bridge import hook_bridge
+from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, SessionTurns, TokenLimitAdkPlugin
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
 from runtimes.adk.processors.compression import CompressionProcessor
 from runtimes.adk.processors.contents import ContentsProcessor
@@ -47,7 +48,11 @@ from services.subagents.child import ChildRequest
 __all__ = ["Engine", "SessionFactory"]
 
 _AS_CHILD: Final = Asking(
-    role=LlmRole.SUBAGENT, names_calls=False, outlives_stops=True, tells_retries=True
+    role=LlmRole.SUBAGENT,
+    names_calls=False,
+    outlives_stops=True,
+    tells_retries=True,
+    requested=lambda _services, _run: lambda call, _response_id: ChildCall(call),
 )
 
 
@@ -66,6 +71,7 @@ class SessionFactory:
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._made = 0
+        self._session_turns = SessionTurns()
         self._children: dict[str, AdkChild] = {}
 
     @property
@@ -87,8 +93,12 @@ class SessionFactory:
             session_id=f"{session_id}/{number}" if number else session_id,
         )
         sessions.attach(session, conversation)
+        max_turns = MaxTurnsAdkPlugin(
+            services.settings.max_session_turns, self._session_turns, driven=True
+        )
+        token_limit = TokenLimitAdkPlugin(services.content_generator, driven=True)
         batch = ToolBatch(services, sessions, link)
-        following = Following(services, conversation, batch)
+        continuation = Continuation(services, conversation, batch, max_turns)
         prompt_id = prompt_id or services.state.prompt_id
         return AdkAgentProtocol(
             AdkConfig(
@@ -96,21 +106,28 @@ class SessionFactory:
                 session=session,
                 tasks=engine.tasks,
                 link=link,
-                course=Conversing(services, conversation, following, prompt_id),
+                handler=ConversationHandler(
+                    services, conversation, continuation, max_turns, prompt_id
+                ),
                 batch=batch,
             ),
             instruction_provider=services.prompts.system_instruction,
             tools=tools,
-            plugins=(LoopDetectionAdkPlugin(conversation.loops, link),),
+            plugins=(
+                max_turns,
+                token_limit,
+                LoopDetectionAdkPlugin(conversation.loops, link),
+                *hook_bridge(services.hooks),
+            ),
             request_processors=(
-                LimitsProcessor(services, sessions, link),
-                CompressionProcessor(services, sessions, link),
+                LimitsProcessor(services, sessions, link, max_turns),
+                CompressionProcessor(services, sessions, link, token_limit),
                 ToolOutputMaskingProcessor(sessions),
-                ContentsProcessor(sessions),
-                OverflowProcessor(services, sessions, link),
+                ContentsProcessor(sessions, link),
+                OverflowProcessor(sessions, link, token_limit),
                 LoopCheckProcessor(sessions, link),
                 GcliRoutingProcessor(services, sessions, link),
-                ToolsProcessor(tools, batch.begin),
+                ToolsProcessor(tools, link, batch.begin),
             ),
             session_service=sessions,
         )
@@ -120,19 +137,20 @@ class SessionFactory:
         relay = ActivityRelay(request.on_activity)
         child = child_services(self._engine.services, replace(request, on_activity=relay))
         services, agent_id = child.services, child.agent_id
-        link, task, chat = RunLink(), ChildTask(), ChildConversation(child)
+        link, plugins, chat = RunLink(), ChildPlugins(child), ChildConversation(child)
+        task = ChildTask(plugins.max_time)
         sessions = GcliSessionService(services.clock)
         session = sessions.open(app_name=APP_NAME, user_id=USER_ID, session_id=agent_id)
         sessions.attach(session, chat)
         tools = Toolbox(ChildDeclarations(child.toolset))
-        termination = ChildTermination(child, chat, task)
+        termination = ChildTermination(child, chat, task, plugins)
 
         async def release() -> None:
             self._children.pop(agent_id, None)
             await agent.close()
 
-        course = ChildCourse(child, termination, relay, release)
-        calls = ChildCalls(child, waiting=termination.waiting, record=chat.record_tool_calls)
+        handler = ChildHandler(child, termination, relay, release)
+        calls = ChildCalls(child, waiting=plugins.max_time.waiting, record=chat.record_tool_calls)
         parts = (child, chat, sessions, task, link)
         agent = AdkAgentProtocol(
             AdkConfig(
@@ -140,24 +158,28 @@ class SessionFactory:
                 session=session,
                 tasks=self._engine.tasks,
                 link=link,
-                course=course,
+                handler=handler,
                 batch=ChildBatch(
-                    services=services, task=task, link=link, calls=calls, heard=termination.heard
+                    services=services,
+                    task=task,
+                    link=link,
+                    calls=calls,
+                    before_answers=plugins.steering.before_answers,
                 ),
                 asking=_AS_CHILD,
             ),
             instruction_provider=lambda: task.instruction,
             tools=tools,
-            plugins=(CompleteTaskAdkPlugin(task),),
+            plugins=(*plugins.all, *hook_bridge(services.hooks)),
             request_processors=(
-                ChildLimits(*parts),
+                ChildLimits(child, sessions, task, link, plugins.max_turns),
                 ChildCompression(*parts),
-                ContentsProcessor(sessions),
+                ContentsProcessor(sessions, link),
                 ChildRouting(*parts),
-                ToolsProcessor(tools),
+                ToolsProcessor(tools, link),
             ),
             session_service=sessions,
             parent_session_id=services.state.session_id,
         )
-        made = self._children[agent_id] = AdkChild(agent_id, agent, course)
+        made = self._children[agent_id] = AdkChild(agent_id, agent, handler)
         return made

@@ -10,7 +10,6 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import aclosing
 from typing import Any, Final, Protocol
 
-from google.adk.agents.callback_context import CallbackContext
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
@@ -18,6 +17,11 @@ from google.adk.flows.llm_flows.single_flow import SingleFlow
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
+
+from runtimes.adk.llm import GcliAgentModel
+from runtimes.adk.notes import Answer, Delta, WireContent
+from runtimes.adk.run import ModelCallFailed
+from services.model.errors import is_cancellation
 
 __all__ = ["PROCESSOR_ORDER", "Batch", "RuntimeFlow"]
 
@@ -77,21 +81,32 @@ class RuntimeFlow(SingleFlow):
         model_response_event: Event,
         call_llm_span: Any = None,
     ) -> AsyncGenerator[LlmResponse, None]:
-        """Error handling without telemetry, which would convert the whole request every time."""
+        """Error handling without telemetry, which would convert the whole request every time.
+
+        Callbacks get the model's own error. The telemetry of ADK's own handling is made only where
+        there are such callbacks and the model has failed.
+        """
         try:
             async with aclosing(response_generator) as responses:
                 async for response in responses:
                     yield response
-        except Exception as error:
-            callback_context = CallbackContext(
-                invocation_context, event_actions=model_response_event.actions
-            )
-            replacement = await invocation_context.plugin_manager.run_on_model_error_callback(
-                callback_context=callback_context, llm_request=llm_request, error=error
-            )
-            if replacement is None:
-                raise
-            yield replacement
+            return
+        except Exception as error:  # noqa: BLE001 - a callback may replace any failure
+            failure = error
+        cause = failure.cause if isinstance(failure, ModelCallFailed) else failure
+        if is_cancellation(cause) or not _asked_for(invocation_context, "on_model_error_callback"):
+            raise failure
+        handled = super()._run_and_handle_error(
+            _failing(cause), invocation_context, llm_request, model_response_event, call_llm_span
+        )
+        try:
+            async with aclosing(handled) as responses:
+                async for response in responses:
+                    yield await self._instead(invocation_context, response, failure)
+        except Exception as unhandled:
+            if unhandled is cause:
+                raise failure from failure.__cause__
+            raise
 
     async def _handle_before_model_callback(
         self,
@@ -99,12 +114,13 @@ class RuntimeFlow(SingleFlow):
         llm_request: LlmRequest,
         model_response_event: Event,
     ) -> LlmResponse | None:
-        """Make a callback context only where there is a plugin that asks for it."""
+        """Make a callback context only where a plugin or the agent asks for it."""
         if not _asked_for(invocation_context, "before_model_callback"):
             return None
-        return await super()._handle_before_model_callback(
+        response = await super()._handle_before_model_callback(
             invocation_context, llm_request, model_response_event
         )
+        return None if not response else await self._instead(invocation_context, response)
 
     async def _handle_after_model_callback(
         self,
@@ -112,12 +128,32 @@ class RuntimeFlow(SingleFlow):
         llm_response: LlmResponse,
         model_response_event: Event,
     ) -> LlmResponse | None:
-        """Likewise, for every chunk."""
+        """Likewise, for every delta; a changed answer is what history gets."""
         if not _asked_for(invocation_context, "after_model_callback"):
             return None
-        return await super()._handle_after_model_callback(
+        content = llm_response.content
+        if isinstance(content, WireContent) and not isinstance(content.note, (Delta, Answer)):
+            return None
+        before = None if content is None else content.model_copy(deep=True)
+        response = await super()._handle_after_model_callback(
             invocation_context, llm_response, model_response_event
         )
+        now = (response or llm_response).content
+        model = getattr(invocation_context.agent, "model", None)
+        if (now is content and now == before) or not isinstance(model, GcliAgentModel):
+            return response
+        return model.changed(response or llm_response, llm_response)
+
+    async def _instead(
+        self,
+        context: InvocationContext,
+        response: LlmResponse,
+        failure: Exception | None = None,
+    ) -> LlmResponse:
+        model = getattr(context.agent, "model", None)
+        if not isinstance(model, GcliAgentModel):
+            return response
+        return await model.replaced(response, failure)
 
     async def _postprocess_handle_function_calls_async(
         self,
@@ -133,11 +169,22 @@ class RuntimeFlow(SingleFlow):
 
 
 def _asked_for(context: InvocationContext, callback: str) -> bool:
-    """Whether any plugin has a callback of its own by this name."""
+    """Whether a plugin or the agent has a callback of its own by this name.
+
+    A plugin that the model layer drives (`driven`) is called there, and not by ADK.
+    """
+    if getattr(context.agent, callback, None):
+        return True
     default = getattr(BasePlugin, callback)
     return any(
-        getattr(type(plugin), callback) is not default for plugin in context.plugin_manager.plugins
+        getattr(type(plugin), callback) is not default and not getattr(plugin, "driven", False)
+        for plugin in context.plugin_manager.plugins
     )
+
+
+async def _failing(error: Exception) -> AsyncGenerator[LlmResponse, None]:
+    raise error
+    yield
 
 
 def _install(flow: RuntimeFlow, ours: dict[str, BaseLlmRequestProcessor]) -> None:

@@ -17,12 +17,15 @@ from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from pydantic import PrivateAttr
 
+from runtimes.adk.callback_answers import changed_answer, replaced_answer
 from runtimes.adk.conversation import Conversation, SentRequest
-from runtimes.adk.model_call import ModelCall
+from runtimes.adk.model_call import ModelCall, send_pending
 from runtimes.adk.model_parts import ModelParts
+from runtimes.adk.request_edits import UNROUTED
 from runtimes.adk.responses import called_off
 from runtimes.adk.run import ModelCallFailed
 from services.abort import AbortError
+from services.model.errors import is_cancellation
 
 __all__ = ["GcliAgentModel"]
 
@@ -35,7 +38,7 @@ class GcliAgentModel(BaseLlm):
     @classmethod
     def over(cls, parts: ModelParts) -> GcliAgentModel:
         """Make the model. Its name is only what ADK calls it before a request is routed."""
-        model = cls(model="gcli")
+        model = cls(model=UNROUTED)
         model._parts = parts
         return model
 
@@ -67,6 +70,29 @@ class GcliAgentModel(BaseLlm):
         if reason is not None:
             yield called_off(reason)
 
+    async def replaced(
+        self, response: LlmResponse, failure: Exception | None = None
+    ) -> LlmResponse:
+        """Make a callback's response the model's: history gets the pending turn and the response.
+
+        Args:
+            response: What a `before_model` or an `on_model_error` callback returned.
+            failure: What the callback replaces; `None` where the model was not asked.
+
+        Raises:
+            AbortError: the run was aborted meanwhile; history stays as it is.
+        """
+        parts, run = self._parts, self._parts.link.run
+        async with parts.conversation.sending:
+            run.signal.raise_if_aborted()
+            if not (isinstance(failure, ModelCallFailed) and failure.keeps_turn):
+                send_pending(parts, run)
+        return replaced_answer(response, parts, run)
+
+    def changed(self, response: LlmResponse, original: LlmResponse) -> LlmResponse:
+        """What an `after_model` callback made of `original`, as history and clients get it."""
+        return changed_answer(response, original, self._parts, self._parts.link.run)
+
     async def _answer(
         self, conversation: Conversation, request: LlmRequest
     ) -> AsyncGenerator[LlmResponse, None]:
@@ -76,7 +102,7 @@ class GcliAgentModel(BaseLlm):
         answered = False
         try:
             call = ModelCall(parts, run, request)
-            sent = call.send_pending()
+            sent = send_pending(parts, run)
             async with aclosing(call.responses(sent)) as responses:
                 async for response in responses:
                     answered = not response.partial
@@ -90,7 +116,8 @@ class GcliAgentModel(BaseLlm):
             raise ModelCallFailed(AbortError()) from None
         except Exception as error:
             caught = error
-            raise ModelCallFailed(error) from error
+            kept = sent is not None and sent.answers_tools and not is_cancellation(error)
+            raise ModelCallFailed(error, keeps_turn=kept) from error
         finally:
             if sent is not None and not answered:
                 conversation.fail(sent, aborted=run.signal.aborted, error=caught)

@@ -15,10 +15,10 @@ from google.adk.models.llm_response import LlmResponse
 
 from runtimes.adk.conversation import SentRequest
 from runtimes.adk.model_parts import ModelParts
-from runtimes.adk.notes import Blocked, RequestContents, Retrying, Stopped, wire_of
+from runtimes.adk.notes import Blocked, Retrying, Stopped, wire_of
+from runtimes.adk.plugins.hook_bridge import BLOCKED, STOPPED
 from runtimes.adk.responses import consolidated, partial, stand_in, telling
 from runtimes.adk.run import Run
-from runtimes.adk.tools import with_added
 from services.abort import AbortError
 from services.history.transforms import (
     apply_retry_nudge,
@@ -30,10 +30,7 @@ from services.hooks.model_call import (
     AgentExecutionBlocked,
     AgentExecutionStopped,
     HookVerdict,
-    ModelCallHooks,
-    after_model,
 )
-from services.hooks.system import HookSystem
 from services.hooks.translation import HookModelRequest
 from services.model.classification import is_retryable_error, retry_error_type
 from services.model.configs import ModelConfigKey
@@ -46,12 +43,29 @@ from services.model.stream import CallIds, StreamAssembler, retry_nudge
 from services.state import RetryAttempt
 from services.wire import Content, JsonObject
 
-__all__ = ["ModelCall"]
+__all__ = ["ModelCall", "send_pending"]
 
 _STREAM_ATTEMPTS: Final = 4
 _STREAM_DELAY_MS: Final = 1000
-_BLOCKED: Final = "AGENT_EXECUTION_BLOCKED"
-_STOPPED: Final = "AGENT_EXECUTION_STOPPED"
+
+
+def send_pending(parts: ModelParts, run: Run) -> SentRequest:
+    """Take the pending turn into history."""
+    content, key = parts.pending(), _routed(run)
+    if content is None:
+        raise RuntimeError("there is nothing to send")
+    return parts.conversation.send(
+        wire_of(content),
+        prompt_id=run.prompt_id,
+        model=key.model,
+        display_content=run.turn.display_content,
+    )
+
+
+def _routed(run: Run) -> ModelConfigKey:
+    if run.step.key is None:
+        raise RuntimeError("the request was not routed")
+    return run.step.key
 
 
 class ModelCall:
@@ -61,35 +75,11 @@ class ModelCall:
         self._parts = parts
         self._services = parts.services
         self._run = run
-        self._request = request
-        if run.step.key is None:
-            raise RuntimeError("the request was not routed")
-        self._key: ModelConfigKey = run.step.key
+        self._key = _routed(run)
         self._call_ids = CallIds(parts.services.clock)
-        self._told_calls = False
-        """Some chunk that was told asks for a tool."""
-        instruction = request.config.system_instruction
-        self._instruction: str | None = None
-        """What somebody else than the flow wrote into the request."""
-        if isinstance(instruction, str) and instruction != parts.instruction.said:
-            self._instruction = instruction
-        contents = request.contents
-        self._edited: list[Content] | None = None
-        if not (isinstance(contents, RequestContents) and contents.untouched()):
-            self._edited = [wire_of(content) for content in contents]
-
-    def send_pending(self) -> SentRequest:
-        """Take the pending turn into history."""
-        content = self._parts.pending()
-        if content is None:
-            raise RuntimeError("there is nothing to send")
-        run = self._run
-        return self._parts.conversation.send(
-            wire_of(content),
-            prompt_id=run.prompt_id,
-            model=self._key.model,
-            display_content=run.turn.display_content,
-        )
+        self._hooks = parts.hooks
+        self._requested = parts.asking.requested(self._services, run)
+        self._edits = run.step.base.edits(request, parts.instruction.said)
 
     async def responses(self, sent: SentRequest) -> AsyncGenerator[LlmResponse, None]:
         """The answer, or what hooks make of it; their verdicts are no failures."""
@@ -101,8 +91,8 @@ class ModelCall:
             # Who takes this closes the stream here, and with it history goes back, as upstream's.
             yield telling(Stopped(reason="completed", data={"message": verdict.reason}))
             if self._parts.asking.outlives_stops:
-                self._run.step.answered = True
-                yield stand_in(_STOPPED, self._run.step.requests)
+                self._run.step.answer.finish()
+                yield stand_in(STOPPED, self._run.step.answer.calls)
         except AgentExecutionBlocked as verdict:
             for response in self._blocked(verdict):
                 yield response
@@ -125,9 +115,12 @@ class ModelCall:
                 async with aclosing(stream):
                     async for chunk in stream:
                         assembler.feed(chunk)
-                        yield self._partial(await after_model(services.hooks, asked, chunk))
-                        if cancel.aborted:
-                            return
+                        if self._hooks is not None:
+                            chunk = await self._hooks.after_chunk(asked, chunk)
+                        for response in self._partials(chunk):
+                            yield response
+                            if cancel.aborted:
+                                return
                         self._parts.conversation.publish_tokens()
                 turn = assembler.finish()
             except (AbortError, HookVerdict):
@@ -146,8 +139,12 @@ class ModelCall:
                     raise
                 await self._wait(attempt, most, kind)
                 continue
+            run.step.answer.finish()
             yield consolidated(
-                turn, asked.model, run.step.requests, hides_calls=not self._told_calls
+                turn,
+                asked.model,
+                run.step.answer.calls,
+                hides_calls=not run.step.answer.asked,
             )
             return
 
@@ -156,11 +153,12 @@ class ModelCall:
         step = self._run.step
         yield telling(Blocked(verdict.reason))
         if verdict.response is not None:
-            yield self._partial(verdict.response)
-            if step.stream.signal.aborted:
-                return
-        step.answered = True
-        yield stand_in(_BLOCKED, step.requests)
+            for response in self._partials(verdict.response):
+                yield response
+                if step.stream.signal.aborted:
+                    return
+        step.answer.finish()
+        yield stand_in(BLOCKED, step.answer.calls)
 
     async def _wait(self, attempt: int, most: int, kind: str) -> None:
         """Announce another attempt and wait for it; an abort does not cut this wait short."""
@@ -176,12 +174,13 @@ class ModelCall:
         )
         await self._services.clock.sleep(delay_ms)
 
-    def _partial(self, chunk: JsonObject) -> LlmResponse:
-        for call in function_calls(chunk):
-            if self._parts.asking.names_calls:
+    def _partials(self, chunk: JsonObject) -> Iterator[LlmResponse]:
+        """One partial response per delta; each is made when the one before was taken."""
+        if self._parts.asking.names_calls:
+            for call in function_calls(chunk):
                 self._call_ids.assign(call)
-            self._told_calls = True
-        return partial(chunk)
+        for delta in self._run.step.answer.deltas(chunk, self._requested):
+            yield partial(delta, chunk)
 
     async def _connect(
         self, is_retry: bool, nudge: str | None
@@ -193,30 +192,39 @@ class ModelCall:
         services, run = self._services, self._run
         key = replace(self._key, is_retry=True) if is_retry else self._key
         selection = services.availability.select(key)
-        model, config = selection.model, selection.config
+        routed, config = selection.model, selection.config
+        model = routed
         active_at_start = services.state.active_model
         limit = selection.max_attempts or services.settings.max_attempts
 
         asked: HookModelRequest
 
         async def ask() -> ChunkStream:
-            nonlocal model, config, asked
+            nonlocal routed, model, config, asked
             active = services.state.active_model
-            wanted = services.models.concrete(
-                active if active != active_at_start else model, custom_tools=False
-            )
-            if wanted != model:
-                model = wanted
+            wanted = self._concrete(active if active != active_at_start else routed)
+            if wanted != routed:
+                routed = wanted
                 config = services.models.resolve(replace(key, model=wanted)).config
             await services.tools.settled()
+            model = self._concrete(self._edits.model) if self._edits.model else routed
+            # Instruction and tools may have changed on the way.
             asked = HookModelRequest(
                 model=model,
-                config={**config, **self._instruction_and_tools(model)},
+                config=self._edits.applied(
+                    config, self._parts.instruction(), self._parts.tools.taken(routed).wire
+                ),
                 contents=self._contents(model, nudge),
             )
-            if services.hooks is not None:
-                asked = await self._call_hooks(services.hooks, nudge).before(asked)
-                model = asked.model
+            if self._hooks is not None:
+                asked = await self._hooks.before_attempt(
+                    asked,
+                    contents_for=lambda model: self._contents(model, nudge),
+                    concrete=self._concrete,
+                    nudge=nudge,
+                )
+                if asked.model != model:
+                    routed = model = asked.model
             request = ModelRequest(
                 model=model,
                 contents=asked.contents,
@@ -254,30 +262,16 @@ class ModelCall:
         )
         return asked, stream
 
-    def _call_hooks(self, hooks: HookSystem, nudge: str | None) -> ModelCallHooks:
-        models = self._services.models
-        return ModelCallHooks(
-            hooks,
-            contents_for=lambda model: self._contents(model, nudge),
-            concrete=lambda name: models.concrete(name, custom_tools=False),
-            nudge=nudge,
-        )
-
-    def _instruction_and_tools(self, model: str) -> JsonObject:
-        """As they are now, for the model that is asked now; both may have changed on the way."""
-        instruction = self._instruction
-        return {
-            "systemInstruction": self._parts.instruction() if instruction is None else instruction,
-            "tools": with_added(self._parts.tools.taken(model).wire, self._request),
-        }
+    def _concrete(self, name: str) -> str:
+        return self._services.models.concrete(name, custom_tools=False)
 
     def _contents(self, model: str, nudge: str | None) -> list[Content]:
         """The contents as this model gets them; what somebody put into the request comes first."""
         signed = supports_modern_features(model) or is_gemini2_model(model)
-        if self._edited is None:
+        if self._edits.contents is None:
             self._parts.conversation.match_configured_model()
             contents = self._parts.conversation.view.contents(signed=signed)
         else:
-            edited = coalesce(self._edited)
+            edited = coalesce(self._edits.contents)
             contents = strip_call_id_prefixes(ensure_signatures(edited) if signed else edited)
         return apply_retry_nudge(contents, nudge) if nudge else contents

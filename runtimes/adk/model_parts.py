@@ -7,8 +7,11 @@ from dataclasses import dataclass, field
 
 from google.genai import types
 
+from runtimes.adk.answer_reader import Requested
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.run import RunLink
+from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
+from runtimes.adk.requested import tool_call_request
+from runtimes.adk.run import Run, RunLink
 from runtimes.adk.tools import Toolbox
 from services.bundle import Services
 from services.model.generator import LlmRole
@@ -33,6 +36,12 @@ class Instruction:
         return self.said
 
 
+def _scheduled(services: Services, run: Run) -> Requested:
+    return lambda call, response_id: tool_call_request(
+        services.tools, run.prompt_id, call, response_id
+    )
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Asking:
     """How a kind of session asks the model."""
@@ -44,6 +53,8 @@ class Asking:
     """An answer that a hook stopped is over, but the run goes on with what was told of it."""
     tells_retries: bool = False
     """Whoever reads the answer is told that it begins anew, and may leave."""
+    requested: Callable[[Services, Run], Requested] = _scheduled
+    """How a function call becomes what the batch of calls runs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,4 +68,6 @@ class ModelParts:
     link: RunLink
     tools: Toolbox
     instruction: Instruction
+    hooks: HookBridgePlugin | None = None
+    """The user's hooks around model calls, where there are any."""
     asking: Asking = field(default_factory=Asking)

@@ -7,9 +7,9 @@ API's own JSON travels beside them, on the same object.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, Final, Protocol, SupportsIndex, TypeVar
 
 from google.adk.events.event import Event
 from google.genai import types
@@ -19,30 +19,64 @@ from agent_protocol.events import Meta
 from services.children.calls import CallsOutcome
 from services.compression.service import CompressionInfo
 from services.history.prefix import shared_prefix
+from services.model.sdk_json import bytes_of, dumped
 from services.model.stream import AssembledTurn
 from services.scheduler.calls import CompletedToolCall
 from services.wire import Content, Json, JsonObject, Part
 
 __all__ = [
+    "LOOP_DETECTED",
+    "LOOP_STRIKES",
     "Answer",
+    "AskedCall",
     "Blocked",
     "ChildToolsDone",
-    "Chunk",
     "Compressed",
+    "Delta",
+    "LentList",
     "ModelChosen",
     "Note",
-    "RequestContents",
     "Retrying",
     "Stopped",
     "ToolsDone",
     "TypedHistory",
     "WireContent",
+    "WirePart",
+    "changed_json",
+    "dumped_part",
+    "edited_wire",
     "note_of",
+    "request_contents",
     "typed",
     "wire_of",
 ]
 
 M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
+
+LOOP_DETECTED: Final = "LOOP_DETECTED"
+"""The error code of the event that replaces a delta with which an answer loops."""
+LOOP_STRIKES: Final = "loop_strikes"
+"""In that event's `custom_metadata`: how often the prompt has looped, this time included."""
+
+
+class AskedCall(Protocol):
+    """A function call that the model asked for, as far as ADK has to see it."""
+
+    @property
+    def call_id(self) -> str:
+        """Its id; empty where a child session's call has none."""
+        ...
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        ...
+
+    @property
+    def args(self) -> JsonObject:
+        """Its arguments."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +86,31 @@ class ModelChosen:
     model: str
 
 
-@dataclass(frozen=True, slots=True)
-class Chunk:
-    """One `GenerateContentResponse` as it came; its function calls have their ids."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """What one partial response of the model's stream adds; the note of every such response.
 
-    response: JsonObject
+    A chunk of the API gives its thoughts, its text, each of its function calls, then one closing
+    delta without a part, if it has a finish reason or nothing else to report.
+    """
+
+    part: Part | None = None
+    """The API's JSON: a thought, a text (the chunk's texts joined) or a function call; `None`: the
+    closing delta."""
+    request: AskedCall | None = None
+    """Of a function call: what is scheduled; a `ToolCallRequest` with its display, or, in a child
+    session, a `ToldCall`."""
+    index: int = 0
+    """The delta's place among those of its chunk, from 0."""
+    response_id: str | None = None
+    """The chunk's `responseId`."""
+    citations: tuple[str, ...] = ()
+    """Of a closing delta with a finish reason: the answer's citations so far, sorted; each is
+    reported once."""
+    finish_reason: str | None = None
+    """Of a closing delta: the chunk's finish reason."""
+    usage: JsonObject | None = None
+    """Of a closing delta with a finish reason: the chunk's `usageMetadata`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +171,7 @@ class ChildToolsDone:
 
 Note = (
     ModelChosen
-    | Chunk
+    | Delta
     | Answer
     | Blocked
     | Compressed
@@ -141,10 +195,17 @@ class WireContent(types.Content):
     def of(cls, wire: Content, note: Note | None = None) -> WireContent:
         """Wrap `wire`, which must not change any more."""
         role = wire.get("role")
-        parts = [_part(part, role) for part in wire.get("parts") or ()]
+        parts = [WirePart.of(part, role) for part in wire.get("parts") or ()]
         content = typed(cls, {"role": role, "parts": parts})
         object.__setattr__(content, "_cargo", (wire, note))
         return content
+
+    @classmethod
+    def noting(cls, content: types.Content, note: Note) -> WireContent:
+        """`content` as somebody else than the product made it, whose fields are the truth."""
+        noted = cls.model_construct(role=content.role or "model", parts=content.parts)
+        object.__setattr__(noted, "_cargo", (None, note))
+        return noted
 
     @classmethod
     def bare(cls, note: Note) -> WireContent:
@@ -153,7 +214,7 @@ class WireContent(types.Content):
 
     @property
     def wire(self) -> Content | None:
-        """The API's JSON; `None` on a copy."""
+        """The API's JSON; `None` on a copy, and where the fields are the truth."""
         return self._carried()[0]
 
     @property
@@ -162,27 +223,98 @@ class WireContent(types.Content):
         return self._carried()[1]
 
     def _carried(self) -> tuple[Content | None, Note | None]:
-        carried: tuple[Content, Note | None] | None = getattr(self, "_cargo", None)
+        carried: tuple[Content | None, Note | None] | None = getattr(self, "_cargo", None)
         return carried or (None, None)
 
 
-def _part(part: Part, role: Json) -> types.Part:
-    """The part as ADK sees it: calls, responses and texts; anything else is left blank.
+class WirePart(types.Part):
+    """A part that carries the API's JSON it stands for; a copy of it does not."""
 
-    So is a response that the model itself wrote: ADK would take its turn for one of tools, and go
+    # A slot: see `WireContent`.
+    __slots__ = ("_cargo",)
+
+    @classmethod
+    def of(cls, wire: Part, role: Json) -> WirePart:
+        """Wrap a part of a content in `role`."""
+        return cls._carrying(_shown(wire, role), wire, role)
+
+    @classmethod
+    def blank(cls, wire: Part) -> WirePart:
+        """Wrap `wire`, and show ADK nothing of it."""
+        return cls._carrying({}, wire, None)
+
+    @classmethod
+    def aside(cls, call: AskedCall) -> WirePart:
+        """A call that ADK runs, and that is no part of the answer in history."""
+        shown = types.FunctionCall(id=call.call_id, name=call.name, args=call.args)
+        return cls._carrying({"function_call": shown}, None, None)
+
+    @classmethod
+    def _carrying(cls, shown: Mapping[str, Any], wire: Part | None, role: Json) -> WirePart:
+        part = typed(cls, shown)
+        object.__setattr__(part, "_cargo", (wire, role, bool(shown)))
+        return part
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, types.Part) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether history does without this part."""
+        cargo = getattr(self, "_cargo", None)
+        return cargo is not None and cargo[0] is None
+
+    def current(self) -> Part:
+        """The API's JSON, with the fields that somebody changed since the part was made."""
+        wire, role, shows = getattr(self, "_cargo", None) or (None, None, False)
+        if wire is None:
+            return dumped(self)
+        made = WirePart.of(wire, role) if shows else WirePart.blank(wire)
+        return wire if self == made else changed_json(wire, dumped(made), dumped(self))
+
+
+def _shown(part: Part, role: Json) -> dict[str, Any]:
+    """The fields that ADK sees: calls, responses, texts, media; it sees nothing of other parts.
+
+    Nor of a response that the model itself wrote: ADK would take its turn for one of tools, and go
     on without an end.
     """
     call, answer = part.get("functionCall"), part.get("functionResponse")
     if isinstance(call, dict):
         fields = {key: call.get(key) for key in ("id", "name", "args")}
-        return types.Part(function_call=typed(types.FunctionCall, fields))
+        return {"function_call": typed(types.FunctionCall, fields)}
     if isinstance(answer, dict) and role != "model":
         fields = {key: answer.get(key) for key in ("id", "name", "response")}
-        return types.Part(function_response=typed(types.FunctionResponse, fields))
-    text = part.get("text")
+        return {"function_response": typed(types.FunctionResponse, fields)}
+    text, data, file = part.get("text"), part.get("inlineData"), part.get("fileData")
     if isinstance(text, str):
-        return types.Part(text=text, thought=True if part.get("thought") else None)
-    return types.Part()
+        return {"text": text, "thought": True if part.get("thought") else None}
+    if isinstance(data, dict) and isinstance(data.get("data"), str):
+        fields = {"mime_type": data.get("mimeType"), "data": bytes_of(data["data"])}
+        return {"inline_data": typed(types.Blob, fields)}
+    if isinstance(file, dict):
+        fields = {"mime_type": file.get("mimeType"), "file_uri": file.get("fileUri")}
+        return {"file_data": typed(types.FileData, fields)}
+    return {}
+
+
+def dumped_part(part: types.Part) -> Part:
+    """The API's JSON of a part: what it carries, with the fields that somebody changed."""
+    return part.current() if isinstance(part, WirePart) else dumped(part)
+
+
+def changed_json(wire: JsonObject, made: JsonObject, now: JsonObject) -> JsonObject:
+    """`wire` with what differs between `made`, its typed form, and `now`, that form edited."""
+    changed = dict(wire)
+    for key in {**made, **now}:
+        if key not in now:
+            changed.pop(key, None)
+        elif now[key] != made.get(key):
+            nested = isinstance(wire.get(key), dict) and isinstance(now[key], dict)
+            changed[key] = {**wire[key], **now[key]} if nested else now[key]
+    return changed
 
 
 def typed(kind: type[M], fields: Mapping[str, Any]) -> M:
@@ -201,10 +333,21 @@ def typed(kind: type[M], fields: Mapping[str, Any]) -> M:
 def wire_of(content: types.Content) -> Content:
     """The API's JSON of a content: its own where it has one, else made from its fields."""
     wire = content.wire if isinstance(content, WireContent) else None
-    if wire is not None:
+    return wire if wire is not None else edited_wire(content)
+
+
+def edited_wire(content: types.Content) -> Content:
+    """The API's JSON of a content that somebody may have changed; unchanged parts keep theirs."""
+    wire = content.wire if isinstance(content, WireContent) else None
+    own: Content = wire or {}
+    parts = [
+        dumped_part(part)
+        for part in content.parts or ()
+        if not (isinstance(part, WirePart) and part.is_aside)
+    ]
+    if wire is not None and parts == (own.get("parts") or []) and own.get("role") == content.role:
         return wire
-    dumped: dict[str, Any] = content.model_dump(mode="json", by_alias=True, exclude_none=True)
-    return dumped
+    return {**own, **({"role": content.role} if content.role else {}), "parts": parts}
 
 
 def note_of(event: Event) -> Note | None:
@@ -213,16 +356,59 @@ def note_of(event: Event) -> Note | None:
     return content.note if isinstance(content, WireContent) else None
 
 
-class RequestContents(list[types.Content]):
-    """A request's contents that knows whether somebody edited it since it was made."""
+class LentList(list[T]):
+    """A list over items that others share: who takes one out gets a copy, put in its place.
 
-    def __init__(self, contents: Sequence[types.Content]) -> None:
-        super().__init__(contents)
-        self._made = list(contents)
+    So an edit in place stays within this list, and what nobody looks at costs nothing.
+    """
 
-    def untouched(self) -> bool:
-        """True while the list holds what it was made with."""
-        return self == self._made
+    def __init__(self, items: Iterable[T], copied: Callable[[T], T]) -> None:
+        super().__init__(items)
+        self._copied = copied
+        self._made = tuple(super().__iter__())
+        self._shared: set[int] | None = None
+
+    def _lent(self, index: int) -> T:
+        item = super().__getitem__(index)
+        if self._shared is None:
+            self._shared = set(map(id, self._made))
+        if id(item) in self._shared:
+            item = self._copied(item)
+            super().__setitem__(index, item)
+        return item
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self._lent(each) for each in range(*index.indices(len(self)))]
+        return self._lent(index)
+
+    def __iter__(self) -> Iterator[T]:
+        return (self._lent(index) for index in range(len(self)))
+
+    def __reversed__(self) -> Iterator[T]:
+        return (self._lent(index) for index in range(len(self) - 1, -1, -1))
+
+    def __add__(self, other: Any) -> Any:
+        return [*self, *other]
+
+    def copy(self) -> list[T]:
+        """A plain list of the lent items."""
+        return list(self)
+
+    def pop(self, index: SupportsIndex = -1) -> T:
+        """Remove an item and return a copy of it."""
+        self._lent(int(index))
+        return super().pop(index)
+
+
+def request_contents(contents: Iterable[types.Content]) -> LentList[types.Content]:
+    """A request's contents; the history that they are made of is shared with later requests."""
+    return LentList(contents, _content_copied)
+
+
+def _content_copied(content: types.Content) -> types.Content:
+    wire = content.wire if isinstance(content, WireContent) else None
+    return content.model_copy(deep=True) if wire is None else WireContent.of(wire)
 
 
 class TypedHistory:

@@ -50,9 +50,9 @@ class PromptCalls:
     def note_answer(self, run: Run) -> None:
         """Remember what the step's answer said, once, if it is complete."""
         step = run.step
-        if self._hooks is not None and step.answered and not step.noted:
+        if self._hooks is not None and step.answer.complete and not step.noted:
             step.noted = True
-            self._hooks.note_response(run.prompt_id, step.text)
+            self._hooks.note_response(run.prompt_id, step.answer.text)
 
     def leave_for_tools(self, run: Run) -> bool:
         """Leave the calls before a batch of tools; false where AfterAgent comes first.

@@ -8,8 +8,7 @@ from typing import Final
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
-from runtimes.adk.notes import Answer, Chunk, Note, WireContent, typed
-from runtimes.adk.run import AskedCall
+from runtimes.adk.notes import Answer, AskedCall, Delta, Note, WireContent, WirePart, typed
 from services.model.stream import AssembledTurn
 from services.wire import JsonObject
 
@@ -24,11 +23,19 @@ _COUNTS: Final = (
 )
 
 
-def partial(chunk: JsonObject) -> LlmResponse:
-    """One chunk, whose calls have their ids by now. Without a content ADK would drop it."""
-    candidate = (chunk.get("candidates") or [{}])[0]
-    content = candidate.get("content") or {"role": "model"}
-    return LlmResponse(content=WireContent.of(content, Chunk(chunk)), partial=True)
+def partial(delta: Delta, chunk: JsonObject) -> LlmResponse:
+    """The response of one delta of `chunk`. Without a content ADK would drop it."""
+    if delta.part is not None:
+        content = WireContent.of({"role": "model", "parts": [delta.part]}, delta)
+        return LlmResponse(content=content, partial=True)
+    sources = (chunk.get("candidates") or [{}])[0].get("citationMetadata")
+    return LlmResponse(
+        content=WireContent.bare(delta),
+        partial=True,
+        finish_reason=_finish_reason(delta.finish_reason),
+        usage_metadata=_usage(delta.usage),
+        citation_metadata=typed(types.CitationMetadata, sources) if sources else None,
+    )
 
 
 def consolidated(
@@ -44,15 +51,17 @@ def consolidated(
     (`hides_calls`: all of them); ADK looks for calls in the last response only.
     """
     content = WireContent.of({"role": "model", "parts": turn.parts}, Answer(turn, model))
-    if requests and not any(part.get("functionCall") for part in turn.parts):
-        content.parts = [*(content.parts or ()), *map(_requested, requests)]
-    elif hides_calls:
+    calls = [part.get("functionCall") for part in turn.parts]
+    if requests and not any(calls):
+        content.parts = [*(content.parts or ()), *map(WirePart.aside, requests)]
+    elif hides_calls and any(calls):
         content.parts = [
-            types.Part() if part.function_call else part for part in content.parts or ()
+            WirePart.blank(part) if part.get("functionCall") else WirePart.of(part, "model")
+            for part in turn.parts
         ]
     return LlmResponse(
         content=content,
-        finish_reason=types.FinishReason.__members__.get(turn.finish_reason or ""),
+        finish_reason=_finish_reason(turn.finish_reason),
         usage_metadata=_usage(turn.usage),
         model_version=model,
     )
@@ -73,13 +82,12 @@ def stand_in(reason: str, requests: Sequence[AskedCall]) -> LlmResponse:
     if not requests:
         return called_off(reason)
     content = WireContent.of({"role": "model", "parts": []})
-    content.parts = [_requested(request) for request in requests]
+    content.parts = [WirePart.aside(request) for request in requests]
     return LlmResponse(content=content)
 
 
-def _requested(request: AskedCall) -> types.Part:
-    call = types.FunctionCall(id=request.call_id, name=request.name, args=request.args)
-    return types.Part(function_call=call)
+def _finish_reason(reason: str | None) -> types.FinishReason | None:
+    return types.FinishReason.__members__.get(reason or "")
 
 
 def _usage(usage: JsonObject | None) -> types.GenerateContentResponseUsageMetadata | None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
+from runtimes.adk.answer_reader import AnswerReader
+from runtimes.adk.notes import LOOP_DETECTED
+from runtimes.adk.request_edits import RequestBase
 from services.abort import AbortController, AbortSignal
-from services.loop_detection.detector import LoopDetector, LoopVerdict
+from services.loop_detection.detector import LoopVerdict
 from services.model.configs import ModelConfigKey
-from services.model.parts import response_texts
 from services.scheduler.calls import ToolCallRequest
-from services.wire import JsonObject, Part, js_trim
+from services.wire import Part
 
 __all__ = [
-    "LOOP_DETECTED",
-    "AskedCall",
     "Call",
     "CallOutcome",
     "End",
@@ -26,29 +26,7 @@ __all__ = [
     "Turn",
 ]
 
-LOOP_DETECTED: Final = "LOOP_DETECTED"
-"""Why a model's stream was called off where the user did not do it."""
-
 _MAX_FOLLOW_UPS: Final = 100
-
-
-class AskedCall(Protocol):
-    """A call that a model asked for, as far as ADK has to see it."""
-
-    @property
-    def call_id(self) -> str:
-        """Its id."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """The tool's name."""
-        ...
-
-    @property
-    def args(self) -> JsonObject:
-        """Its arguments."""
-        ...
 
 
 class ModelCallFailed(Exception):
@@ -58,9 +36,11 @@ class ModelCallFailed(Exception):
     else that may go wrong in a run.
     """
 
-    def __init__(self, cause: Exception) -> None:
+    def __init__(self, cause: Exception, *, keeps_turn: bool = False) -> None:
+        """`keeps_turn`: history keeps the turn that was sent, which answers tool calls."""
         super().__init__(str(cause))
         self.cause = cause
+        self.keeps_turn = keeps_turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,57 +55,26 @@ class End:
 class Step:
     """One model request and what its stream has shown so far, failed attempts included."""
 
-    requests: list[AskedCall] = field(default_factory=list)
-    """Every call that this request's answer asked for, in order of arrival."""
-    citations: set[str] = field(default_factory=set)
-    limit_model: str = ""
-    """The model whose window the request has to fit into, as known before it is routed."""
-    room: int = 0
-    """Tokens left in that window, as counted before old tool outputs are masked."""
+    base: RequestBase = field(default_factory=RequestBase)
+    """What the product wrote into the request; the processors write it."""
+    answer: AnswerReader = field(default_factory=AnswerReader)
+    """What the answer has shown; the model layer writes it."""
     key: ModelConfigKey | None = None
     """What the router asked for; set once the request is routed."""
     loop: LoopVerdict | None = None
     """The loop that ended the step, found before the request or in its answer."""
-    loop_told: bool = False
-    """The client has been told of that loop."""
-    watch: LoopDetector | None = None
-    """Is shown every delta of the chunk that is just being told, before clients are."""
+    loop_emitted: bool = False
+    """Clients have got the `error` of that loop."""
     stream: AbortController = field(default_factory=AbortController)
     """Ends the model's stream alone; a user's abort is another thing."""
-    answered: bool = False
-    """The answer is complete and in the history, or a hook has taken its place."""
     noted: bool = False
     """What hooks are told of the answer has been put down."""
-    responses: list[JsonObject] = field(default_factory=list)
-    """The answer's chunks, one that was cut off for a loop included."""
-    asked: bool = False
-    """The answer asked for a tool, be it in a call that was cut off for a loop."""
 
-    @property
-    def texts(self) -> list[str]:
-        """The texts of the chunks; once the answer is whole, its first one has the others too."""
-        return response_texts(self.responses)
-
-    @property
-    def text(self) -> str:
-        """What hooks are told that the answer said."""
-        return " ".join(self.texts)
-
-    def loops_with_text(self, text: str) -> bool:
-        """Whether the answer is in a loop with this fragment, which is not to be told then."""
-        return self.watch is not None and self._cut_off(self.watch.add_text(text))
-
-    def loops_with_call(self, name: str, args: JsonObject) -> bool:
-        """Whether the answer is in a loop with this call, which is not to be told then."""
-        return self.watch is not None and self._cut_off(self.watch.add_tool_call(name, args))
-
-    def _cut_off(self, verdict: LoopVerdict) -> bool:
-        """End the model's stream where there is a loop."""
-        if not verdict.count:
-            return False
+    def cut_off(self, verdict: LoopVerdict) -> None:
+        """End the model's stream: the answer loops with the delta seen last."""
         self.loop = verdict
+        self.answer.withdraw()
         self.stream.abort(LOOP_DETECTED)
-        return True
 
 
 @dataclass(slots=True)
@@ -140,15 +89,28 @@ class Turn:
     """Shown in the recording instead of what is sent."""
     left: int = _MAX_FOLLOW_UPS
     """How many requests there may still be without the user, this one included."""
-    requests: list[ToolCallRequest] = field(default_factory=list)
-    """Every call that clients were told of, those of answers that were cut off included: this is
-    the batch that is scheduled."""
-    finish_reason: str | None = None
-    visible_text: bool = False
+    answers: list[AnswerReader] = field(default_factory=list)
+    """The answers to its requests, oldest first."""
 
-    def see_text(self, text: str) -> None:
-        """Take note of a fragment of the answer."""
-        self.visible_text = self.visible_text or bool(js_trim(text))
+    @property
+    def requests(self) -> list[ToolCallRequest]:
+        """Every call that clients have seen, those of answers that were cut off included.
+
+        This is the batch that is scheduled.
+        """
+        calls = (call for answer in self.answers for call in answer.calls)
+        return [call for call in calls if isinstance(call, ToolCallRequest)]
+
+    @property
+    def finish_reason(self) -> str | None:
+        """The last one that an answer gave."""
+        reasons = (answer.finish_reason for answer in reversed(self.answers))
+        return next(filter(None, reasons), None)
+
+    @property
+    def visible_text(self) -> bool:
+        """Whether any answer has shown a text that is more than white space."""
+        return any(answer.visible_text for answer in self.answers)
 
 
 @dataclass(slots=True)
@@ -175,12 +137,12 @@ class Call:
     @property
     def pending(self) -> bool:
         """Whether the last answer asked for tools."""
-        return self.outcome.step is not None and self.outcome.step.asked
+        return self.outcome.step is not None and self.outcome.step.answer.asked
 
     @property
     def text(self) -> str:
         """What the last answer said."""
-        return "" if self.outcome.step is None else self.outcome.step.text
+        return "" if self.outcome.step is None else self.outcome.step.answer.text
 
 
 @dataclass(slots=True)
@@ -191,8 +153,6 @@ class Run:
     signal: AbortSignal
     display_content: str | None = None
     """Shown in the recording instead of the message; only the first turn gets it."""
-    turns: int = 0
-    """Turns begun, the empty-answer nudge's included."""
     after_tools: bool = False
     """The request under way answers tool calls."""
     follows_up: bool = False
@@ -204,10 +164,22 @@ class Run:
     calls: list[Call] = field(default_factory=list)
     """The requests that have not come to their end, outermost first."""
 
+    def begin_step(self) -> bool:
+        """Begin another model request; return whether it belongs to the turn that there is."""
+        self.step = Step()
+        self.turn.answers.append(self.step.answer)
+        follows, self.follows_up = self.follows_up, False
+        return follows
+
+    def begin_task_turn(self, prompt_id: str) -> None:
+        """Begin a turn of a child's task, under a prompt id of its own."""
+        self.prompt_id = prompt_id
+        self.begin_step()
+
     def begin_turn(self) -> None:
         """Begin a turn; what the one before showed is forgotten."""
         shown, self.display_content = self.display_content, None
-        self.turn = Turn(display_content=shown)
+        self.turn = Turn(display_content=shown, answers=[self.step.answer])
 
     def follow_up(self) -> None:
         """Let the next request be part of this turn."""

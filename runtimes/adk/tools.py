@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import Any, Final, Protocol
 
 from google.adk.flows.llm_flows.functions import _extract_multimodal_parts
-from google.adk.models.llm_request import LlmRequest
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.tool_confirmation import ToolConfirmation
 from google.adk.tools.tool_context import ToolContext
@@ -43,7 +42,6 @@ __all__ = [
     "response_content",
     "response_text",
     "to_adk_tool",
-    "with_added",
 ]
 
 _LENIENT: Final[dict[str, Any]] = {
@@ -107,7 +105,7 @@ class AddedTool:
         """What it raised."""
 
     def declaration(self, model: str | None = None) -> JsonObject:
-        """What the request declares of it; see `with_added`."""
+        """What the request declares of it."""
         declared = self.adk._get_declaration()
         return {"name": self.name} if declared is None else _as_wire(declared)
 
@@ -156,23 +154,6 @@ def added_tools(tools: Mapping[str, BaseTool]) -> list[str]:
     return [name for name, tool in tools.items() if not isinstance(tool, AdkTool)]
 
 
-def with_added(wire: list[JsonObject], request: LlmRequest) -> list[JsonObject]:
-    """A request's `tools` with what was added to it; `wire` itself where nothing was."""
-    # Of two of one name the last is the one that is called.
-    added = {
-        declared.name: _as_wire(declared)
-        for tool in request.config.tools or ()
-        if isinstance(tool, types.Tool)
-        for declared in tool.function_declarations or ()
-        if not isinstance(request.tools_dict.get(declared.name or ""), AdkTool)
-    }
-    if not added:
-        return wire
-    own, *others = wire
-    kept = [each for each in own["functionDeclarations"] if each["name"] not in added]
-    return [{**own, "functionDeclarations": [*kept, *added.values()]}, *others]
-
-
 def response_content(value: object) -> LlmContent:
     """What the model gets of a value that a tool or a callback returned, as ADK normalises it.
 
@@ -217,11 +198,6 @@ class DeclaredTools:
     """The request's `tools`."""
     by_name: dict[str, BaseTool]
     typed: types.Tool
-
-    def own_list(self) -> types.Tool:
-        """`typed` with a list of its own: ADK appends the tools that are added to a request."""
-        declared = self.typed.function_declarations or []
-        return self.typed.model_copy(update={"function_declarations": list(declared)})
 
 
 class Declarations(Protocol):

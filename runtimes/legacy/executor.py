@@ -24,7 +24,6 @@ from services.recording.conversion import ensure_stable_tool_ids
 from services.subagents.activity import ActivityType
 from services.subagents.deadline import DeadlineTimer, either_aborted
 from services.subagents.definition import GRACE_PERIOD_MS, AgentOutput, TerminateMode
-from services.subagents.hearing import hearing
 from services.subagents.prompt import ChildPrompt
 from services.subagents.recovery import (
     GOAL_WITHOUT_RESULT,
@@ -40,6 +39,7 @@ from services.subagents.recovery import (
     summary_of,
 )
 from services.subagents.scopes import agent_scope
+from services.subagents.steering_inbox import steering_inbox
 from services.wire import JsonObject, Part
 
 __all__ = ["LocalAgentExecutor"]
@@ -142,7 +142,7 @@ class _Run:
     async def _loop(self, prompt: ChildPrompt, signal: AbortSignal) -> _Stopped:
         self._chat = chat = self._open_chat(prompt)
         query = prompt.query()
-        with hearing(self._services.steering) as heard:
+        with steering_inbox(self._services.steering) as inbox:
             parts = prompt.first_parts(query)
             while True:
                 if self.turns >= self._child.definition.limits.turns:
@@ -153,7 +153,7 @@ class _Run:
                 turn = await self._turn(chat, parts, self.turns - 1, signal, self._deadline)
                 if isinstance(turn, _Stopped):
                     return turn
-                parts = [*heard.taken(), *turn.parts]
+                parts = [*inbox.taken(), *turn.parts]
 
     def _open_chat(self, prompt: ChildPrompt) -> GeminiChat:
         services = self._services

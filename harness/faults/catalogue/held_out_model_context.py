@@ -20,7 +20,7 @@ _context = partial(Fault, site=Site.SERVICE, behaviour=Behaviour.CONTEXT, held_o
 _COUNTED: Final = (
     "services.compression.service:request_token_count",
     "runtimes.legacy.client:request_token_count",
-    "runtimes.adk.processors.overflow:request_token_count",
+    "runtimes.adk.plugins.limits:request_token_count",
 )
 
 

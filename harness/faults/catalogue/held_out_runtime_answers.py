@@ -61,19 +61,18 @@ def _as_they_came(read: Any) -> Any:
     return broken
 
 
-def _citing_again(chunk: Any) -> Any:
-    def broken(self: Any, response: Any, run: Any) -> Iterator[Any]:
-        step = run.step
-        cited = {*step.citations, *citations(response)}
-        yield from chunk(self, response, run)
-        step.citations.update(cited)
+def _citing_again(deltas: Any) -> Any:
+    def broken(self: Any, chunk: Any, requested: Any) -> Iterator[Any]:
+        cited = {*self._citations, *citations(chunk)}
+        yield from deltas(self, chunk, requested)
+        self._citations.update(cited)
 
     return broken
 
 
 def _usage_of_the_whole(translate: Any) -> Any:
-    def broken(self: Any, event: Any, run: Any) -> Iterator[Any]:
-        for found in translate(self, event, run):
+    def broken(self: Any, event: Any, *args: Any) -> Iterator[Any]:
+        for found in translate(self, event, *args):
             if found.type != "usage":
                 yield found
         turn = getattr(getattr(event.content, "note", None), "turn", None)
@@ -89,8 +88,8 @@ def _usage_of_the_whole(translate: Any) -> Any:
     return broken
 
 
-def _thinking_at_once(chunk: Any) -> Any:
-    def broken(self: Any, response: Any, run: Any) -> Iterator[Any]:
+def _thinking_at_once(deltas: Any) -> Any:
+    def broken(self: Any, response: Any, requested: Any) -> Iterator[Any]:
         candidate = (response.get("candidates") or [{}])[0]
         content = candidate.get("content") or {}
         parts = content.get("parts") or []
@@ -100,7 +99,7 @@ def _thinking_at_once(chunk: Any) -> Any:
             others = [part for part in parts if not part.get("thought")]
             content = {**content, "parts": [{**thoughts[0], "text": joined}, *others]}
             response = {**response, "candidates": [{**candidate, "content": content}]}
-        found: Iterator[Any] = chunk(self, response, run)
+        found: Iterator[Any] = deltas(self, response, requested)
         return found
 
     return broken
@@ -123,11 +122,11 @@ def _texts_first(answer: Any) -> Any:
     return broken
 
 
-def _with_ids_of_ours(partial_of: Any) -> Any:
+def _with_ids_of_ours(partials: Any) -> Any:
     def broken(self: Any, chunk: Any) -> Any:
         for call in function_calls(chunk):
             call.pop("id", None)
-        return partial_of(self, chunk)
+        return partials(self, chunk)
 
     return broken
 
@@ -165,7 +164,7 @@ FAULTS: Final = (
         says="Sources that were told come again with the next chunk that finishes the answer.",
         origin="a collection that is told and not emptied",
         closed_by="finish/citations_told_once",
-        breaks=lambda: replaced("runtimes.adk.translate:EventTranslator._chunk", _citing_again),
+        breaks=lambda: replaced("runtimes.adk.answer_reader:AnswerReader.deltas", _citing_again),
     ),
     _adk(
         name="usage-told-when-whole",
@@ -179,14 +178,16 @@ FAULTS: Final = (
         name="thoughts-of-a-chunk-joined",
         says="Several thoughts in one chunk are told as one.",
         origin="google-adk's aggregator, which joins the texts of thoughts",
-        breaks=lambda: replaced("runtimes.adk.translate:EventTranslator._chunk", _thinking_at_once),
+        breaks=lambda: replaced(
+            "runtimes.adk.answer_reader:AnswerReader.deltas", _thinking_at_once
+        ),
     ),
     _adk(
         name="text-told-composed",
         says="Letters that the model wrote with combining marks are told as composed ones.",
         origin="a text filter for terminals, put where every client gets it",
         closed_by="text/combining_marks",
-        breaks=lambda: replaced("runtimes.adk.translate:response_text", _composed),
+        breaks=lambda: replaced("runtimes.adk.answer_reader:response_text", _composed),
     ),
     _adk(
         name="texts-before-calls-in-history",
@@ -199,6 +200,6 @@ FAULTS: Final = (
         behaviour=Behaviour.TOOLS,
         says="Calls that have an id of the model's get one of ours.",
         origin="google-adk, which gives ids of its own to calls",
-        breaks=lambda: replaced("runtimes.adk.model_call:ModelCall._partial", _with_ids_of_ours),
+        breaks=lambda: replaced("runtimes.adk.model_call:ModelCall._partials", _with_ids_of_ours),
     ),
 )

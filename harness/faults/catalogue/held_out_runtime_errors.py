@@ -47,7 +47,7 @@ def _going_on(tell_failure: Any) -> Any:
 def _final_once_told(wait: Any) -> Any:
     async def broken(self: Any, *args: Any) -> None:
         failure = sys.exc_info()[1]
-        if any(self._run.step.texts) and failure is not None:
+        if any(self._run.step.answer.texts) and failure is not None:
             raise failure
         await wait(self, *args)
 
@@ -129,7 +129,7 @@ FAULTS: Final = (
         says="After a failure was told the stream goes on as if the request had been answered.",
         origin="an exception swallowed where it is reported",
         breaks=lambda: replaced(
-            "runtimes.adk.conversing:ConversationSend._tell_failure", _going_on
+            "runtimes.adk.conversation_handler:ConversationSend._emit_failure", _going_on
         ),
     ),
     _adk(

@@ -88,17 +88,12 @@ def _stopping_instead(refused: Any) -> Any:
     return broken
 
 
-def _keeping_hooks_model(call_hooks: Any) -> Any:
-    def broken(self: Any, *args: Any) -> Any:
-        hooks, state = call_hooks(self, *args), self._services.state
-
-        async def before(request: Any) -> Any:
-            asked = await hooks.before(request)
-            if asked.model != request.model:
-                state.sequence_model = asked.model
-            return asked
-
-        return Altered(hooks, before=before)
+def _keeping_hooks_model(connect: Any) -> Any:
+    async def broken(self: Any, *args: Any) -> Any:
+        asked, stream = await connect(self, *args)
+        if asked.model != self._run.step.base.model:
+            self._services.state.sequence_model = asked.model
+        return asked, stream
 
     return broken
 
@@ -183,9 +178,7 @@ FAULTS: Final = (
         says="A model that a BeforeModel hook asks instead stays the prompt's model.",
         origin="a variable that holds both what was chosen and what is asked",
         closed_by="hooks/request_model_once",
-        breaks=lambda: replaced(
-            "runtimes.adk.model_call:ModelCall._call_hooks", _keeping_hooks_model
-        ),
+        breaks=lambda: replaced("runtimes.adk.model_call:ModelCall._connect", _keeping_hooks_model),
     ),
     _adk(
         name="stand-in-answer-kept",

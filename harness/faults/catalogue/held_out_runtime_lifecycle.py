@@ -36,7 +36,7 @@ def _telling_refused(send: Any) -> Any:
     async def broken(self: Any, payload: Any) -> Any:
         active = self._stream
         if active is not None and active.active and isinstance(payload, MessageSend):
-            type(active)(self._services, self._log).tell_user_message(payload)
+            type(active)(self._services, self._log).emit_user_message(payload)
         return await send(self, payload)
 
     return broken
@@ -114,19 +114,19 @@ FAULTS: Final = (
         name="texts-of-a-message-joined",
         says="A message of several texts reaches the model as one.",
         origin="a message that was a string before it became parts",
-        breaks=lambda: replaced("runtimes.adk.conversing:content_to_parts", _one_text),
+        breaks=lambda: replaced("runtimes.adk.conversation_handler:content_to_parts", _one_text),
     ),
     _adk(
         name="message-told-as-sent",
         says="Clients are told what was sent where something else was to be shown.",
         origin="a field of the send that only the recording seemed to need",
-        breaks=lambda: replaced("runtimes.adk.stream:Stream.tell_user_message", _as_sent),
+        breaks=lambda: replaced("runtimes.adk.stream:Stream.emit_user_message", _as_sent),
     ),
     _adk(
         name="results-outside-a-round-unrecorded",
         behaviour=Behaviour.RECORDING,
         says="Calls of an answer that was given up are run and answered, and not recorded.",
         origin="two paths to one batch, of which one was forgotten",
-        breaks=lambda: replaced("runtimes.adk.following:Following._results", _unrecorded),
+        breaks=lambda: replaced("runtimes.adk.continuation:Continuation._results", _unrecorded),
     ),
 )

@@ -48,7 +48,7 @@ def _one_event_late(watched: Any) -> Any:
 def _counting_anew(reset: Any) -> Any:
     async def broken(self: Any) -> None:
         await reset(self)
-        self._conversation.session_turns = 0
+        self._factory._session_turns.count = 0
 
     return broken
 
@@ -73,17 +73,15 @@ def _as_turns_of_their_own(follow_up: Any) -> Any:
 
 
 def _not_cutting_off(_: Any) -> Any:
-    def broken(self: Any, verdict: Any) -> bool:
-        if verdict.count:
-            self.loop = verdict
-        return bool(verdict.count)
+    def broken(self: Any, verdict: Any) -> None:
+        self.loop = verdict
 
     return broken
 
 
 def _counting_refused(refused: Any) -> Any:
     def broken(self: Any, context: Any, conversation: Any, *args: Any) -> Any:
-        conversation.session_turns += 1
+        self._max_turns._session.count += 1
         return refused(self, context, conversation, *args)
 
     return broken
@@ -101,7 +99,7 @@ def _still_seeing_text(begin_turn: Any) -> Any:
     def broken(self: Any) -> None:
         seen = self.turn.visible_text
         begin_turn(self)
-        self.turn.visible_text = seen
+        self.turn.answers[-1]._visible = seen
 
     return broken
 
@@ -137,7 +135,9 @@ FAULTS: Final = (
         name="follow-ups-told-as-the-users",
         says="What the loop sends by itself is told to clients as a message of the user's.",
         origin="google-adk's user events, which do not say who typed them",
-        breaks=lambda: replaced("runtimes.adk.following:Following.after", _telling_follow_ups),
+        breaks=lambda: replaced(
+            "runtimes.adk.continuation:Continuation.after", _telling_follow_ups
+        ),
     ),
     _adk(
         name="follow-ups-count-as-turns",
@@ -149,7 +149,7 @@ FAULTS: Final = (
         name="loop-does-not-cut-off-the-answer",
         says="An answer in a loop is read to its end and kept.",
         origin="google-adk's plugins, which can change an event and not end its stream",
-        breaks=lambda: replaced("runtimes.adk.run:Step._cut_off", _not_cutting_off),
+        breaks=lambda: replaced("runtimes.adk.run:Step.cut_off", _not_cutting_off),
     ),
     _adk(
         name="refused-prompts-count",

@@ -59,7 +59,7 @@ class _Quiet:
 
 def _heard_by_the_grace(recovered: Any) -> Any:
     async def broken(self: Any, *args: Any) -> Any:
-        self._task.turns += 1
+        self._plugins.max_turns._turns += 1
         return await recovered(self, *args)
 
     return broken
@@ -136,7 +136,7 @@ FAULTS: Final = (
         says="An agent's activities are told twice.",
         origin="a subscription made in the constructor and at the start",
         breaks=lambda: replaced(
-            "runtimes.adk.child.course:ActivityRelay.__call__", _reported_twice
+            "runtimes.adk.child.handler:ActivityRelay.__call__", _reported_twice
         ),
     ),
     _adk(

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any, Final
 
 from agent_protocol.content import TextPart
-from agent_protocol.events import Message, Usage
+from agent_protocol.events import Message, ToolRequest
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import replaced
 
@@ -80,19 +80,13 @@ def _without_signatures(push: Any) -> Any:
     return broken
 
 
-def _usage_of_every_chunk(chunk: Any) -> Any:
-    def broken(self: Any, response: Any, run: Any) -> Iterator[Any]:
-        yield from chunk(self, response, run)
-        used = response.get("usageMetadata")
-        candidate = (response.get("candidates") or [{}])[0]
+def _usage_of_every_chunk(deltas: Any) -> Any:
+    def broken(self: Any, chunk: Any, requested: Any) -> Iterator[Any]:
+        yield from deltas(self, chunk, requested)
+        used = chunk.get("usageMetadata")
+        candidate = (chunk.get("candidates") or [{}])[0]
         if used is not None and not candidate.get("finishReason"):
-            yield Usage(
-                **self.fields(),
-                model=self._model or "unknown",
-                input_tokens=used.get("promptTokenCount"),
-                output_tokens=used.get("candidatesTokenCount"),
-                cached_tokens=used.get("cachedContentTokenCount"),
-            )
+            yield replace(self._last, part=None, request=None, usage=used)
 
     return broken
 
@@ -102,8 +96,8 @@ def _consolidated(event: Any) -> Any:
 
 
 def _text_again(translate: Any) -> Any:
-    def broken(self: Any, event: Any, run: Any) -> Iterator[Any]:
-        yield from translate(self, event, run)
+    def broken(self: Any, event: Any, *args: Any) -> Iterator[Any]:
+        yield from translate(self, event, *args)
         turn = _consolidated(event)
         if turn is not None and turn.response_text:
             said = (TextPart(text=turn.response_text),)
@@ -113,19 +107,22 @@ def _text_again(translate: Any) -> Any:
 
 
 def _calls_again(translate: Any) -> Any:
-    def broken(self: Any, event: Any, run: Any) -> Iterator[Any]:
-        yield from translate(self, event, run)
+    def broken(self: Any, event: Any, *args: Any) -> Iterator[Any]:
+        yield from translate(self, event, *args)
         turn = _consolidated(event)
         for part in () if turn is None else turn.parts:
             if part.get("functionCall"):
-                yield self._tool_request(part["functionCall"], None, run)
+                call = part["functionCall"]
+                yield ToolRequest(
+                    **self.fields(), request_id=call["id"], name=call["name"], args=call["args"]
+                )
 
     return broken
 
 
 def _not_partial(partial_of: Any) -> Any:
-    def broken(chunk: Any) -> Any:
-        response = partial_of(chunk)
+    def broken(*args: Any) -> Any:
+        response = partial_of(*args)
         response.partial = None
         return response
 
@@ -133,8 +130,8 @@ def _not_partial(partial_of: Any) -> Any:
 
 
 def _without_empty_content(partial_of: Any) -> Any:
-    def broken(chunk: Any) -> Any:
-        response = partial_of(chunk)
+    def broken(*args: Any) -> Any:
+        response = partial_of(*args)
         if not response.content.parts:
             response.content = None
         return response
@@ -233,7 +230,7 @@ FAULTS: Final = (
         says="The usage that a partial chunk carries is told as well as the last one.",
         origin="seen in agent migrations: usage counted on the partial",
         breaks=lambda: replaced(
-            "runtimes.adk.translate:EventTranslator._chunk", _usage_of_every_chunk
+            "runtimes.adk.answer_reader:AnswerReader.deltas", _usage_of_every_chunk
         ),
     ),
     _adk(
@@ -264,7 +261,7 @@ FAULTS: Final = (
         name="thoughts-told-as-text",
         says="The text of thoughts is told as part of the answer.",
         origin="google-adk's habit of joining `part.text` without a look at `part.thought`",
-        breaks=lambda: replaced("runtimes.adk.translate:response_text", _with_thoughts),
+        breaks=lambda: replaced("runtimes.adk.answer_reader:response_text", _with_thoughts),
     ),
     _adk(
         name="signatures-reencoded",

@@ -126,11 +126,9 @@ class _Inclusive(int):
 
 
 def _refusing_what_just_fits(run: Any) -> Any:
-    async def broken(self: Any, context: Any, request: Any) -> AsyncIterator[Any]:
-        step = self._link.run.step
-        step.room = _Inclusive(step.room)
-        async for event in run(self, context, request):
-            yield event
+    async def broken(self: Any, *args: Any) -> Any:
+        self._room = _Inclusive(self._room)
+        return await run(self, *args)
 
     return broken
 
@@ -243,7 +241,7 @@ FAULTS: Final = (
         says="A request that just fills the window is refused.",
         origin="seen in agent migrations: off by one at every threshold",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.overflow:OverflowProcessor.run_async",
+            "runtimes.adk.plugins.limits:TokenLimitAdkPlugin.request_measured",
             _refusing_what_just_fits,
         ),
     ),

@@ -77,9 +77,9 @@ def _carrying_parts_over() -> Any:
     collected: list[Any] = []
 
     def forgetting(send: Any) -> Any:
-        def broken(self: Any) -> Any:
+        def broken(*args: Any) -> Any:
             collected.clear()
-            return send(self)
+            return send(*args)
 
         return broken
 
@@ -93,7 +93,7 @@ def _carrying_parts_over() -> Any:
         return broken
 
     return all_of(
-        replaced("runtimes.adk.model_call:ModelCall.send_pending", forgetting),
+        replaced("runtimes.adk.llm:send_pending", forgetting),
         replaced("runtimes.adk.model_call:StreamAssembler", remembering),
     )
 
@@ -173,7 +173,7 @@ FAULTS: Final = (
         says="A 429 that nobody could mend is told twice.",
         origin="seen in agent migrations: a 429 surfacing twice, from model layer and runner",
         breaks=lambda: replaced(
-            "runtimes.adk.conversing:ConversationSend._tell_failure", _telling_twice
+            "runtimes.adk.conversation_handler:ConversationSend._emit_failure", _telling_twice
         ),
     ),
     _adk(
@@ -206,7 +206,7 @@ FAULTS: Final = (
         name="suspension-as-it-came",
         says="A suspended account is told in the API's own JSON, as any refusal.",
         origin="google-adk, which lets the client's exceptions through unchanged",
-        breaks=lambda: replaced("runtimes.adk.conversing:friendly_error", _as_it_came),
+        breaks=lambda: replaced("runtimes.adk.conversation_handler:friendly_error", _as_it_came),
     ),
     _adk(
         name="retries-announced-from-zero",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -98,14 +97,14 @@ def _without_history(context: Any) -> Any:
     return broken
 
 
-def _announcing_always(translate: Any) -> Any:
-    def broken(self: Any, event: Any, run: Any) -> Iterator[Any]:
-        told, self.told_of = getattr(self, "told_of", None), run.step
-        for found in translate(self, event, run):
-            if self._model and told not in (None, run.step) and found.type != "session_update":
-                told = run.step
-                yield SessionUpdate(**self.fields(), model=self._model)
-            yield found
+def _announcing_always(read: Any) -> Any:
+    def broken(self: Any, event: Any, run: Any) -> Any:
+        last, self.last_step = getattr(self, "last_step", None), run.step
+        model = self.translator._model
+        begins = type(getattr(event.content, "note", None)).__name__ == "Delta"
+        if model and begins and last not in (None, run.step):
+            self.emit(SessionUpdate(**self.translator.fields(), model=model))
+        return read(self, event, run)
 
     return broken
 
@@ -242,9 +241,7 @@ FAULTS: Final = (
         name="model-announced-at-every-request",
         says="The model is announced again at each request of a prompt.",
         origin="google-adk, whose every event names its model",
-        breaks=lambda: replaced(
-            "runtimes.adk.translate:EventTranslator.translate", _announcing_always
-        ),
+        breaks=lambda: replaced("runtimes.adk.stream:Stream.read", _announcing_always),
     ),
     _adk(
         name="stream-retry-on-configured-model",

@@ -12,6 +12,7 @@ from services.hooks.model_call import AgentExecutionBlocked
 
 __all__ = ["FAULTS"]
 
+_AFTER_CHUNK: Final = "runtimes.adk.plugins.hook_bridge:HookBridgePlugin.after_chunk"
 _legacy = partial(Fault, site=Site.LEGACY, behaviour=Behaviour.HOOKS)
 _adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.HOOKS)
 
@@ -102,25 +103,25 @@ def _without_context(enter: Any) -> Any:
     return broken
 
 
-def _not_the_last(after_model: Any) -> Any:
-    async def broken(hooks: Any, asked: Any, chunk: Any) -> Any:
+def _not_the_last(after_chunk: Any) -> Any:
+    async def broken(self: Any, asked: Any, chunk: Any) -> Any:
         finishing = (chunk.get("candidates") or [{}])[0].get("finishReason")
-        return await after_model(None if finishing else hooks, asked, chunk)
+        return chunk if finishing else await after_chunk(self, asked, chunk)
 
     return broken
 
 
-def _only_the_last(after_model: Any) -> Any:
-    async def broken(hooks: Any, asked: Any, chunk: Any) -> Any:
+def _only_the_last(after_chunk: Any) -> Any:
+    async def broken(self: Any, asked: Any, chunk: Any) -> Any:
         finishing = (chunk.get("candidates") or [{}])[0].get("finishReason")
-        return await after_model(hooks if finishing else None, asked, chunk)
+        return await after_chunk(self, asked, chunk) if finishing else chunk
 
     return broken
 
 
-def _twice(after_model: Any) -> Any:
-    async def broken(hooks: Any, asked: Any, chunk: Any) -> Any:
-        return await after_model(hooks, asked, await after_model(hooks, asked, chunk))
+def _twice(after_chunk: Any) -> Any:
+    async def broken(self: Any, asked: Any, chunk: Any) -> Any:
+        return await after_chunk(self, asked, await after_chunk(self, asked, chunk))
 
     return broken
 
@@ -145,12 +146,11 @@ def _once_per_conversation(connect: Any) -> Any:
     async def broken(self: Any, is_retry: bool, nudge: Any) -> Any:
         if not is_retry:
             return await connect(self, is_retry, nudge)
-        kept = self._services
-        self._services = replace(kept, hooks=None)
+        kept, self._hooks = self._hooks, None
         try:
             return await connect(self, is_retry, nudge)
         finally:
-            self._services = kept
+            self._hooks = kept
 
     return broken
 
@@ -212,19 +212,19 @@ FAULTS: Final = (
         name="after-model-misses-last-chunk",
         says="AfterModel does not fire for the chunk that finishes the answer.",
         origin="seen in agent migrations: a hook not fired at all",
-        breaks=lambda: replaced("runtimes.adk.model_call:after_model", _not_the_last),
+        breaks=lambda: replaced(_AFTER_CHUNK, _not_the_last),
     ),
     _adk(
         name="after-model-on-last-chunk-only",
         says="AfterModel fires once per answer, for the chunk that finishes it.",
         origin="a plugin that leaves partial responses alone",
-        breaks=lambda: replaced("runtimes.adk.model_call:after_model", _only_the_last),
+        breaks=lambda: replaced(_AFTER_CHUNK, _only_the_last),
     ),
     _adk(
         name="after-model-fired-twice",
         says="AfterModel fires twice for every chunk, the second time for what the first made.",
         origin="seen in agent migrations: a hook fired twice, by plugin and by model layer",
-        breaks=lambda: replaced("runtimes.adk.model_call:after_model", _twice),
+        breaks=lambda: replaced(_AFTER_CHUNK, _twice),
     ),
     _adk(
         name="hook-message-not-shown",

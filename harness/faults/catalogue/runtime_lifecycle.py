@@ -82,10 +82,11 @@ def _aborts_complete(end: Any) -> Any:
     return broken
 
 
-def _to_the_chunks_end(chunk: Any) -> Any:
-    def broken(self: Any, response: Any, run: Any) -> Any:
-        run.signal.raise_if_aborted()
-        return chunk(self, response, replace(run, signal=AbortController().signal))
+def _to_the_chunks_end(read: Any) -> Any:
+    def broken(self: Any, event: Any, run: Any) -> Any:
+        if getattr(getattr(event.content, "note", None), "index", 0):
+            run = replace(run, signal=AbortController().signal)
+        return read(self, event, run)
 
     return broken
 
@@ -132,7 +133,7 @@ def _message_after_start() -> Any:
         return broken
 
     return all_of(
-        replaced("runtimes.adk.stream:Stream.tell_user_message", holding),
+        replaced("runtimes.adk.stream:Stream.emit_user_message", holding),
         replaced("runtimes.adk.stream:Stream.emit", releasing),
     )
 
@@ -163,11 +164,12 @@ def _counting_all_messages(rewind: Any) -> Any:
     return broken
 
 
-def _first_reason(chunk: Any) -> Any:
-    def broken(self: Any, response: Any, run: Any) -> Any:
-        known = run.turn.finish_reason
-        yield from chunk(self, response, run)
-        run.turn.finish_reason = known or run.turn.finish_reason
+def _first_reason(see: Any) -> Any:
+    def broken(self: Any, delta: Any) -> Any:
+        known = self._finish_reason
+        seen = see(self, delta)
+        self._finish_reason = known or self._finish_reason
+        return seen
 
     return broken
 
@@ -234,9 +236,7 @@ FAULTS: Final = (
         name="chunk-told-after-abort",
         says="The rest of a chunk is told though somebody aborted in the middle of it.",
         origin="a signal that is looked at between events of the framework, not between ours",
-        breaks=lambda: replaced(
-            "runtimes.adk.translate:EventTranslator._chunk", _to_the_chunks_end
-        ),
+        breaks=lambda: replaced("runtimes.adk.stream:Stream.read", _to_the_chunks_end),
     ),
     _adk(
         name="waiting-calls-run-after-abort",
@@ -260,7 +260,9 @@ FAULTS: Final = (
         name="prompt-id-per-send",
         says="Every send counts as a new prompt: routed, announced and watched for loops anew.",
         origin="google-adk's invocation ids, taken for the prompt's",
-        breaks=lambda: replaced("runtimes.adk.conversing:Conversing.take", _prompt_id_per_send),
+        breaks=lambda: replaced(
+            "runtimes.adk.conversation_handler:ConversationHandler.take", _prompt_id_per_send
+        ),
     ),
     _adk(
         name="rewind-counts-all-messages",
@@ -274,7 +276,7 @@ FAULTS: Final = (
         behaviour=Behaviour.ANSWERS,
         says="Of several finish reasons of a turn the first decides how the stream ends.",
         origin="seen in agent migrations: wrong end reason",
-        breaks=lambda: replaced("runtimes.adk.translate:EventTranslator._chunk", _first_reason),
+        breaks=lambda: replaced("runtimes.adk.answer_reader:AnswerReader.see", _first_reason),
     ),
     _adk(
         name="pending-turn-kept",

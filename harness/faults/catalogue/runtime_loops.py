@@ -12,6 +12,7 @@ from harness.faults.patching import replaced
 
 __all__ = ["FAULTS"]
 
+_WATCH: Final = "runtimes.adk.plugins.loop_detection:LoopDetectionAdkPlugin.watch"
 _legacy = partial(Fault, site=Site.LEGACY, behaviour=Behaviour.LOOPS)
 _adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.LOOPS)
 
@@ -40,18 +41,20 @@ def _one_less(number: Any) -> Any:
     return number - 1
 
 
-def _counting_twice(loops: Any) -> Any:
-    def broken(self: Any, name: str, args: Any) -> Any:
-        return loops(self, name, args) or loops(self, name, args)
+def _counting_twice(watch: Any) -> Any:
+    def broken(self: Any, parts: Any) -> Any:
+        verdict = watch(self, parts)
+        again = not verdict.count and any("functionCall" in part for part in parts)
+        return watch(self, parts) if again else verdict
 
     return broken
 
 
-def _narration_resetting(loops: Any) -> Any:
-    def broken(self: Any, text: str) -> Any:
-        if self.watch is not None and text.strip():
-            self.watch._calls.clear()
-        return loops(self, text)
+def _narration_resetting(watch: Any) -> Any:
+    def broken(self: Any, parts: Any) -> Any:
+        if any((part.get("text") or "").strip() for part in parts):
+            self._loops._calls.clear()
+        return watch(self, parts)
 
     return broken
 
@@ -64,22 +67,18 @@ def _without_detail(feedback: Any) -> Any:
 
 
 def _counted_late(count: Any) -> Any:
-    def broken(self: Any, conversation: Any) -> Any:
-        conversation.session_turns -= 1
-        stopped = count(self, conversation)
-        conversation.session_turns += 1
+    def broken(self: Any) -> Any:
+        self._session.count -= 1
+        stopped = count(self)
+        self._session.count += 1
         return stopped
 
     return broken
 
 
 def _zero_is_none(begin: Any) -> Any:
-    def broken(self: Any, run: Any) -> Any:
-        if self._services.settings.max_session_turns != 0:
-            return begin(self, run)
-        run.turns += 1
-        run.begin_turn()
-        return None
+    def broken(self: Any) -> Any:
+        return None if self._limit == 0 else begin(self)
 
     return broken
 
@@ -94,9 +93,9 @@ def _staying_flagged(after_loop: Any) -> Any:
     return broken
 
 
-def _told_later(second: Any) -> Any:
-    def broken(self: Any, run: Any) -> Any:
-        return iter(())
+def _told_later(read: Any) -> Any:
+    def broken(self: Any, event: Any, run: Any) -> Any:
+        return True if event.partial and event.error_code else read(self, event, run)
 
     return broken
 
@@ -109,8 +108,8 @@ def _going_on_unasked(goes_on: Any) -> Any:
 
 
 def _without_figures(begin: Any) -> Any:
-    def broken(self: Any, run: Any) -> Any:
-        stopped = begin(self, run)
+    def broken(self: Any) -> Any:
+        stopped = begin(self)
         return None if stopped is None else replace(stopped, data={"code": stopped.data["code"]})
 
     return broken
@@ -149,26 +148,26 @@ FAULTS: Final = (
         name="calls-watched-twice",
         says="The loop detector is shown each call twice and cries wolf at the third.",
         origin="seen in agent migrations: the consolidated event repeating calls",
-        breaks=lambda: replaced("runtimes.adk.run:Step.loops_with_call", _counting_twice),
+        breaks=lambda: replaced(_WATCH, _counting_twice),
     ),
     _adk(
         name="narration-resets-loop",
         says="Text between identical calls makes the loop detector forget them.",
         origin="seen in agent migrations: narration resetting the counter",
-        breaks=lambda: replaced("runtimes.adk.run:Step.loops_with_text", _narration_resetting),
+        breaks=lambda: replaced(_WATCH, _narration_resetting),
     ),
     _adk(
         name="loop-feedback-without-detail",
         says="The feedback after a loop does not say what was repeated.",
         origin="a verdict that crosses a layer as a flag",
-        breaks=lambda: replaced("runtimes.adk.following:loop_feedback", _without_detail),
+        breaks=lambda: replaced("runtimes.adk.continuation:loop_feedback", _without_detail),
     ),
     _adk(
         name="session-limit-off-by-one",
         says="A conversation may take one request more than the limit says.",
         origin="seen in agent migrations: off by one at every threshold",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._count", _counted_late
+            "runtimes.adk.plugins.limits:MaxTurnsAdkPlugin.request_started", _counted_late
         ),
     ),
     _adk(
@@ -176,27 +175,29 @@ FAULTS: Final = (
         says="A send with a limit of no turns at all runs on.",
         origin="upstream's two readings of 0, taken for one",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._begin_turn", _zero_is_none
+            "runtimes.adk.plugins.limits:MaxTurnsAdkPlugin.turn_started", _zero_is_none
         ),
     ),
     _adk(
         name="loop-not-cleared",
         says="After the feedback the same loop is found again at once, and ends the prompt.",
         origin="a recovery that sends the feedback and forgets the detector",
-        breaks=lambda: replaced("runtimes.adk.following:Following._after_loop", _staying_flagged),
+        breaks=lambda: replaced(
+            "runtimes.adk.continuation:Continuation._after_loop", _staying_flagged
+        ),
     ),
     _adk(
         name="second-loop-told-late",
         says="A second loop is told after the answer was closed, so an abort then undoes nothing.",
         origin="an event made by the runner's caller instead of in step with the stream",
-        breaks=lambda: replaced("runtimes.adk.translate:EventTranslator._second_loop", _told_later),
+        breaks=lambda: replaced("runtimes.adk.stream:Stream.read", _told_later),
     ),
     _adk(
         name="model-never-goes-on",
         says="An answer that was not done is taken for the end.",
         origin="google-adk's loop, which ends with an answer that asks for no tools",
         breaks=lambda: replaced(
-            "runtimes.adk.following:Following._model_goes_on", _going_on_unasked
+            "runtimes.adk.continuation:Continuation._model_goes_on", _going_on_unasked
         ),
     ),
     _adk(
@@ -204,7 +205,7 @@ FAULTS: Final = (
         says="The end at the turn limit does not say what the limit was.",
         origin="two limits of upstream, whose ends differ, made one",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._begin_turn", _without_figures
+            "runtimes.adk.plugins.limits:MaxTurnsAdkPlugin.turn_started", _without_figures
         ),
     ),
 )

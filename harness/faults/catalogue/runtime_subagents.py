@@ -59,13 +59,13 @@ def _never_complete(run: Any) -> Any:
     return broken
 
 
-def _deaf(hearing: Any) -> Any:
+def _deaf(steering_inbox: Any) -> Any:
     @contextmanager
     def broken(steering: Any) -> Iterator[Any]:
-        with hearing(steering) as heard:
-            heard.note = lambda said: None
-            heard.taken = list
-            yield heard
+        with steering_inbox(steering) as inbox:
+            inbox.note = lambda injection: None
+            inbox.taken = list
+            yield inbox
 
     return broken
 
@@ -176,18 +176,17 @@ def _recovered_anyway(last_chance: Any) -> Any:
     return broken
 
 
-def _begun_at_one(begin: Any) -> Any:
-    def broken(self: Any, timer: Any) -> None:
-        begin(self, timer)
-        if not self.recovering:
-            self.turns = 1
+def _begun_at_one(init: Any) -> Any:
+    def broken(self: Any, *args: Any, **options: Any) -> None:
+        init(self, *args, **options)
+        self._turns = 1
 
     return broken
 
 
-def _other_way_round(heard: Any) -> Any:
-    def broken(self: Any) -> Any:
-        return heard(self)[::-1]
+def _other_way_round(before_answers: Any) -> Any:
+    def broken(self: Any, answers: Any) -> Any:
+        return [*before_answers(self, [])[::-1], *answers]
 
     return broken
 
@@ -201,13 +200,13 @@ def _not_saved(save: Any) -> Any:
 
 def _late_adk(stop: Any) -> Any:
     def broken(self: Any) -> None:
-        _stopped_late(self, self._course._child, stop)
+        _stopped_late(self, self._handler._child, stop)
 
     return broken
 
 
-def _not_terminating(on_event: Any) -> Any:
-    async def broken(self: Any, *, invocation_context: Any, event: Any) -> Any:
+def _not_terminating(completed: Any) -> Any:
+    def broken(self: Any, submitted: Any, event: Any) -> None:
         return None
 
     return broken
@@ -246,9 +245,9 @@ def _nothing_given(given_up: Any) -> Any:
 
 
 def _endless(init: Any) -> Any:
-    def broken(self: Any, *args: Any) -> None:
-        init(self, *args)
-        self._deadline._left_ms *= 1000
+    def broken(self: Any, *args: Any, **options: Any) -> None:
+        init(self, *args, **options)
+        self._ms *= 1000
 
     return broken
 
@@ -268,11 +267,12 @@ def _none_out_of_time(recovered: Any) -> Any:
 
 
 def _last_chunk_only(take: Any) -> Any:
-    def broken(self: Any, chunk: Any, run: Any) -> None:
-        kept = list(self._task.calls)
-        take(self, chunk, run)
-        if len(self._task.calls) > len(kept):
-            del self._task.calls[: len(kept)]
+    def broken(self: Any, delta: Any) -> None:
+        if delta.request is not None:
+            if delta.index <= getattr(self, "last_index", -1):
+                self._task.calls.clear()
+            self.last_index = delta.index
+        take(self, delta)
 
     return broken
 
@@ -320,7 +320,7 @@ FAULTS: Final = (
         name="subagent-hints-lost",
         says="An agent does not hear what is said while it runs.",
         origin="a listener that was left with the parent",
-        breaks=lambda: replaced("runtimes.legacy.executor:hearing", _deaf),
+        breaks=lambda: replaced("runtimes.legacy.executor:steering_inbox", _deaf),
     ),
     _legacy(
         name="subagent-error-is-success",
@@ -392,14 +392,16 @@ FAULTS: Final = (
         name="subagent-turns-off-by-one-adk",
         says="An agent's turns are counted from one.",
         origin="a plugin that counts before the callback, not after",
-        breaks=lambda: replaced("runtimes.adk.child.task:ChildTask.begin", _begun_at_one),
+        breaks=lambda: replaced(
+            "runtimes.adk.plugins.limits:MaxTurnsAdkPlugin.__init__", _begun_at_one
+        ),
     ),
     _adk(
         name="subagent-hints-first",
         says="Hints come before the completions of the background.",
         origin="two queues joined in the order of their names",
         breaks=lambda: replaced(
-            "runtimes.adk.child.termination:ChildTermination.heard", _other_way_round
+            "runtimes.adk.plugins.steering:SteeringAdkPlugin.before_answers", _other_way_round
         ),
     ),
     _adk(
@@ -421,7 +423,8 @@ FAULTS: Final = (
         says="Complete_task is a tool like any other: the agent goes on.",
         origin="a termination plugin that is not registered for children",
         breaks=lambda: replaced(
-            "runtimes.adk.child.plugins:CompleteTaskAdkPlugin.on_event_callback", _not_terminating
+            "runtimes.adk.plugins.complete_task:CompleteTaskAdkPlugin.task_completed",
+            _not_terminating,
         ),
     ),
     _adk(
@@ -444,7 +447,7 @@ FAULTS: Final = (
         name="subagent-results-untold",
         says="Results of an agent's calls are no activity.",
         origin="events of ADK translated one by one, function responses left out",
-        breaks=lambda: replaced("runtimes.adk.child.course:ActivityRelay.__call__", _calls_untold),
+        breaks=lambda: replaced("runtimes.adk.child.handler:ActivityRelay.__call__", _calls_untold),
     ),
     _adk(
         name="subagent-end-without-words",
@@ -458,16 +461,14 @@ FAULTS: Final = (
         name="subagent-time-unlimited",
         says="An agent's time is seconds where minutes were meant, or the other way round.",
         origin="a unit lost between a definition and a plugin",
-        breaks=lambda: replaced(
-            "runtimes.adk.child.termination:ChildTermination.__init__", _endless
-        ),
+        breaks=lambda: replaced("runtimes.adk.plugins.limits:MaxTimeAdkPlugin.__init__", _endless),
     ),
     _adk(
         name="subagent-asked-on-its-time",
         says="An agent's time goes on while a person is asked.",
         origin="a deadline around the runner, which knows nothing of questions",
         breaks=lambda: replaced(
-            "runtimes.adk.child.termination:ChildTermination.waiting", _never_waiting
+            "runtimes.adk.plugins.limits:MaxTimeAdkPlugin.waiting", _never_waiting
         ),
     ),
     _adk(

@@ -119,22 +119,21 @@ def _without_error(tool_response: Any) -> Any:
 
 def _forgetting_failed_attempts(wait: Any) -> Any:
     async def broken(self: Any, *args: Any) -> None:
-        self._run.turn.requests.clear()
-        self._run.step.requests.clear()
+        self._run.step.answer._calls.clear()
         await wait(self, *args)
 
     return broken
 
 
-def _emptying_bad_arguments(tool_request: Any) -> Any:
-    def broken(self: Any, call: Any, *args: Any) -> Any:
-        tool = self._tools.get(call.get("name") or "")
+def _emptying_bad_arguments(tool_call_request: Any) -> Any:
+    def broken(tools: Any, prompt_id: str, call: Any, *args: Any) -> Any:
+        tool = tools.get(call.get("name") or "")
         try:
             if tool is not None:
                 tool.build(call.get("args") or {})
         except InvalidToolParams:
             call = {**call, "args": {}}
-        return tool_request(self, call, *args)
+        return tool_call_request(tools, prompt_id, call, *args)
 
     return broken
 
@@ -253,7 +252,7 @@ FAULTS: Final = (
         says="Arguments that a tool refuses are replaced by none at all.",
         origin="seen in agent migrations: bad tool arguments turned into `{}`",
         breaks=lambda: replaced(
-            "runtimes.adk.translate:EventTranslator._tool_request", _emptying_bad_arguments
+            "runtimes.adk.model_parts:tool_call_request", _emptying_bad_arguments
         ),
     ),
     _adk(
@@ -279,6 +278,6 @@ FAULTS: Final = (
         name="refused-call-undescribed",
         says="A call with arguments that do not fit is shown without a description.",
         origin="a port that forgets upstream's substitute, the tool's own description",
-        breaks=lambda: replaced("runtimes.adk.translate:_request_display", _undescribed),
+        breaks=lambda: replaced("runtimes.adk.requested:request_display", _undescribed),
     ),
 )

@@ -30,8 +30,8 @@ class ChildBatch:
     task: ChildTask
     link: RunLink
     calls: ChildCalls
-    heard: Callable[[], list[Part]]
-    """What was said to the child since its last turn; goes before the answers."""
+    before_answers: Callable[[list[Part]], list[Part]]
+    """Puts what the child was sent since its last turn before the answers."""
 
     async def execute(
         self, context: InvocationContext, call_event: Event, llm_request: LlmRequest
@@ -63,7 +63,7 @@ class ChildBatch:
             context.end_invocation = True
             return
         if not outcome.completed:
-            parts = [*self.heard(), *parts]
+            parts = self.before_answers(parts)
         actions = batch.actions(EventActions())
         # A child's task ends with `complete_task` alone; its plugin sets this then.
         actions.skip_summarization = None

@@ -16,8 +16,10 @@ from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.child.chat import ChildConversation
 from runtimes.adk.child.task import ChildTask
+from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
 from runtimes.adk.processors.base import leave
-from runtimes.adk.run import RunLink, Step
+from runtimes.adk.request_edits import TypedConfig
+from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
 from services.children.child_services import ChildServices
 from services.subagents.definition import TerminateMode
@@ -43,14 +45,28 @@ class ChildProcessor(BaseLlmRequestProcessor):
         self._link = link
 
 
-class ChildLimits(ChildProcessor):
-    """The child's two limits, turns and time; begins each turn under its own prompt id.
+class ChildLimits(BaseLlmRequestProcessor):
+    """Applies the child's limits, and begins each turn under a prompt id of its own.
 
-    `MaxTurnsAdkPlugin` and `MaxTimeAdkPlugin` of the replatforming plan. The recovery turn has
-    neither: its grace period is the signal that it runs under.
+    `MaxTurnsAdkPlugin` counts the turns; `MaxTimeAdkPlugin` aborts the run's signal. The recovery
+    turn is not counted: it runs under the signal of its grace period.
     """
 
     name = "limits"
+
+    def __init__(
+        self,
+        child: ChildServices,
+        sessions: GcliSessionService,
+        task: ChildTask,
+        link: RunLink,
+        max_turns: MaxTurnsAdkPlugin,
+    ) -> None:
+        self._child = child
+        self._sessions = sessions
+        self._task = task
+        self._link = link
+        self._max_turns = max_turns
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
@@ -59,19 +75,19 @@ class ChildLimits(ChildProcessor):
         if invocation_context.end_invocation:
             return
         task, run = self._task, self._link.run
-        run.step = Step()
+        turn = self._max_turns.turns
         if not task.recovering:
-            if task.turns >= self._child.definition.limits.turns:
-                task.end = TerminateMode.MAX_TURNS
+            if self._max_turns.exhausted:
+                task.stop(TerminateMode.MAX_TURNS)
             elif run.signal.aborted:
                 task.cut_short()
+            else:
+                self._max_turns.turn_started()
             if task.end is not None:
                 leave(invocation_context, self._sessions)
                 return
-        run.prompt_id = self._child.prompt_id(task.turns)
-        task.calls = []
-        if not task.recovering:
-            task.turns += 1
+        run.begin_task_turn(self._child.prompt_id(turn))
+        task.begin_turn()
         return
         yield
 
@@ -111,6 +127,8 @@ class ChildRouting(ChildProcessor):
             run.signal,
         )
         run.step.key = key
-        llm_request.model = self._child.services.models.resolve(key).model
+        resolved = self._child.services.models.resolve(key)
+        config = TypedConfig().of(resolved.config)
+        run.step.base.write_routed(llm_request, resolved.model, config)
         return
         yield

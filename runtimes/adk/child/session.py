@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from agent_protocol.agent import AgentSend, MessageSend, Subscriber, Unsubscribe, UpdateSend
 from agent_protocol.events import AgentEvent
 from runtimes.adk.agent import AdkAgentProtocol
-from runtimes.adk.child.course import ChildCourse
+from runtimes.adk.child.handler import ChildHandler
 from services.subagents.child import ChildAgent
 from services.subagents.definition import AgentOutput
 from services.wire import JsonObject
@@ -18,10 +18,10 @@ __all__ = ["AdkChild"]
 class AdkChild(ChildAgent):
     """One child's session."""
 
-    def __init__(self, agent_id: str, agent: AdkAgentProtocol, course: ChildCourse) -> None:
+    def __init__(self, agent_id: str, agent: AdkAgentProtocol, handler: ChildHandler) -> None:
         self._agent_id = agent_id
         self._agent = agent
-        self._course = course
+        self._handler = handler
 
     @property
     def agent_id(self) -> str:
@@ -38,7 +38,7 @@ class AdkChild(ChildAgent):
         return self._agent.subscribe(callback)
 
     async def send(self, payload: AgentSend) -> str | None:
-        """Take inputs, or start the stream; see `ChildCourse.take`."""
+        """Take inputs, or start the stream; see `ChildHandler.take`."""
         return await self._agent.send(payload)
 
     async def start(self, inputs: JsonObject) -> None:
@@ -52,8 +52,8 @@ class AdkChild(ChildAgent):
 
     def stop(self) -> None:
         """The same, at once."""
-        if self._course.sent is not None:
-            self._course.sent.stream.controller.abort()
+        if self._handler.sent is not None:
+            self._handler.sent.stream.controller.abort()
 
     async def close(self) -> None:
         """Let go of what it holds; one that has run does so by itself. It must be idle."""
@@ -65,6 +65,6 @@ class AdkChild(ChildAgent):
         Raises:
             RuntimeError: nothing was sent.
         """
-        if self._course.sent is None:
+        if self._handler.sent is None:
             raise RuntimeError("No active or completed stream")
-        return await self._course.sent.result()
+        return await self._handler.sent.result()

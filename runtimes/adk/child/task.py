@@ -1,23 +1,23 @@
 """What the parts of one child share: how far its task has come.
 
-The processors, the batch of calls, the plugin and the course of a child all look at it.
+The processors, the batch of calls, the plugin and the handler of a child all look at it.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
-from services.abort import AbortSignal
+from runtimes.adk.plugins.limits import MaxTimeAdkPlugin
 from services.model.stream import call_name
 from services.subagents.definition import TerminateMode
 from services.wire import JsonObject
 
-__all__ = ["ChildTask", "ToldCall"]
+__all__ = ["ChildCall", "ChildTask"]
 
 
 @dataclass(frozen=True, slots=True)
-class ToldCall:
-    """A call of the model's as ADK is shown it; what it was is in `ChildTask.calls`."""
+class ChildCall:
+    """A function call of the model as ADK sees it; `ChildTask.calls` has the original."""
 
     call: JsonObject
 
@@ -38,34 +38,35 @@ class ToldCall:
         return args if isinstance(args, dict) else {}
 
 
-@dataclass(slots=True)
 class ChildTask:
-    """A child's run, turn by turn."""
+    """A child's run, turn by turn. Its parts read the properties and call the methods."""
 
-    instruction: str = ""
-    """The system instruction, once the chat is open."""
-    turns: int = 0
-    """Model turns begun; the recovery turn is not counted."""
-    recovering: bool = False
-    """The one turn is under way in which the child may still submit its result."""
-    timer: AbortSignal = field(default_factory=AbortSignal)
-    """Aborted when the time of the invocation under way is up."""
-    calls: list[JsonObject] = field(default_factory=list)
-    """Every call of the turn under way, those of attempts that failed included."""
-    end: TerminateMode | None = None
-    """Why the invocation under way is over, once something has ended it."""
-    result: str | None = None
-    """What was submitted."""
-    went_on: bool = False
-    """The recovery turn has run tools and not completed the task."""
+    def __init__(self, max_time: MaxTimeAdkPlugin) -> None:
+        self._max_time = max_time
+        self.instruction = ""
+        """The system instruction, once the chat is open."""
+        self.recovering = False
+        """The one turn is under way in which the child may still submit its result."""
+        self.calls: list[JsonObject] = []
+        """Every call of the turn under way, those of failed attempts included."""
+        self.end: TerminateMode | None = None
+        """Why the invocation under way is over, once something has ended it."""
+        self.went_on = False
+        """The recovery turn has run tools and not completed the task."""
 
-    def begin(self, timer: AbortSignal) -> None:
-        """An invocation begins."""
-        self.timer = timer
+    def begin(self) -> None:
+        """Begin an invocation."""
         self.end, self.went_on = None, False
+        self.begin_turn()
+
+    def begin_turn(self) -> None:
+        """Begin a turn of the model."""
         self.calls = []
 
-    def cut_short(self) -> TerminateMode:
-        """How a turn ends whose signal is aborted."""
-        self.end = TerminateMode.TIMEOUT if self.timer.aborted else TerminateMode.ABORTED
-        return self.end
+    def stop(self, end: TerminateMode) -> None:
+        """End the invocation under way."""
+        self.end = end
+
+    def cut_short(self) -> None:
+        """End the invocation under way, whose signal is aborted."""
+        self.stop(TerminateMode.TIMEOUT if self._max_time.time_is_up else TerminateMode.ABORTED)

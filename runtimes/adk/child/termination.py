@@ -1,7 +1,7 @@
 """`ChildTermination`: a child's run from its inputs to its output, and why it ends.
 
 ADK's flow drives the turns, one invocation for the task and one for the recovery turn; here is what
-is around them: the deadline, what is heard meanwhile, the last chance to submit a result.
+is around them: the time, the steering, the last chance to submit a result.
 
 Source: core `agents/local-executor.ts` (`runInternal`, `executeTurn`, `executeFinalWarningTurn`).
 """
@@ -13,22 +13,25 @@ from collections.abc import Sequence
 from typing import Final
 
 from google.adk.events.event import Event
+from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk.child.chat import ChildConversation
-from runtimes.adk.child.task import ChildTask, ToldCall
-from runtimes.adk.course import Invoke
-from runtimes.adk.notes import Chunk, note_of
+from runtimes.adk.child.task import ChildCall, ChildTask
+from runtimes.adk.notes import Delta, note_of
+from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
+from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin
+from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from runtimes.adk.run import ModelCallFailed, Run
+from runtimes.adk.send import Invoke
 from services.abort import AbortSignal
 from services.children.child_services import ChildServices
 from services.children.opening import chat_being_created
 from services.model.errors import is_abort
-from services.model.parts import first_parts, function_calls, parse_thought
+from services.model.parts import parse_thought
 from services.presentation.errors import thrown_text
 from services.subagents.activity import ActivityType
-from services.subagents.deadline import DeadlineTimer, either_aborted
+from services.subagents.deadline import either_aborted
 from services.subagents.definition import GRACE_PERIOD_MS, AgentOutput, TerminateMode
-from services.subagents.hearing import ChildHearing, hearing
 from services.subagents.prompt import ChildPrompt
 from services.subagents.recovery import (
     GOAL_WITHOUT_RESULT,
@@ -44,7 +47,7 @@ from services.subagents.recovery import (
 )
 from services.wire import JsonObject, Part
 
-__all__ = ["ChildTermination"]
+__all__ = ["ChildPlugins", "ChildTermination"]
 
 logger = logging.getLogger(__name__)
 
@@ -52,29 +55,37 @@ _GRACE_OVER: Final = "Grace period timed out."
 _NOT_RECOVERED: Final = "Graceful recovery attempt failed"
 
 
+class ChildPlugins:
+    """The ADK plugins of one child, all of them driven by its parts."""
+
+    def __init__(self, child: ChildServices) -> None:
+        services, limits = child.services, child.definition.limits
+        self.max_turns = MaxTurnsAdkPlugin(max(0, limits.turns), driven=True)
+        self.max_time = MaxTimeAdkPlugin(services.clock, limits.minutes * 60_000, driven=True)
+        self.complete_task = CompleteTaskAdkPlugin()
+        self.steering = SteeringAdkPlugin(services.steering, driven=True)
+
+    @property
+    def all(self) -> tuple[BasePlugin, ...]:
+        """The plugins, in the order in which ADK calls them."""
+        return self.max_turns, self.max_time, self.complete_task, self.steering
+
+
 class ChildTermination:
     """Runs one child once."""
 
-    def __init__(self, child: ChildServices, chat: ChildConversation, task: ChildTask) -> None:
+    def __init__(
+        self,
+        child: ChildServices,
+        chat: ChildConversation,
+        task: ChildTask,
+        plugins: ChildPlugins,
+    ) -> None:
         self._child = child
         self._chat = chat
         self._task = task
-        self._heard = ChildHearing()
-        self._deadline = DeadlineTimer(
-            child.services.clock, child.definition.limits.minutes * 60_000
-        )
+        self._plugins = plugins
         self._chatting = False
-
-    def heard(self) -> list[Part]:
-        """What was said to the child since its last turn."""
-        return self._heard.taken()
-
-    def waiting(self, waits: bool) -> None:
-        """Hold the deadline while a person is waited for."""
-        if waits:
-            self._deadline.pause()
-        else:
-            self._deadline.resume()
 
     async def run(self, inputs: JsonObject, signal: AbortSignal, invoke: Invoke) -> AgentOutput:
         """Do the task.
@@ -84,18 +95,19 @@ class ChildTermination:
         """
         clock = self._child.services.clock
         began_ms = clock.now_ms()
-        async with self._deadline as deadline:
+        max_time = self._plugins.max_time
+        async with max_time.run():
             try:
                 reason = await self._work(inputs, signal, invoke)
-                result: str | None = self._task.result
+                result = self._plugins.complete_task.result
                 if reason.recoverable:
                     reason, result = await self._last_chance(reason, signal, invoke)
                 if reason is TerminateMode.GOAL:
                     result = self._concluded(result)
             except Exception as error:
-                timed_out = deadline.signal.aborted and not signal.aborted
+                timed_out = max_time.time_is_up and not signal.aborted
                 if not (is_abort(error) and timed_out):
-                    self._tell_error(thrown_text(error))
+                    self._report_error(thrown_text(error))
                     raise
                 reason, result = TerminateMode.TIMEOUT, None
                 if self._chatting:
@@ -107,7 +119,7 @@ class ChildTermination:
         return AgentOutput(
             result=TERMINATED if result is None else result,
             terminate_reason=reason,
-            turn_count=self._task.turns,
+            turn_count=self._plugins.max_turns.turns,
             duration_ms=clock.now_ms() - began_ms,
         )
 
@@ -119,9 +131,9 @@ class ChildTermination:
         self._open_chat(prompt)
         query = prompt.query()
         try:
-            with hearing(child.services.steering) as self._heard:
+            with self._plugins.steering.collecting():
                 parts = prompt.first_parts(query)
-                ended = await self._turns(parts, signal, self._deadline.signal, invoke)
+                ended = await self._turns(parts, signal, invoke)
         finally:
             child.toolset.close()
         if ended is None:
@@ -136,26 +148,28 @@ class ChildTermination:
         self._chatting = True
 
     async def _turns(
-        self, parts: Sequence[Part], external: AbortSignal, timer: AbortSignal, invoke: Invoke
+        self, parts: Sequence[Part], external: AbortSignal, invoke: Invoke
     ) -> TerminateMode | None:
         """One invocation; why its last turn was the last, or `None` where nothing says so."""
-        task = self._task
-        with either_aborted(external, timer) as signal:
-            run = Run(prompt_id=self._child.prompt_id(task.turns), signal=signal)
+        task, plugins = self._task, self._plugins
+        with either_aborted(external, plugins.max_time.signal) as signal:
+            run = Run(prompt_id=self._child.prompt_id(plugins.max_turns.turns), signal=signal)
 
             def read(event: Event) -> bool:
                 return self._read(event, run)
 
-            task.begin(timer)
+            task.begin()
             try:
                 await invoke(run, {"role": "user", "parts": list(parts)}, read)
             except ModelCallFailed as failure:
                 raise failure.cause from None
+            if plugins.complete_task.result is not None:
+                return TerminateMode.GOAL
+            if signal.aborted and task.end is None and not task.went_on:
+                task.cut_short()
             if task.end is not None or task.went_on:
                 return task.end
-            if signal.aborted:
-                return task.cut_short()
-        self._tell_error(PROTOCOL_VIOLATION, "protocol_violation")
+        self._report_error(PROTOCOL_VIOLATION, "protocol_violation")
         return TerminateMode.ERROR_NO_COMPLETE_TASK_CALL
 
     def _read(self, event: Event, run: Run) -> bool:
@@ -165,18 +179,18 @@ class ChildTermination:
         if run.signal.aborted:
             return False
         note = note_of(event)
-        if isinstance(note, Chunk):
-            self._take(note.response, run)
+        if isinstance(note, Delta):
+            self._take(note)
         return True
 
-    def _take(self, chunk: JsonObject, run: Run) -> None:
-        thought = next((part for part in first_parts(chunk) if part.get("thought")), {})
-        subject = parse_thought(thought.get("text") or "").subject
-        if subject:
-            self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": subject})
-        calls = function_calls(chunk)
-        self._task.calls.extend(calls)
-        run.step.requests.extend(map(ToldCall, calls))
+    def _take(self, delta: Delta) -> None:
+        """Keep a call; report the subject of a chunk's first thought."""
+        if isinstance(delta.request, ChildCall):
+            self._task.calls.append(delta.request.call)
+        elif delta.part is not None and delta.part.get("thought") and not delta.index:
+            subject = parse_thought(delta.part.get("text") or "").subject
+            if subject:
+                self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": subject})
 
     async def _last_chance(
         self, reason: TerminateMode, signal: AbortSignal, invoke: Invoke
@@ -191,25 +205,25 @@ class ChildTermination:
         self, reason: TerminateMode, signal: AbortSignal, invoke: Invoke
     ) -> str | None:
         """What the recovery turn has submitted, if it has."""
-        child, task = self._child, self._task
-        self._tell_thought(recovery_announced(reason))
+        self._report_thought(recovery_announced(reason))
         try:
-            task.recovering = True
-            async with DeadlineTimer(child.services.clock, GRACE_PERIOD_MS, _GRACE_OVER) as grace:
-                ended = await self._turns(final_warning(reason), signal, grace.signal, invoke)
+            self._task.recovering = True
+            async with self._plugins.max_time.grace(GRACE_PERIOD_MS, _GRACE_OVER):
+                ended = await self._turns(final_warning(reason), signal, invoke)
         except Exception as error:  # noqa: BLE001 - a recovery that fails is told, whatever failed
-            self._tell_error(f"{_NOT_RECOVERED}: {thrown_text(error)}", "recovery_turn")
+            self._report_error(f"{_NOT_RECOVERED}: {thrown_text(error)}", "recovery_turn")
             return None
         if ended is TerminateMode.GOAL:
-            self._tell_thought(RECOVERED)
-            return GRACE_RESULT if task.result is None else task.result
+            self._report_thought(RECOVERED)
+            submitted = self._plugins.complete_task.result
+            return GRACE_RESULT if submitted is None else submitted
         status = "continue" if ended is None else "stop"
-        self._tell_error(f"{_NOT_RECOVERED}. Reason: {status}", "recovery_turn")
+        self._report_error(f"{_NOT_RECOVERED}. Reason: {status}", "recovery_turn")
         return None
 
     def _given_up(self, reason: TerminateMode) -> str:
         failed = recovery_failed(reason, self._child.definition.limits)
-        self._tell_error(failed.result, failed.context)
+        self._report_error(failed.result, failed.context)
         return failed.result
 
     def _concluded(self, result: str | None) -> str:
@@ -223,8 +237,8 @@ class ChildTermination:
         except OSError:
             logger.warning("the summary of a subagent's session was not saved", exc_info=True)
 
-    def _tell_thought(self, text: str) -> None:
+    def _report_thought(self, text: str) -> None:
         self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": text})
 
-    def _tell_error(self, error: str, context: str | None = None) -> None:
+    def _report_error(self, error: str, context: str | None = None) -> None:
         self._child.tell(ActivityType.ERROR, error_data(error, context))

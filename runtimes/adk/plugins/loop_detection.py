@@ -2,38 +2,81 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.notes import Chunk, note_of
+from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES, WireContent, wire_of
 from runtimes.adk.run import RunLink
-from services.loop_detection.detector import LoopDetector
+from services.loop_detection.detector import LoopDetector, LoopVerdict
+from services.model.stream import call_name
+from services.wire import Part
 
 __all__ = ["LoopDetectionAdkPlugin"]
 
 _NAME: Final = "loop_detection"
+_CLEAN: Final = LoopVerdict()
 
 
 class LoopDetectionAdkPlugin(BasePlugin):
-    """Has the detector see the partial deltas, before clients are told of them.
+    """Shows the detector each partial delta before clients get it.
 
-    A consolidated event says nothing new and is left out. The deltas of a chunk are shown one by
-    one, as the translator comes to them: an abort in the middle of a chunk ends what clients are
-    told and what the detector has seen at the same place, and it remembers that for later sends.
+    A delta with which the answer loops is replaced by an event without parts, whose `error_code`
+    is `LOOP_DETECTED`, and the model's stream ends. Consolidated events repeat the deltas and are
+    left out.
     """
 
-    def __init__(self, loops: LoopDetector, link: RunLink) -> None:
+    def __init__(self, loops: LoopDetector, link: RunLink | None = None) -> None:
+        """Watch with `loops`.
+
+        Args:
+            loops: Counts the loops of a prompt.
+            link: Finds the step whose stream is ended. Without it, in an ADK app of another kind,
+                the plugin aborts the invocation, and every invocation is a prompt of its own.
+        """
         super().__init__(name=_NAME)
         self._loops = loops
         self._link = link
 
+    async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """Begin to count anew; where there is a link, the flow says when a prompt begins."""
+        if self._link is None:
+            self._loops.reset(invocation_context.invocation_id, "")
+
     async def on_event_callback(
         self, *, invocation_context: InvocationContext, event: Event
     ) -> Event | None:
-        """Leave the event as it is; only say whether it is to be watched."""
-        delta = event.partial and isinstance(note_of(event), Chunk)
-        self._link.run.step.watch = self._loops if delta else None
-        return None
+        """Replace the delta that closes a loop."""
+        if not event.partial or event.content is None:
+            return None
+        verdict = self.watch(wire_of(event.content).get("parts") or ())
+        if not verdict.count:
+            return None
+        if self._link is None:
+            invocation_context.abort()
+        else:
+            self._link.run.step.cut_off(verdict)
+        return Event(
+            author=event.author,
+            content=WireContent.of({"role": "model", "parts": []}),
+            partial=True,
+            error_code=LOOP_DETECTED,
+            custom_metadata={LOOP_STRIKES: verdict.count},
+        )
+
+    def watch(self, parts: Sequence[Part]) -> LoopVerdict:
+        """Show the detector a delta's parts (the API's JSON); the first loop found."""
+        for part in parts:
+            call, text = part.get("functionCall"), part.get("text")
+            if call is not None:
+                verdict = self._loops.add_tool_call(call_name(call), call.get("args") or {})
+            elif text and not part.get("thought"):
+                verdict = self._loops.add_text(text)
+            else:
+                continue
+            if verdict.count:
+                return verdict
+        return _CLEAN

@@ -12,7 +12,8 @@ from google.adk.events.event import Event
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.models.llm_request import LlmRequest
 
-from runtimes.adk.notes import RequestContents, TypedHistory
+from runtimes.adk.notes import TypedHistory
+from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
 
 __all__ = ["ContentsProcessor"]
@@ -27,8 +28,9 @@ class ContentsProcessor(BaseLlmRequestProcessor):
 
     name = "contents"
 
-    def __init__(self, sessions: GcliSessionService) -> None:
+    def __init__(self, sessions: GcliSessionService, link: RunLink) -> None:
         self._sessions = sessions
+        self._link = link
         self._history = TypedHistory()
         self._made_of: tuple[int, bool] | None = None
 
@@ -44,7 +46,6 @@ class ContentsProcessor(BaseLlmRequestProcessor):
         replaced, self._made_of = made_of != self._made_of, made_of
         history = self._history.follow(view.curated(), replaced=replaced)
         pending = self._sessions.pending(session)
-        contents = history if pending is None else [*history, pending]
-        llm_request.contents = RequestContents(contents)
+        self._link.run.step.base.write_contents(llm_request, history, pending)
         return
         yield

@@ -1,14 +1,12 @@
-"""What comes first: the limits and BeforeAgent. May there be another model turn?
+"""What comes first in a step: the limit of turns, and the BeforeAgent hooks.
 
-Three limits count differently, as upstream's do. The agent loop's own counts the turns of one send
-and reads 0 as "none"; the client's counts requests over the conversation's life and reads 0 as "no
-limit"; and only so many requests may follow each other by themselves within one turn.
+`MaxTurnsAdkPlugin` has the rules. The processor calls them at the published core's moments: the
+limit of a send before the hooks, the limit of the session after them.
 """
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Final
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
@@ -16,25 +14,33 @@ from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import Blocked, Stopped
+from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
 from runtimes.adk.processors.base import EngineProcessor, leave, note_event, stop
 from runtimes.adk.prompt_calls import shown_reason
-from runtimes.adk.run import Run, Step
+from runtimes.adk.run import Run, RunLink
+from runtimes.adk.sessions import GcliSessionService
+from services.bundle import Services
 from services.hooks.results import HookOutput
 from services.model.parts import part_list_to_string
 from services.wire import Part
 
-__all__ = ["LIMIT_PLUGINS", "MAX_TURNS_EXCEEDED", "LimitsProcessor"]
-
-LIMIT_PLUGINS: Final = ("MaxTurnsAdkPlugin", "TokenLimitAdkPlugin", "MaxTimeAdkPlugin")
-"""The names under which the replatforming plan lists what this one processor does."""
-
-MAX_TURNS_EXCEEDED: Final = "MAX_TURNS_EXCEEDED"
+__all__ = ["LimitsProcessor"]
 
 
 class LimitsProcessor(EngineProcessor):
     """Counts a model turn in, or ends the run."""
 
     name = "limits"
+
+    def __init__(
+        self,
+        services: Services,
+        sessions: GcliSessionService,
+        link: RunLink,
+        max_turns: MaxTurnsAdkPlugin,
+    ) -> None:
+        super().__init__(services, sessions, link)
+        self._max_turns = max_turns
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
@@ -43,9 +49,7 @@ class LimitsProcessor(EngineProcessor):
         if invocation_context.end_invocation:
             return
         run, session = self._link.run, invocation_context.session
-        run.step = Step()
-        stopped = None if run.follows_up else self._begin_turn(run)
-        run.follows_up = False
+        stopped = None if run.begin_step() else self._begin_turn(run)
         if stopped is None:
             conversation = self._sessions.archive(session)
             parts = self._sessions.pending_parts(session)
@@ -56,20 +60,17 @@ class LimitsProcessor(EngineProcessor):
                 return
             if entered is not parts:
                 self._sessions.extend_pending(session, entered)
-            stopped = self._count(conversation)
+            stopped = self._max_turns.request_started()
         if stopped is not None:
             yield stop(invocation_context, self._sessions, stopped)
-        elif run.turn.left <= 0:
+        elif not self._max_turns.may_follow(run.turn.left):
             leave(invocation_context, self._sessions)
 
     def _begin_turn(self, run: Run) -> Stopped | None:
-        limit = self._services.settings.max_session_turns
-        run.turns += 1
-        if 0 <= limit < run.turns:
-            data = {"code": MAX_TURNS_EXCEEDED, "maxTurns": limit, "turnCount": run.turns - 1}
-            return Stopped(reason="max_turns", data=data, whatever_happens=True)
-        run.begin_turn()
-        return None
+        stopped = self._max_turns.turn_started()
+        if stopped is None:
+            run.begin_turn()
+        return stopped
 
     def _begin_sequence(self, conversation: Conversation, run: Run, parts: list[Part]) -> None:
         state = self._services.state
@@ -95,9 +96,3 @@ class LimitsProcessor(EngineProcessor):
             return stop(context, self._sessions, Stopped(reason="completed", data=data))
         leave(context, self._sessions)
         return note_event(context, Blocked(shown_reason(said)), partial=True)
-
-    def _count(self, conversation: Conversation) -> Stopped | None:
-        conversation.session_turns += 1
-        if 0 < self._services.settings.max_session_turns < conversation.session_turns:
-            return Stopped(reason="max_turns", data={"code": MAX_TURNS_EXCEEDED})
-        return None

@@ -7,27 +7,21 @@ sticks to the sequence of requests under one prompt id (see `SessionState.sequen
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from typing import Final
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.models.llm_request import LlmRequest
-from google.genai import types
 
-from runtimes.adk.notes import ModelChosen, typed
+from runtimes.adk.notes import ModelChosen
 from runtimes.adk.processors.base import EngineProcessor, note_event
+from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
 from services.bundle import Services
 from services.model.configs import ModelConfigKey
 from services.routing.router import RoutingContext
-from services.wire import JsonObject
 
 __all__ = ["GcliRoutingProcessor"]
-
-_KNOWN: Final = frozenset(
-    field.alias or name for name, field in types.GenerateContentConfig.model_fields.items()
-)
 
 
 class GcliRoutingProcessor(EngineProcessor):
@@ -40,7 +34,7 @@ class GcliRoutingProcessor(EngineProcessor):
 
     def __init__(self, services: Services, sessions: GcliSessionService, link: RunLink) -> None:
         super().__init__(services, sessions, link)
-        self._config: tuple[JsonObject, types.GenerateContentConfig] | None = None
+        self._config = TypedConfig()
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
@@ -56,10 +50,8 @@ class GcliRoutingProcessor(EngineProcessor):
             yield note_event(invocation_context, ModelChosen(selection.model), partial=True)
         state.sequence_model = selection.model
         run.step.key = key
-        llm_request.model = selection.model
-        instruction = llm_request.config.system_instruction
-        llm_request.config = self._typed(selection.config)
-        llm_request.config.system_instruction = instruction
+        config = self._config.of(selection.config)
+        run.step.base.write_routed(llm_request, selection.model, config)
 
     async def _route(self, context: InvocationContext, run: Run) -> str:
         conversation = self._sessions.archive(context.session)
@@ -73,13 +65,3 @@ class GcliRoutingProcessor(EngineProcessor):
             )
         )
         return decision.model
-
-    def _typed(self, config: JsonObject) -> types.GenerateContentConfig:
-        """ADK's view of a generation config; what its type does not know stays out of it.
-
-        The model layer resolves the config again, for every attempt, and sends that.
-        """
-        if self._config is None or self._config[0] != config:
-            known = {key: value for key, value in config.items() if key in _KNOWN}
-            self._config = config, typed(types.GenerateContentConfig, known)
-        return self._config[1].model_copy()

@@ -13,6 +13,7 @@ from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcess
 from google.adk.flows.llm_flows.tools._agent_tools import process_agent_tools
 from google.adk.models.llm_request import LlmRequest
 
+from runtimes.adk.run import RunLink
 from runtimes.adk.tools import Toolbox
 
 __all__ = ["ToolsProcessor"]
@@ -26,19 +27,20 @@ class ToolsProcessor(BaseLlmRequestProcessor):
     def __init__(
         self,
         tools: Toolbox,
+        link: RunLink,
         begin: Callable[[InvocationContext, LlmRequest], None] | None = None,
     ) -> None:
         """Make it. `begin` gets the context and the request of every step."""
         self._tools = tools
+        self._link = link
         self._begin = begin
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
         """Yield nothing."""
-        declared = self._tools.declared(llm_request.model or "")
-        llm_request.tools_dict = dict(declared.by_name)
-        llm_request.config.tools = [declared.own_list()]
+        base = self._link.run.step.base
+        base.write_tools(llm_request, self._tools.declared(base.model or ""))
         # Declares the agent's own tools; where there are none, ADK need not look for each chunk.
         await process_agent_tools(invocation_context, llm_request)
         if self._begin is not None:

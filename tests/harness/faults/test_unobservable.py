@@ -67,11 +67,10 @@ def test_what_is_sent_is_read_from_the_conversation_and_not_from_adks_request() 
 
         return wrap
 
-    # The class itself is asked for by the model layer as well, so only its making is noted.
     good, bad = both_runs(
         "masking/call_ids",
         faults()["request-contents-stale"],
-        "runtimes.adk.processors.contents:RequestContents",
+        "runtimes.adk.request_edits:request_contents",
         noting,
     )
 

@@ -16,7 +16,8 @@ import pytest
 from agent_protocol.agent import AgentProtocol, MessageSend
 from agent_protocol.content import TextPart
 from agent_protocol.events import AgentEvent
-from runtimes.adk import open_runtime
+from runtimes.adk import factory, open_runtime
+from runtimes.adk.agent import AdkAgentProtocol
 from runtimes.contract import Runtime
 from services.bundle import Services
 from services.clock import VirtualClock, virtual_loop
@@ -287,3 +288,19 @@ class Kit:
 @pytest.fixture
 def kit(tmp_path: Path) -> Kit:
     return Kit(tmp_path)
+
+
+@pytest.fixture
+def hosted(monkeypatch):
+    """Gives every agent these plugins, and its hosted `LlmAgent` to a function."""
+
+    def arrange(*plugins, prepare=lambda _agent: None):
+        def make(*args, **kwargs):
+            kwargs["plugins"] = (*kwargs["plugins"], *plugins)
+            agent = AdkAgentProtocol(*args, **kwargs)
+            prepare(agent._runner.agent._hosted)
+            return agent
+
+        monkeypatch.setattr(factory, "AdkAgentProtocol", make)
+
+    return arrange

@@ -14,14 +14,12 @@ from google.adk.runners import Runner
 from google.genai import types
 
 from runtimes.adk.agent import AdkAgentProtocol
-from runtimes.adk.child.plugins import CompleteTaskAdkPlugin
-from runtimes.adk.child.task import ChildTask
 from runtimes.adk.flow import RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.notes import ChildToolsDone, WireContent
+from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
 from runtimes.adk.sessions import GcliSessionService
-from services.abort import AbortSignal
 from services.children.calls import CallsOutcome
 from services.clock import VirtualClock
 from services.model.aliases import ModelAlias
@@ -85,7 +83,7 @@ def test_child_has_no_masking_loop_check_window_check_or_loop_plugin(kit):
     async def script(played, runtime):
         runner = made(played, runtime)._agent._runner
         plugins = [plugin.name for plugin in runner.plugin_manager.plugins]
-        assert plugins == ["complete_task"]
+        assert plugins == ["max_turns", "max_time", "complete_task", "steering"]
         flow = runner.agent._hosted._llm_flow
         assert [processor.name for processor in flow._iter_request_processors()] == [
             *("limits", "basic", "instructions", "compression"),
@@ -188,18 +186,16 @@ def test_limits_count_turns_of_the_task_and_not_the_recovery(kit):
     ],
 )
 async def test_plugin_marks_the_event_that_completes_the_task_as_the_last(note, last):
-    task, event = ChildTask(), answered(note)
-    plugin = CompleteTaskAdkPlugin(task)
+    event, plugin = answered(note), CompleteTaskAdkPlugin()
     assert await plugin.on_event_callback(invocation_context=None, event=event) is None
     assert bool(event.actions.skip_summarization) is last
-    assert (task.end, task.result) == ((TerminateMode.GOAL, "x") if last else (None, None))
+    assert plugin.result == ("x" if last else None)
 
 
 async def test_completion_without_an_output_has_a_result_all_the_same():
-    task = ChildTask()
-    event = answered(ChildToolsDone(outcome(completed=True)))
-    await CompleteTaskAdkPlugin(task).on_event_callback(invocation_context=None, event=event)
-    assert task.result == TASK_COMPLETED
+    plugin, event = CompleteTaskAdkPlugin(), answered(ChildToolsDone(outcome(completed=True)))
+    await plugin.on_event_callback(invocation_context=None, event=event)
+    assert plugin.result == TASK_COMPLETED
 
 
 class Endless(GcliAgentModel):
@@ -233,7 +229,7 @@ async def test_adk_asks_whether_an_event_is_the_last_after_plugins_have_seen_it(
     sessions, batch = GcliSessionService(VirtualClock()), Rounds()
     await sessions.create_session(app_name=APP_NAME, user_id="u", session_id="s")
     hosted = HostedAgent.make(Endless(model="m"), RuntimeFlow([], batch), lambda: "")
-    plugins = [CompleteTaskAdkPlugin(ChildTask(timer=AbortSignal()))]
+    plugins = [CompleteTaskAdkPlugin()]
     app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=plugins)
     runner = Runner(app=app, session_service=sessions)
     message = types.Content(role="user", parts=[types.Part(text="go")])

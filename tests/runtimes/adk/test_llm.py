@@ -13,7 +13,8 @@ from google.genai import types
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.model_parts import Asking, Instruction, ModelParts
-from runtimes.adk.notes import Answer, Chunk, RequestContents, Retrying, Stopped, WireContent
+from runtimes.adk.notes import Answer, Delta, Retrying, Stopped, WireContent
+from runtimes.adk.plugins.hook_bridge import hook_bridge
 from runtimes.adk.run import ModelCallFailed, Run, RunLink
 from runtimes.adk.tools import Toolbox
 from services.abort import AbortController, AbortError
@@ -50,6 +51,7 @@ class Bench:
                 link=self.link,
                 tools=Toolbox(self.conversation.declarations),
                 instruction=self.instruction,
+                hooks=next(iter(hook_bridge(services.hooks)), None),
             )
         )
 
@@ -59,7 +61,7 @@ class Bench:
     def request(self) -> LlmRequest:
         request = LlmRequest(model="gemini-2.5-flash")
         typed = [WireContent.of(content) for content in self.conversation.view.curated()]
-        request.contents = RequestContents([*typed, self.pending])
+        self.run.step.base.write_contents(request, typed, self.pending)
         request.config.system_instruction = "from the flow"
         return request
 
@@ -89,8 +91,10 @@ def bench(kit, steps, script, **options):
 def test_partials_then_exactly_one_consolidated_answer(kit):
     async def script(b):
         got = await b.ask()
-        assert [response.partial for response in got] == [True, True, None]
-        assert isinstance(got[0].content.note, Chunk)
+        assert [response.partial for response in got] == [True, True, True, None]
+        assert got[0].content.note == Delta(part={"text": "Hel"})
+        closing = Delta(index=1, finish_reason="STOP", usage=usage)
+        assert got[2].content.note == closing
         final = got[-1]
         assert isinstance(final.content.note, Answer)
         assert final.content.wire == {"role": "model", "parts": [{"text": "Hello"}]}
@@ -102,12 +106,17 @@ def test_partials_then_exactly_one_consolidated_answer(kit):
     bench(kit, [[kit.text("Hel"), kit.text("lo", "STOP", usageMetadata=usage)]], script)
 
 
-def test_usage_alone_comes_as_a_partial_with_an_empty_content(kit):
+def test_chunk_of_usage_alone_still_gives_a_delta_that_adk_does_not_drop(kit):
     async def script(b):
         got = await b.ask()
-        assert got[1].partial
-        assert got[1].content is not None
-        assert not got[1].content.parts
+        assert [response.content.note for response in got[:3]] == [
+            Delta(part={"text": "x"}),
+            Delta(index=1, finish_reason="STOP"),
+            Delta(),
+        ]
+        assert got[2].partial
+        assert got[2].content is not None
+        assert not got[2].content.parts
         assert got[-1].usage_metadata.total_token_count == 9
 
     bench(kit, [[kit.text("x", "STOP"), {"usageMetadata": {"totalTokenCount": 9}}]], script)
@@ -124,11 +133,14 @@ def test_unknown_finish_reasons_are_no_obstacle(kit):
 
 def test_function_calls_have_one_id_on_partial_and_final(kit):
     async def script(b):
-        partial, final = await b.ask()
-        made = partial.content.parts[0].function_call.id
+        first, second, _, final = await b.ask()
+        made = first.content.parts[0].function_call.id
         assert made == "glob__glob_1767225600001_0"
         assert final.content.parts[0].function_call.id == made
-        assert partial.content.parts[1].function_call.id == "glob__mine"
+        assert second.content.parts[0].function_call.id == "glob__mine"
+        calls = b.run.step.answer.calls
+        assert [call.call_id for call in calls] == [made, "glob__mine"]
+        assert [call.display.name for call in calls] == ["FindFiles", "FindFiles"]
 
     chunk = kit.parts_chunk(
         kit.call("glob", {"pattern": "*"}), kit.call("glob", {}, id="mine"), finish="STOP"
@@ -217,7 +229,12 @@ def test_retry_takes_the_retrys_config(kit):
 def test_stream_that_breaks_off_is_asked_for_again_without_a_nudge(kit):
     async def script(b):
         got = await b.ask()
-        assert [r.content.wire["parts"][0]["text"] for r in got] == ["one", "two", "two"]
+        assert [r.content.wire["parts"] for r in got] == [
+            [{"text": "one"}],
+            [{"text": "two"}],
+            [],
+            [{"text": "two"}],
+        ]
         assert b.played.model.requests[1].contents == b.played.model.requests[0].contents
         assert b.played.retries[0].error == "ECONNRESET"
 
@@ -233,7 +250,7 @@ def test_adk_is_shown_the_calls_that_only_a_failed_attempt_asked_for(kit):
 
     async def with_request(b):
         request = ToolCallRequest(call_id="f__1", name="f", args={}, prompt_id="p")
-        b.run.step.requests.append(request)
+        b.run.step.answer.see(Delta(request=request))
         await script(b)
 
     bench(kit, [[kit.text("two", "STOP")]], with_request)
@@ -392,7 +409,7 @@ def test_attempt_after_the_first_is_told_where_somebody_wants_to_know(kit):
     async def script(b):
         b.model._parts = replace(b.model._parts, asking=Asking(tells_retries=True))
         notes = [type(response.content.note) for response in await b.ask()]
-        assert notes == [Chunk, Retrying, Chunk, Answer]
+        assert notes == [Delta, Retrying, Delta, Delta, Answer]
 
     bench(kit, [[kit.text("")], [kit.text("x", "STOP")]], script)
 

@@ -8,8 +8,7 @@ from google.adk.events.event import Event
 from google.genai import types
 
 from runtimes.adk.notes import (
-    Chunk,
-    RequestContents,
+    Delta,
     TypedHistory,
     WireContent,
     note_of,
@@ -23,11 +22,11 @@ def turn(words: str, role: str = "user"):
 
 def test_event_keeps_the_very_content():
     wire = {"role": "model", "parts": [{"text": "x", "thoughtSignature": "%%%", "new": 1}]}
-    content = WireContent.of(wire, Chunk({}))
+    content = WireContent.of(wire, Delta())
     event = Event(author="a", invocation_id="i", content=content)
     assert wire_of(event.content) is wire
-    assert note_of(event) == Chunk({})
-    assert note_of(event.model_copy(update={"partial": True})) == Chunk({})
+    assert note_of(event) == Delta()
+    assert note_of(event.model_copy(update={"partial": True})) == Delta()
 
 
 def test_adk_sees_texts_calls_and_responses():
@@ -45,7 +44,7 @@ def test_adk_sees_texts_calls_and_responses():
     thought, asked, media, odd = content.parts
     assert (thought.text, thought.thought) == ("t", True)
     assert (asked.function_call.id, asked.function_call.args) == ("1", {"a": 1})
-    assert media == types.Part()
+    assert media.inline_data == types.Blob(mime_type="image/png", data=b"\0\0\0")
     assert odd.function_call.args is None
 
 
@@ -59,7 +58,7 @@ def test_adk_sees_responses_of_tools_and_none_that_a_model_made_up():
 
 
 def test_copy_is_read_from_its_fields():
-    content = WireContent.of(turn("old"), Chunk({}))
+    content = WireContent.of(turn("old"), Delta())
     for made in (content.model_copy(), copy.deepcopy(content)):
         made.parts = [types.Part(text="new")]
         assert wire_of(made) == turn("new")
@@ -74,24 +73,9 @@ def test_plain_content_is_read_from_its_fields():
 
 
 def test_bare_content_has_no_parts_but_is_there():
-    content = WireContent.bare(Chunk({}))
+    content = WireContent.bare(Delta())
     assert content.parts == []
     assert bool(content)
-
-
-def test_request_contents_notice_every_kind_of_edit():
-    first, second = WireContent.of(turn("a")), WireContent.of(turn("b"))
-    assert RequestContents([first, second]).untouched()
-    edits = [
-        lambda contents: contents.append(first),
-        lambda contents: contents.pop(),
-        lambda contents: contents.reverse(),
-        lambda contents: contents.__setitem__(0, types.Content(role="user")),
-    ]
-    for edit in edits:
-        contents = RequestContents([first, second])
-        edit(contents)
-        assert not contents.untouched()
 
 
 def test_typed_history_makes_each_content_once():

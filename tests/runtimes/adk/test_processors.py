@@ -14,7 +14,6 @@ from agent_protocol.content import MediaPart, TextPart
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import WireContent, wire_of
 from runtimes.adk.processors.contents import ContentsProcessor
-from runtimes.adk.processors.limits import LIMIT_PLUGINS
 from runtimes.adk.processors.masking import ToolOutputMaskingProcessor
 from runtimes.adk.processors.tools import ToolsProcessor
 from runtimes.adk.sessions import GcliSessionService
@@ -22,10 +21,6 @@ from runtimes.adk.tools import Toolbox, to_adk_tool
 from services.model.errors import ApiError
 from services.state import ApprovalMode
 from services.tools.declaring import ToolDeclarations
-
-
-def test_limits_stand_for_the_three_limit_plugins():
-    assert LIMIT_PLUGINS == ("MaxTurnsAdkPlugin", "TokenLimitAdkPlugin", "MaxTimeAdkPlugin")
 
 
 def test_early_stop_leaves_no_trace_in_history(kit):

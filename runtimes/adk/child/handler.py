@@ -1,4 +1,4 @@
-"""The course of a child: inputs are gathered, one message starts the one stream.
+"""The sends of a child: updates gather its inputs, one message starts its one stream.
 
 Source: core `agents/local-subagent-protocol.ts`.
 """
@@ -13,7 +13,7 @@ from agent_protocol.errors import StreamActive
 from agent_protocol.event_log import EventLog
 from runtimes.adk.child.stream import ChildStream
 from runtimes.adk.child.termination import ChildTermination
-from runtimes.adk.course import Invoke
+from runtimes.adk.send import Invoke
 from services.children.child_services import ChildServices
 from services.model.errors import is_abort
 from services.subagents.activity import OnActivity, SubagentActivity
@@ -21,7 +21,7 @@ from services.subagents.definition import ABORTED_OUTPUT, AgentOutput, Terminate
 from services.subagents.scopes import agent_scope
 from services.wire import JsonObject
 
-__all__ = ["ActivityRelay", "ChildCourse", "ChildSend"]
+__all__ = ["ActivityRelay", "ChildHandler", "ChildSend"]
 
 Release = Callable[[], Awaitable[None]]
 
@@ -40,7 +40,7 @@ class ActivityRelay:
             self.stream.tell(activity)
 
 
-class ChildCourse:
+class ChildHandler:
     """What a child makes of what it is sent."""
 
     def __init__(

@@ -1,7 +1,7 @@
-"""What is particular to a kind of session, as the agent that drives ADK asks for it.
+"""What a send is to the agent that drives ADK: a handler that takes it, and the active send.
 
-A person's conversation and a child's task are driven by one class; the factory hands it a course
-(`runtimes.adk.conversing`, `runtimes.adk.child.course`).
+One class drives a conversation and a child's task. The factory gives it the handler of that kind of
+session (`runtimes.adk.conversation_handler`, `runtimes.adk.child.handler`).
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from runtimes.adk.run import Run
 from runtimes.adk.stream import OpenStream
 from services.wire import Content
 
-__all__ = ["Course", "Invoke", "Reader", "Sending"]
+__all__ = ["ActiveSend", "Invoke", "Reader", "SendHandler"]
 
 Reader = Callable[[Event], bool]
 """Takes ADK's events in as they come; false leaves the invocation at once."""
@@ -30,7 +30,7 @@ Raises:
 """
 
 
-class Sending(Protocol):
+class ActiveSend(Protocol):
     """One send on its way."""
 
     @property
@@ -61,10 +61,10 @@ class Sending(Protocol):
         ...
 
 
-class Course(Protocol):
+class SendHandler(Protocol):
     """Makes something of what an agent is sent."""
 
-    def take(self, payload: AgentSend, log: EventLog, *, busy: bool) -> Sending | None:
+    def take(self, payload: AgentSend, log: EventLog, *, busy: bool) -> ActiveSend | None:
         """The send that `payload` starts, if it starts one. `busy`: a stream is active.
 
         Raises:

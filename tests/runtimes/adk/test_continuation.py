@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.following import Following
+from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
 from runtimes.adk.run import End, Run
 from services.abort import AbortController
 from services.loop_detection.detector import LoopVerdict
@@ -184,7 +185,9 @@ def test_loop_without_turns_left_is_the_limits_business(kit, left, aborted, expe
             run.turn.left, run.step.loop = left, LoopVerdict(count=1)
             if aborted:
                 controller.abort()
-            following = Following(played.services, Conversation(played.services), None)
+            following = Continuation(
+                played.services, Conversation(played.services), None, MaxTurnsAdkPlugin(-1)
+            )
             after = await following.after(None, run)
             if expected is None:
                 assert isinstance(after, list)

@@ -10,7 +10,7 @@ Source: core `core/client.ts` and `agent/legacy-agent-session.ts`.
 from __future__ import annotations
 
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.processors.limits import MAX_TURNS_EXCEEDED
+from runtimes.adk.plugins.limits import MAX_TURNS_EXCEEDED, MaxTurnsAdkPlugin
 from runtimes.adk.prompt_calls import shown_reason
 from runtimes.adk.run import End, Run
 from runtimes.adk.stream import Stream
@@ -22,16 +22,23 @@ from services.next_speaker import CONTINUE_REQUEST, check_next_speaker, log_next
 from services.presentation.finish import end_reason
 from services.wire import Part
 
-__all__ = ["Following"]
+__all__ = ["Continuation"]
 
 
-class Following:
+class Continuation:
     """Decides after each invocation, in the order in which the published core decides."""
 
-    def __init__(self, services: Services, conversation: Conversation, batch: ToolBatch) -> None:
+    def __init__(
+        self,
+        services: Services,
+        conversation: Conversation,
+        batch: ToolBatch,
+        max_turns: MaxTurnsAdkPlugin,
+    ) -> None:
         self._services = services
         self._conversation = conversation
         self._batch = batch
+        self._max_turns = max_turns
 
     async def after(self, stream: Stream, run: Run) -> list[Part] | End:
         """The next request's parts, or the end."""
@@ -59,11 +66,11 @@ class Following:
 
     def _after_loop(self, stream: Stream, run: Run, loop: LoopVerdict) -> list[Part] | End | None:
         """The first loop of a prompt is told to the model; the second to the client, no more."""
-        if loop.count == 1 and run.turn.left > 1:
+        if loop.count == 1 and self._max_turns.may_follow(run.turn.left - 1):
             self._conversation.loops.clear_detection()
             run.follow_up()
             return [{"text": loop_feedback(loop.detail)}]
-        if run.step.loop_told:
+        if run.step.loop_emitted:
             return None
         if run.signal.aborted:
             return End("aborted")
@@ -85,7 +92,7 @@ class Following:
                 stream.emit(stream.translator.blocked(shown_reason(said)))
                 if said.clears_context:
                     self._conversation.start()
-                if run.calls[-1].left <= 1:
+                if not self._max_turns.may_follow(run.calls[-1].left - 1):
                     # The core has no bound here: a hook that always blocks never ends.
                     return End("max_turns", {"code": MAX_TURNS_EXCEEDED})
                 calls.go_on(run)
@@ -96,7 +103,7 @@ class Following:
     async def _model_goes_on(self, run: Run) -> bool:
         """Whether the model was not done, as another model sees it."""
         services, step = self._services, run.step
-        if not step.answered or step.requests or run.signal.aborted:
+        if not step.answer.complete or step.answer.calls or run.signal.aborted:
             return False
         if services.state.quota_error_occurred or services.settings.skip_next_speaker_check:
             return False

@@ -1,4 +1,4 @@
-"""A person's conversation: what a send of theirs starts, and how it goes on and fails."""
+"""The sends of a conversation: what a message starts, how it goes on, how it fails."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from google.adk.events.event import Event
 from agent_protocol.agent import AgentSend, MessageSend
 from agent_protocol.errors import StreamActive, UnsupportedSend
 from agent_protocol.event_log import EventLog
+from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.course import Invoke
-from runtimes.adk.following import Following
+from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
 from runtimes.adk.run import End, ModelCallFailed, Run
+from runtimes.adk.send import Invoke
 from runtimes.adk.stream import Stream
 from services.abort import AbortError
 from services.bundle import Services
@@ -24,19 +25,25 @@ from services.model.errors import (
 from services.presentation.content import content_to_parts
 from services.presentation.errors import StructuredError, map_error, unexpected_error
 
-__all__ = ["Conversing"]
+__all__ = ["ConversationHandler"]
 
 
-class Conversing:
-    """The course of a conversation: messages, each until nothing follows it any more."""
+class ConversationHandler:
+    """Takes the messages of one conversation, one at a time."""
 
     def __init__(
-        self, services: Services, conversation: Conversation, following: Following, prompt_id: str
+        self,
+        services: Services,
+        conversation: Conversation,
+        continuation: Continuation,
+        max_turns: MaxTurnsAdkPlugin,
+        prompt_id: str,
     ) -> None:
         """`prompt_id` is fixed for the agent's life."""
         self._services = services
         self._conversation = conversation
-        self._following = following
+        self._continuation = continuation
+        self._max_turns = max_turns
         self._prompt_id = prompt_id
 
     def take(self, payload: AgentSend, log: EventLog, *, busy: bool) -> ConversationSend:
@@ -52,13 +59,14 @@ class Conversing:
             )
         if busy:
             raise StreamActive("AdkAgentProtocol.send() cannot be called while a stream is active.")
+        self._max_turns.send_started()
         stream = Stream(self._services, log)
         run = Run(
             prompt_id=self._prompt_id,
             signal=stream.controller.signal,
             display_content=payload.display_content,
         )
-        return ConversationSend(stream, run, payload, self._conversation, self._following)
+        return ConversationSend(stream, run, payload, self._conversation, self._continuation)
 
 
 class ConversationSend:
@@ -70,17 +78,17 @@ class ConversationSend:
         run: Run,
         payload: MessageSend,
         conversation: Conversation,
-        following: Following,
+        continuation: Continuation,
     ) -> None:
         self.stream = stream
         self._run = run
         self._payload = payload
         self._conversation = conversation
-        self._following = following
+        self._continuation = continuation
 
     def announce(self) -> None:
-        """Tell what the user said."""
-        self.stream.tell_user_message(self._payload)
+        """Emit the user's message."""
+        self.stream.emit_user_message(self._payload)
 
     async def drive(self, invoke: Invoke) -> None:
         """The message, and the requests that follow from it."""
@@ -91,10 +99,10 @@ class ConversationSend:
                 await invoke(run, {"role": "user", "parts": parts}, self._read)
             except ModelCallFailed as failure:
                 run.signal.raise_if_aborted()
-                self._tell_failure(stream, failure.cause)
+                self._emit_failure(stream, failure.cause)
             if stream.ended:
                 return
-            after = await self._following.after(stream, run)
+            after = await self._continuation.after(stream, run)
             if isinstance(after, End):
                 stream.end(after.reason, after.data)
                 return
@@ -117,11 +125,9 @@ class ConversationSend:
         """Nothing: the send has entered nothing."""
 
     def _read(self, event: Event) -> bool:
-        for told in self.stream.translator.translate(event, self._run):
-            self.stream.emit(told)
-        return not self.stream.ended
+        return self.stream.read(event, self._run)
 
-    def _tell_failure(self, stream: Stream, error: Exception) -> None:
+    def _emit_failure(self, stream: Stream, error: Exception) -> None:
         if isinstance(error, EmptyMessageError):
             raise error
         if isinstance(error, InvalidStreamError):

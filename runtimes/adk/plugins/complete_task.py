@@ -1,0 +1,58 @@
+"""`CompleteTaskAdkPlugin`: a child's task is over when `complete_task` has succeeded."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events.event import Event
+from google.adk.plugins.base_plugin import BasePlugin
+
+from runtimes.adk.notes import ChildToolsDone, note_of
+from services.subagents.definition import COMPLETE_TASK
+from services.subagents.recovery import TASK_COMPLETED
+
+__all__ = ["CompleteTaskAdkPlugin"]
+
+_NAME: Final = "complete_task"
+
+
+class CompleteTaskAdkPlugin(BasePlugin):
+    """Ends the run of an agent with the event that completes its task, and keeps the result.
+
+    The plugin marks the event in place: ADK's flow asks whether an event is the last one after it
+    was yielded. The answer that completes the task is never sent.
+
+    Events of the runtime carry what came of the calls. In other events the plugin reads the
+    function response of `complete_task`: one without an `error` completes the task.
+    """
+
+    def __init__(self) -> None:
+        super().__init__(name=_NAME)
+        self._result: str | None = None
+
+    @property
+    def result(self) -> str | None:
+        """The result that was submitted; `None` while the task is not completed."""
+        return self._result
+
+    async def on_event_callback(
+        self, *, invocation_context: InvocationContext, event: Event
+    ) -> Event | None:
+        """Look whether the event completes the task."""
+        note = note_of(event)
+        if isinstance(note, ChildToolsDone):
+            if note.outcome.completed:
+                self.task_completed(note.outcome.submitted_output, event)
+            return None
+        for answer in event.get_function_responses():
+            response: dict[str, Any] = answer.response or {}
+            if answer.name == COMPLETE_TASK and not response.get("error"):
+                submitted = response.get("result")
+                self.task_completed(submitted if isinstance(submitted, str) else None, event)
+        return None
+
+    def task_completed(self, submitted: str | None, event: Event) -> None:
+        """Keep the result, and let `event` be the last one."""
+        self._result = TASK_COMPLETED if submitted is None else submitted
+        event.actions.skip_summarization = True

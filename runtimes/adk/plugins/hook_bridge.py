@@ -1,0 +1,186 @@
+"""`HookBridgePlugin`: the user's hooks around model calls, as an ADK plugin.
+
+Hooks are what users configure (`HookSystem`); the plugin is how they take part in ADK's model
+calls. Source: core `core/geminiChat.ts`, `hooks/hookSystem.ts`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from google.adk.agents.callback_context import CallbackContext
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
+from google.adk.plugins.base_plugin import BasePlugin
+from google.genai import types
+
+from runtimes.adk.notes import WireContent, typed, wire_of
+from services.hooks.events import HookEvent
+from services.hooks.model_call import (
+    AgentExecutionBlocked,
+    AgentExecutionStopped,
+    HookVerdict,
+    ModelCallHooks,
+    after_model,
+)
+from services.hooks.system import HookSystem
+from services.hooks.translation import HookModelRequest
+from services.model.sdk_json import dumped
+from services.wire import Content, JsonObject
+
+__all__ = ["BLOCKED", "STOPPED", "HookBridgePlugin", "hook_bridge"]
+
+BLOCKED: Final = "AGENT_EXECUTION_BLOCKED"
+STOPPED: Final = "AGENT_EXECUTION_STOPPED"
+
+_NAME: Final = "hook_bridge"
+_EVENTS: Final = (
+    HookEvent.BEFORE_MODEL,
+    HookEvent.BEFORE_TOOL_SELECTION,
+    HookEvent.AFTER_MODEL,
+)
+_APART: Final = {"system_instruction", "tools", "http_options", "response_schema"}
+
+
+@dataclass(slots=True)
+class _ModelCall:
+    """A model call of a stock app."""
+
+    asked: HookModelRequest
+    streamed: bool = False
+    verdict: HookVerdict | None = None
+
+
+class HookBridgePlugin(BasePlugin):
+    """Has BeforeModel, BeforeToolSelection and AfterModel see and change model calls.
+
+    ADK's callbacks fire once per model call, while hooks take part in each attempt that the call
+    takes. So the runtime's model layer calls `before_attempt` and `after_chunk` itself.
+    """
+
+    def __init__(self, hooks: HookSystem, *, driven: bool = False) -> None:
+        """`driven`: the model layer calls the methods, and ADK's callbacks do nothing."""
+        super().__init__(name=_NAME)
+        self.driven = driven
+        self._hooks = hooks
+        self._calls: dict[str, _ModelCall] = {}
+
+    async def before_attempt(
+        self,
+        request: HookModelRequest,
+        *,
+        contents_for: Callable[[str], Sequence[Content]],
+        concrete: Callable[[str], str] = str,
+        nudge: str | None = None,
+    ) -> HookModelRequest:
+        """What is asked after BeforeModel and BeforeToolSelection; see `ModelCallHooks`.
+
+        Raises:
+            AgentExecutionStopped, AgentExecutionBlocked: a hook does not allow it.
+        """
+        hooks = ModelCallHooks(
+            self._hooks, contents_for=contents_for, concrete=concrete, nudge=nudge
+        )
+        return await hooks.before(request)
+
+    async def after_chunk(self, request: HookModelRequest, chunk: JsonObject) -> JsonObject:
+        """The chunk that clients get after AfterModel.
+
+        Raises:
+            AgentExecutionStopped, AgentExecutionBlocked: a hook does not allow it.
+        """
+        return await after_model(self._hooks, request, chunk)
+
+    async def before_model_callback(
+        self, *, callback_context: CallbackContext, llm_request: LlmRequest
+    ) -> LlmResponse | None:
+        """Let hooks change the request, or answer with the error that their verdict is."""
+        if self.driven:
+            return None
+        contents = [wire_of(content) for content in llm_request.contents]
+        config = dumped(llm_request.config, exclude=_APART)
+        request = HookModelRequest(model=llm_request.model or "", config=config, contents=contents)
+        try:
+            asked = await self.before_attempt(request, contents_for=lambda _: contents)
+        except HookVerdict as verdict:
+            return _refusal(verdict)
+        self._calls[callback_context.invocation_id] = _ModelCall(asked)
+        llm_request.model = asked.model
+        if asked.contents is not contents:
+            llm_request.contents = [WireContent.of(content) for content in asked.contents]
+        _write(llm_request.config, config, asked.config)
+        return None
+
+    async def after_model_callback(
+        self, *, callback_context: CallbackContext, llm_response: LlmResponse
+    ) -> LlmResponse | None:
+        """Let hooks change a delta; what was streamed is not shown to them again as a whole.
+
+        After a verdict, nothing of the answer is left but the error at its end.
+        """
+        if self.driven or llm_response.content is None:
+            return None
+        call = self._calls.get(callback_context.invocation_id)
+        if call is None:
+            return None
+        chunk = _chunk(llm_response)
+        if call.verdict is None and (llm_response.partial or not call.streamed):
+            call.streamed = bool(llm_response.partial)
+            try:
+                given = await self.after_chunk(call.asked, chunk)
+            except HookVerdict as verdict:
+                call.verdict = verdict
+            else:
+                return None if given is chunk else _response(given)
+        if call.verdict is None:
+            return None
+        return LlmResponse(partial=True) if llm_response.partial else _refusal(call.verdict)
+
+    async def after_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """Forget the invocation's model call."""
+        self._calls.pop(invocation_context.invocation_id, None)
+
+
+def hook_bridge(hooks: HookSystem | None) -> tuple[HookBridgePlugin, ...]:
+    """The plugin for the runtime, where hooks for model calls are configured."""
+    if hooks is None or not any(map(hooks.has_hooks, _EVENTS)):
+        return ()
+    return (HookBridgePlugin(hooks, driven=True),)
+
+
+def _refusal(verdict: HookVerdict) -> LlmResponse:
+    given = verdict.response if isinstance(verdict, AgentExecutionBlocked) else None
+    response = LlmResponse() if given is None else _response(given)
+    response.error_code = STOPPED if isinstance(verdict, AgentExecutionStopped) else BLOCKED
+    response.error_message = verdict.reason
+    return response
+
+
+def _chunk(response: LlmResponse) -> JsonObject:
+    candidate: JsonObject = {"content": wire_of(response.content or types.Content())}
+    if response.finish_reason is not None:
+        candidate["finishReason"] = response.finish_reason.value
+    usage = response.usage_metadata
+    chunk: JsonObject = {"candidates": [candidate]}
+    return chunk if usage is None else {**chunk, "usageMetadata": dumped(usage)}
+
+
+def _response(chunk: JsonObject) -> LlmResponse:
+    candidate = (chunk.get("candidates") or [{}])[0]
+    content = {"role": "model", **(candidate.get("content") or {})}
+    reason = types.FinishReason.__members__.get(candidate.get("finishReason") or "")
+    return LlmResponse(content=WireContent.of(content), finish_reason=reason)
+
+
+def _write(config: types.GenerateContentConfig, before: JsonObject, after: Any) -> None:
+    """Set the fields of `config` that differ between the two; those that are gone to `None`."""
+    changed = {
+        key: after.get(key) for key in {**before, **after} if before.get(key) != after.get(key)
+    }
+    made = typed(types.GenerateContentConfig, changed)
+    for name, field in types.GenerateContentConfig.model_fields.items():
+        if name not in _APART and (field.alias or name) in changed:
+            setattr(config, name, getattr(made, name))

@@ -1,0 +1,262 @@
+"""What others than the product change in an `LlmRequest`: processors, plugins, callbacks.
+
+The product's processors write the request through `RequestBase`, which keeps what they wrote. At
+the entry of the model layer each field that differs from that is an edit. Each attempt resolves the
+product's fields anew and applies the edits to them, in the API's JSON: google-genai's types would
+refuse fields that they do not know, and turn `topK: 64` into `64.0`.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from google.adk.models.llm_request import LlmRequest
+from google.genai import types
+from pydantic import TypeAdapter, ValidationError
+
+from runtimes.adk.notes import LentList, changed_json, edited_wire, request_contents, typed, wire_of
+from runtimes.adk.tools import DeclaredTools
+from services.model.sdk_json import dumped
+from services.wire import Content, Json, JsonObject
+
+__all__ = ["UNROUTED", "RequestBase", "RequestEdits", "TypedConfig"]
+
+UNROUTED: Final = "gcli"
+"""The model that ADK's `basic` writes into a request, before one is chosen."""
+
+_NOTHING: Final = types.GenerateContentConfig()
+_AGENT_LABEL: Final = "adk_agent_name"
+"""ADK writes this label into every request; the Gemini Developer API refuses labels."""
+_APART: Final = ("system_instruction", "tools", "labels")
+_KNOWN: Final = frozenset(
+    field.alias or name for name, field in types.GenerateContentConfig.model_fields.items()
+)
+
+_Tools = list[JsonObject]
+
+
+class TypedConfig:
+    """ADK's view of a generation config; made once, as long as the config stays the same."""
+
+    def __init__(self) -> None:
+        self._last: tuple[JsonObject, types.GenerateContentConfig] | None = None
+
+    def of(self, config: JsonObject) -> types.GenerateContentConfig:
+        """`config`, the API's JSON, without the fields that ADK's type does not know."""
+        if self._last is None or self._last[0] != config:
+            known = {key: value for key, value in config.items() if key in _KNOWN}
+            self._last = config, typed(types.GenerateContentConfig, known)
+        return self._last[1]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RequestEdits:
+    """The edits of one request, in the API's JSON."""
+
+    model: str | None = None
+    """Asked as it is; configuration and tools stay those of the model that was routed to."""
+    config: Mapping[str, Json] = field(default_factory=dict)
+    """Fields of the generation config; `None` removes a field."""
+    instruction: Callable[[str], Json] | None = None
+    """From the product's system instruction to the edited one; `None` removes it."""
+    tools: Callable[[_Tools], _Tools | None] | None = None
+    """From the product's tools to the edited ones; `None` removes them."""
+    contents: list[Content] | None = None
+    """What is sent instead of the history and the pending turn."""
+
+    def applied(self, config: JsonObject, instruction: str, tools: _Tools) -> JsonObject:
+        """A request's config: the product's fields, resolved for this attempt, and the edits."""
+        edited = dict(self.config)
+        if self.instruction is not None:
+            edited["systemInstruction"] = self.instruction(instruction)
+        if self.tools is not None:
+            edited["tools"] = self.tools(tools)
+        found = {**config, "systemInstruction": instruction, "tools": tools, **edited}
+        return {key: found[key] for key in found if found[key] is not None or key not in edited}
+
+
+class RequestBase:
+    """What the product wrote into the `LlmRequest` of one step."""
+
+    def __init__(self) -> None:
+        self._model: str | None = None
+        self._config = _NOTHING
+        self._contents: list[types.Content] = []
+        self._declared: DeclaredTools | None = None
+
+    @property
+    def model(self) -> str | None:
+        """The model that was routed to; `None` before."""
+        return self._model
+
+    def write_contents(
+        self, request: LlmRequest, history: Sequence[types.Content], pending: types.Content | None
+    ) -> None:
+        """Write the history and the turn that is to be sent.
+
+        Contents that are there already go before that turn, as ADK's own `contents` has it.
+        """
+        earlier = list(request.contents)
+        self._contents = [*history] if pending is None else [*history, pending]
+        request.contents = request_contents(self._contents)
+        request.contents[len(history) : len(history)] = earlier
+
+    def write_routed(
+        self, request: LlmRequest, model: str, config: types.GenerateContentConfig
+    ) -> None:
+        """Write the model and its configuration; what somebody edited before stays."""
+        written = copy.deepcopy(config)
+        for name, value in _changed(request.config, self._config).items():
+            setattr(written, name, value)
+        for name in _APART:
+            setattr(written, name, getattr(request.config, name))
+        request.config = written
+        if request.model in (None, UNROUTED):
+            request.model = model
+        self._model, self._config = model, config
+
+    def write_tools(self, request: LlmRequest, declared: DeclaredTools) -> None:
+        """Write the tools; others that are there already come after them."""
+        ours = types.Tool()
+        functions = declared.typed.function_declarations or ()
+        # Past the type, which would make a plain list of it.
+        ours.__dict__["function_declarations"] = LentList(functions, copy.deepcopy)
+        request.config.tools = [ours, *(request.config.tools or ())]
+        request.tools_dict = {**declared.by_name, **request.tools_dict}
+        self._declared = declared
+
+    def edits(self, request: LlmRequest, instruction: str) -> RequestEdits:
+        """What differs from what the product wrote.
+
+        Args:
+            request: As the model layer gets it.
+            instruction: The product's, as it was written into the request.
+
+        Raises:
+            ValueError: a field has a value that cannot be sent.
+        """
+        config = request.config
+        changed = _changed(config, self._config)
+        labels = {**(config.labels or {})}
+        labels.pop(_AGENT_LABEL, None)
+        if labels:
+            changed["labels"] = labels
+        model = request.model if self._model is not None else None
+        return RequestEdits(
+            model=model if model != self._model else None,
+            config=_config_json(changed),
+            instruction=_instruction_edit(config.system_instruction, instruction),
+            tools=None if self._declared is None else _tools_edit(config.tools, self._declared),
+            contents=self._edited_contents(request.contents),
+        )
+
+    def _edited_contents(self, contents: list[types.Content]) -> list[Content] | None:
+        if contents == self._contents:
+            return None
+        own = set(map(id, self._contents))
+        made = [wire_of(content) for content in self._contents]
+        now = [
+            wire_of(content) if id(content) in own else edited_wire(content)
+            for content in list.__iter__(contents)
+        ]
+        same = len(now) == len(made) and all(map(_is, now, made))
+        return None if same else now
+
+
+def _is(one: object, other: object) -> bool:
+    return one is other
+
+
+def _changed(
+    config: types.GenerateContentConfig, base: types.GenerateContentConfig
+) -> dict[str, Any]:
+    return {
+        name: value
+        for name, value in config.__dict__.items()
+        if value is not base.__dict__[name] and name not in _APART and value != base.__dict__[name]
+    }
+
+
+def _config_json(changed: Mapping[str, Any]) -> dict[str, Json]:
+    """The API's JSON of changed fields; a class that is a schema goes as its JSON schema."""
+    if not changed:
+        return {}
+    schema = changed.get("response_schema")
+    if schema is not None and not isinstance(schema, (dict, types.Schema)):
+        schema_json = TypeAdapter(schema).json_schema()
+        changed = {**changed, "response_schema": None, "response_json_schema": schema_json}
+    try:
+        config = types.GenerateContentConfig(**changed)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise ValueError(f"llm_request.config.{where} cannot be sent: {first['msg']}") from error
+    found = dumped(config)
+    return {_alias(name): found.get(_alias(name)) for name in changed}
+
+
+def _alias(name: str) -> str:
+    return types.GenerateContentConfig.model_fields[name].alias or name
+
+
+def _instruction_edit(now: Any, instruction: str) -> Callable[[str], Json] | None:
+    if now == instruction or not (now or instruction):
+        return None
+    if not now:
+        return lambda _: None
+    if isinstance(now, str):
+        before, found, after = now.partition(instruction) if instruction else (now, "", "")
+        return (lambda fresh: before + fresh + after) if found else (lambda _: now)
+    if isinstance(now, types.Content):
+        return lambda _: edited_wire(now)
+    given = now if isinstance(now, list) else [now]
+    if not all(isinstance(each, (str, types.Part)) for each in given):
+        raise ValueError(
+            "llm_request.config.system_instruction cannot be sent: it takes a text, parts, or a "
+            f"google.genai.types.Content, not {type(now).__name__}"
+        )
+    parts = [types.Part(text=each) if isinstance(each, str) else each for each in given]
+    return lambda _: edited_wire(types.Content(parts=parts))
+
+
+def _tools_edit(
+    tools: Sequence[Any] | None, declared: DeclaredTools
+) -> Callable[[_Tools], _Tools | None] | None:
+    made = {each.name: each for each in declared.typed.function_declarations or ()}
+    now: dict[str | None, types.FunctionDeclaration] = {}
+    others: _Tools = []
+    for tool in tools or ():
+        if not isinstance(tool, types.Tool):
+            raise ValueError(
+                f"llm_request.config.tools cannot be sent: it holds a {type(tool).__name__}; use "
+                "llm_request.append_tools, or a google.genai.types.Tool"
+            )
+        now.update((each.name, each) for each in list.__iter__(tool.function_declarations or []))
+        other = dumped(tool, exclude={"function_declarations"})
+        others += [other] if other else []
+    removed = made.keys() - now.keys()
+    written = {name: each for name, each in now.items() if made.get(name) != each}
+    if not (removed or written or others):
+        return None
+
+    def declaration(name: str | None, wire: JsonObject) -> JsonObject:
+        if name not in written:
+            return wire
+        given = dumped(written[name])
+        return changed_json(wire, dumped(made[name]), given) if wire and name in made else given
+
+    def edited(fresh: _Tools) -> _Tools | None:
+        found = {each["name"]: each for tool in fresh for each in tool["functionDeclarations"]}
+        if not made.keys() & now.keys():
+            # Replaced as a whole: what the product declares since then is not wanted either.
+            found = {}
+        kept = {name: found[name] for name in found if name not in removed}
+        for name in written:
+            kept.setdefault(name, {})
+        functions = [declaration(name, wire) for name, wire in kept.items()]
+        return [*([{"functionDeclarations": functions}] if functions else []), *others] or None
+
+    return edited
