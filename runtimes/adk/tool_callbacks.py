@@ -218,7 +218,7 @@ class ToolRound:
             status=CallStatus.SUCCESS,
             tool=call.request.tool or self._services.tools.get(call.request.name),
         )
-        # It is the data of this tool that ends a child's task; nobody is shown it.
+        # The data of this tool ends a child's task. It is not shown.
         data = done.response.data if done.request.name == COMPLETE_TASK else None
         return replace(
             done,

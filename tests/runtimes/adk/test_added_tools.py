@@ -22,8 +22,8 @@ from tests.runtimes.adk.tool_stage import (
     play,
     responses,
     rule,
+    shown,
     stock,
-    told,
 )
 
 ALLOWED = [rule("add", Decision.ALLOW), rule("custom", Decision.ALLOW)]
@@ -101,7 +101,7 @@ def test_function_tool_of_the_agent_is_declared_and_run(kit):
     assert "left" in json.dumps(declared(played)["add"])
     assert "tool_context" not in json.dumps(declared(played)["add"])
     assert responses(played)[0]["response"] == {"sum": 5}
-    assert told(played) == [("add", False, '{"sum":5}')]
+    assert shown(played) == [("add", False, '{"sum":5}')]
     assert states == [{"sum": 5}]
 
 
@@ -136,14 +136,14 @@ def test_policy_that_denies_it_is_obeyed(kit):
     played = play(kit, asking(kit, CUSTOM), tools=[tool], rules=[rule("custom", Decision.DENY)])
     assert tool.runs == []
     assert "denied by policy" in responses(played)[0]["response"]["error"]
-    assert told(played)[0][1] is True
+    assert shown(played)[0][1] is True
 
 
-def test_policy_of_a_run_in_which_nobody_can_be_asked_refuses_it_without_a_rule(kit):
+def test_policy_refuses_it_without_a_rule_where_no_user_can_be_asked(kit):
     tool = Custom({"n": 1})
     played = play(kit, asking(kit, CUSTOM), tools=[tool])
     assert tool.runs == []
-    assert told(played)[0][1] is True
+    assert shown(played)[0][1] is True
 
 
 @pytest.mark.parametrize(
@@ -195,7 +195,7 @@ def test_exception_of_the_tool_is_the_calls_error_and_reaches_the_callback_as_it
         kit, asking(kit, CUSTOM), tools=[Custom(error)], plugins=[watching], rules=ALLOWED
     )
     assert responses(played)[0]["response"] == {"error": "no such thing"}
-    assert told(played)[0][1] is True
+    assert shown(played)[0][1] is True
     assert watching.seen[1][0] == "error"
     assert watching.seen[1][4] is error
 

@@ -20,8 +20,8 @@ from tests.runtimes.adk.tool_stage import (
     play,
     responses,
     rule,
+    shown,
     stock,
-    told,
 )
 
 
@@ -71,7 +71,7 @@ def test_watching_changes_nothing(kit, owner):
     steps = asking(kit, ("read_file", READ), ("read_file", {"file_path": "gone.txt"}))
     plain, watched = play(kit, steps), play(kit, steps, **owner(Watching()))
     assert [e.type for e in plain.events] == [e.type for e in watched.events]
-    assert told(plain) == told(watched)
+    assert shown(plain) == shown(watched)
     assert plain.shapes == watched.shapes
 
 
@@ -91,7 +91,7 @@ def test_before_tool_answers_in_place_of_the_call_and_the_rest_is_one_batch(kit,
     written, read = responses(played)
     assert written["response"] == {"answer": 42}
     assert read["response"] == {"output": "alpha\n"}
-    assert told(played) == [("write_file", False, '{"answer":42}'), told(played)[1]]
+    assert shown(played) == [("write_file", False, '{"answer":42}'), shown(played)[1]]
     assert watching.moments[2:] == [("after", "write_file"), ("after", "read_file")]
     assert watching.seen[2][4] == {"answer": 42}
     recorded = [call for line in played.lines for call in line.get("toolCalls") or ()]
@@ -149,7 +149,7 @@ def test_after_tool_replaces_the_result_everywhere(kit, owner):
     watching = Watching(after=lambda tool, args, context, result: {"output": "[redacted]"})
     played = play(kit, asking(kit, ("read_file", READ)), **owner(watching))
     assert responses(played)[0]["response"] == {"output": "[redacted]"}
-    assert told(played) == [("read_file", False, "[redacted]")]
+    assert shown(played) == [("read_file", False, "[redacted]")]
     everything = json.dumps([played.lines, played.transcript]) + repr(played.events)
     assert "alpha" not in everything
 
@@ -174,7 +174,7 @@ def test_result_changed_in_place_is_a_replacement(kit):
 
     played = play(kit, asking(kit, ("read_file", READ)), plugins=[Watching(after=after)])
     assert responses(played)[0]["response"] == {"output": "changed"}
-    assert told(played) == [("read_file", False, "changed")]
+    assert shown(played) == [("read_file", False, "changed")]
 
 
 @OWNERS
@@ -186,7 +186,7 @@ def test_error_reaches_on_tool_error_as_an_exception_with_its_type(kit, owner):
     assert isinstance(error, ToolError)
     assert error.error_type is ToolErrorType.FILE_NOT_FOUND
     assert str(error) == responses(played)[0]["response"]["error"]
-    assert told(played)[0][1] is True
+    assert shown(played)[0][1] is True
 
 
 @OWNERS
@@ -196,7 +196,7 @@ def test_answer_of_on_tool_error_is_a_result_that_after_tool_sees(kit, owner):
     assert watching.moments[1:] == [("error", "read_file"), ("after", "read_file")]
     assert watching.seen[2][4] == {"output": "try a.txt"}
     assert responses(played)[0]["response"] == {"output": "try a.txt"}
-    assert told(played) == [("read_file", False, "try a.txt")]
+    assert shown(played) == [("read_file", False, "try a.txt")]
 
 
 def test_unknown_tool_reaches_on_tool_error_and_no_after_tool(kit):
@@ -366,7 +366,7 @@ def test_actions_of_other_agents_are_left_out_with_a_warning(kit, caplog):
 
 
 def test_calls_that_run_after_the_invocation_have_its_context(kit):
-    """A loop gives up an answer whose calls clients have been told of; they run afterwards."""
+    """A loop gives up an answer whose calls clients have seen; they run afterwards."""
     watching = Watching()
     same = [kit.parts_chunk(kit.call("read_file", READ)) for _ in range(6)]
     steps = [same, [kit.text("other", "STOP")]]
@@ -394,7 +394,7 @@ def test_without_callbacks_no_context_is_made(kit, monkeypatch):
     assert responses(played)[0]["response"] == {"output": "alpha\n"}
 
 
-def test_calls_run_where_somebody_has_removed_the_processor_of_tools(kit):
+def test_calls_run_without_the_processor_of_tools(kit):
     def remove(event, agent):
         flow = agent._runner.agent._hosted._llm_flow
         if flow.get_request_processor("agent_tools") is not None:

@@ -157,15 +157,15 @@ def responses(played) -> list[dict[str, Any]]:
     ]
 
 
-def told(played) -> list[tuple[str, bool, str]]:
+def shown(played) -> list[tuple[str, bool, str]]:
     """`(name, is error, text shown)` of each `tool_response`."""
-    shown = []
+    found = []
     for event in played.events:
         if event.type == "tool_response":
             text = event.content[0].text if event.content else ""
             display = event.display and event.display.result
-            shown.append((event.name, event.is_error, getattr(display, "text", None) or text))
-    return shown
+            found.append((event.name, event.is_error, getattr(display, "text", None) or text))
+    return found
 
 
 class Scripted(BaseLlm):
