@@ -10,11 +10,11 @@ Source: core `core/client.ts` and `agent/legacy-agent-session.ts`.
 from __future__ import annotations
 
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.flow import ToolBatch
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
 from runtimes.adk.prompt_calls import shown_reason
 from runtimes.adk.run import End, Run
 from runtimes.adk.stream import Stream
+from runtimes.adk.tool_batch import ToolBatch
 from services.bundle import Services
 from services.chat import MAX_TURNS_EXCEEDED
 from services.history.transforms import EMPTY_ANSWER_NUDGE

@@ -21,7 +21,6 @@ from runtimes.adk.child.termination import ChildPlugins, ChildTermination
 from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.conversation_handler import ConversationHandler
-from runtimes.adk.flow import ToolBatch
 from runtimes.adk.model_parts import Asking
 from runtimes.adk.plugins.hook_bridge import hook_bridge
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, SessionTurns, TokenLimitAdkPlugin
@@ -37,6 +36,7 @@ from runtimes.adk.processors.tools import ToolsProcessor
 from runtimes.adk.root import APP_NAME
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
+from runtimes.adk.tool_batch import ToolBatch
 from runtimes.adk.tools import Toolbox
 from services.background import BackgroundTasks
 from services.bundle import Services
@@ -127,7 +127,7 @@ class SessionFactory:
                 OverflowProcessor(sessions, link, token_limit),
                 LoopCheckProcessor(sessions, link),
                 GcliRoutingProcessor(services, sessions, link),
-                ToolsProcessor(tools, link),
+                ToolsProcessor(tools, link, batch.begin),
             ),
             session_service=sessions,
         )
@@ -160,6 +160,7 @@ class SessionFactory:
                 link=link,
                 handler=handler,
                 batch=ChildBatch(
+                    services=services,
                     task=task,
                     link=link,
                     calls=calls,

@@ -12,24 +12,18 @@ from typing import Any, Final, Protocol
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
-from google.adk.events.event_actions import EventActions
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.flows.llm_flows.single_flow import SingleFlow
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.conversation import Conversation
 from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.notes import Answer, Delta, ToolsDone, WireContent
-from runtimes.adk.run import End, ModelCallFailed, Run, RunLink
-from runtimes.adk.sessions import GcliSessionService
-from services.bundle import Services
+from runtimes.adk.notes import Answer, Delta, WireContent
+from runtimes.adk.run import ModelCallFailed
 from services.model.errors import is_cancellation
-from services.scheduler.calls import CompletedToolCall
-from services.tools.contract import ToolErrorType
 
-__all__ = ["PROCESSOR_ORDER", "Batch", "RuntimeFlow", "ToolBatch"]
+__all__ = ["PROCESSOR_ORDER", "Batch", "RuntimeFlow"]
 
 PROCESSOR_ORDER: Final = (
     "limits",
@@ -54,77 +48,17 @@ transfer, ADK's own authorisation, confirmation, compaction, planning and code e
 class Batch(Protocol):
     """How the calls of one answer are run."""
 
-    def execute(self, context: InvocationContext) -> AsyncGenerator[Event, None]:
-        """Yield the one event that answers them all, or none: then the invocation is over."""
-        ...
+    def execute(
+        self, context: InvocationContext, call_event: Event, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Yield the one event that answers them all, or none: then the invocation is over.
 
-
-class ToolBatch:
-    """Runs a turn's calls as one batch of the scheduler and tells of the outcome."""
-
-    def __init__(self, services: Services, sessions: GcliSessionService, link: RunLink) -> None:
-        self._services = services
-        self._sessions = sessions
-        self._link = link
-
-    async def execute(self, context: InvocationContext) -> AsyncGenerator[Event, None]:
-        """Yield the batch's one response event; nothing once the run is aborted.
-
-        The batch is every call that was asked for in this turn, those of attempts that failed and
-        of answers that were cut off included: clients have been told of them.
+        Args:
+            context: the invocation's.
+            call_event: the event that has the calls.
+            llm_request: the request that they answer; it has the tools by name.
         """
-        run, session = self._link.run, context.session
-        if not self._sessions.archive(session).calls.leave_for_tools(run):
-            # Hooks have a say first, and perhaps another request; the batch waits for that.
-            context.end_invocation = True
-            return
-        completed = None if run.signal.aborted else await self.run(run)
-        if completed is None:
-            context.end_invocation = True
-            return
-        yield _response_event(context, completed, last=run.end is not None)
-        # Clients have been told by now: the Runner and the agent go in step.
-        self.record(self._sessions.archive(session), completed)
-        if run.end is not None:
-            self._sessions.discard_pending(session)
-
-    async def run(self, run: Run) -> Sequence[CompletedToolCall] | None:
-        """Run the turn's calls and see what they mean for the run; `None` once it is aborted."""
-        completed = await self._services.scheduler.schedule(run.turn.requests, run.signal)
-        if run.signal.aborted:
-            return None
-        run.after_tools = bool(completed)
-        run.end = _verdict(completed)
-        return completed
-
-    def record(self, conversation: Conversation, completed: Sequence[CompletedToolCall]) -> None:
-        """Write the outcome into the recording, once clients have been told of it."""
-        state = self._services.state
-        conversation.record_tool_calls(state.sequence_model or state.model, completed)
-
-
-def _verdict(completed: Sequence[CompletedToolCall]) -> End | None:
-    """How the batch ends the stream, if it does."""
-    types = [(call.response.error_type, call.response.error) for call in completed]
-    if any(kind is ToolErrorType.STOP_EXECUTION and error is not None for kind, error in types):
-        return End("completed")
-    if any(kind is not None and kind.is_fatal for kind, _ in types):
-        return End("failed")
-    return None
-
-
-def _response_event(
-    context: InvocationContext, completed: Sequence[CompletedToolCall], *, last: bool
-) -> Event:
-    parts = [part for call in completed for part in call.response.response_parts]
-    content = WireContent.of({"role": "user", "parts": parts}, ToolsDone(completed))
-    return Event(
-        invocation_id=context.invocation_id,
-        author=context.agent.name if context.agent else "",
-        branch=context.branch,
-        content=content,
-        actions=EventActions(skip_summarization=True) if last else EventActions(),
-    )
+        ...
 
 
 class RuntimeFlow(SingleFlow):
@@ -232,7 +166,8 @@ class RuntimeFlow(SingleFlow):
         llm_request: LlmRequest,
     ) -> AsyncGenerator[Event, None]:
         """One hand-off of the whole turn to the scheduler, instead of ADK's task per call."""
-        async with aclosing(self._tools.execute(invocation_context)) as events:
+        batch = self._tools.execute(invocation_context, function_call_event, llm_request)
+        async with aclosing(batch) as events:
             async for event in events:
                 yield event
 

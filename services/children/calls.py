@@ -6,7 +6,7 @@ Source: core `agents/local-executor.ts` (`processFunctionCalls`), `agents/agent-
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,7 +24,12 @@ from services.subagents.definition import COMPLETE_TASK
 from services.tools.contract import ConfirmationOutcome
 from services.wire import JsonObject, Part
 
-__all__ = ["CallsOutcome", "ChildCalls", "LostToolResult", "unauthorized"]
+__all__ = ["Around", "CallsOutcome", "ChildCalls", "LostToolResult", "Schedule", "unauthorized"]
+
+Schedule = Callable[[Sequence[ToolCallRequest]], Awaitable[Sequence[CompletedToolCall]]]
+"""Runs a batch of calls to its end."""
+Around = Callable[[Sequence[ToolCallRequest], Schedule], Awaitable[Sequence[CompletedToolCall]]]
+"""Takes a batch and what runs it; may change the calls, answer some itself, replace results."""
 
 logger = logging.getLogger(__name__)
 
@@ -76,17 +81,38 @@ class ChildCalls:
         self._record = record
 
     async def run(
-        self, calls: Sequence[JsonObject], prompt_id: str, signal: AbortSignal, model: str
+        self,
+        calls: Sequence[JsonObject],
+        prompt_id: str,
+        signal: AbortSignal,
+        model: str,
+        *,
+        around: Around | None = None,
+        added: frozenset[str] = frozenset(),
     ) -> CallsOutcome:
-        """Run one answer's function calls (`{name, args, id?}`) under `prompt_id`.
+        """Run one answer's function calls (`{name, args, id?}`).
+
+        Args:
+            calls: the calls.
+            prompt_id: the turn's; also the scheduler's id.
+            signal: ends the calls.
+            model: recorded with the results.
+            around: takes part before and after the batch runs.
+            added: names of tools that `around` brings, besides those of the child's toolset.
 
         Raises:
             LostToolResult: a call has no result.
         """
         batch = _Batch(self._child, prompt_id, list(_numbered(calls, prompt_id)))
-        requests = batch.requests()
+        requests = batch.requests(added)
         if requests:
-            completed = await self._scheduled(requests, prompt_id, signal)
+
+            async def schedule(
+                requests: Sequence[ToolCallRequest],
+            ) -> Sequence[CompletedToolCall]:
+                return await self._scheduled(requests, prompt_id, signal)
+
+            completed = await (around(requests, schedule) if around else schedule(requests))
             self._record(model, completed)
             for call in completed:
                 batch.take(call)
@@ -127,9 +153,9 @@ class _Batch:
     task_completed: bool = False
     aborted: bool = False
 
-    def requests(self) -> list[ToolCallRequest]:
+    def requests(self, added: frozenset[str]) -> list[ToolCallRequest]:
         """Those that go to a scheduler; the others are answered at once."""
-        allowed = self.child.toolset.allowed_names()
+        allowed = self.child.toolset.allowed_names() | added
         requests: list[ToolCallRequest] = []
         for call_id, call in self.calls:
             try:

@@ -49,6 +49,8 @@ class ToolCallRequest:
     """`args` are a hook's; the model is told so together with the result."""
     tails: int = 0
     """How many calls went before it that hooks had replaced by the next."""
+    tool: Tool | None = None
+    """Runs the call where it is no tool of the scheduler's registry; the policy still decides."""
 
     @property
     def shown_name(self) -> str:

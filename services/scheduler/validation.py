@@ -55,7 +55,7 @@ class Resolver:
 
     def resolve(self, request: ToolCallRequest, mode: ApprovalMode) -> ToolCall:
         """Find the tool and build the invocation."""
-        tool = self._registry.get(request.name)
+        tool = request.tool or self._registry.get(request.name)
         if tool is None:
             suggestion = tool_suggestion(request.name, self._registry.all_names())
             message = f'Tool "{request.name}" not found.{suggestion}'

@@ -190,6 +190,6 @@ FAULTS: Final = (
         behaviour=Behaviour.APPROVAL,
         says="A call that the user refuses ends the stream, instead of being told to the model.",
         origin="the terminal's habit of handing back to the user after a refusal",
-        breaks=lambda: replaced("runtimes.adk.flow:_verdict", _ending_on_refusal),
+        breaks=lambda: replaced("runtimes.adk.tool_batch:_verdict", _ending_on_refusal),
     ),
 )

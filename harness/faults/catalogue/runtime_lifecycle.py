@@ -240,7 +240,7 @@ FAULTS: Final = (
         name="waiting-calls-run-after-abort",
         says="Calls of a batch that still waited their turn at an abort are run all the same.",
         origin="seen in agent migrations: siblings not cancelled",
-        breaks=lambda: replaced("runtimes.adk.flow:ToolBatch.run", _running_what_waited),
+        breaks=lambda: replaced("runtimes.adk.tool_batch:ToolBatch.run", _running_what_waited),
     ),
     _adk(
         name="message-after-start",

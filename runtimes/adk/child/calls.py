@@ -7,10 +7,14 @@ from dataclasses import dataclass
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
+from google.adk.events.event_actions import EventActions
+from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.child.task import ChildTask
 from runtimes.adk.notes import ChildToolsDone, WireContent
 from runtimes.adk.run import RunLink
+from runtimes.adk.tool_callbacks import ToolRound
+from services.bundle import Services
 from services.children.calls import ChildCalls
 from services.subagents.definition import TerminateMode
 from services.wire import Part
@@ -22,13 +26,16 @@ __all__ = ["ChildBatch"]
 class ChildBatch:
     """Runs the calls of each turn of a child's."""
 
+    services: Services
     task: ChildTask
     link: RunLink
     calls: ChildCalls
     before_answers: Callable[[list[Part]], list[Part]]
     """Puts what the child was sent since its last turn before the answers."""
 
-    async def execute(self, context: InvocationContext) -> AsyncGenerator[Event, None]:
+    async def execute(
+        self, context: InvocationContext, call_event: Event, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
         """Yield the event that answers the calls; nothing once the run is aborted."""
         run, task = self.link.run, self.task
         if run.signal.aborted:
@@ -37,7 +44,15 @@ class ChildBatch:
             return
         if run.step.key is None:
             raise RuntimeError("the request was not routed")
-        outcome = await self.calls.run(task.calls, run.prompt_id, run.signal, run.step.key.model)
+        batch = ToolRound(self.services, context, llm_request.tools_dict)
+        outcome = await self.calls.run(
+            task.calls,
+            run.prompt_id,
+            run.signal,
+            run.step.key.model,
+            around=batch.run,
+            added=batch.added,
+        )
         if outcome.aborted:
             task.end = TerminateMode.ABORTED
             context.end_invocation = True
@@ -49,9 +64,13 @@ class ChildBatch:
             return
         if not outcome.completed:
             parts = self.before_answers(parts)
+        actions = batch.actions(EventActions())
+        # A child's task ends with `complete_task` alone; its plugin sets this then.
+        actions.skip_summarization = None
         yield Event(
             invocation_id=context.invocation_id,
             author=context.agent.name if context.agent else "",
             branch=context.branch,
             content=WireContent.of({"role": "user", "parts": parts}, ChildToolsDone(outcome)),
+            actions=actions,
         )

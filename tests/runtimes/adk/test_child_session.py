@@ -219,7 +219,7 @@ class Rounds:
     def __init__(self) -> None:
         self.count = 0
 
-    async def execute(self, context):
+    async def execute(self, context, call_event, llm_request):
         self.count += 1
         note = ChildToolsDone(outcome(completed=self.count == 2))
         yield answered(note).model_copy(update={"invocation_id": context.invocation_id})

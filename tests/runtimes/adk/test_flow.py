@@ -42,8 +42,9 @@ class Batch:
     def __init__(self) -> None:
         self.batches = 0
 
-    async def execute(self, context):
+    async def execute(self, context, call_event, llm_request):
         self.batches += 1
+        self.given = call_event, llm_request
         parts = [{"functionResponse": {"id": "i", "name": "n", "response": {}}}]
         content = WireContent.of({"role": "user", "parts": parts}, ToolsDone(()))
         yield Event(invocation_id=context.invocation_id, author="a", content=content)
@@ -204,8 +205,10 @@ async def test_a_turns_calls_are_one_hand_off():
     call = types.Part(function_call=types.FunctionCall(id="i", name="n", args={}))
     response = LlmResponse(content=types.Content(role="model", parts=[call, call]))
     event = Event(author="a", invocation_id="i")
-    got = await taken(flow._postprocess_async(await context_with(), LlmRequest(), response, event))
+    request = LlmRequest()
+    got = await taken(flow._postprocess_async(await context_with(), request, response, event))
     assert batch.batches == 1
+    assert [len(batch.given[0].get_function_calls()), batch.given[1]] == [2, request]
     assert [len(e.get_function_calls()) for e in got] == [2, 0]
     assert len(got[1].get_function_responses()) == 1
 
