@@ -1,11 +1,13 @@
 """The loop on Google's Agent Development Kit: Runner and LlmAgent.
 
-Importing this package is cheap; ADK itself is imported when a runtime is opened.
+Importing this package is cheap; ADK itself is imported when a runtime is opened. `adk` is the
+runtime as it ships; `adk@package.module:attribute` is the same with the ADK plugins that are named
+(commas between several), a diagnostic.
 """
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Final
 
@@ -14,17 +16,57 @@ from runtimes.contract import RuntimeTraits
 from runtimes.features import BUILT
 
 if TYPE_CHECKING:
-    from runtimes.contract import Runtime
+    from google.adk.plugins.base_plugin import BasePlugin
+
+    from runtimes.adk.factory import ArrangeFlow
+    from runtimes.contract import Runtime, RuntimeFactory
     from services.bundle import Services
 
-__all__ = ["TRAITS", "open_runtime"]
+__all__ = ["TRAITS", "check", "open_runtime", "variant"]
 
 TRAITS: Final = RuntimeTraits(features=BUILT)
 
 
 @asynccontextmanager
-async def open_runtime(services: Services) -> AsyncIterator[Runtime]:
-    """Open the ADK engine over `services`; leaving aborts, awaits and disposes."""
+async def open_runtime(
+    services: Services,
+    *,
+    plugins: Sequence[BasePlugin] = (),
+    arrange_flow: ArrangeFlow | None = None,
+) -> AsyncIterator[Runtime]:
+    """Open the ADK engine over `services`; leaving aborts, awaits and disposes.
+
+    Args:
+        services: what the engine works with.
+        plugins: ADK plugins, in order; every agent has them after the runtime's own, children
+            included. They are closed with the engine.
+        arrange_flow: called with each agent's flow, whose public methods place request processors.
+
+    Raises:
+        RuntimeUnavailable: two plugins have the same name.
+    """
     engine = import_quietly("runtimes.adk.runtime")
-    async with engine.open_engine(services) as runtime:
+    async with engine.open_engine(services, plugins, arrange_flow) as runtime:
         yield runtime
+
+
+def variant(names: str) -> RuntimeFactory:
+    """The factory behind `adk@names`: every engine that it opens has the plugins of that name."""
+
+    @asynccontextmanager
+    async def open_with_plugins(services: Services) -> AsyncIterator[Runtime]:
+        named = import_quietly("runtimes.adk.plugins.named")
+        async with open_runtime(services, plugins=named.named_plugins(names)) as runtime:
+            yield runtime
+
+    return open_with_plugins
+
+
+def check(names: str | None) -> None:
+    """Find out whether the plugins of `adk@names` can be had.
+
+    Raises:
+        RuntimeUnavailable: one of them cannot; says which and why.
+    """
+    if names is not None:
+        import_quietly("runtimes.adk.plugins.named").named_plugins(names)

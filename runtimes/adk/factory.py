@@ -6,8 +6,12 @@ takes, how it asks the model and runs its calls. A child is the same class with 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+
+from google.adk.flows.llm_flows.base_llm_flow import BaseLlmFlow
+from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk.agent import USER_ID, AdkAgentProtocol, AdkConfig
 from runtimes.adk.child.calls import ChildBatch
@@ -25,6 +29,7 @@ from runtimes.adk.flow import ToolBatch
 from runtimes.adk.following import Following
 from runtimes.adk.model_parts import Asking
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
+from runtimes.adk.plugins.named import without_namesakes
 from runtimes.adk.processors.compression import CompressionProcessor
 from runtimes.adk.processors.contents import ContentsProcessor
 from runtimes.adk.processors.limits import LimitsProcessor
@@ -44,7 +49,10 @@ from services.children.child_services import child_services
 from services.model.generator import LlmRole
 from services.subagents.child import ChildRequest
 
-__all__ = ["Engine", "SessionFactory"]
+__all__ = ["ArrangeFlow", "Engine", "SessionFactory"]
+
+ArrangeFlow = Callable[[BaseLlmFlow], None]
+"""Places request processors with the public methods of an agent's flow, by the names of ours."""
 
 _AS_CHILD: Final = Asking(
     role=LlmRole.SUBAGENT, names_calls=False, outlives_stops=True, tells_retries=True
@@ -61,10 +69,25 @@ class Engine:
 
 
 class SessionFactory:
-    """Makes the agents of one engine."""
+    """Makes the agents of one engine.
 
-    def __init__(self, engine: Engine) -> None:
+    Args:
+        engine: What the agents have in common.
+        plugins: The ADK plugins of others. Every agent calls them after its own, in this order.
+            A child has the same ones, as an agent has that ADK's `AgentTool` runs.
+        arrange_flow: Called with the flow of each agent.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        plugins: Sequence[BasePlugin] = (),
+        arrange_flow: ArrangeFlow | None = None,
+    ) -> None:
         self._engine = engine
+        self._plugins = tuple(plugins)
+        self._arrange_flow = arrange_flow
         self._made = 0
         self._children: dict[str, AdkChild] = {}
 
@@ -98,10 +121,11 @@ class SessionFactory:
                 link=link,
                 course=Conversing(services, conversation, following, prompt_id),
                 batch=batch,
+                arrange_flow=self._arrange_flow,
             ),
             instruction_provider=services.prompts.system_instruction,
             tools=tools,
-            plugins=(LoopDetectionAdkPlugin(conversation.loops, link),),
+            plugins=self._with_others(LoopDetectionAdkPlugin(conversation.loops, link)),
             request_processors=(
                 LimitsProcessor(services, sessions, link),
                 CompressionProcessor(services, sessions, link),
@@ -143,10 +167,11 @@ class SessionFactory:
                 course=course,
                 batch=ChildBatch(task=task, link=link, calls=calls, heard=termination.heard),
                 asking=_AS_CHILD,
+                arrange_flow=self._arrange_flow,
             ),
             instruction_provider=lambda: task.instruction,
             tools=tools,
-            plugins=(CompleteTaskAdkPlugin(task),),
+            plugins=self._with_others(CompleteTaskAdkPlugin(task)),
             request_processors=(
                 ChildLimits(*parts),
                 ChildCompression(*parts),
@@ -159,3 +184,6 @@ class SessionFactory:
         )
         made = self._children[agent_id] = AdkChild(agent_id, agent, course)
         return made
+
+    def _with_others(self, *ours: BasePlugin) -> list[BasePlugin]:
+        return without_namesakes([*ours, *self._plugins])

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Final
 
+from google.adk.plugins.base_plugin import BasePlugin
+from google.adk.plugins.plugin_manager import PluginManager
+
 from agent_protocol.agent import AgentProtocol
 from runtimes.adk.agent import AdkAgentProtocol
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.factory import Engine, SessionFactory
+from runtimes.adk.factory import ArrangeFlow, Engine, SessionFactory
+from runtimes.adk.plugins.named import without_namesakes
 from runtimes.adk.replacing import compress, resume, rewind
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import Toolbox
@@ -36,6 +40,8 @@ class AdkRuntime(Runtime):
         tasks: BackgroundTasks,
         sessions: GcliSessionService,
         conversation: Conversation,
+        plugins: Sequence[BasePlugin] = (),
+        arrange_flow: ArrangeFlow | None = None,
     ) -> None:
         self._services = services
         self._tasks = tasks
@@ -43,7 +49,12 @@ class AdkRuntime(Runtime):
         self._conversation = conversation
         self._tools = Toolbox(conversation.declarations)
         self._agents: list[AdkAgentProtocol] = []
-        self._factory = SessionFactory(Engine(services=services, tasks=tasks, sessions=sessions))
+        self._plugins = without_namesakes(plugins)
+        self._factory = SessionFactory(
+            Engine(services=services, tasks=tasks, sessions=sessions),
+            plugins=self._plugins,
+            arrange_flow=arrange_flow,
+        )
         services.subagents.run_on(self._factory.child_agent)
 
     def agent(self, *, prompt_id: str | None = None) -> AgentProtocol:
@@ -114,16 +125,25 @@ class AdkRuntime(Runtime):
         for unbegun in self._factory.children:
             await unbegun.close()
         self._services.scheduler.dispose()
+        await PluginManager(self._plugins).close()
 
 
 @asynccontextmanager
-async def open_engine(services: Services) -> AsyncIterator[AdkRuntime]:
-    """Open the ADK engine over `services`; leaving ends everything it started."""
+async def open_engine(
+    services: Services,
+    plugins: Sequence[BasePlugin] = (),
+    arrange_flow: ArrangeFlow | None = None,
+) -> AsyncIterator[AdkRuntime]:
+    """Open the ADK engine over `services`; leaving ends everything it started.
+
+    Raises:
+        RuntimeUnavailable: two of `plugins` have the same name.
+    """
     sessions = GcliSessionService(services.clock)
     conversation = Conversation(services)
     conversation.start()
     async with background_tasks() as tasks:
-        runtime = AdkRuntime(services, tasks, sessions, conversation)
+        runtime = AdkRuntime(services, tasks, sessions, conversation, plugins, arrange_flow)
         try:
             yield runtime
         finally:
