@@ -230,7 +230,7 @@ PROBES: Final = (
         "retried-stream",
         "all of these, with an answer that breaks off",
         _everything,
-        [Again(ApiError(500, "broken")), _BUSY, text("hm")],
+        [Again(ApiError(503, "broken"), connected=True), text("hm")],
     ),
     _probe(
         "fallback",

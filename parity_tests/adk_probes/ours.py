@@ -46,15 +46,21 @@ class ScriptedGenerator:
         self.requests.append(copy.deepcopy(asked))
         self._clock.advance(1)
         answer = self._answers.pop(0) if self._answers else OVER
+        if isinstance(answer, Again) and answer.connected:
+            return self._chunks([], answer.error)
         if isinstance(answer, Again):
             raise answer.error
         if isinstance(answer, Exception):
             raise answer
         return self._chunks(answer)
 
-    async def _chunks(self, answer: Sequence[JsonObject]) -> ChunkStream:
+    async def _chunks(
+        self, answer: Sequence[JsonObject], error: Exception | None = None
+    ) -> ChunkStream:
         for chunk in answer:
             yield copy.deepcopy(chunk)
+        if error is not None:
+            raise error
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
         """A small number."""

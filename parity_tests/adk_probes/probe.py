@@ -43,6 +43,8 @@ class Again:
     """
 
     error: Exception
+    connected: bool = False
+    """It comes from the stream of the answer, not when the connection is made."""
 
 
 Answer = Sequence[JsonObject] | Exception | Again
@@ -61,6 +63,8 @@ class Operation:
     rewinds_to: int | None = None
     """The number of the user's message that a rewind goes back to before, from 0. The stock run
     rewinds its session with `Runner.rewind_async`, which decides what state is left."""
+    forgets: bool = False
+    """The conversation begins anew, and with it the state."""
 
 
 async def _nothing(_: Runtime) -> None:

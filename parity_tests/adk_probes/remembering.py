@@ -126,6 +126,10 @@ def _commands(runtime: Runtime) -> ConversationCommands:
     return runtime
 
 
+async def _reset(runtime: Runtime) -> None:
+    await runtime.reset()
+
+
 async def _compress(runtime: Runtime) -> None:
     await _commands(runtime).compress()
 
@@ -196,6 +200,7 @@ PROBES: Final = (
     _state("metadata", "`custom_metadata` and ids of settled events", Metadata),
     *map(_reading, ("iteration", "list", "index", "slice", "reversed", "deepcopy", "model_dump")),
     *_after("compression", "compression", Operation(_compress)),
+    *_after("reset", "a reset", Operation(_reset, forgets=True)),
     *_after("resume", "a resume", Operation(_resume)),
     *_after("rewind", "a rewind", Operation(_rewind, rewinds_to=1)),
     *_after(

@@ -200,6 +200,8 @@ async def _run(
             if isinstance(message, Operation):
                 if message.rewinds_to is not None:
                     await _rewind(runner, session, message.rewinds_to)
+                if message.forgets:
+                    session = await sessions.create_session(app_name=APP, user_id=USER)
                 session = await _reseeded(sessions, session, histories.pop(0))
                 continue
             seen.result += await _send(runner, session, message)

@@ -11,6 +11,9 @@ from google.adk.plugins.base_plugin import BasePlugin
 from runtimes.adk import check, open_runtime, variant
 from runtimes.adk.plugins.named import named_plugins
 from runtimes.contract import RuntimeUnavailable
+from services.model.aliases import ModelAlias
+from services.subagents.child import ChildRequest
+from services.subagents.definition import AgentPrompt, LocalAgentDefinition
 
 SOURCE = """
 from google.adk.plugins.base_plugin import BasePlugin
@@ -129,6 +132,32 @@ def test_a_named_variant_of_the_runtime_has_the_plugins(kit: Any) -> None:
     kit.in_loop(go)
 
     assert notes == ["named runs", "named closes"]
+
+
+def test_children_have_the_same_plugins_and_leave_them_open(kit: Any) -> None:
+    notes: list[str] = []
+    task = kit.call("complete_task", {"result": "done"})
+
+    async def go() -> None:
+        async with (
+            kit.services([[kit.parts_chunk(task, finish="STOP")]]) as played,
+            open_runtime(played.services, plugins=[Noting("one", notes)]) as runtime,
+        ):
+            models = played.services.models
+            models.register_runtime_alias("helper-config", ModelAlias(model="gemini-2.5-flash"))
+            prompt = AgentPrompt(system="You help.", query="${query}")
+            helper = LocalAgentDefinition(name="helper", description="", prompt=prompt)
+            request = ChildRequest(
+                definition=helper, parent_call_id="c", on_activity=lambda activity: None
+            )
+            child = runtime._factory.child_agent(request)
+            await child.start({"query": "go"})
+            await child.result()
+            notes.append("child ends")
+
+    kit.in_loop(go)
+
+    assert notes == ["one runs", "child ends", "one closes"]
 
 
 def test_a_name_that_ours_have_is_refused(kit: Any) -> None:
