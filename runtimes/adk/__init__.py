@@ -1,8 +1,7 @@
 """The loop on Google's Agent Development Kit: Runner and LlmAgent.
 
-Importing this package is cheap; ADK itself is imported when a runtime is opened. `adk` is the
-runtime as it ships; `adk@package.module:attribute` is the same with the ADK plugins that are named
-(commas between several), a diagnostic.
+Importing this package is cheap; ADK itself is imported when a runtime is opened. As a diagnostic,
+`adk@package.module:attribute` is the same with plugins of others, commas between several.
 """
 
 from __future__ import annotations
@@ -38,9 +37,8 @@ async def open_runtime(
 
     Args:
         services: what the engine works with.
-        plugins: ADK plugins, in order; every agent has them after the runtime's own, children
-            included. They are closed with the engine.
-        arrange_flow: called with each agent's flow, whose public methods place request processors.
+        plugins: of others, see `SessionFactory`; closed with the engine.
+        arrange_flow: called with each agent's flow, to place request processors of others.
 
     Raises:
         RuntimeUnavailable: two plugins have the same name.
@@ -51,7 +49,7 @@ async def open_runtime(
 
 
 def variant(names: str) -> RuntimeFactory:
-    """The factory behind `adk@names`: every engine that it opens has the plugins of that name."""
+    """The factory behind `adk@names`: each engine that it opens has the plugins so named."""
 
     @asynccontextmanager
     async def open_with_plugins(services: Services) -> AsyncIterator[Runtime]:
@@ -63,10 +61,6 @@ def variant(names: str) -> RuntimeFactory:
 
 
 def check(names: str | None) -> None:
-    """Find out whether the plugins of `adk@names` can be had.
-
-    Raises:
-        RuntimeUnavailable: one of them cannot; says which and why.
-    """
+    """Raise `RuntimeUnavailable` if a plugin of `adk@names` cannot be had."""
     if names is not None:
         import_quietly("runtimes.adk.plugins.named").named_plugins(names)

@@ -52,7 +52,7 @@ from services.subagents.child import ChildRequest
 __all__ = ["ArrangeFlow", "Engine", "SessionFactory"]
 
 ArrangeFlow = Callable[[BaseLlmFlow], None]
-"""Places request processors with the public methods of an agent's flow, by the names of ours."""
+"""Places request processors by the public methods of an agent's flow."""
 
 _AS_CHILD: Final = Asking(
     role=LlmRole.SUBAGENT, names_calls=False, outlives_stops=True, tells_retries=True
@@ -71,11 +71,7 @@ class Engine:
 class SessionFactory:
     """Makes the agents of one engine.
 
-    Args:
-        engine: What the agents have in common.
-        plugins: The ADK plugins of others. Every agent calls them after its own, in this order.
-            A child has the same ones, as an agent has that ADK's `AgentTool` runs.
-        arrange_flow: Called with the flow of each agent.
+    `plugins` of others come after an agent's own. Children share them, as in ADK's `AgentTool`.
     """
 
     def __init__(
