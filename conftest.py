@@ -5,9 +5,19 @@ For all tests of the repository: `tests/` and `parity_tests/`.
 
 from __future__ import annotations
 
+import gc
 from collections import Counter
 
 import pytest
+
+# Collecting makes millions of objects and no garbage.
+gc.set_threshold(50_000, 20, 100)
+
+
+def pytest_collection_finish() -> None:
+    """Keep the collector from walking all tests and modules again and again while tests run."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import importlib
 import logging
 import os
@@ -12,6 +11,7 @@ from typing import Final
 
 import click
 
+from harness.collector import collect_seldom
 from harness.errors import HarnessError, in_short
 from harness.output import StandardOutput
 
@@ -193,9 +193,7 @@ def parity(debug: bool) -> None:
 
 def main() -> None:
     """The console script."""
-    # Imports make half a million objects and no garbage; by default a sixth of their time goes into
-    # looking for some.
-    gc.set_threshold(50_000, 20, 100)
+    collect_seldom()
     output = StandardOutput()
     try:
         os.getcwd()  # noqa: PTH109 - imports of pathlib cost what `parity --help` must not

@@ -15,7 +15,7 @@ from services.private_files import open_private
 __all__ = ["write_asked_for", "write_whole"]
 
 _DRAFTS: Final = count(1)
-_STREAMS: Final = ("/dev/", "/proc/")
+_STREAMS: Final = ("/dev/fd/", "/dev/std", "/proc/")
 """Where a path names an open stream of this process, which nothing may be put in place of."""
 
 

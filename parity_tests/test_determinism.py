@@ -24,7 +24,11 @@ EVERY = 60
 
 @pytest.mark.timeout(1200)  # the longer one: a part of the corpus, twice
 @pytest.mark.parametrize("every", [EVERY, pytest.param(3, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("runtime", ["legacy", "adk"])
+@pytest.mark.parametrize(
+    # legacy's, which is what adk is compared with, by night alone.
+    "runtime",
+    [pytest.param("legacy", marks=pytest.mark.slow), "adk"],
+)
 def test_one_worker_and_two_give_the_same_bytes(runtime: str, every: int) -> None:
     files = cassette_files()[::every]
     alone = {file.name: trace(file.path, file.root, runtime) for file in files}

@@ -152,6 +152,7 @@ def assert_the_same(control: Observation, candidate: Observation) -> None:
 
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
 @pytest.mark.contract("P-168")
+@pytest.mark.sampled(2)
 def test_a_resume_changes_nothing_that_was_said(runtime: str) -> None:
     """Not the summary, which stands behind the session's context: the core drops both together."""
     assert said(resumed(runtime, runtime))[1:] == said(whole(runtime))[1:]

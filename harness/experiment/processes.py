@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import logging
 import multiprocessing
 import os
@@ -254,6 +255,8 @@ def _prepare(
     else:
         logging.getLogger().addHandler(logging.NullHandler())
     backend.preload(runtimes)
+    # What is loaded stays: the collector need not walk it, which would copy the server's memory.
+    gc.freeze()
 
 
 def _leave(number: int, frame: object) -> None:

@@ -18,6 +18,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
+from harness.collector import collect_seldom
+
 __all__ = ["PARENT", "end_with_parent", "server_environment"]
 
 PARENT: Final = "PARITY_SERVER_OF"
@@ -75,3 +77,4 @@ _parent = os.environ.pop(PARENT, "")
 # A parent imports this for the variable's name, and must not end with its own.
 if _parent.isdecimal() and int(_parent) != os.getpid():
     _end_with(int(_parent))
+    collect_seldom()

@@ -11,6 +11,7 @@ import json
 import zlib
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import lru_cache
 from typing import Any, Final
 
 from services.wire import JsonObject
@@ -157,6 +158,7 @@ def pack(timelines: Timelines) -> str:
     return base64.b64encode(zlib.compress(text.encode(), 6)).decode("ascii")
 
 
+@lru_cache(maxsize=1)  # explanations and reports ask several times for those of one case
 def unpack(text: str) -> Timelines:
     """The inverse of `pack`.
 

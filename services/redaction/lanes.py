@@ -7,7 +7,7 @@ interleaved; so are candidates, and the events of different subagents.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Final
 
 __all__ = ["Path", "lanes"]
@@ -17,6 +17,8 @@ Path = tuple[str | int, ...]
 _Piece = tuple[Hashable, Path, str]
 
 _DELTAS: Final = frozenset({"message", "tool_update"})
+_HOLDING: Final = frozenset({"candidates", "content", "text", "thought"})
+"""An item without any of these keys holds no piece."""
 _IN_BETWEEN: Final = frozenset({"usage", "session_update", "custom"})
 """Events that come between deltas of one message."""
 
@@ -25,8 +27,10 @@ def lanes(items: Sequence[Any]) -> Iterator[list[tuple[Path, str]]]:
     """The lanes of a list that have more than one piece: paths from the list, and texts."""
     running: dict[Hashable, list[tuple[Path, str]]] = {}
     for number, item in enumerate(items):
-        pieces = list(_pieces(item)) if isinstance(item, dict) else []
-        if not pieces and not _lets_pass(item):
+        pieces: Iterable[_Piece] = ()
+        if isinstance(item, dict) and not _HOLDING.isdisjoint(item):
+            pieces = list(_pieces(item))
+        if running and not pieces and not _lets_pass(item):
             yield from (lane for lane in running.values() if len(lane) > 1)
             running = {}
         for lane, path, text in pieces:

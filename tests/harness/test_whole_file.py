@@ -2,6 +2,7 @@ import errno
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -66,6 +67,13 @@ def test_the_longest_name_can_be_written(tmp_path):
     file = tmp_path / ("n" * 255)
     write_whole(file, "x")
     assert file.read_text() == "x"
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="there is no /dev/shm here")
+def test_a_new_file_in_shared_memory_is_a_file_like_any_other():
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        write_whole(Path(folder, "new"), "x")
+        assert Path(folder, "new").read_text() == "x"
 
 
 def test_a_device_is_written_to_and_stays_one():

@@ -76,17 +76,15 @@ def test_a_process_that_is_gone_is_reported_with_its_last_words(serving: Serving
         serving.ask("judge", case=good_case())
 
 
-def test_what_the_process_cannot_answer_it_says_and_goes_on(serving: Serving) -> None:
+def test_what_the_process_cannot_answer_it_says_and_goes_on_until_it_is_closed(
+    serving: Serving,
+) -> None:
     with pytest.raises(JudgeFailed, match=r"gone\.yaml: does not exist; check the path"):
         serving.ask("find", path="gone.yaml")
     with pytest.raises(JudgeFailed, match="KeyError: 'nonsense'"):
         serving.ask("nonsense")
 
     assert serving.ask("judge", case=good_case())["says"] is None
-
-
-def test_closing_ends_the_process_and_can_be_repeated(serving: Serving) -> None:
-    serving.ask("judge", case=good_case())
 
     serving.close()
     serving.close()

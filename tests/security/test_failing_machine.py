@@ -286,7 +286,7 @@ def _content(folder: Path) -> list[tuple[str, bytes | str | None]]:
 
 @pytest.mark.parametrize("words", [_FEW, f"{_FEW} --resume"])
 @pytest.mark.parametrize("kind", ["text", "binary", "json", "folder", "pipe", "link", "dangling"])
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(7)
 def test_no_run_is_journalled_over_something_else(kind, words, tmp_path):
     _something(tmp_path / "notes.txt", kind)
     before = _content(tmp_path)
@@ -429,6 +429,7 @@ def test_limits_that_are_too_low_decide_no_case(limit, tmp_path):
 
 @pytest.mark.parametrize("words", [_FEW, f"trace {_CASSETTES}/text.yaml --runtime legacy"])
 @pytest.mark.parametrize("place", ["gone", "file"])
+@pytest.mark.sampled(4)
 def test_a_place_for_runs_that_is_none_is_one_sentence(place, words, tmp_path):
     (tmp_path / "file").touch()
     done = shell(f"parity {words}", tmp_path, {"TMPDIR": str(tmp_path / place)})

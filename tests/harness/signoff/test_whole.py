@@ -1,4 +1,8 @@
-"""A checkout of the project with its own code: signed with a throwaway key, then changed."""
+"""A checkout of the project with its own code: signed with a throwaway key, then changed.
+
+By night: by day `test_verification.py` and `tests/harness/commands/test_verify.py` name each change
+in small checkouts, and CI signs and verifies the project itself.
+"""
 
 import os
 import shutil
@@ -9,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.harness.signoff.signable import GATES, WAIVER, git
+
+pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).parents[3]
 PACKAGES = ("agent_protocol", "services", "runtimes", "surfaces", "harness")

@@ -1,6 +1,8 @@
 from datetime import date
 from pathlib import Path
 
+import pytest
+
 from harness.cassette.document import parse_document, read_text
 from harness.parity.waivers import Waivers
 from harness.scenarios.judging import fault_named
@@ -17,6 +19,9 @@ def judge(document: Document) -> Trial:
     return try_document(document, "legacy", "adk", waivers, fault=DROPPED, root=HERE)
 
 
+# By day each step has its tests on made-up findings, and `generating/test_campaign.py` shrinks one
+# that a seeded fault causes.
+@pytest.mark.slow
 def test_a_seeded_finding_shrinks_to_its_known_minimum() -> None:
     document = parse_document(read_text(HERE / "generated" / "seeded_finding.yaml"))
     found = judge(document)
