@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from parity_tests.adk_probes.probe import Noting, Probe, calls, text
+from parity_tests.adk_probes.probe import Noting, Probe, calls, chunk, text
 from parity_tests.adk_probes.watching import json_of, kinds_of
 from services.model.errors import ApiError
 
@@ -13,7 +13,8 @@ __all__ = ["GROUP", "PROBES"]
 GROUP: Final = "Callbacks that observe"
 
 _CALL: Final = calls(("read_file", {"file_path": "a.txt"}))
-_TURNS: Final = (_CALL, text("it is alpha"))
+_USAGE: Final = {"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 7}
+_TURNS: Final = (_CALL, [chunk({"text": "it is alpha"}, usageMetadata=_USAGE)])
 _FAILS: Final = (calls(("read_file", {"file_path": "none.txt"})), text("there is none"))
 _REFUSED: Final = ApiError(400, "no such request")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 import tempfile
 from collections import Counter
@@ -41,6 +42,7 @@ from google.adk.tools.environment_simulation.environment_simulation_plugin impor
     EnvironmentSimulationPlugin,
 )
 from google.adk.tools.function_tool import FunctionTool
+from google.adk.tools.model_consult._observability_plugin import ModelConsultReport
 from google.genai import types
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
@@ -63,22 +65,22 @@ LEFT_OUT: Final = {
 _CALL: Final = calls(("read_file", {"file_path": "a.txt"}))
 _FAILS: Final = calls(("read_file", {"file_path": "none.txt"}))
 _TURNS: Final = (_CALL, text("it is alpha"))
+_USAGE: Final = {"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 7}
+_COLOUR: Final = re.compile(r"\x1b\[[0-9;]*m")
 _PIXEL: Final = "R0lGODlhAQABAAAAACwAAAAAAQABAAA="
 _PICTURE: Final = {"inlineData": {"data": _PIXEL, "mimeType": "image/gif"}}
 
 
 def _headings(_: Sequence[BasePlugin], printed: str) -> list[Any]:
-    """What the logging plugin printed, by heading; events and responses come in deltas too."""
-    lines = [line.rpartition("] ")[2] for line in printed.splitlines()]
-    titles = Counter(line.strip() for line in lines if line.isupper() or line[1:].isupper())
+    """How often the logging plugin printed each heading; of deltas there may be any number."""
+    lines = [_COLOUR.sub("", line).partition("] ")[2] for line in printed.splitlines()]
+    headings = Counter(line for line in lines if line and not line.startswith(" "))
+    assert headings, "the plugin printed nothing"
     return sorted(
-        [title, count]
-        for title, count in titles.items()
-        if not title.endswith(("EVENT YIELDED", "LLM RESPONSE"))
+        [heading, count]
+        for heading, count in headings.items()
+        if not heading.endswith(("EVENT YIELDED", "LLM RESPONSE"))
     )
-
-
-_DEBUG_FILES: dict[str, Path] = {}
 
 
 def _debug_logging() -> list[BasePlugin]:
@@ -138,6 +140,28 @@ def _traced(_: Sequence[BasePlugin], __: str) -> list[Any]:
                     plain = inner.__wrapped__
                     setattr(owner, name, staticmethod(plain) if inner is not function else plain)
     return ["spans", spans > 0]
+
+
+class Reports:
+    """Collects the reports of `ModelConsultObservabilityPlugin`, by run."""
+
+    def __init__(self) -> None:
+        self._reports: list[ModelConsultReport] = []
+
+    def plugins(self) -> list[BasePlugin]:
+        self._reports = []
+        return [ModelConsultObservabilityPlugin(on_report=self._reports.append)]
+
+    def notes(self, _: Sequence[BasePlugin], __: str) -> list[Any]:
+        found: list[Any] = []
+        for each in self._reports:
+            stats = each.stats.to_dict()
+            kept = {name: value for name, value in stats.items() if not name.endswith("_ms")}
+            found.append([each.agent_name, each.error_type, kept])
+        return found
+
+
+_REPORTS: Final = Reports()
 
 
 def _simulation() -> list[BasePlugin]:
@@ -227,6 +251,8 @@ PROBES: Final = (
     _probe(
         "consult-observability",
         "ModelConsultObservabilityPlugin",
-        lambda: [ModelConsultObservabilityPlugin()],
+        _REPORTS.plugins,
+        ([chunk({"text": "hm"}, usageMetadata=_USAGE)],),
+        notes_of=_REPORTS.notes,
     ),
 )
