@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from textwrap import shorten
 from typing import Any, Final
 
 from parity_tests.adk_probes.differences import DIFFERENCES, Records
@@ -16,6 +17,8 @@ from services.wire import Content, JsonObject
 
 __all__ = ["Outcome", "judged"]
 
+_MOST: Final = 600
+"""Characters of a value in a line about a difference."""
 _PRODUCT: Final = ("model", "contents", "systemInstruction", "tools")
 
 
@@ -102,4 +105,5 @@ def _paths(path: str, ours: Any, stock: Any) -> Iterator[str]:
         for index, (mine, theirs) in enumerate(zip(ours, stock, strict=True)):
             yield from _paths(f"{path}[{index}]", mine, theirs)
     elif ours != stock:
-        yield f"{path}: the runtime has {ours!r}, stock ADK {stock!r}"
+        mine, theirs = (shorten(repr(each), _MOST, placeholder=" …") for each in (ours, stock))
+        yield f"{path}: the runtime has {mine}, stock ADK {theirs}"

@@ -39,7 +39,7 @@ CALLBACKS: Final = tuple(
 _DRAWN: Final = (
     (re.compile(r"\bartifact_\S+?_(?=\d+\b)"), "artifact_ID_"),
     (re.compile(r"\bv1:[0-9a-f]{64}\b"), "v1:STAMP"),
-    (re.compile(r"\b[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"), "UUID"),
+    (re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUID"),
 )
 
 
