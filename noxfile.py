@@ -145,6 +145,7 @@ def evidence(session: nox.Session) -> None:
     """What CI needs of the command itself, one after the other in one environment."""
     install(session)
     session.run("python", "-m", "harness.report.differences", "--check")
+    session.run("python", "-m", "parity_tests.adk_probes.page", "--check")
     session.run("parity", "check", *CORPUS)
     parity(session)
     # Of the baselines some, others for each commit: all of them are observed by night.
@@ -299,9 +300,10 @@ def cassettes(session: nox.Session) -> None:
 
 @nox.session
 def docs(session: nox.Session) -> None:
-    """Writes what the docs take from the waivers; with `-- --check`, only says if that is stale."""
+    """Writes what the docs take from waivers and probes; with `-- --check`, says if it is stale."""
     install(session)
     session.run("python", "-m", "harness.report.differences", *session.posargs)
+    session.run("python", "-m", "parity_tests.adk_probes.page", *session.posargs)
 
 
 @nox.session

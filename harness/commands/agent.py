@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import click
 
+from harness.commands.adk_plugins import adk_plugin_option, with_adk_plugins
 from harness.output import stopping_at_broken_output
 
 if TYPE_CHECKING:  # importing it costs what `parity --help` must not
@@ -53,6 +54,7 @@ _OPTIONS: Final = (
         help="Refused: there is no interactive mode yet.",
     ),
     click.option("--runtime", metavar="NAME", help="legacy or adk; else the settings decide."),
+    adk_plugin_option("Diagnostic: let this ADK plugin take part. Needs --runtime adk."),
     click.option(
         "-o",
         "--output-format",
@@ -161,7 +163,7 @@ def headless_options(given: Mapping[str, Any]) -> HeadlessOptions:
     return HeadlessOptions(
         prompt=given["prompt"] or " ".join(given["query"]),
         prompt_interactive=given["prompt_interactive"],
-        runtime=given["runtime"],
+        runtime=with_adk_plugins(given["runtime"] or "", given["adk_plugins"]) or None,
         output=OutputFormat(output) if output else None,
         resume=None if given["resume"] is None else given["resume"].strip() or "latest",
         session_id=given["session_id"] and given["session_id"].strip(),
@@ -195,6 +197,8 @@ def _check_together(given: Mapping[str, Any]) -> None:
     Raises:
         click.UsageError: some do; the message names them.
     """
+    if given["adk_plugins"] and given["runtime"] != "adk":
+        raise click.UsageError("--adk-plugin is for the runtime adk; add --runtime adk")
     if given["yolo"] and given["approval_mode"]:
         raise click.UsageError("--yolo and --approval-mode exclude each other; leave one out")
     if given["prompt"] and given["query"]:

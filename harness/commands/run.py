@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from harness.commands.adk_plugins import adk_plugin_option, with_adk_plugins
 from harness.commands.naming import Side
 from harness.commands.options import (
     backend_of,
@@ -64,6 +65,7 @@ _NAMED = 5
 @click.option(
     "--candidate", type=Side(), default="adk", show_default=True, help="The runtime that is judged."
 )
+@adk_plugin_option("Diagnostic: the side that is adk runs with this ADK plugin; no gate counts it.")
 @select_option
 @click.option("--phase", type=click.Choice(["A", "B", "C"]), help="Only this rollout phase.")
 @click.option(
@@ -124,6 +126,9 @@ def run(
     jobs: int,
     first_only: bool,
     maxfail: int | None,
+    control: str,
+    candidate: str,
+    adk_plugins: tuple[str, ...],
     **asked: Any,
 ) -> None:
     """Replay cassettes through two runtimes and compare.
@@ -154,7 +159,10 @@ def run(
     now = datetime.now(UTC)
     day = as_of.date() if as_of is not None else now.date()
     places = report_places(asked)
+    sides = _with_plugins((control, candidate), adk_plugins)
     plan = RunPlan(
+        control=sides[0],
+        candidate=sides[1],
         jobs=worker_count(jobs),
         as_of=day,
         started_at=now,
@@ -166,6 +174,22 @@ def run(
     check_sides(backend, plan.control, plan.candidate)
     _check_asked(plan)
     ctx.exit(_last_failed(plan, backend) if plan.last_failed else _chosen(plan, backend))
+
+
+def _with_plugins(sides: tuple[str, str], plugins: tuple[str, ...]) -> tuple[str, str]:
+    """The sides with `plugins` in the adk runtime; says that no gate counts such a run.
+
+    Raises:
+        UsageError: neither side is adk.
+    """
+    if not plugins:
+        return sides
+    control, candidate = (with_adk_plugins(side, plugins) for side in sides)
+    if (control, candidate) == sides:
+        problem = f"--adk-plugin is for the runtime adk, which is neither {' nor '.join(sides)}"
+        raise UsageError(problem, "make adk a side with --control or --candidate")
+    say(f"{control} and {candidate}: with ADK plugins of others; no gate counts this run")
+    return control, candidate
 
 
 def _check_asked(plan: RunPlan) -> None:

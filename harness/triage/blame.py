@@ -18,6 +18,7 @@ from harness.explain import first_cause
 from harness.parity.divergence import Kind
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import WaiverStatus
+from harness.sides import base_names, baseline_folder
 from harness.triage.changes import OURS, ChangeKind, Changes
 from harness.triage.signs import Sign, Whose, sign_of
 from services.redaction import redacted
@@ -236,7 +237,7 @@ def _since(since: Changes | None) -> str:
 def _core_is_a_side(report: Reported) -> bool:
     names = {report.control, report.candidate}
     names |= {name for case in report.cases for name in case.runtimes}
-    return any(name.partition("@")[0] == _UPSTREAM or ":" in name for name in names)
+    return any(_UPSTREAM in base_names(name) or baseline_folder(name) is not None for name in names)
 
 
 def _control(report: Reported, cases: Sequence[CaseResult]) -> str:

@@ -17,6 +17,7 @@ from typing import Final
 from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.apps.app import App
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
+from google.adk.flows.llm_flows.base_llm_flow import BaseLlmFlow
 from google.adk.platform import time as platform_time
 from google.adk.platform import uuid as platform_uuid
 from google.adk.plugins.base_plugin import BasePlugin
@@ -66,6 +67,8 @@ class AdkConfig:
     """How a turn's calls are run."""
     asking: Asking = field(default_factory=Asking)
     """How the model is asked."""
+    arrange_flow: Callable[[BaseLlmFlow], None] | None = None
+    """Called with the flow, to place request processors of others."""
 
 
 class AdkAgentProtocol(AgentProtocol):
@@ -116,9 +119,13 @@ class AdkAgentProtocol(AgentProtocol):
             )
         )
         flow = RuntimeFlow(request_processors, config.batch)
+        if config.arrange_flow is not None:
+            config.arrange_flow(flow)
         hosted = HostedAgent.make(model, flow, instruction)
         app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=list(plugins))
         self._runner = GcliRunner(hosted, app, session_service)
+        # Agents share the plugins of others, which the engine closes.
+        self._runner.plugin_manager.set_skip_closing_plugins(True)
         self._run_config = RunConfig(
             streaming_mode=StreamingMode.SSE,
             max_llm_calls=_NO_LIMIT,

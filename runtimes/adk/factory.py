@@ -6,8 +6,12 @@ its sends, how it asks the model and runs its calls. A child is the same class w
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
+
+from google.adk.flows.llm_flows.base_llm_flow import BaseLlmFlow
+from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk.agent import USER_ID, AdkAgentProtocol, AdkConfig
 from runtimes.adk.child.calls import ChildBatch
@@ -25,6 +29,7 @@ from runtimes.adk.model_parts import Asking
 from runtimes.adk.plugins.hook_bridge import hook_bridge
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, SessionTurns, TokenLimitAdkPlugin
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
+from runtimes.adk.plugins.named import without_namesakes
 from runtimes.adk.processors.compression import CompressionProcessor
 from runtimes.adk.processors.contents import ContentsProcessor
 from runtimes.adk.processors.limits import LimitsProcessor
@@ -45,7 +50,10 @@ from services.children.child_services import child_services
 from services.model.generator import LlmRole
 from services.subagents.child import ChildRequest
 
-__all__ = ["Engine", "SessionFactory"]
+__all__ = ["ArrangeFlow", "Engine", "SessionFactory"]
+
+ArrangeFlow = Callable[[BaseLlmFlow], None]
+"""Places request processors by the public methods of an agent's flow."""
 
 _AS_CHILD: Final = Asking(
     role=LlmRole.SUBAGENT,
@@ -66,10 +74,21 @@ class Engine:
 
 
 class SessionFactory:
-    """Makes the agents of one engine."""
+    """Makes the agents of one engine.
 
-    def __init__(self, engine: Engine) -> None:
+    `plugins` of others come after an agent's own. Children share them, as in ADK's `AgentTool`.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        plugins: Sequence[BasePlugin] = (),
+        arrange_flow: ArrangeFlow | None = None,
+    ) -> None:
         self._engine = engine
+        self._plugins = tuple(plugins)
+        self._arrange_flow = arrange_flow
         self._made = 0
         self._session_turns = SessionTurns()
         self._children: dict[str, AdkChild] = {}
@@ -110,10 +129,11 @@ class SessionFactory:
                     services, conversation, continuation, max_turns, prompt_id
                 ),
                 batch=batch,
+                arrange_flow=self._arrange_flow,
             ),
             instruction_provider=services.prompts.system_instruction,
             tools=tools,
-            plugins=(
+            plugins=self._with_others(
                 max_turns,
                 token_limit,
                 LoopDetectionAdkPlugin(conversation.loops, link),
@@ -167,10 +187,11 @@ class SessionFactory:
                     before_answers=plugins.steering.before_answers,
                 ),
                 asking=_AS_CHILD,
+                arrange_flow=self._arrange_flow,
             ),
             instruction_provider=lambda: task.instruction,
             tools=tools,
-            plugins=(*plugins.all, *hook_bridge(services.hooks)),
+            plugins=self._with_others(*plugins.all, *hook_bridge(services.hooks)),
             request_processors=(
                 ChildLimits(child, sessions, task, link, plugins.max_turns),
                 ChildCompression(*parts),
@@ -183,3 +204,6 @@ class SessionFactory:
         )
         made = self._children[agent_id] = AdkChild(agent_id, agent, handler)
         return made
+
+    def _with_others(self, *ours: BasePlugin) -> list[BasePlugin]:
+        return without_namesakes([*ours, *self._plugins])

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator, Iterable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+
+from google.adk.plugins.base_plugin import BasePlugin
+from google.adk.plugins.plugin_manager import PluginManager
 
 from agent_protocol.agent import AgentProtocol
 from runtimes.adk.agent import AdkAgentProtocol
 from runtimes.adk.child.session import AdkChild
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.factory import Engine, SessionFactory
+from runtimes.adk.factory import ArrangeFlow, Engine, SessionFactory
+from runtimes.adk.plugins.named import without_namesakes
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import Toolbox
 from runtimes.chat_runtime import ChatRuntime
@@ -29,13 +33,20 @@ class AdkRuntime(ChatRuntime):
         tasks: BackgroundTasks,
         sessions: GcliSessionService,
         conversation: Conversation,
+        plugins: Sequence[BasePlugin] = (),
+        arrange_flow: ArrangeFlow | None = None,
     ) -> None:
         super().__init__(services, tasks, conversation)
         self._sessions = sessions
         self._conversation = conversation
         self._tools = Toolbox(conversation.declarations)
         self._agents: list[AdkAgentProtocol] = []
-        self._factory = SessionFactory(Engine(services=services, tasks=tasks, sessions=sessions))
+        self._plugins = without_namesakes(plugins)
+        self._factory = SessionFactory(
+            Engine(services=services, tasks=tasks, sessions=sessions),
+            plugins=self._plugins,
+            arrange_flow=arrange_flow,
+        )
         services.subagents.run_on(self._factory.child_agent)
 
     def _new_agent(self, prompt_id: str | None) -> AgentProtocol:
@@ -76,16 +87,25 @@ class AdkRuntime(ChatRuntime):
             await agent.close()
         for unbegun in self._factory.children:
             await unbegun.close()
+        await PluginManager(self._plugins).close()
 
 
 @asynccontextmanager
-async def open_engine(services: Services) -> AsyncIterator[AdkRuntime]:
-    """Open the ADK engine over `services`; leaving ends everything it started."""
+async def open_engine(
+    services: Services,
+    plugins: Sequence[BasePlugin] = (),
+    arrange_flow: ArrangeFlow | None = None,
+) -> AsyncIterator[AdkRuntime]:
+    """Open the ADK engine over `services`; leaving ends everything it started.
+
+    Raises:
+        RuntimeUnavailable: two of `plugins` have the same name.
+    """
     sessions = GcliSessionService(services.clock)
     conversation = Conversation(services)
     conversation.start()
     async with background_tasks() as tasks:
-        runtime = AdkRuntime(services, tasks, sessions, conversation)
+        runtime = AdkRuntime(services, tasks, sessions, conversation, plugins, arrange_flow)
         try:
             yield runtime
         finally:

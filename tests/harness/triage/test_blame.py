@@ -296,6 +296,7 @@ def test_a_changed_core_is_the_baselines_problem_only_where_the_core_is_a_side()
 
     assert of(theirs, control="upstream", candidate="legacy", since=core).whose is Whose.BASELINE
     assert of(RED, since=core).whose is Whose.RUNTIME
+    assert of(RED, candidate="adk@mine:Plugin", since=core).whose is Whose.RUNTIME
 
 
 def test_an_earlier_run_that_was_red_already_proves_nothing() -> None:

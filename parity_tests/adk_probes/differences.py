@@ -1,0 +1,304 @@
+"""What may differ between a stock run and one of the adk runtime: a closed list, with reasons.
+
+A difference takes itself out of the records of a probe, and says whether it was there. One that no
+probe has any more fails `test_adk_probes`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+from parity_tests.adk_probes.probe import Again, Probe
+
+__all__ = ["DIFFERENCES", "USUAL", "Difference", "Records"]
+
+Records = dict[str, Any]
+"""The records of one run: see `probe.Seen.records`."""
+
+_SIGNATURE: Final = "skip_thought_signature_validator"
+_ENVIRONMENT: Final = "<session_context>"
+_IDENTITY: Final = '\n\nYou are an agent. Your internal name is "gemini_cli_agent".'
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """One difference that is meant to be there."""
+
+    name: str
+    reason: str
+    remove: Callable[[Probe, Records, Records], bool]
+    """Takes it out of the runtime's records or the stock run's; returns whether it was there."""
+
+
+def _environment(_: Probe, ours: Records, stock: Records) -> bool:
+    found = False
+    for request in ours["requests"]:
+        for content in request["contents"][:1]:
+            kept = [p for p in content["parts"] if not _is_environment(p.get("text"))]
+            found |= len(kept) < len(content["parts"])
+            content["parts"] = kept
+        request["contents"] = [each for each in request["contents"] if each["parts"]]
+    notes = _without_environment(ours["notes"])
+    found |= bool(notes != ours["notes"])
+    ours["notes"] = notes
+    return found
+
+
+def _is_environment(text: Any) -> bool:
+    return isinstance(text, str) and text.startswith(_ENVIRONMENT)
+
+
+def _without_environment(value: Any) -> Any:
+    """The notes without that text, and without a content `[role, texts]` of nothing else."""
+    if not isinstance(value, list):
+        return value
+    kept = [_without_environment(each) for each in value if not _is_environment(each)]
+    pairs = zip(value, kept, strict=False) if len(kept) == len(value) else ()
+    emptied = {
+        id(new) for old, new in pairs if isinstance(new, list) and new[1:] == [[]] and old != new
+    }
+    return [each for each in kept if id(each) not in emptied]
+
+
+def _signatures(_: Probe, ours: Records, stock: Records) -> bool:
+    found = False
+    for request in ours["requests"]:
+        for content in request["contents"]:
+            for part in content["parts"]:
+                if part.get("thoughtSignature") == _SIGNATURE:
+                    del part["thoughtSignature"]
+                    found = True
+    return found
+
+
+def _identity(_: Probe, ours: Records, stock: Records) -> bool:
+    found = False
+    for request in stock["requests"]:
+        said = request.get("systemInstruction", "")
+        if isinstance(said, str) and _IDENTITY in said:
+            request["systemInstruction"] = said.replace(_IDENTITY, "")
+            found = True
+    return found
+
+
+def _labels(_: Probe, ours: Records, stock: Records) -> bool:
+    found = False
+    for request in stock["requests"]:
+        labels = request.get("labels", {})
+        found |= labels.pop("adk_agent_name", None) is not None
+        if not labels:
+            request.pop("labels", None)
+    return found
+
+
+def _http_options(_: Probe, ours: Records, stock: Records) -> bool:
+    options = [request.pop("httpOptions", None) for request in stock["requests"]]
+    return any(options)
+
+
+def _coalesced(_: Probe, ours: Records, stock: Records) -> bool:
+    found = False
+    for request in stock["requests"]:
+        joined: list[dict[str, Any]] = []
+        for content in request["contents"]:
+            if joined and joined[-1]["role"] == content["role"]:
+                joined[-1] = {**content, "parts": [*joined[-1]["parts"], *content["parts"]]}
+                found = True
+            else:
+                joined.append(content)
+        request["contents"] = joined
+    return found
+
+
+def _attempts(probe: Probe, ours: Records, stock: Records) -> bool:
+    again = sum(isinstance(answer, Again) for answer in probe.script)
+    kept: list[Any] = []
+    for request in ours["requests"]:
+        last = kept[-1] if kept else {}
+        if again and _same(last, request) and _falls_back(last, request) is probe.falls_back:
+            again -= 1
+        else:
+            kept.append(request)
+    found = len(kept) < len(ours["requests"])
+    ours["requests"] = kept
+    return found
+
+
+def _same(one: Records, other: Records) -> bool:
+    return {**one, "model": ""} == {**other, "model": ""}
+
+
+def _falls_back(one: Records, other: Records) -> bool:
+    return bool(one["model"] != other["model"])
+
+
+def _announcements(_: Probe, ours: Records, stock: Records) -> bool:
+    kept = [
+        event
+        for event in ours["events"]
+        if event["parts"] or event.keys() & {"error_code", "actions"}
+    ]
+    found = len(kept) < len(ours["events"])
+    ours["events"] = kept
+    return found
+
+
+def _error_event(_: Probe, ours: Records, stock: Records) -> bool:
+    if not (stock["result"] and stock["result"][-1][0] == "error" and stock["events"]):
+        return False
+    last = stock["events"][-1]
+    if "error_code" not in last or last["parts"] or ours["events"][-1:] == [last]:
+        return False
+    stock["events"].pop()
+    return True
+
+
+def _call_ids(_: Probe, ours: Records, stock: Records) -> bool:
+    found = False
+    for name in ("notes", "events", "state"):
+        short = _replaced(ours[name], re.compile(r"\b\w+?__(?=c\d+\b)"))
+        found |= bool(short != ours[name])
+        ours[name] = short
+    return found
+
+
+def _replaced(value: Any, pattern: re.Pattern[str]) -> Any:
+    if isinstance(value, str):
+        return pattern.sub("", value)
+    if isinstance(value, list):
+        return [_replaced(each, pattern) for each in value]
+    if isinstance(value, dict):
+        return {pattern.sub("", key): _replaced(each, pattern) for key, each in value.items()}
+    return value
+
+
+def _tool_answers(_: Probe, ours: Records, stock: Records) -> bool:
+    count = stock["errors were answers"]
+    if count:
+        left = stock["callbacks"].pop("after_tool", count) - count
+        if left:
+            stock["callbacks"]["after_tool"] = left
+        stock["notes"] = [note for note in stock["notes"] if not _after_error(note)]
+    return bool(count)
+
+
+def _after_error(note: Any) -> bool:
+    return note[0] == "after" and isinstance(note[-1], dict) and "error" in note[-1]
+
+
+_UNKNOWN: Final = re.compile(r"Tool '\w+' not found\.")
+
+
+def _unknown_tools(_: Probe, ours: Records, stock: Records) -> bool:
+    found = 0
+    for mine, theirs in zip(ours["requests"], stock["requests"], strict=False):
+        for response, other in zip(_responses(mine), _responses(theirs), strict=False):
+            if _UNKNOWN.match(str(other.get("error", ""))):
+                found += 1
+                other["error"] = response.get("error")
+    if found:
+        stock["notes"] = []
+        for name in ("before_tool", "after_tool", "on_tool_error"):
+            stock["callbacks"].pop(name, None)
+    return found > 0
+
+
+def _responses(request: Records) -> list[Records]:
+    parts = [part for content in request["contents"] for part in content["parts"]]
+    return [part["functionResponse"]["response"] for part in parts if "functionResponse" in part]
+
+
+_PHASES: Final = {"before": 0, "run": 1, "after": 2, "error": 2}
+
+
+def _tool_order(_: Probe, ours: Records, stock: Records) -> bool:
+    notes = stock["notes"]
+    if not (notes and all(isinstance(note[0], str) and note[0] in _PHASES for note in notes)):
+        return False
+    ordered = sorted(notes, key=lambda note: _PHASES[note[0]])
+    found = bool(ordered != notes)
+    stock["notes"] = ordered
+    return found
+
+
+DIFFERENCES: Final = (
+    Difference(
+        "environment",
+        "The product's first user turn describes the workspace; an agent of its own has none.",
+        _environment,
+    ),
+    Difference(
+        "signatures",
+        "Gemini wants a signature with the first call of a turn; the product adds the one that it "
+        "accepts for any call, as the published core does.",
+        _signatures,
+    ),
+    Difference(
+        "identity",
+        "ADK's `identity` processor adds the agent's name to the instruction; the product's "
+        "instruction is sent as it is.",
+        _identity,
+    ),
+    Difference(
+        "labels",
+        "ADK labels each request with the agent's name; the Gemini API refuses labels.",
+        _labels,
+    ),
+    Difference(
+        "http options",
+        "They are for google-genai's client, which the product does not use: it retries by itself.",
+        _http_options,
+    ),
+    Difference(
+        "coalesced",
+        "Turns of one role that follow each other are sent as one, as the published core does.",
+        _coalesced,
+    ),
+    Difference(
+        "attempts",
+        "The runtime's model layer asks again after an error; in stock ADK each `BaseLlm` does so "
+        "itself, and the scripted one does not.",
+        _attempts,
+    ),
+    Difference(
+        "announcements",
+        "The runtime reports a chosen model, a compression and the like in events without parts.",
+        _announcements,
+    ),
+    Difference(
+        "error event",
+        "With an `LlmAgent` as root ADK yields an event of the error before it raises. The "
+        "runtime's root keeps ADK on the path that raises only.",
+        _error_event,
+    ),
+    Difference(
+        "call ids",
+        "The scheduler's ids of calls begin with the tool's name, as the published core's do.",
+        _call_ids,
+    ),
+    Difference(
+        "tool errors",
+        "A tool that fails answers the model with its error, as the product's tools do, and no "
+        "after_tool callback follows. A stock run ends with the exception, unless a plugin "
+        "answers; then after_tool follows.",
+        _tool_answers,
+    ),
+    Difference(
+        "unknown tools",
+        "A call of a tool that is not there gets the product's words, and no callback: the "
+        "scheduler rejects it. Stock ADK makes up a tool for the callbacks.",
+        _unknown_tools,
+    ),
+    Difference(
+        "tool order",
+        "All before_tool callbacks come before the calls of a turn, and all after_tool callbacks "
+        "after them: the scheduler runs a turn's calls as one batch. Stock ADK interleaves them.",
+        _tool_order,
+    ),
+)
+
+USUAL: Final = frozenset({"environment", "signatures", "identity", "labels", "announcements"})
+"""What differs in nearly every run; the page does not name it in each row."""

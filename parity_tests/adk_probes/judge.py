@@ -1,0 +1,109 @@
+"""Both runs of a probe, and what is left of their differences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache
+from textwrap import shorten
+from typing import Any, Final
+
+from parity_tests.adk_probes.differences import DIFFERENCES, Records
+from parity_tests.adk_probes.ours import run_ours
+from parity_tests.adk_probes.probe import Operation, Probe, text
+from parity_tests.adk_probes.stock import Ground, run_stock
+from parity_tests.adk_probes.watching import nameless
+from services.wire import Content, JsonObject
+
+__all__ = ["Outcome", "judged"]
+
+_MOST: Final = 600
+"""Characters of a value in a line about a difference."""
+_PRODUCT: Final = ("model", "contents", "systemInstruction", "tools")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a probe."""
+
+    left: tuple[str, ...]
+    """Differences that the closed list does not have, a line each."""
+    allowed: frozenset[str]
+    """The names of those that it has."""
+
+
+_OUTCOMES: dict[str, Outcome] = {}
+
+
+def judged(probe: Probe) -> Outcome:
+    """Run `probe` twice and compare; each probe is run once a process."""
+    found = _OUTCOMES.get(probe.name)
+    if found is None:
+        found = _OUTCOMES[probe.name] = _judged(probe)
+    return found
+
+
+def _judged(probe: Probe) -> Outcome:
+    ours = run_ours(probe)
+    histories = _histories(probe, ours.requests)
+    stock, answered = run_stock(probe, ground(probe.model), histories)
+    records: tuple[Records, Records] = nameless(ours.records()), nameless(stock.records())
+    records[1]["errors were answers"] = answered
+    allowed = {each.name for each in DIFFERENCES if each.remove(probe, *records)}
+    del records[1]["errors were answers"]
+    return Outcome(tuple(_unlike(*records)), frozenset(allowed))
+
+
+@cache
+def ground(model: str) -> Ground:
+    """What the product puts into a request to `model` when no plugin takes part."""
+    plain = Probe(name="ground", row="", plugins=tuple, script=[text("hi")], model=model)
+    (request,) = run_ours(plain).requests
+    return Ground(
+        instruction=request["systemInstruction"],
+        config={key: value for key, value in request.items() if key not in _PRODUCT},
+        declarations=request["tools"][0]["functionDeclarations"],
+    )
+
+
+def _histories(probe: Probe, requests: Sequence[JsonObject]) -> list[Sequence[Content]]:
+    """For each operation, the history of the request that comes after it."""
+    histories: list[Sequence[Content]] = []
+    for index, message in enumerate(probe.messages):
+        if isinstance(message, Operation):
+            words = next(m for m in probe.messages[index + 1 :] if not isinstance(m, Operation))
+            after = next(r for r in requests if r["contents"][-1]["parts"][-1] == {"text": words})
+            histories.append(_history(after["contents"][:-1]))
+    return histories
+
+
+def _history(contents: Sequence[Content]) -> list[Content]:
+    """The contents without the description of the workspace, as ADK's types take them."""
+    found = []
+    for content in contents:
+        parts = [
+            {key: value for key, value in part.items() if key != "thoughtSignature"}
+            for part in content["parts"]
+            if not part.get("text", "").startswith("<session_context>")
+        ]
+        if parts:
+            found.append({**content, "parts": parts})
+    return found
+
+
+def _unlike(ours: Records, stock: Records) -> Iterator[str]:
+    for name, mine in ours.items():
+        yield from _paths(name, mine, stock[name])
+
+
+def _paths(path: str, ours: Any, stock: Any) -> Iterator[str]:
+    """Where two values of JSON differ, and how."""
+    if isinstance(ours, dict) and isinstance(stock, dict):
+        for key in [*ours, *(key for key in stock if key not in ours)]:
+            yield from _paths(f"{path}.{key}", ours.get(key), stock.get(key))
+    elif isinstance(ours, list) and isinstance(stock, list) and len(ours) == len(stock):
+        for index, (mine, theirs) in enumerate(zip(ours, stock, strict=True)):
+            yield from _paths(f"{path}[{index}]", mine, theirs)
+    elif ours != stock:
+        mine, theirs = (shorten(repr(each), _MOST, placeholder=" …") for each in (ours, stock))
+        yield f"{path}: the runtime has {mine}, stock ADK {theirs}"

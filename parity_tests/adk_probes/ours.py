@@ -1,0 +1,187 @@
+"""A probe's run under the adk runtime."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Sequence
+from contextlib import redirect_stdout
+from dataclasses import replace
+from io import StringIO
+from typing import Any
+
+from google.adk.events.event import Event
+
+from agent_protocol.agent import AgentProtocol, MessageSend
+from agent_protocol.codec import to_wire
+from agent_protocol.content import ContentPart, MediaPart, TextPart
+from agent_protocol.events import AgentEvent
+from harness.replay.envelope import Envelope, open_envelope
+from parity_tests.adk_probes.probe import OVER, Again, Answer, Operation, Probe, Seen, notes_of
+from parity_tests.adk_probes.watching import Counting, merged, shown_event, watched_runners
+from runtimes.adk import open_runtime
+from runtimes.contract import Runtime
+from services.availability.handler import FallbackIntent, FallbackQuestion
+from services.clock import VirtualClock, virtual_loop
+from services.compose import open_services
+from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
+from services.settings import Settings
+from services.state import ApprovalMode
+from services.wire import JsonObject
+
+__all__ = ["ScriptedGenerator", "run_ours"]
+
+
+class ScriptedGenerator:
+    """Answers each streamed request with the next answer of a script."""
+
+    def __init__(self, clock: VirtualClock, script: Sequence[Answer]) -> None:
+        self._clock = clock
+        self._answers = list(script)
+        self.requests: list[JsonObject] = []
+
+    async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
+        """The next answer's chunks, or its error."""
+        asked = {"model": request.model, "contents": request.contents, **request.config}
+        self.requests.append(copy.deepcopy(asked))
+        self._clock.advance(1)
+        answer = self._answers.pop(0) if self._answers else OVER
+        if isinstance(answer, Again) and answer.connected:
+            return self._chunks([], answer.error)
+        if isinstance(answer, Again):
+            raise answer.error
+        if isinstance(answer, Exception):
+            raise answer
+        return self._chunks(answer)
+
+    async def _chunks(
+        self, answer: Sequence[JsonObject], error: Exception | None = None
+    ) -> ChunkStream:
+        for chunk in answer:
+            yield copy.deepcopy(chunk)
+        if error is not None:
+            raise error
+
+    async def count_tokens(self, request: ModelRequest) -> JsonObject:
+        """A small number."""
+        return {"totalTokens": 10}
+
+    async def generate_content(self, request: ModelRequest) -> JsonObject:
+        """A summary, for compression."""
+        part = {"text": "<state_snapshot>what was said</state_snapshot>"}
+        content = {"role": "model", "parts": [part]}
+        return {"candidates": [{"content": content, "finishReason": "STOP", "index": 0}]}
+
+    async def embed_content(self, request: EmbedRequest) -> JsonObject:
+        """Nothing here asks for it."""
+        raise AssertionError("a probe embeds nothing")
+
+
+def run_ours(probe: Probe) -> Seen:
+    """Run `probe` in virtual time, in a folder of its own."""
+
+    async def go() -> Seen:
+        with open_envelope() as envelope:
+            return await _run(probe, envelope)
+
+    with asyncio.Runner(loop_factory=virtual_loop) as runner:
+        return runner.run(go())
+
+
+async def _run(probe: Probe, envelope: Envelope) -> Seen:
+    seen, counting, plugins, printed = Seen(), Counting(), probe.plugins(), StringIO()
+    events: list[JsonObject] = []
+    clients: list[AgentEvent] = []
+    for name, content in {"a.txt": "alpha\n", **probe.files}.items():
+        (envelope.workspace.root / name).write_text(content)
+    generator = ScriptedGenerator(envelope.clock, probe.script)
+    settings: dict[str, Any] = {"core_tools": ("read_file",), **probe.settings}
+    setup = replace(
+        envelope.setup(probe.model, generator),
+        approval_mode=ApprovalMode.YOLO,
+        settings=Settings(**settings),
+        fallback_handler=_agree if probe.falls_back else None,
+    )
+
+    def note(event: Event) -> None:
+        events.append(shown_event(event))
+
+    async with (
+        open_services(setup) as services,
+        open_runtime(
+            services, plugins=[counting, *plugins], arrange_flow=probe.arrange_flow
+        ) as runtime,
+    ):
+        agent = runtime.agent()
+        agent.subscribe(clients.append)
+        with redirect_stdout(printed), watched_runners(note, seen.state):
+            for message in probe.messages:
+                await _send(runtime, agent, message)
+    seen.requests = generator.requests
+    seen.events = merged(events)
+    seen.result = _result(clients)
+    seen.callbacks = counting.counts
+    seen.notes = notes_of(probe, plugins, printed.getvalue())
+    emitted = str([to_wire(event) for event in clients])
+    seen.client += [f"does not see {words!r}" for words in probe.shown if words not in emitted]
+    seen.client += [f"sees {words!r}" for words in probe.hidden if words in emitted]
+    return _placeless(seen, str(envelope.folder))
+
+
+async def _agree(_: FallbackQuestion) -> FallbackIntent:
+    return FallbackIntent.RETRY_ALWAYS
+
+
+async def _send(
+    runtime: Runtime, agent: AgentProtocol, message: str | Sequence[JsonObject] | Operation
+) -> None:
+    if isinstance(message, Operation):
+        await message.apply(runtime)
+        return
+    parts = [{"text": message}] if isinstance(message, str) else message
+    await agent.send(MessageSend(content=tuple(_content(part) for part in parts)))
+    await runtime.settled()
+
+
+def _content(part: JsonObject) -> ContentPart:
+    inline = part.get("inlineData")
+    if inline is not None:
+        return MediaPart(data=inline["data"], mime_type=inline["mimeType"])
+    return TextPart(text=part["text"])
+
+
+def _result(events: Sequence[AgentEvent]) -> list[list[Any]]:
+    """Texts, tool responses and errors, in order; the texts of one answer are one."""
+    found: list[list[Any]] = []
+    goes_on = False
+    for event in events:
+        goes_on &= event.type != "agent_start"
+        if event.type == "message" and event.role == "agent":
+            words = "".join(part.text for part in event.content if part.type == "text")
+            if goes_on and found[-1][0] == "text":
+                found[-1][1] += words
+            elif words:
+                found.append(["text", words])
+                goes_on = True
+        elif event.type == "tool_response":
+            found.append(["tool", event.name, bool(event.is_error)])
+        elif event.type == "error":
+            found.append(["error", event.message])
+    return found
+
+
+def _placeless(seen: Seen, folder: str) -> Seen:
+    """The same without the run's own folder."""
+
+    def without(value: Any) -> Any:
+        if isinstance(value, str):
+            return value.replace(folder, "<RUN>")
+        if isinstance(value, list):
+            return [without(each) for each in value]
+        if isinstance(value, dict):
+            return {key: without(each) for key, each in value.items()}
+        return value
+
+    for name in ("requests", "events", "state", "result", "notes"):
+        setattr(seen, name, without(getattr(seen, name)))
+    return seen

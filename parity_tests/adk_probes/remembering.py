@@ -1,0 +1,214 @@
+"""Session state and session events, as callbacks read and write them."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any, Final
+
+from parity_tests.adk_probes.observing import said
+from parity_tests.adk_probes.probe import (
+    SAME_HISTORY,
+    Noting,
+    Operation,
+    Probe,
+    calls,
+    chunk,
+    text,
+)
+from parity_tests.adk_probes.watching import kinds_of
+from runtimes.contract import ConversationCommands, Runtime
+
+__all__ = ["GROUP", "PROBES"]
+
+GROUP: Final = "Session state and session events"
+
+_CALL: Final = calls(("read_file", {"file_path": "a.txt"}))
+_TURNS: Final = (_CALL, text("it is alpha"))
+_LONG: Final = "".join(f"line {number}\n" for number in range(1500))
+_MASKING: Final = {"masking_protection_tokens": 100, "masking_min_prunable_tokens": 100}
+
+
+class ModelState(Noting):
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        self.note(callback_context.state.to_dict())
+        callback_context.state["asked"] = callback_context.state.get("asked", 0) + 1
+
+    async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
+        if not llm_response.partial:
+            callback_context.state["answered"] = callback_context.state.get("answered", 0) + 1
+
+
+class ToolState(Noting):
+    async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> None:
+        tool_context.state["begun"] = tool_context.state.get("begun", 0) + 1
+
+    async def after_tool_callback(
+        self, *, tool: Any, tool_args: Any, tool_context: Any, result: Any
+    ) -> None:
+        tool_context.state["ended"] = tool_context.state["begun"]
+        tool_context.state["temp:scratch"] = "not kept"
+
+
+class AgentState(Noting):
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        callback_context.state["runs"] = callback_context.state.get("runs", 0) + 1
+
+    async def after_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        self.note(callback_context.state.to_dict())
+        callback_context.state["over"] = callback_context.state["runs"]
+
+
+class AcrossCallbacks(Noting):
+    async def before_agent_callback(self, *, agent: Any, callback_context: Any) -> None:
+        callback_context.state["user:name"] = "Ada"
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        self.note(callback_context.state.get("user:name"), callback_context.state.get("file"))
+
+    async def before_tool_callback(self, *, tool: Any, tool_args: Any, tool_context: Any) -> None:
+        self.note(tool_context.state.get("user:name"))
+        tool_context.state["file"] = tool_args["file_path"]
+
+
+class Events(Noting):
+    """Notes `session.events` before each request, read in one of the ways that there are."""
+
+    def __init__(self, way: str) -> None:
+        super().__init__("events")
+        self._way = way
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        self.note(_read(callback_context.session, self._way))
+
+
+def _read(session: Any, way: str) -> Any:
+    events = session.events
+    if way == "iteration":
+        found = [event for event in events]  # noqa: C416 - the way that is probed
+    elif way == "list":
+        found = list(events)
+    elif way == "index":
+        found = [events[index] for index in range(len(events))]
+    elif way == "slice":
+        found = [*events[:1], *events[1:-1], *events[1:][-1:]]
+    elif way == "reversed":
+        found = list(reversed(events))[::-1]
+    elif way == "deepcopy":
+        found = copy.deepcopy(session).events
+    else:
+        dumped = session.model_dump(mode="json")["events"]
+        return [[each["author"], (each["content"] or {}).get("role")] for each in dumped]
+    return [
+        [event.author, *said([event.content]), kinds_of(event.content)]
+        for event in found
+        if event.content and event.content.parts
+    ]
+
+
+class Metadata(Noting):
+    """Adds metadata to each event, and reads it in the next invocation."""
+
+    async def before_run_callback(self, *, invocation_context: Any) -> None:
+        events = invocation_context.session.events
+        self.note([event.custom_metadata for event in events if event.author != "user"])
+        ids = [event.invocation_id for event in events]
+        self.note("invocations", len(set(ids)), "events", len({event.id for event in events}))
+
+    async def on_event_callback(self, *, invocation_context: Any, event: Any) -> Any:
+        if event.partial:
+            return None
+        event.custom_metadata = {"kinds": kinds_of(event.content)}
+        return event
+
+
+def _commands(runtime: Runtime) -> ConversationCommands:
+    assert isinstance(runtime, ConversationCommands)
+    return runtime
+
+
+async def _reset(runtime: Runtime) -> None:
+    await runtime.reset()
+
+
+async def _compress(runtime: Runtime) -> None:
+    await _commands(runtime).compress()
+
+
+async def _resume(runtime: Runtime) -> None:
+    await _commands(runtime).resume(None)
+
+
+async def _rewind(runtime: Runtime) -> None:
+    await _commands(runtime).rewind(1)
+
+
+_SAID: Final = (
+    *_TURNS,
+    [chunk({"text": _LONG}, usageMetadata={"promptTokenCount": 50_000})],
+    text("three"),
+)
+
+
+def _after(name: str, row: str, *operations: Operation, **more: Any) -> list[Probe]:
+    """Events and state after two messages and an operation."""
+    common: dict[str, Any] = {
+        "script": _SAID,
+        "messages": ("hello", "again", *operations, "and then"),
+        **more,
+    }
+    return [
+        Probe(
+            name=f"events-after-{name}",
+            row=f"`session.events` after {row}",
+            plugins=lambda: [Events("iteration")],
+            **common,
+        ),
+        Probe(
+            name=f"state-after-{name}",
+            row=f"`session.state` after {row}",
+            plugins=lambda: [ModelState()],
+            **common,
+        ),
+    ]
+
+
+def _state(name: str, row: str, plugin: type[Noting]) -> Probe:
+    return Probe(
+        name=f"state-{name}",
+        row=row,
+        plugins=lambda: [plugin()],
+        script=(*_TURNS, text("and now")),
+        messages=("hello", "again"),
+    )
+
+
+def _reading(way: str) -> Probe:
+    return Probe(
+        name=f"events-{way}",
+        row=f"`session.events` of settled turns, by {way}",
+        plugins=lambda: [Events(way)],
+        script=(*_TURNS, *_TURNS),
+        messages=("hello", "again"),
+    )
+
+
+PROBES: Final = (
+    _state("model", "`state` in model callbacks", ModelState),
+    _state("tool", "`state` in tool callbacks, `temp:` too", ToolState),
+    _state("agent", "`state` in agent callbacks", AgentState),
+    _state("across", "`state` written in one callback, read in others", AcrossCallbacks),
+    _state("metadata", "`custom_metadata` and ids of settled events", Metadata),
+    *map(_reading, ("iteration", "list", "index", "slice", "reversed", "deepcopy", "model_dump")),
+    *_after("compression", "compression", Operation(_compress)),
+    *_after("reset", "a reset", Operation(_reset, forgets=True)),
+    *_after("resume", "a resume", Operation(_resume)),
+    *_after("rewind", "a rewind", Operation(_rewind, rewinds_to=1)),
+    *_after(
+        "masking",
+        "masking",
+        messages=("hello", SAME_HISTORY, "again", "and then"),
+        script=(calls(("read_file", {"file_path": "long.txt"})), text("a"), text("b"), text("c")),
+        files={"long.txt": _LONG},
+        settings=_MASKING,
+    ),
+)

@@ -1,0 +1,281 @@
+"""A probe's run under google-adk as it ships: `LlmAgent`, `Runner`, `InMemorySessionService`."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import redirect_stdout
+from dataclasses import dataclass
+from io import StringIO
+from typing import Any
+
+from google.adk.agents._streaming_mode import StreamingMode
+from google.adk.agents.llm_agent import LlmAgent
+from google.adk.agents.run_config import RunConfig
+from google.adk.apps.app import App
+from google.adk.artifacts.in_memory_artifact_service import InMemoryArtifactService
+from google.adk.events.event import Event
+from google.adk.flows.llm_flows.base_llm_flow import BaseLlmFlow
+from google.adk.flows.llm_flows.single_flow import SingleFlow
+from google.adk.models._capabilities import LlmCapabilities
+from google.adk.models.base_llm import BaseLlm
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
+from google.adk.plugins.base_plugin import BasePlugin
+from google.adk.runners import Runner
+from google.adk.sessions.in_memory_session_service import InMemorySessionService
+from google.adk.sessions.session import Session
+from google.adk.tools.base_tool import BaseTool
+from google.adk.tools.tool_context import ToolContext
+from google.genai import types
+from pydantic import PrivateAttr
+
+from parity_tests.adk_probes.probe import OVER, Again, Answer, Operation, Probe, Seen, notes_of
+from parity_tests.adk_probes.watching import Counting, json_of, merged, shown_event, watched_runners
+from services.wire import Content, JsonObject
+
+__all__ = ["ErrorsAreAnswers", "Ground", "run_stock"]
+
+AGENT = "gemini_cli_agent"
+APP = "gemini_cli"
+USER = "user"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ground:
+    """What the product makes of a request, so that a stock agent can be given the same."""
+
+    instruction: str
+    config: JsonObject
+    """Of generation."""
+    declarations: Sequence[JsonObject]
+
+
+class ErrorsAreAnswers(BasePlugin):
+    """Answers the model with a tool's error, as the product's scheduler does, and counts them.
+
+    It comes after the probe's plugins: without it the first failing tool ends a stock run.
+    """
+
+    def __init__(self) -> None:
+        super().__init__("errors_are_answers")
+        self.used = 0
+
+    async def on_tool_error_callback(self, *, error: Exception, **_: Any) -> dict[str, Any]:
+        """The error as the tool's response."""
+        self.used += 1
+        return {"error": str(error)}
+
+
+class StockTool(BaseTool):
+    """A tool with the product's declaration. `read_file` reads the probe's files."""
+
+    def __init__(self, declaration: JsonObject, files: dict[str, str]) -> None:
+        super().__init__(name=declaration["name"], description=declaration["description"])
+        self._declared = declaration
+        self._files = files
+
+    def _get_declaration(self) -> types.FunctionDeclaration:
+        return types.FunctionDeclaration(
+            name=self.name,
+            description=self.description,
+            parameters_json_schema=self._declared["parametersJsonSchema"],
+        )
+
+    async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> Any:
+        """The file's content.
+
+        Raises:
+            FileNotFoundError: there is no such file; in the product's words.
+        """
+        name = args["file_path"]
+        if name not in self._files:
+            raise FileNotFoundError(f"File not found: <RUN>/ws/{name}")
+        return {"output": self._files[name]}
+
+
+class ScriptedLlm(BaseLlm):
+    """A model that answers from a script, as ADK asks of a `BaseLlm`: deltas, then the whole."""
+
+    _answers: list[Answer] = PrivateAttr(default_factory=list)
+    _requests: list[JsonObject] = PrivateAttr(default_factory=list)
+
+    @property
+    def capabilities(self) -> LlmCapabilities:
+        """None that ADK acts on."""
+        return LlmCapabilities()
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """The next answer of the script."""
+        config = json_of(llm_request.config)
+        contents = json_of(llm_request.contents)
+        self._requests.append({"model": llm_request.model, "contents": contents, **config})
+        answer = self._answers.pop(0) if self._answers else OVER
+        while isinstance(answer, Again):
+            answer = self._answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        for response in _responses(answer):
+            yield response
+
+
+def _responses(chunks: Sequence[JsonObject]) -> Iterator[LlmResponse]:
+    whole: list[types.Part] = []
+    last: JsonObject = {}
+    for chunk in chunks:
+        (last,) = chunk["candidates"]
+        for part in last["content"]["parts"]:
+            delta = types.Part.model_validate(part)
+            yield LlmResponse(content=types.Content(role="model", parts=[delta]), partial=True)
+            joins = delta.text and whole and whole[-1].text and whole[-1].thought == delta.thought
+            if joins:
+                whole[-1] = types.Part(text=f"{whole[-1].text}{delta.text}", thought=delta.thought)
+            else:
+                whole.append(types.Part.model_validate(part))
+    usage = chunks[-1].get("usageMetadata")
+    finish = types.FinishReason(last["finishReason"])
+    ending: dict[str, Any] = {"finish_reason": finish, "usage_metadata": usage}
+    yield LlmResponse(content=types.Content(role="model", parts=[]), partial=True, **ending)
+    yield LlmResponse(content=types.Content(role="model", parts=whole), partial=False, **ending)
+
+
+class StockAgent(LlmAgent):
+    """An `LlmAgent` whose flow a caller can arrange, the only way that ADK has for it."""
+
+    _arrange: list[Callable[[BaseLlmFlow], None]] = PrivateAttr(default_factory=list)
+
+    @property
+    def _llm_flow(self) -> BaseLlmFlow:
+        flow = SingleFlow()
+        for arrange in self._arrange:
+            arrange(flow)
+        return flow
+
+
+def run_stock(
+    probe: Probe, ground: Ground, histories: Sequence[Sequence[Content]]
+) -> tuple[Seen, int]:
+    """Run `probe` under stock ADK.
+
+    Args:
+        probe: What to run.
+        ground: The product's part of a request.
+        histories: For each operation of the probe, the history that the runtime went on with.
+
+    Returns:
+        What was seen, and how many errors of tools became answers.
+    """
+    return asyncio.run(_run(probe, ground, list(histories)))
+
+
+async def _run(
+    probe: Probe, ground: Ground, histories: list[Sequence[Content]]
+) -> tuple[Seen, int]:
+    seen, counting, plugins, printed = Seen(), Counting(), probe.plugins(), StringIO()
+    answers = ErrorsAreAnswers()
+    yielded: list[JsonObject] = []
+    model = ScriptedLlm(model=probe.model)
+    model._answers.extend(probe.script)
+    files = {"a.txt": "alpha\n", **probe.files}
+    agent = StockAgent(
+        name=AGENT,
+        model=model,
+        instruction=lambda _: ground.instruction,
+        tools=[StockTool(declaration, files) for declaration in ground.declarations],
+        generate_content_config=types.GenerateContentConfig.model_validate(ground.config),
+    )
+    if probe.arrange_flow is not None:
+        agent._arrange.append(probe.arrange_flow)
+    sessions = InMemorySessionService()
+    app = App(name=APP, root_agent=agent, plugins=[counting, *plugins, answers])
+    runner = Runner(app=app, session_service=sessions, artifact_service=InMemoryArtifactService())
+    session = await sessions.create_session(app_name=APP, user_id=USER)
+    with (
+        redirect_stdout(printed),
+        watched_runners(lambda event: yielded.append(shown_event(event)), seen.state),
+    ):
+        for message in probe.messages:
+            if isinstance(message, Operation):
+                if message.rewinds_to is not None:
+                    await _rewind(runner, session, message.rewinds_to)
+                if message.forgets:
+                    session = await sessions.create_session(app_name=APP, user_id=USER)
+                session = await _reseeded(sessions, session, histories.pop(0))
+                continue
+            seen.result += await _send(runner, session, message)
+    await runner.close()
+    seen.requests = model._requests
+    seen.events = merged(yielded)
+    seen.callbacks = counting.counts
+    seen.notes = notes_of(probe, plugins, printed.getvalue())
+    return seen, answers.used
+
+
+async def _rewind(runner: Runner, session: Session, to: int) -> None:
+    found = await runner.session_service.get_session(
+        app_name=APP, user_id=USER, session_id=session.id
+    )
+    assert found is not None
+    messages = [event for event in found.events if event.author == USER]
+    await runner.rewind_async(
+        user_id=USER,
+        session_id=session.id,
+        rewind_before_invocation_id=messages[to].invocation_id,
+    )
+
+
+async def _reseeded(
+    sessions: InMemorySessionService, session: Session, history: Sequence[Content]
+) -> Session:
+    """A session of the same state with the events of `history`."""
+    before = await sessions.get_session(app_name=APP, user_id=USER, session_id=session.id)
+    assert before is not None
+    after = await sessions.create_session(app_name=APP, user_id=USER, state=before.state)
+    for content in history:
+        author = AGENT if content["role"] == "model" else USER
+        responds = any("functionResponse" in part for part in content["parts"])
+        await sessions.append_event(
+            after,
+            Event(author=AGENT if responds else author, content=types.Content(**content)),
+        )
+    return after
+
+
+async def _send(
+    runner: Runner, session: Session, message: str | Sequence[JsonObject]
+) -> list[list[Any]]:
+    """Send one message; what a client that shows streamed texts would show."""
+    parts = [{"text": message}] if isinstance(message, str) else message
+    content = types.Content(role="user", parts=[types.Part.model_validate(part) for part in parts])
+    shown: list[list[Any]] = []
+    streamed = False
+    try:
+        async for event in runner.run_async(
+            user_id=USER,
+            session_id=session.id,
+            new_message=content,
+            run_config=RunConfig(streaming_mode=StreamingMode.SSE),
+        ):
+            words = "".join(
+                part.text or ""
+                for part in (event.content and event.content.parts) or ()
+                if not part.thought
+            )
+            if event.author != USER and words and (event.partial or not streamed):
+                if shown and shown[-1][0] == "text":
+                    shown[-1][1] += words
+                else:
+                    shown.append(["text", words])
+            streamed = bool(event.partial)
+            shown += [
+                ["tool", response.name, "error" in (response.response or {})]
+                for response in event.get_function_responses()
+            ]
+            if event.error_code and not event.partial:
+                shown.append(["error", event.error_message or event.error_code])
+    except Exception as error:  # noqa: BLE001 - what a stock run raises is its result
+        if not (shown and shown[-1] == ["error", str(error)]):
+            shown.append(["error", str(error)])
+    return shown

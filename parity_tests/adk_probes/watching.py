@@ -1,0 +1,174 @@
+"""What both runs are watched with: a plugin that counts, and the events that a Runner yields."""
+
+from __future__ import annotations
+
+import inspect
+import re
+from collections import Counter
+from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from contextlib import aclosing, contextmanager
+from typing import Any, Final
+from unittest.mock import patch
+
+from google.adk.events.event import Event
+from google.adk.plugins.base_plugin import BasePlugin
+from google.adk.runners import Runner
+from google.genai import types
+from pydantic import BaseModel
+
+from services.wire import JsonObject
+
+__all__ = [
+    "CALLBACKS",
+    "Counting",
+    "json_of",
+    "kinds_of",
+    "merged",
+    "nameless",
+    "shown_event",
+    "watched_runners",
+]
+
+CALLBACKS: Final = tuple(
+    name
+    for name, _ in inspect.getmembers(BasePlugin, inspect.isfunction)
+    if name.endswith("_callback")
+)
+"""Every callback of a plugin."""
+
+_DRAWN: Final = (
+    (re.compile(r"\bartifact_\S+?_(?=\d+\b)"), "artifact_ID_"),
+    (re.compile(r"\bv1:[0-9a-f]{64}\b"), "v1:STAMP"),
+    (re.compile(r"(?<![0-9a-f])[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}"), "UUID"),
+)
+
+
+class Counting(BasePlugin):
+    """Counts its callbacks, and answers none."""
+
+    def __init__(self) -> None:
+        super().__init__("counting")
+        self.counts: Counter[str] = Counter()
+        self.partial = 0
+        """Partial responses that `after_model_callback` saw."""
+
+
+def _counts(name: str) -> Callable[..., Any]:
+    async def callback(self: Counting, **arguments: Any) -> None:
+        response = arguments.get("llm_response")
+        if name == "on_event_callback":
+            return  # Compared by the events themselves.
+        if response is not None and response.partial:
+            self.partial += 1
+        else:
+            self.counts[name.removesuffix("_callback")] += 1
+
+    callback.__name__ = name
+    return callback
+
+
+for _name in CALLBACKS:
+    setattr(Counting, _name, _counts(_name))
+
+
+@contextmanager
+def watched_runners(note: Callable[[Event], None], state: dict[str, Any]) -> Iterator[None]:
+    """Call `note` with each event that a Runner yields; leave the session's state in `state`."""
+    run_async = Runner.run_async
+
+    async def watched(self: Runner, **arguments: Any) -> AsyncGenerator[Event, None]:
+        async with aclosing(run_async(self, **arguments)) as events:
+            try:
+                async for event in events:
+                    note(event)
+                    yield event
+            finally:
+                session = await self.session_service.get_session(
+                    app_name=self.app_name,
+                    user_id=arguments["user_id"],
+                    session_id=arguments["session_id"],
+                )
+                if session is not None:
+                    state.clear()
+                    state.update(session.state)
+
+    with patch.object(Runner, "run_async", watched):
+        yield
+
+
+def shown_event(event: Event) -> JsonObject:
+    """What is compared of an event, as it is now; fields without a value are left out."""
+    found: JsonObject = {"author": event.author}
+    if event.content is not None and event.content.role:
+        found["role"] = event.content.role
+    found["parts"] = kinds_of(event.content)
+    for name in ("error_code", "error_message"):
+        if getattr(event, name):
+            found[name] = getattr(event, name)
+    if event.partial:
+        # Its actions are those of the whole response, as far as they are known by then.
+        return {**found, "partial": True}
+    if event.custom_metadata:
+        found["custom_metadata"] = event.custom_metadata
+    actions = event.actions.model_dump(mode="json", exclude_none=True)
+    actions = {name: value for name, value in actions.items() if value not in ({}, [], False)}
+    if actions:
+        found["actions"] = actions
+    return found
+
+
+def kinds_of(content: types.Content | None) -> list[str]:
+    """The kinds of a content's parts; texts that follow each other are one."""
+    kinds: list[str] = []
+    for part in (content and content.parts) or ():
+        if part.function_call:
+            kinds.append(f"call {part.function_call.name}")
+        elif part.function_response:
+            kinds.append(f"response {part.function_response.name}")
+        elif part.text is not None:
+            kind = "thought" if part.thought else "text"
+            if part.text and kinds[-1:] != [kind]:
+                kinds.append(kind)
+        else:
+            fields = part.model_dump(exclude_none=True, exclude={"thought_signature", "thought"})
+            kinds.extend(sorted(fields))
+    return kinds
+
+
+def merged(events: Sequence[JsonObject]) -> list[JsonObject]:
+    """The events with each run of partial ones as one: how many there are is compared elsewhere."""
+    found: list[JsonObject] = []
+    for event in events:
+        last = found[-1] if found else {}
+        if event.get("partial") and last.get("partial") and "error_code" not in event:
+            new = event["parts"]
+            if new[:1] == last["parts"][-1:] and new[:1] in (["text"], ["thought"]):
+                new = new[1:]
+            found[-1] = {**last, "parts": [*last["parts"], *new]}
+        else:
+            found.append(event)
+    return found
+
+
+def nameless(value: Any) -> Any:
+    """JSON without what is drawn anew in each run: uuids, and what is made of ids."""
+    if isinstance(value, str):
+        for pattern, name in _DRAWN:
+            value = pattern.sub(name, value)
+        return value
+    if isinstance(value, (list, tuple)):
+        return [nameless(each) for each in value]
+    if isinstance(value, dict):
+        return {key: nameless(each) for key, each in value.items()}
+    return value
+
+
+def json_of(value: Any) -> Any:
+    """A value of ADK's as the API's JSON."""
+    if isinstance(value, BaseModel):
+        return value.model_dump(mode="json", by_alias=True, exclude_none=True)
+    if isinstance(value, (list, tuple)):
+        return [json_of(each) for each in value]
+    if isinstance(value, dict):
+        return {key: json_of(each) for key, each in value.items()}
+    return value
