@@ -6,6 +6,7 @@ Where the model layer calls its methods is covered by the corpus and by `test_ho
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from google.adk.plugins.base_plugin import BasePlugin
@@ -163,6 +164,8 @@ def test_runtime_has_the_plugin_only_where_there_are_hooks_for_model_calls(kit):
 
 
 async def test_driven_plugin_does_nothing_in_adks_callbacks():
-    plugin = HookBridgePlugin(None, driven=True)
-    assert await plugin.before_model_callback(callback_context=None, llm_request=None) is None
-    assert await plugin.after_model_callback(callback_context=None, llm_response=None) is None
+    nothing: Any = None
+    plugin = HookBridgePlugin(nothing, driven=True)
+    given = {"callback_context": nothing}
+    assert await plugin.before_model_callback(**given, llm_request=nothing) is None
+    assert await plugin.after_model_callback(**given, llm_response=nothing) is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any, cast
 
 import pytest
 from google.adk.agents._streaming_mode import StreamingMode
@@ -20,7 +21,9 @@ from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES, Answer, Delta, WireC
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
 from runtimes.adk.run import Run, RunLink
 from services.abort import AbortController
-from services.loop_detection.detector import LoopVerdict
+from services.loop_detection.detector import LoopDetector, LoopVerdict
+from services.model.stream import AssembledTurn
+from services.scheduler.calls import ToolCallRequest
 
 
 class Detector:
@@ -54,7 +57,7 @@ class Watched:
         self.detector, link = Detector(), RunLink()
         self.run = Run(prompt_id="p", signal=AbortController().signal)
         link.begin(self.run)
-        self.plugin = LoopDetectionAdkPlugin(self.detector, link)
+        self.plugin: Any = LoopDetectionAdkPlugin(cast("LoopDetector", self.detector), link)
 
     async def see(self, seen):
         return await self.plugin.on_event_callback(invocation_context=None, event=seen)
@@ -67,7 +70,10 @@ class Watched:
         (event({"functionCall": {"name": "f"}}), [("f", {})]),
         (event({"text": "loop", "thought": True}), []),
         (event({"text": "loop"}, partial=None), []),
-        (event({"text": "loop"}, partial=None, note=Answer("turn", "m")), []),
+        (
+            event({"text": "loop"}, partial=None, note=Answer(cast("AssembledTurn", "turn"), "m")),
+            [],
+        ),
     ],
 )
 async def test_partial_deltas_are_fed_and_thoughts_and_consolidated_events_never(seen, fed):
@@ -93,9 +99,9 @@ async def test_delta_that_closes_a_loop_is_no_part_of_what_the_answer_showed():
     watched = Watched()
     answer = watched.run.step.answer
     chunk = {"candidates": [{"content": {"parts": [CALL]}, "finishReason": "STOP"}]}
-    deltas = answer.deltas(chunk, lambda call, _: call["name"])
-    delta = next(deltas)
-    assert answer.calls == [" loop "]
+    call = ToolCallRequest(call_id="1", name="loop", args={}, prompt_id="p")
+    delta = next(answer.deltas(chunk, lambda _call, _response_id: call))
+    assert answer.calls == [call]
     await watched.see(event(delta.part, note=delta))
     assert answer.calls == []
     assert answer.asked is True
@@ -108,6 +114,7 @@ class Chanting(BaseLlm):
     said: int = 0
 
     async def generate_content_async(self, llm_request, stream=False):
+        content = types.Content()
         while self.said < 100:
             self.said += 1
             text = "loop" if self.said == 3 else "la"
@@ -123,7 +130,7 @@ async def test_stock_app_with_the_plugin_ends_a_looping_answer():
     app = App(
         name="stock",
         root_agent=LlmAgent(name="stock_agent", model=model),
-        plugins=[LoopDetectionAdkPlugin(detector)],
+        plugins=[LoopDetectionAdkPlugin(cast("LoopDetector", detector))],
     )
     sessions = InMemorySessionService()
     runner = Runner(app=app, session_service=sessions)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
@@ -257,7 +258,7 @@ def test_declarations_are_removed_and_changed_by_name_and_for_one_request_only(k
     def change(request: LlmRequest) -> None:
         if changed:
             return
-        (tool,) = request.config.tools
+        tool: Any = (request.config.tools or [])[0]
         tool.function_declarations = [
             each for each in tool.function_declarations if each.name != "glob"
         ]
@@ -317,7 +318,8 @@ def test_contents_keep_their_json_where_nobody_changed_them(kit, hosted):
 
 def test_text_changed_in_place_is_sent_once_with_the_fields_that_adk_does_not_know(kit, hosted):
     def change(request: LlmRequest) -> None:
-        request.contents[1].parts[0].text = "changed"
+        part = (request.contents[1].parts or [])[0]
+        part.text = "changed"
 
     seen, after = last_contents(kit, hosted, change)
     assert seen[1]["parts"] == [{"text": "changed", "thoughtSignature": "c2ln", "newField": 1}]
