@@ -6,6 +6,7 @@ import json
 
 import pytest
 from google.adk.flows.llm_flows import functions
+from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.function_tool import FunctionTool
 from google.adk.utils import _callback_pipeline
@@ -270,11 +271,15 @@ def test_plugins_come_first_and_the_first_answer_wins(kit):
 
 def test_several_callbacks_of_the_agent_stop_at_the_first_answer(kit):
     order = []
-    callbacks = [
-        lambda tool, args, tool_context: order.append(1),
-        lambda tool, args, tool_context: order.append(2) or {"by": 2},
-        lambda tool, args, tool_context: order.append(3) or {"by": 3},
-    ]
+
+    def saying(number, answer):
+        def callback(tool, args, tool_context):
+            order.append(number)
+            return answer
+
+        return callback
+
+    callbacks = [saying(1, None), saying(2, {"by": 2}), saying(3, {"by": 3})]
     played = play(
         kit,
         asking(kit, ("read_file", READ)),
@@ -386,9 +391,9 @@ def test_without_callbacks_no_context_is_made(kit, monkeypatch):
     monkeypatch.setattr("runtimes.adk.tool_callbacks.ToolContext", refuse)
 
     class Elsewhere(Watching):
-        before_tool_callback = Watching.__mro__[1].before_tool_callback
-        after_tool_callback = Watching.__mro__[1].after_tool_callback
-        on_tool_error_callback = Watching.__mro__[1].on_tool_error_callback
+        before_tool_callback = BasePlugin.before_tool_callback
+        after_tool_callback = BasePlugin.after_tool_callback
+        on_tool_error_callback = BasePlugin.on_tool_error_callback
 
     played = play(kit, asking(kit, ("read_file", READ)), plugins=[Elsewhere()])
     assert responses(played)[0]["response"] == {"output": "alpha\n"}
