@@ -5,11 +5,8 @@ from __future__ import annotations
 import json
 
 import pytest
-from google.adk.flows.llm_flows import functions
 from google.adk.plugins.base_plugin import BasePlugin
-from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.function_tool import FunctionTool
-from google.adk.utils import _callback_pipeline
 
 from runtimes.adk.tool_callbacks import ToolError
 from services.policy.rules import Decision
@@ -460,12 +457,3 @@ def test_the_moments_and_results_of_one_call_are_those_of_stock(kit, owner, answ
     assert [
         {key: each[key] for key in ("name", "response")} for each in responses(played)
     ] == expected
-
-
-def test_names_of_adk_that_the_callbacks_rest_on():
-    assert callable(_callback_pipeline._run_callbacks)
-    assert callable(_callback_pipeline._stop_on_non_none)
-    assert callable(functions.merge_parallel_function_response_events)
-    rest, media = functions._extract_multimodal_parts({"n": 1})
-    assert (rest, media) == ({"n": 1}, None)
-    assert BaseTool(name="n", description="d")._get_declaration() is None
