@@ -24,6 +24,7 @@ RECEIVERS: dict[str, str | None] = {
     "_session": "SessionTurns",
     "model": "GcliAgentModel",
     "shell": "GeminiCliAgent",
+    "events": "SessionEvents",
     **dict.fromkeys(("content", "event", "llm_request", "request", "session")),
 }
 
