@@ -25,6 +25,7 @@ RECEIVERS: dict[str, str | None] = {
     "model": "GcliAgentModel",
     "shell": "GeminiCliAgent",
     "events": "SessionEvents",
+    "call": "_Call",
     **dict.fromkeys(("content", "event", "llm_request", "request", "session")),
 }
 
