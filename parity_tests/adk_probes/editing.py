@@ -238,7 +238,7 @@ PROBES: Final = (
         _but_the_model,
         [_USED_UP, text("hm")],
         # Another model stands in for this one; `gemini-2.5-pro`, asked for by name, has none.
-        model="gemini-2.5-flash-lite",
+        model="gemini-3-flash-preview",
         falls_back=True,
     ),
 )
