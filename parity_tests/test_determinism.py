@@ -21,8 +21,8 @@ def trace(path: Path, root: Path, runtime: str) -> str:
     return trace_json(run_cassette(load_cassette(path, root), runtime))
 
 
-# By night: with each change `.ci/run` signs, which runs cases again in workers that did not leave the
-# journal, and compares all traces.
+# By night: with each change `.ci/run` signs: other workers run cases again, and all traces are
+# compared.
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("runtime", ["legacy", "adk"])
