@@ -10,10 +10,10 @@ from google.genai import types
 from runtimes.adk.answer_reader import Requested
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
-from runtimes.adk.requested import tool_call_request
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.tools import Toolbox
 from services.bundle import Services
+from services.chat import tool_call_request
 from services.model.generator import LlmRole
 
 __all__ = ["Asking", "Instruction", "ModelParts"]

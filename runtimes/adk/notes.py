@@ -102,8 +102,6 @@ class Delta:
     session, a `ChildCall`."""
     index: int = 0
     """The delta's place among those of its chunk, from 0."""
-    response_id: str | None = None
-    """The chunk's `responseId`."""
     citations: tuple[str, ...] = ()
     """Of a closing delta with a finish reason: the answer's citations so far, sorted; each is
     reported once."""
