@@ -13,13 +13,12 @@ from typing import Any, Final, Protocol, SupportsIndex, TypeVar, cast
 
 from google.adk.events.event import Event
 from google.genai import types
-from pydantic import BaseModel, ValidationError
 
 from agent_protocol.events import Meta
 from services.children.calls import CallsOutcome
 from services.compression.service import CompressionInfo
 from services.history.prefix import shared_prefix
-from services.model.sdk_json import bytes_of, dumped
+from services.model.sdk_json import bytes_of, changed_json, dumped, typed
 from services.model.stream import AssembledTurn
 from services.scheduler.calls import CompletedToolCall
 from services.wire import Content, Json, JsonObject, Part
@@ -42,16 +41,13 @@ __all__ = [
     "TypedHistory",
     "WireContent",
     "WirePart",
-    "changed_json",
     "dumped_part",
     "edited_wire",
     "note_of",
     "request_contents",
-    "typed",
     "wire_of",
 ]
 
-M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
 LOOP_DETECTED: Final = "LOOP_DETECTED"
@@ -66,17 +62,14 @@ class AskedCall(Protocol):
     @property
     def call_id(self) -> str:
         """Its id; empty where a child session's call has none."""
-        ...
 
     @property
     def name(self) -> str:
         """The tool's name."""
-        ...
 
     @property
     def args(self) -> JsonObject:
         """Its arguments."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -208,9 +201,12 @@ class WireContent(types.Content):
         return content
 
     @classmethod
-    def noting(cls, content: types.Content, note: Note) -> WireContent:
-        """`content` as somebody else than the product made it, whose fields are the truth."""
-        noted = cls.model_construct(role=content.role or "model", parts=content.parts)
+    def noting(
+        cls, content: types.Content | None, parts: list[types.Part], note: Note
+    ) -> WireContent:
+        """`content` with `parts`, as a callback made it: its fields are the truth."""
+        role = content.role if content is not None else None
+        noted = cls.model_construct(role=role or "model", parts=parts)
         object.__setattr__(noted, "_cargo", (None, note))
         return noted
 
@@ -310,31 +306,6 @@ def _shown(part: Part, role: Json) -> dict[str, Any]:
 def dumped_part(part: types.Part) -> Part:
     """The API's JSON of a part: what it carries, with the fields that somebody changed."""
     return part.current() if isinstance(part, WirePart) else dumped(part)
-
-
-def changed_json(wire: JsonObject, made: JsonObject, now: JsonObject) -> JsonObject:
-    """`wire` with what differs between `made`, its typed form, and `now`, that form edited."""
-    changed = dict(wire)
-    for key in {**made, **now}:
-        if key not in now:
-            changed.pop(key, None)
-        elif now[key] != made.get(key):
-            nested = isinstance(wire.get(key), dict) and isinstance(now[key], dict)
-            changed[key] = {**wire[key], **now[key]} if nested else now[key]
-    return changed
-
-
-def typed(kind: type[M], fields: Mapping[str, Any]) -> M:
-    """A `kind` with those of `fields` that its types accept; the others are left out.
-
-    The API's JSON comes from servers, scripts and hooks. A field of a wrong type there must not end
-    a run that reads the JSON itself: ADK goes without that field.
-    """
-    try:
-        return kind(**fields)
-    except ValidationError as error:
-        refused = {each["loc"][0] for each in error.errors(include_url=False, include_input=False)}
-        return kind(**{name: value for name, value in fields.items() if name not in refused})
 
 
 def wire_of(content: types.Content) -> Content:

@@ -17,7 +17,7 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
-from runtimes.adk.notes import WireContent, typed, wire_of
+from runtimes.adk.notes import WireContent, wire_of
 from services.hooks.events import HookEvent
 from services.hooks.model_call import (
     AgentExecutionBlocked,
@@ -28,7 +28,7 @@ from services.hooks.model_call import (
 )
 from services.hooks.system import HookSystem
 from services.hooks.translation import HookModelRequest
-from services.model.sdk_json import dumped
+from services.model.sdk_json import dumped, typed
 from services.wire import Content, JsonObject
 
 __all__ = ["BLOCKED", "STOPPED", "HookBridgePlugin", "hook_bridge"]
