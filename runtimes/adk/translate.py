@@ -148,6 +148,8 @@ class EventTranslator(ConversationEvents):
                     fields = ErrorFields(status=note.status, message=note.error)
                     yield partial(self.error, fields)
                 yield partial(self.end, note.reason, note.data)
+            case _:
+                return
 
     def _delta(self, delta: Delta, response: _Response) -> Iterator[Make | None]:
         part, request = delta.part, delta.request
