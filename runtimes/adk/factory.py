@@ -36,8 +36,7 @@ from runtimes.adk.processors.limits import LimitsProcessor
 from runtimes.adk.processors.loop_check import LoopCheckProcessor
 from runtimes.adk.processors.masking import ToolOutputMaskingProcessor
 from runtimes.adk.processors.overflow import OverflowProcessor
-from runtimes.adk.processors.routing import GcliRoutingProcessor
-from runtimes.adk.processors.tools import ToolsProcessor
+from runtimes.adk.processors.routing import GcliRoutingProcessor, ToolsProcessor
 from runtimes.adk.root import APP_NAME
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService

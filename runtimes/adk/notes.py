@@ -218,16 +218,12 @@ class WireContent(types.Content):
     @property
     def wire(self) -> Content | None:
         """The API's JSON; `None` on a copy, and where the fields are the truth."""
-        return self._carried()[0]
+        return (getattr(self, "_cargo", None) or (None, None))[0]
 
     @property
     def note(self) -> Note | None:
         """What the event that holds this content is about; `None` on a copy."""
-        return self._carried()[1]
-
-    def _carried(self) -> tuple[Content | None, Note | None]:
-        carried: tuple[Content | None, Note | None] | None = getattr(self, "_cargo", None)
-        return carried or (None, None)
+        return (getattr(self, "_cargo", None) or (None, None))[1]
 
 
 class WirePart(types.Part):
@@ -269,14 +265,6 @@ class WirePart(types.Part):
         cargo = getattr(self, "_cargo", None)
         return cargo is not None and cargo[0] is None
 
-    def current(self) -> Part:
-        """The API's JSON, with the fields that somebody changed since the part was made."""
-        wire, role, shows = getattr(self, "_cargo", None) or (None, None, False)
-        if wire is None:
-            return dumped(self)
-        made = WirePart.of(wire, role) if shows else WirePart.blank(wire)
-        return wire if self == made else changed_json(wire, dumped(made), dumped(self))
-
 
 def _shown(part: Part, role: Json) -> dict[str, Any]:
     """The fields that ADK sees: calls, responses, texts, media; it sees nothing of other parts.
@@ -305,7 +293,11 @@ def _shown(part: Part, role: Json) -> dict[str, Any]:
 
 def dumped_part(part: types.Part) -> Part:
     """The API's JSON of a part: what it carries, with the fields that somebody changed."""
-    return part.current() if isinstance(part, WirePart) else dumped(part)
+    wire, role, shows = getattr(part, "_cargo", None) or (None, None, False)
+    if wire is None:
+        return dumped(part)
+    made = WirePart.of(wire, role) if shows else WirePart.blank(wire)
+    return wire if part == made else changed_json(wire, dumped(made), dumped(part))
 
 
 def wire_of(content: types.Content) -> Content:
@@ -382,12 +374,12 @@ class LentList(list[T]):
 
 def request_contents(contents: Sequence[types.Content]) -> LentList[types.Content]:
     """A request's contents; the history that they are made of is shared with later requests."""
-    return LentList(contents, _content_copied)
 
+    def copied(content: types.Content) -> types.Content:
+        wire = content.wire if isinstance(content, WireContent) else None
+        return content.model_copy(deep=True) if wire is None else WireContent.of(wire)
 
-def _content_copied(content: types.Content) -> types.Content:
-    wire = content.wire if isinstance(content, WireContent) else None
-    return content.model_copy(deep=True) if wire is None else WireContent.of(wire)
+    return LentList(contents, copied)
 
 
 class TypedHistory:

@@ -36,12 +36,7 @@ __all__ = ["BLOCKED", "STOPPED", "HookBridgePlugin", "hook_bridge"]
 BLOCKED: Final = "AGENT_EXECUTION_BLOCKED"
 STOPPED: Final = "AGENT_EXECUTION_STOPPED"
 
-_NAME: Final = "hook_bridge"
-_EVENTS: Final = (
-    HookEvent.BEFORE_MODEL,
-    HookEvent.BEFORE_TOOL_SELECTION,
-    HookEvent.AFTER_MODEL,
-)
+_EVENTS: Final = HookEvent.BEFORE_MODEL, HookEvent.BEFORE_TOOL_SELECTION, HookEvent.AFTER_MODEL
 _APART: Final = {"system_instruction", "tools", "http_options", "response_schema"}
 
 
@@ -63,7 +58,7 @@ class HookBridgePlugin(BasePlugin):
 
     def __init__(self, hooks: HookSystem, *, driven: bool = False) -> None:
         """`driven`: the model layer calls the methods, and ADK's callbacks do nothing."""
-        super().__init__(name=_NAME)
+        super().__init__(name="hook_bridge")
         self.driven = driven
         self._hooks = hooks
         self._calls: dict[str, _ModelCall] = {}
