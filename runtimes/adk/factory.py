@@ -58,7 +58,7 @@ _AS_CHILD: Final = Asking(
     role=LlmRole.SUBAGENT,
     names_calls=False,
     outlives_stops=True,
-    tells_retries=True,
+    announces_retries=True,
     requested=lambda _services, _run: lambda call, _response_id: ChildCall(call),
 )
 

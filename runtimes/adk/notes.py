@@ -143,7 +143,7 @@ class Stopped:
     error: str | None = None
     status: str = "INTERNAL"
     whatever_happens: bool = False
-    """Told even when somebody has aborted meanwhile."""
+    """Emitted even when the user has aborted meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,7 +181,7 @@ Note = (
 class WireContent(types.Content):
     """A `types.Content` that carries the API's JSON it stands for, and what it means.
 
-    A copy of it, which somebody may have changed, carries neither: then its fields are the truth.
+    A copy of it, which a plugin may have changed, carries neither: its fields are the truth.
     """
 
     # A slot: pydantic's private attributes cost more to read than the rest of an event to make.
@@ -212,7 +212,7 @@ class WireContent(types.Content):
 
     @classmethod
     def bare(cls, note: Note) -> WireContent:
-        """A content without parts, for events that only tell something."""
+        """A content without parts, for events that only announce something."""
         return cls.of({"role": "model", "parts": []}, note)
 
     @property
@@ -292,7 +292,7 @@ def _shown(part: Part, role: Json) -> dict[str, Any]:
 
 
 def dumped_part(part: types.Part) -> Part:
-    """The API's JSON of a part: what it carries, with the fields that somebody changed."""
+    """The API's JSON of a part: what it carries, with the fields that a plugin changed."""
     wire, role, shows = getattr(part, "_cargo", None) or (None, None, False)
     if wire is None:
         return dumped(part)
@@ -307,7 +307,7 @@ def wire_of(content: types.Content) -> Content:
 
 
 def edited_wire(content: types.Content) -> Content:
-    """The API's JSON of a content that somebody may have changed; unchanged parts keep theirs."""
+    """The API's JSON of a content that a plugin may have changed; unchanged parts keep theirs."""
     wire = content.wire if isinstance(content, WireContent) else None
     own: Content = wire or {}
     parts = [

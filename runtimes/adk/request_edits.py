@@ -114,7 +114,7 @@ class RequestBase:
     def write_routed(
         self, request: LlmRequest, model: str, config: types.GenerateContentConfig
     ) -> None:
-        """Write the model and its configuration; what somebody edited before stays."""
+        """Write the model and its configuration; what was edited before stays."""
         written = config.model_copy()
         for name, value in written.__dict__.items():
             if isinstance(value, (BaseModel, list, dict)):

@@ -12,7 +12,7 @@ from services.model.sdk_json import typed
 from services.model.stream import AssembledTurn
 from services.wire import JsonObject
 
-__all__ = ["called_off", "consolidated", "partial", "stand_in", "telling"]
+__all__ = ["announcing", "called_off", "consolidated", "partial", "stand_in"]
 
 
 def partial(delta: Delta, chunk: JsonObject) -> LlmResponse:
@@ -64,8 +64,8 @@ def called_off(reason: str) -> LlmResponse:
     return LlmResponse(content=WireContent.of({"role": "model", "parts": []}), error_code=reason)
 
 
-def telling(note: Note) -> LlmResponse:
-    """Says something to clients in the middle of an answer, and nothing to ADK."""
+def announcing(note: Note) -> LlmResponse:
+    """Announces something to clients in the middle of an answer; ADK sees no parts."""
     return LlmResponse(content=WireContent.bare(note), partial=True)
 
 

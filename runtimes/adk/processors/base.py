@@ -25,7 +25,7 @@ class EngineProcessor(BaseLlmRequestProcessor):
 
 
 def note_event(context: InvocationContext, note: Note, *, partial: bool = False) -> Event:
-    """An event of the agent that only tells something. Partial events are never stored."""
+    """An event of the agent that only announces something. Partial events are never stored."""
     return Event(
         invocation_id=context.invocation_id,
         author=context.agent.name if context.agent else "",
@@ -42,7 +42,7 @@ def stop(context: InvocationContext, sessions: GcliSessionService, stopped: Stop
 
 
 def leave(context: InvocationContext, sessions: GcliSessionService) -> None:
-    """End the invocation before the model is asked; whoever drives it decides what comes next.
+    """End the invocation before the model is asked; the send handler decides what comes next.
 
     The turn that was to be sent is forgotten: it never was part of the history.
     """
