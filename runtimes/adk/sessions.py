@@ -148,6 +148,9 @@ class GcliSessionService(BaseSessionService):
 
     def settle(self, session: Session) -> None:
         """End an invocation: its events are settled, and values that it kept for itself go."""
+        archive = self._archives.get(_key(session))
+        if archive is not None:
+            archive.expect(None)
         self._settle(session, live_events(session))
         self._refresh(session)
 
@@ -296,17 +299,13 @@ class GcliSessionService(BaseSessionService):
             return event
         live = self._live.get(_key(session), session)
         note, archive = note_of(event), self._archives.get(_key(live))
-        expected = None if archive is None else archive.expected
-        if archive is not None and expected is not None and event.content is not None:
-            archive.expected = None
-            # A plugin may have put another event in the answer's place.
-            note = (
-                note
-                if isinstance(note, Answer)
-                else expected.rewritten(wire_of(event.content).get("parts") or ())
-            )
-        if archive is not None and isinstance(note, Answer):
-            archive.answer(note.turn, note.model)
+        if archive is not None and archive.expected is not None and event.content is not None:
+            if not isinstance(note, Answer):
+                # A plugin has put another event in the answer's place.
+                note = archive.expected.rewritten(wire_of(event.content).get("parts") or ())
+            archive.expect(None)
+        if isinstance(note, Answer):
+            self.archive(live).answer(note.turn, note.model)
         elif isinstance(note, (ToolsDone, ChildToolsDone)):
             self._settle(live, live_events(live))
         event = await super().append_event(live, event)
