@@ -31,11 +31,12 @@ _MASKING: Final = {"masking_protection_tokens": 100, "masking_min_prunable_token
 class ModelState(Noting):
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         self.note(callback_context.state.to_dict())
-        callback_context.state["asked"] = callback_context.state.get("asked", 0) + 1
+        # A rewind leaves `None` for what was not set before.
+        callback_context.state["asked"] = (callback_context.state.get("asked") or 0) + 1
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         if not llm_response.partial:
-            callback_context.state["answered"] = callback_context.state.get("answered", 0) + 1
+            callback_context.state["answered"] = (callback_context.state.get("answered") or 0) + 1
 
 
 class ToolState(Noting):
@@ -79,6 +80,23 @@ class Events(Noting):
 
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         self.note(_read(callback_context.session, self._way))
+
+
+class JoinedEvents(Noting):
+    """Notes `session.events` with those of one speaker that follow each other as one.
+
+    The stock session goes on from the history that a request carried, where they are one turn.
+    """
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        joined: list[Any] = []
+        for author, (role, words), kinds in _read(callback_context.session, "iteration"):
+            if joined and joined[-1][:2] == [author, role]:
+                joined[-1][2] += words
+                joined[-1][3] += kinds
+            else:
+                joined.append([author, role, [*words], [*kinds]])
+        self.note(joined)
 
 
 def _read(session: Any, way: str) -> Any:
@@ -160,7 +178,7 @@ def _after(name: str, row: str, *operations: Operation, **more: Any) -> list[Pro
         Probe(
             name=f"events-after-{name}",
             row=f"`session.events` after {row}",
-            plugins=lambda: [Events("iteration")],
+            plugins=lambda: [JoinedEvents()],
             **common,
         ),
         Probe(

@@ -231,6 +231,9 @@ class WireContent(types.Content):
         return carried or (None, None)
 
 
+_EMPTY_PART: Final = types.Part().__dict__
+
+
 class WirePart(types.Part):
     """A part that carries the API's JSON it stands for; a copy of it does not."""
 
@@ -255,7 +258,12 @@ class WirePart(types.Part):
 
     @classmethod
     def _carrying(cls, shown: Mapping[str, Any], wire: Part | None, role: Json) -> WirePart:
-        part = typed(cls, shown)
+        part = cls.__new__(cls)
+        # The fields are of the right types by now: a validation would cost eight times as much.
+        object.__setattr__(part, "__dict__", {**_EMPTY_PART, **shown})
+        object.__setattr__(part, "__pydantic_fields_set__", set(shown))
+        object.__setattr__(part, "__pydantic_extra__", None)
+        object.__setattr__(part, "__pydantic_private__", None)
         object.__setattr__(part, "_cargo", (wire, role, bool(shown)))
         return part
 
