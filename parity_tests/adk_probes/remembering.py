@@ -31,12 +31,11 @@ _MASKING: Final = {"masking_protection_tokens": 100, "masking_min_prunable_token
 class ModelState(Noting):
     async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
         self.note(callback_context.state.to_dict())
-        # A rewind leaves `None` for what was not set before.
-        callback_context.state["asked"] = (callback_context.state.get("asked") or 0) + 1
+        callback_context.state["asked"] = callback_context.state.get("asked", 0) + 1
 
     async def after_model_callback(self, *, callback_context: Any, llm_response: Any) -> None:
         if not llm_response.partial:
-            callback_context.state["answered"] = (callback_context.state.get("answered") or 0) + 1
+            callback_context.state["answered"] = callback_context.state.get("answered", 0) + 1
 
 
 class ToolState(Noting):
@@ -157,7 +156,9 @@ async def _resume(runtime: Runtime) -> None:
 
 
 async def _rewind(runtime: Runtime) -> None:
-    await _commands(runtime).rewind(1)
+    # To before "again". The recording counts the workspace's description and the result of the
+    # call as messages of the user, too.
+    await _commands(runtime).rewind(3)
 
 
 _SAID: Final = (
