@@ -311,11 +311,15 @@ class GcliSessionService(BaseSessionService):
         """
         if event.partial:
             return event
-        kept = self._kept.get(_key(session))
-        live = session if kept is None or kept.live is None else kept.live
-        note = note_of(event)
-        if isinstance(note, Answer):
-            self.archive(live).answer(note.turn, note.model)
+        kept = self._kept.get(_key(session)) or _Kept()
+        live, archive, note = kept.live or session, kept.archive, note_of(event)
+        if archive is not None and archive.expected is not None and event.content is not None:
+            expected, archive.expected = archive.expected, None
+            if not isinstance(note, Answer):
+                # A plugin has put another event in the answer's place.
+                note = expected.rewritten(wire_of(event.content).get("parts") or ())
+        if archive is not None and isinstance(note, Answer):
+            archive.answer(note.turn, note.model)
         elif isinstance(note, (ToolsDone, ChildToolsDone)):
             self._settle(live, live_events(live))
         event = await super().append_event(live, event)
