@@ -21,6 +21,8 @@ RECEIVERS: dict[str, str | None] = {
     "task": "ChildTask",
     "stream": "OpenStream",
     "_relay": "ActivityRelay",
+    "call": "_Call",
+    "kept": "_Kept",
     "_session": "SessionTurns",
     "model": "GcliAgentModel",
     "shell": "GeminiCliAgent",
