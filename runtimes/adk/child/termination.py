@@ -21,7 +21,7 @@ from runtimes.adk.notes import Delta, note_of
 from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin
 from runtimes.adk.plugins.steering import SteeringAdkPlugin
-from runtimes.adk.run import ModelCallFailed, Run
+from runtimes.adk.run import Run
 from runtimes.adk.send import Invoke
 from services.abort import AbortSignal
 from services.children.child_services import ChildServices
@@ -157,10 +157,7 @@ class ChildTermination:
                 return self._read(event, run)
 
             task.begin()
-            try:
-                await invoke(run, {"role": "user", "parts": list(parts)}, read)
-            except ModelCallFailed as failure:
-                raise failure.cause from None
+            await invoke(run, {"role": "user", "parts": list(parts)}, read)
             if plugins.complete_task.result is not None:
                 return TerminateMode.GOAL
             if signal.aborted and task.end is None and not task.went_on:

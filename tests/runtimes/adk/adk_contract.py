@@ -435,7 +435,7 @@ CONTRACTS: Final = (
     Contract(
         "exceptions of a BaseAgent root",
         _SHELL,
-        "ModelCallFailed has to arrive at `invoke` unchanged, and without an error event.",
+        "`Step.failure` has to arrive at `invoke` unchanged, and without an error event.",
         errors_unchanged,
     ),
     Contract(

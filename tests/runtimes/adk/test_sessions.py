@@ -29,6 +29,7 @@ class Archive:
 
     def __init__(self) -> None:
         self.answers = []
+        self.expected = None
         self.view = RequestView()
 
     @property
