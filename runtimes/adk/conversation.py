@@ -38,6 +38,10 @@ class Conversation(Chat, ChatSuccession):
         """This object: other chats take its place in it."""
         return self
 
+    def expect(self, answer: Answer | None) -> None:
+        """Have the next event bring `answer`, which the model layer has yielded."""
+        self.expected = answer
+
     def send(
         self, content: Content, *, prompt_id: str, model: str, display_content: str | None
     ) -> SentRequest:

@@ -124,5 +124,5 @@ class GcliAgentModel(BaseLlm):
         """Have history take this answer with the next event, also where a plugin replaces that."""
         content = response.content
         note = content.note if isinstance(content, WireContent) else None
-        self._parts.conversation.expected = note if isinstance(note, Answer) else None
+        self._parts.conversation.expect(note if isinstance(note, Answer) else None)
         return response

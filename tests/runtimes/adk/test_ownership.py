@@ -26,6 +26,7 @@ RECEIVERS: dict[str, str | None] = {
     "shell": "GeminiCliAgent",
     "events": "SessionEvents",
     "call": "_Call",
+    "archive": "Conversation",
     **dict.fromkeys(("content", "event", "llm_request", "request", "session")),
 }
 
