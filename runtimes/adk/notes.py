@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol, SupportsIndex, TypeVar, cast
 
 from google.adk.events.event import Event
 from google.genai import types
+from pydantic import BaseModel
 
 from agent_protocol.events import Meta
 from services.children.calls import CallsOutcome
@@ -48,6 +49,7 @@ __all__ = [
     "wire_of",
 ]
 
+M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
 
 LOOP_DETECTED: Final = "LOOP_DETECTED"

@@ -165,9 +165,9 @@ class GcliSessionService(BaseSessionService):
 
     def settle(self, session: Session) -> None:
         """End an invocation: its events are settled, and values that it kept for itself go."""
-        archive = self._archives.get(_key(session))
-        if archive is not None:
-            archive.expect(None)
+        kept = self._kept.get(_key(session))
+        if kept is not None and kept.archive is not None:
+            kept.archive.expect(None)
         self._settle(session, live_events(session))
         self._refresh(session)
 

@@ -27,7 +27,7 @@ RECEIVERS: dict[str, str | None] = {
     "model": "GcliAgentModel",
     "shell": "GeminiCliAgent",
     "events": "SessionEvents",
-    "call": "_Call",
+    "archive": "Conversation",
     **dict.fromkeys(("content", "event", "llm_request", "request", "session")),
 }
 
