@@ -133,10 +133,11 @@ class ToolRound:
         """`base` and what tools and callbacks asked for in their contexts, merged as ADK does."""
         if not self._calls:
             return base
-        asked_for = [base, *(call.context.actions for call in self._calls)]
+        # The merge of several makes plain JSON of objects in the state; one call's are kept.
         merged = merge_parallel_function_response_events(
-            [Event(actions=actions) for actions in asked_for]
+            [Event(actions=call.context.actions) for call in self._calls]
         ).actions
+        merged.skip_summarization = merged.skip_summarization or base.skip_summarization
         ignored = [
             name
             for name in EventActions.model_fields

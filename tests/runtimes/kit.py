@@ -161,10 +161,11 @@ def shape(content: JsonObject) -> str:
     return f"{content['role']}:{'+'.join(kinds)}"
 
 
-def _settings(fields: Mapping[str, Any]) -> Settings:
+def _settings(fields: Mapping[str, Any], interactive: bool) -> Settings:
     """Settings by the names of their fields; the engine in another program gets them too.
 
-    Each value is as a user writes it: `hooks` are mappings.
+    Each value is as a user writes it: `hooks` are mappings. Whether a session is `interactive` is
+    no setting of a user's.
     """
     names = {parameter.field: parameter.name for parameter in PARAMETERS}
     parameters: JsonObject = {}
@@ -174,7 +175,7 @@ def _settings(fields: Mapping[str, Any]) -> Settings:
         for group in groups:
             inner = inner.setdefault(group, {})
         inner[key] = value
-    return settings_from_parameters(parameters)
+    return settings_from_parameters(parameters, interactive=interactive)
 
 
 Script = Callable[[Played, Runtime], Awaitable[None]]
@@ -203,6 +204,7 @@ class Kit:
         *,
         model: str = "gemini-2.5-flash",
         approval_mode: ApprovalMode = ApprovalMode.DEFAULT,
+        interactive: bool = False,
         **settings: Any,
     ) -> AsyncIterator[Played]:
         self._count += 1
@@ -224,7 +226,7 @@ class Kit:
             environment=Environment.for_replay(home=str(workspace.home)),
             content_generator=scripted,
             approval_mode=approval_mode,
-            settings=_settings(settings),
+            settings=_settings(settings, interactive),
         )
         async with open_services(setup) as services:
             played = Played(services, scripted)
