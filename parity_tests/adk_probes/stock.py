@@ -197,19 +197,17 @@ async def _run(
     app = App(name=APP, root_agent=agent, plugins=[counting, *plugins, answers])
     runner = Runner(app=app, session_service=sessions, artifact_service=InMemoryArtifactService())
     session = await sessions.create_session(app_name=APP, user_id=USER)
-    with (
-        redirect_stdout(printed),
-        watched_runners(lambda event: yielded.append(shown_event(event)), seen.state),
-    ):
-        for message in probe.messages:
-            if isinstance(message, Operation):
-                if message.rewinds_to is not None:
-                    await _rewind(runner, session, message.rewinds_to)
-                if message.forgets:
-                    session = await sessions.create_session(app_name=APP, user_id=USER)
-                session = await _reseeded(sessions, session, histories.pop(0))
-                continue
-            seen.result += await _send(runner, session, message, answers)
+    async with watched_runners(lambda event: yielded.append(shown_event(event)), seen.state):
+        with redirect_stdout(printed):
+            for message in probe.messages:
+                if isinstance(message, Operation):
+                    if message.rewinds_to is not None:
+                        await _rewind(runner, session, message.rewinds_to)
+                    if message.forgets:
+                        session = await sessions.create_session(app_name=APP, user_id=USER)
+                    session = await _reseeded(sessions, session, histories.pop(0))
+                    continue
+                seen.result += await _send(runner, session, message, answers)
     await runner.close()
     seen.requests = model._requests
     seen.events = merged(yielded)
