@@ -282,6 +282,6 @@ FAULTS: Final = (
         name="refused-call-undescribed",
         says="A call with arguments that do not fit is shown without a description.",
         origin="a port that forgets upstream's substitute, the tool's own description",
-        breaks=lambda: replaced("runtimes.adk.translate:request_display", _undescribed),
+        breaks=lambda: replaced("runtimes.adk.requested:request_display", _undescribed),
     ),
 )

@@ -143,13 +143,11 @@ class TokenLimitAdkPlugin(BasePlugin):
         estimated = await request_token_count(
             parts, self._generator, self._model, signal=signal, prompt_id=prompt_id
         )
-        if estimated <= self._room:
-            return None
-        return Stopped(
-            reason="failed",
-            status="RESOURCE_EXHAUSTED",
-            error=f"Context window will overflow (estimated: {estimated}, remaining: {self._room})",
-        )
+        if estimated > self._room:
+            what = f"(estimated: {estimated}, remaining: {self._room})"
+            error = f"Context window will overflow {what}"
+            return Stopped(reason="failed", status="RESOURCE_EXHAUSTED", error=error)
+        return None
 
     async def before_model_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
