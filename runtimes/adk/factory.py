@@ -7,7 +7,7 @@ its sends, how it asks the model and runs its calls. A child is the same class w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
 
 from google.adk.flows.llm_flows.base_llm_flow import BaseLlmFlow
@@ -17,11 +17,9 @@ from runtimes.adk.agent import USER_ID, AdkAgentProtocol, AdkConfig
 from runtimes.adk.child.calls import ChildBatch
 from runtimes.adk.child.chat import ChildConversation
 from runtimes.adk.child.declaring import ChildDeclarations
-from runtimes.adk.child.handler import ActivityRelay, ChildHandler
 from runtimes.adk.child.processors import ChildCompression, ChildLimits, ChildRouting
 from runtimes.adk.child.session import AdkChild
-from runtimes.adk.child.task import ChildCall, ChildTask
-from runtimes.adk.child.termination import ChildPlugins, ChildTermination
+from runtimes.adk.child.termination import ChildCall, ChildPlugins, ChildTermination
 from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.conversation_handler import ConversationHandler
@@ -46,7 +44,6 @@ from runtimes.adk.tools import Toolbox
 from services.background import BackgroundTasks
 from services.bundle import Services
 from services.children.calls import ChildCalls
-from services.children.child_services import child_services
 from services.model.generator import LlmRole
 from services.subagents.child import ChildRequest
 
@@ -154,34 +151,26 @@ class SessionFactory:
 
     def child_agent(self, request: ChildRequest) -> AdkChild:
         """A child with a Runner, a session service and a conversation of its own."""
-        relay = ActivityRelay(request.on_activity)
-        child = child_services(self._engine.services, replace(request, on_activity=relay))
-        services, agent_id = child.services, child.agent_id
+        made = AdkChild(self._engine.services, request, self._release)
+        child = made.child
+        services, sessions = child.services, GcliSessionService(child.services.clock)
         link, plugins, chat = RunLink(), ChildPlugins(child), ChildConversation(child)
-        task = ChildTask(plugins.max_time)
-        sessions = GcliSessionService(services.clock)
-        session = sessions.open(app_name=APP_NAME, user_id=USER_ID, session_id=agent_id)
+        session = sessions.open(app_name=APP_NAME, user_id=USER_ID, session_id=child.agent_id)
         sessions.attach(session, chat)
         tools = Toolbox(ChildDeclarations(child.toolset))
-        termination = ChildTermination(child, chat, task, plugins)
-
-        async def release() -> None:
-            self._children.pop(agent_id, None)
-            await agent.close()
-
-        handler = ChildHandler(child, termination, relay, release)
+        termination = ChildTermination(child, chat, plugins)
         calls = ChildCalls(child, waiting=plugins.max_time.waiting, record=chat.record_tool_calls)
-        parts = (child, chat, sessions, task, link)
+        parts = (child, chat, sessions, link)
         agent = AdkAgentProtocol(
             AdkConfig(
                 services=services,
                 session=session,
                 tasks=self._engine.tasks,
                 link=link,
-                handler=handler,
+                handler=made,
                 batch=ChildBatch(
                     services=services,
-                    task=task,
+                    termination=termination,
                     link=link,
                     calls=calls,
                     before_answers=plugins.steering.before_answers,
@@ -189,11 +178,11 @@ class SessionFactory:
                 asking=_AS_CHILD,
                 arrange_flow=self._arrange_flow,
             ),
-            instruction_provider=lambda: task.instruction,
+            instruction_provider=lambda: termination.instruction,
             tools=tools,
             plugins=self._with_others(*plugins.all, *hook_bridge(services.hooks)),
             request_processors=(
-                ChildLimits(child, sessions, task, link, plugins.max_turns),
+                ChildLimits(sessions, link, termination),
                 ChildCompression(*parts),
                 ContentsProcessor(sessions, link),
                 ChildRouting(*parts),
@@ -202,8 +191,13 @@ class SessionFactory:
             session_service=sessions,
             parent_session_id=services.state.session_id,
         )
-        made = self._children[agent_id] = AdkChild(agent_id, agent, handler)
+        made.run_on(agent, termination)
+        self._children[made.agent_id] = made
         return made
+
+    async def _release(self, child: AdkChild) -> None:
+        self._children.pop(child.agent_id, None)
+        await child.close()
 
     def _with_others(self, *ours: BasePlugin) -> list[BasePlugin]:
         return without_namesakes([*ours, *self._plugins])

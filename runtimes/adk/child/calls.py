@@ -10,7 +10,7 @@ from google.adk.events.event import Event
 from google.adk.events.event_actions import EventActions
 from google.adk.models.llm_request import LlmRequest
 
-from runtimes.adk.child.task import ChildTask
+from runtimes.adk.child.termination import ChildTermination
 from runtimes.adk.notes import ChildToolsDone, WireContent
 from runtimes.adk.run import RunLink
 from runtimes.adk.tool_callbacks import ToolRound
@@ -27,7 +27,7 @@ class ChildBatch:
     """Runs the calls of each turn of a child's."""
 
     services: Services
-    task: ChildTask
+    termination: ChildTermination
     link: RunLink
     calls: ChildCalls
     before_answers: Callable[[list[Part]], list[Part]]
@@ -37,9 +37,9 @@ class ChildBatch:
         self, context: InvocationContext, call_event: Event, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
         """Yield the event that answers the calls; nothing once the run is aborted."""
-        run, task = self.link.run, self.task
+        run, task = self.link.run, self.termination
         if run.signal.aborted:
-            task.cut_short()
+            task.stop()
             context.end_invocation = True
             return
         if run.step.key is None:
@@ -54,12 +54,12 @@ class ChildBatch:
             added=batch.added,
         )
         if outcome.aborted:
-            task.end = TerminateMode.ABORTED
+            task.stop(TerminateMode.ABORTED)
             context.end_invocation = True
             return
         parts = list(outcome.parts)
         if task.recovering and not outcome.completed:
-            task.went_on = True
+            task.go_on()
             context.end_invocation = True
             return
         if not outcome.completed:
