@@ -7,7 +7,6 @@ its sends, how it asks the model and runs its calls. A child is the same class w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from google.adk.flows.llm_flows.base_llm_flow import BaseLlmFlow
@@ -16,7 +15,6 @@ from google.adk.plugins.base_plugin import BasePlugin
 from runtimes.adk.agent import USER_ID, AdkAgentProtocol, AdkConfig
 from runtimes.adk.child.calls import ChildBatch
 from runtimes.adk.child.chat import ChildConversation
-from runtimes.adk.child.declaring import ChildDeclarations
 from runtimes.adk.child.processors import ChildCompression, ChildLimits, ChildRouting
 from runtimes.adk.child.session import AdkChild
 from runtimes.adk.child.termination import ChildCall, ChildPlugins, ChildTermination
@@ -43,11 +41,11 @@ from runtimes.adk.tool_batch import ToolBatch
 from runtimes.adk.tools import Toolbox
 from services.background import BackgroundTasks
 from services.bundle import Services
-from services.children.calls import ChildCalls
+from services.children.declaring import ChildDeclarations
 from services.model.generator import LlmRole
 from services.subagents.child import ChildRequest
 
-__all__ = ["ArrangeFlow", "Engine", "SessionFactory"]
+__all__ = ["ArrangeFlow", "SessionFactory"]
 
 ArrangeFlow = Callable[[BaseLlmFlow], None]
 """Places request processors by the public methods of an agent's flow."""
@@ -61,15 +59,6 @@ _AS_CHILD: Final = Asking(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
-    """What the agents of one engine have in common."""
-
-    services: Services
-    tasks: BackgroundTasks
-    sessions: GcliSessionService
-
-
 class SessionFactory:
     """Makes the agents of one engine.
 
@@ -78,12 +67,16 @@ class SessionFactory:
 
     def __init__(
         self,
-        engine: Engine,
+        services: Services,
+        tasks: BackgroundTasks,
+        sessions: GcliSessionService,
         *,
         plugins: Sequence[BasePlugin] = (),
         arrange_flow: ArrangeFlow | None = None,
     ) -> None:
-        self._engine = engine
+        self._services = services
+        self._tasks = tasks
+        self._sessions = sessions
         self._plugins = tuple(plugins)
         self._arrange_flow = arrange_flow
         self._made = 0
@@ -99,8 +92,7 @@ class SessionFactory:
         self, conversation: Conversation, tools: Toolbox, *, prompt_id: str | None = None
     ) -> AdkAgentProtocol:
         """An agent over a conversation; `prompt_id` is the session's own where there is none."""
-        engine, link = self._engine, RunLink()
-        services, sessions = engine.services, engine.sessions
+        services, sessions, link = self._services, self._sessions, RunLink()
         number, session_id = self._made, services.state.session_id
         self._made += 1
         session = sessions.open(
@@ -120,12 +112,12 @@ class SessionFactory:
             AdkConfig(
                 services=services,
                 session=session,
-                tasks=engine.tasks,
+                tasks=self._tasks,
                 link=link,
                 handler=ConversationHandler(
                     services, conversation, continuation, max_turns, prompt_id
                 ),
-                batch=batch,
+                batch=batch.execute,
                 arrange_flow=self._arrange_flow,
             ),
             instruction_provider=services.prompts.system_instruction,
@@ -151,7 +143,7 @@ class SessionFactory:
 
     def child_agent(self, request: ChildRequest) -> AdkChild:
         """A child with a Runner, a session service and a conversation of its own."""
-        made = AdkChild(self._engine.services, request, self._release)
+        made = AdkChild(self._services, request, self._release)
         child = made.child
         services, sessions = child.services, GcliSessionService(child.services.clock)
         link, plugins, chat = RunLink(), ChildPlugins(child), ChildConversation(child)
@@ -159,22 +151,15 @@ class SessionFactory:
         sessions.attach(session, chat)
         tools = Toolbox(ChildDeclarations(child.toolset))
         termination = ChildTermination(child, chat, plugins)
-        calls = ChildCalls(child, waiting=plugins.max_time.waiting, record=chat.record_tool_calls)
-        parts = (child, chat, sessions, link)
+        parts = (termination, sessions, link)
         agent = AdkAgentProtocol(
             AdkConfig(
                 services=services,
                 session=session,
-                tasks=self._engine.tasks,
+                tasks=self._tasks,
                 link=link,
                 handler=made,
-                batch=ChildBatch(
-                    services=services,
-                    termination=termination,
-                    link=link,
-                    calls=calls,
-                    before_answers=plugins.steering.before_answers,
-                ),
+                batch=ChildBatch(termination, link).execute,
                 asking=_AS_CHILD,
                 arrange_flow=self._arrange_flow,
             ),
@@ -182,7 +167,7 @@ class SessionFactory:
             tools=tools,
             plugins=self._with_others(*plugins.all, *hook_bridge(services.hooks)),
             request_processors=(
-                ChildLimits(sessions, link, termination),
+                ChildLimits(*parts),
                 ChildCompression(*parts),
                 ContentsProcessor(sessions, link),
                 ChildRouting(*parts),

@@ -18,11 +18,11 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.events.event_actions import EventActions
 from google.adk.flows.llm_flows.functions import merge_parallel_function_response_events
-from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.tool_context import ToolContext
 from google.adk.utils._callback_pipeline import _run_callbacks, _stop_on_non_none
 
+from runtimes.adk.flow import asked_for
 from runtimes.adk.tools import (
     AddedTool,
     AdkTool,
@@ -112,7 +112,7 @@ class ToolRound:
             The calls in the order in which the scheduler finished them; in the order of `requests`
             where a callback answered one.
         """
-        watched = _has_callbacks(self._context)
+        watched = any(asked_for(self._context, f"{moment}_callback") for moment in _MOMENTS)
         if not watched and not any(request.name in self.added for request in requests):
             return await schedule(requests)
         self._calls = [self._call(request) for request in requests]
@@ -257,13 +257,3 @@ def _error(done: CompletedToolCall) -> Exception:
     if isinstance(done.tool, AddedTool) and done.tool.error is not None:
         return done.tool.error
     return ToolError(done.response.error or "", done.response.error_type)
-
-
-def _has_callbacks(context: InvocationContext) -> bool:
-    """Whether a plugin or the agent has a tool callback."""
-    names = [f"{moment}_callback" for moment in _MOMENTS]
-    return any(getattr(context.agent, name, None) for name in names) or any(
-        getattr(type(plugin), name) is not getattr(BasePlugin, name)
-        for plugin in context.plugin_manager.plugins
-        for name in names
-    )

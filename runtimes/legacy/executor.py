@@ -14,6 +14,7 @@ from services.abort import AbortSignal
 from services.children.calls import ChildCalls
 from services.children.chats import compress_chat, open_chat
 from services.children.child_services import ChildServices
+from services.children.declaring import ChildDeclarations
 from services.children.run import ChildRun, Ended
 from services.model.generator import LlmRole
 from services.model.parts import first_parts, function_calls, parse_thought
@@ -42,13 +43,12 @@ class LocalAgentExecutor(ChildRun):
         self._inbox = SteeringInbox()
 
     def _open_chat(self, prompt: ChildPrompt) -> GeminiChat:
-        declared = [{"functionDeclarations": self._child.toolset.declarations()}]
         history = prompt.start_history()
         instruction = prompt.system_instruction()
         request_parts = ChatRequestParts(
             role=LlmRole.SUBAGENT,
             system_instruction=lambda: instruction,
-            tools=lambda _: declared,
+            tools=ChildDeclarations(self._child.toolset).current,
         )
         self._chat = GeminiChat(self._services, request_parts)
         open_chat(self._child, self._chat, history)

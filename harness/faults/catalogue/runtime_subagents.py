@@ -222,11 +222,12 @@ def _routed_anew(run_async: Any) -> Any:
     return broken
 
 
-def _parents_tools(current: Any) -> Any:
-    def broken(self: Any, model: str) -> Any:
-        return [{"functionDeclarations": self._toolset._parent.declarations(model)}]
+def _parents_tools(declarations: Any) -> Any:
+    class Broken(declarations):  # type: ignore[misc]
+        def current(self, model: str) -> Any:
+            return [{"functionDeclarations": self._toolset._parent.declarations(model)}]
 
-    return broken
+    return Broken
 
 
 def _calls_untold(relay: Any) -> Any:
@@ -452,9 +453,7 @@ FAULTS: Final = (
         name="subagent-declares-parents-tools",
         says="An agent's model is offered all of its parent's tools.",
         origin="one tool list for parent and child",
-        breaks=lambda: replaced(
-            "runtimes.adk.child.declaring:ChildDeclarations.current", _parents_tools
-        ),
+        breaks=lambda: replaced("runtimes.adk.factory:ChildDeclarations", _parents_tools),
     ),
     _adk(
         name="subagent-results-untold",

@@ -14,13 +14,11 @@ from google.adk.events.event import Event
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.models.llm_request import LlmRequest
 
-from runtimes.adk.child.chat import ChildConversation
 from runtimes.adk.child.termination import ChildTermination
 from runtimes.adk.processors.base import leave
 from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
-from services.children.child_services import ChildServices
 
 __all__ = ["ChildCompression", "ChildLimits", "ChildRouting"]
 
@@ -29,29 +27,19 @@ class ChildProcessor(BaseLlmRequestProcessor):
     """A processor of one child."""
 
     def __init__(
-        self,
-        child: ChildServices,
-        chat: ChildConversation,
-        sessions: GcliSessionService,
-        link: RunLink,
+        self, termination: ChildTermination, sessions: GcliSessionService, link: RunLink
     ) -> None:
-        self._child = child
-        self._chat = chat
+        self._child = termination.child
+        self._chat = termination.chat
+        self._termination = termination
         self._sessions = sessions
         self._link = link
 
 
-class ChildLimits(BaseLlmRequestProcessor):
+class ChildLimits(ChildProcessor):
     """Begins each turn, unless a limit of the child's ends the invocation."""
 
     name = "limits"
-
-    def __init__(
-        self, sessions: GcliSessionService, link: RunLink, termination: ChildTermination
-    ) -> None:
-        self._sessions = sessions
-        self._link = link
-        self._termination = termination
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest

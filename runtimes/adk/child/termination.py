@@ -80,8 +80,9 @@ class ChildTermination(ChildRun):
         self, child: ChildServices, chat: ChildConversation, plugins: ChildPlugins
     ) -> None:
         super().__init__(child, plugins.max_time)
-        self._chat = chat
-        self._plugins = plugins
+        self.child = child
+        self.chat = chat
+        self.plugins = plugins
         self._answer = AnswerReader()
         self._invoke: Invoke | None = None
         self._end: TerminateMode | None = None
@@ -94,7 +95,7 @@ class ChildTermination(ChildRun):
     @property
     def turns(self) -> int:
         """The turns that the task has begun."""
-        return self._plugins.max_turns.turns
+        return self.plugins.max_turns.turns
 
     @property
     def calls(self) -> list[JsonObject]:
@@ -113,14 +114,14 @@ class ChildTermination(ChildRun):
         """
         turn = self.turns
         if not self.recovering:
-            if self._plugins.max_turns.exhausted:
+            if self.plugins.max_turns.exhausted:
                 self.stop(TerminateMode.MAX_TURNS)
                 return False
             if run.signal.aborted:
                 self.stop()
                 return False
-            self._plugins.max_turns.turn_started()
-        run.begin_task_turn(self._child.prompt_id(turn))
+            self.plugins.max_turns.turn_started()
+        run.begin_task_turn(self.child.prompt_id(turn))
         self._answer = run.step.answer
         return True
 
@@ -135,11 +136,11 @@ class ChildTermination(ChildRun):
     def _open_chat(self, prompt: ChildPrompt) -> ChildConversation:
         start_history = prompt.start_history()
         self.instruction = prompt.system_instruction()
-        self._chat.open(start_history)
-        return self._chat
+        self.chat.open(start_history)
+        return self.chat
 
     def _steered(self) -> AbstractContextManager[object]:
-        return self._plugins.steering.collecting()
+        return self.plugins.steering.collecting()
 
     async def _turns(
         self, parts: list[Part], signal: AbortSignal, *, recovery: bool
@@ -148,7 +149,7 @@ class ChildTermination(ChildRun):
         if self._invoke is None:
             raise RuntimeError("a child's turns need a Runner")
         self._begin(recovery)
-        run = Run(prompt_id=self._child.prompt_id(self.turns), signal=signal)
+        run = Run(prompt_id=self.child.prompt_id(self.turns), signal=signal)
 
         def read(event: Event) -> bool:
             return self._read(event, run)
@@ -157,7 +158,7 @@ class ChildTermination(ChildRun):
             await self._invoke(run, {"role": "user", "parts": parts}, read)
         except ModelCallFailed as failure:
             raise failure.cause from None
-        result = self._plugins.complete_task.result
+        result = self.plugins.complete_task.result
         if result is not None:
             return Ended(TerminateMode.GOAL, result)
         if self._end is None and self._goes_on:

@@ -18,7 +18,7 @@ from runtimes.adk.processors.masking import ToolOutputMaskingProcessor
 from runtimes.adk.processors.tools import ToolsProcessor
 from runtimes.adk.session_events import live_events
 from runtimes.adk.sessions import GcliSessionService
-from runtimes.adk.tools import AdkTool, Toolbox, to_adk_tool
+from runtimes.adk.tools import AdkTool, Toolbox
 from services.model.errors import ApiError
 from services.tools.declaring import ToolDeclarations
 
@@ -48,7 +48,7 @@ async def test_toolbox_declares_anew_only_when_something_changed(kit):
 
 
 async def test_tools_are_never_run_one_by_one():
-    tool = to_adk_tool({"name": "t", "description": "d"})
+    tool = AdkTool({"name": "t", "description": "d"})
     with pytest.raises(RuntimeError, match="run by the scheduler"):
         await tool.run_async(args={}, tool_context=cast("Any", None))
 
