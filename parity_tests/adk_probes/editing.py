@@ -67,7 +67,7 @@ UNPROBED: Final[Mapping[str, str]] = {
 _CALL: Final = calls(("read_file", {"file_path": "a.txt"}))
 _BUSY: Final = Again(ApiError(503, "busy"))
 _USED_UP: Final = Again(
-    ApiError(
+    ApiError.from_parts(
         429,
         "You used up today's share",
         details=[
@@ -237,7 +237,8 @@ PROBES: Final = (
         "all of these but the model, with a fallback",
         _but_the_model,
         [_USED_UP, text("hm")],
-        model="gemini-2.5-pro",
+        # Another model stands in for this one; `gemini-2.5-pro`, asked for by name, has none.
+        model="gemini-3-flash-preview",
         falls_back=True,
     ),
 )

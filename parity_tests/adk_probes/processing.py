@@ -107,9 +107,9 @@ def _before_contents(flow: BaseLlmFlow) -> None:
 
 
 def _after_routing(flow: BaseLlmFlow) -> None:
-    """After the product's routing; in a stock flow after `basic`, which chooses the model there."""
+    """After the product's routing, which follows `contents`; `basic` has no instruction yet."""
     names = [processor.name for processor in flow.request_processors]
-    flow.insert_request_processor_after(_ROUTING if _ROUTING in names else "basic", Colder())
+    flow.insert_request_processor_after(_ROUTING if _ROUTING in names else "contents", Colder())
 
 
 def _at_the_end(flow: BaseLlmFlow) -> None:

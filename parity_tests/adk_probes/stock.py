@@ -277,7 +277,8 @@ async def _send(
                     shown[-1][1] += words
                 else:
                     shown.append(["text", words])
-            streamed = bool(event.partial)
+            # A text of which no delta was shown is new, whatever other deltas came before it.
+            streamed = bool(event.partial) and (streamed or bool(words))
             shown += [
                 ["tool", response.name, response.id in answers.ids]
                 for response in event.get_function_responses()

@@ -10,10 +10,9 @@ from google.genai import types
 from runtimes.adk.model_parts import ModelParts
 from runtimes.adk.notes import Answer, AskedCall, WireContent, WirePart, dumped_part
 from runtimes.adk.run import Run
-from services.model.parts import parse_thought
 from services.model.sdk_json import dumped
-from services.model.stream import AssembledTurn, CallIds, Thought, visible_text
-from services.wire import JsonObject, Part
+from services.model.stream import AssembledTurn, CallIds
+from services.wire import Part
 
 __all__ = ["changed_answer", "replaced_answer"]
 
@@ -35,7 +34,7 @@ def replaced_answer(response: LlmResponse, parts: ModelParts, run: Run) -> LlmRe
     # Asking for a delta takes it in; clients get the response itself.
     tuple(answer.deltas({"candidates": [candidate]}, parts.asking.requested(parts.services, run)))
     answer.finish()
-    turn = _turn(wires, usage, finish)
+    turn = AssembledTurn.of(wires, usage, finish)
     return _noting(response, shown, Answer(turn, run.step.base.model or ""))
 
 
@@ -53,8 +52,7 @@ def changed_answer(
         return response
     shown, wires = _parts(content, parts, run)
     answer.replace_calls(_requests(shown, parts, run))
-    turn = _turn(wires, note.turn.usage, note.turn.finish_reason)
-    return _noting(response, shown, Answer(turn, note.model))
+    return _noting(response, shown, note.rewritten(wires))
 
 
 def _parts(
@@ -93,20 +91,6 @@ def _requests(shown: Sequence[types.Part], parts: ModelParts, run: Run) -> list[
             )
             found.append(before if before is not None and same else requested(call, None))
     return found
-
-
-def _turn(wires: Sequence[Part], usage: JsonObject | None, finish: str | None) -> AssembledTurn:
-    thoughts = [parse_thought(each.get("text") or "") for each in wires if each.get("thought")]
-    kept = [each for each in wires if not each.get("thought")]
-    return AssembledTurn(
-        parts=kept,
-        response_text=visible_text("".join(each.get("text") or "" for each in kept)),
-        thoughts=tuple(Thought(subject=s, description=d) for s, d in thoughts),
-        usage=usage,
-        has_tool_call=any("functionCall" in each for each in kept),
-        has_thoughts=bool(thoughts),
-        finish_reason=finish,
-    )
 
 
 def _noting(response: LlmResponse, shown: list[types.Part], note: Answer) -> LlmResponse:

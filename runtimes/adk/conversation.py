@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from runtimes.adk.notes import Answer
 from runtimes.adk.prompt_calls import PromptCalls
 from services.bundle import Services
 from services.chat import Chat, ChatSuccession, SentRequest
@@ -29,6 +30,8 @@ class Conversation(Chat, ChatSuccession):
         """Outlives chats: a reset keeps what it has seen."""
         self.calls = PromptCalls(services.hooks)
         """Which prompts hooks have seen; outlives chats too."""
+        self.expected: Answer | None = None
+        """The answer that the model layer has yielded, until an event brings it."""
 
     @property
     def current(self) -> Chat:

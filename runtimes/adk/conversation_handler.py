@@ -10,7 +10,7 @@ from agent_protocol.event_log import EventLog
 from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
-from runtimes.adk.run import End, ModelCallFailed, Run
+from runtimes.adk.run import End, Run
 from runtimes.adk.send import Invoke
 from runtimes.adk.stream import Stream
 from services.abort import AbortError
@@ -97,9 +97,11 @@ class ConversationSend:
         while True:
             try:
                 await invoke(run, {"role": "user", "parts": parts}, self._read)
-            except ModelCallFailed as failure:
+            except Exception as error:
+                if error is not run.step.failure:
+                    raise
                 run.signal.raise_if_aborted()
-                self._emit_failure(stream, failure.cause)
+                self._emit_failure(stream, error)
             if stream.ended:
                 return
             after = await self._continuation.after(stream, run)

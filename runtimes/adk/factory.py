@@ -26,12 +26,13 @@ from runtimes.adk.plugins.hook_bridge import hook_bridge
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, SessionTurns, TokenLimitAdkPlugin
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
 from runtimes.adk.plugins.named import without_namesakes
-from runtimes.adk.processors.compression import CompressionProcessor
 from runtimes.adk.processors.contents import ContentsProcessor
-from runtimes.adk.processors.limits import LimitsProcessor
-from runtimes.adk.processors.loop_check import LoopCheckProcessor
-from runtimes.adk.processors.masking import ToolOutputMaskingProcessor
-from runtimes.adk.processors.overflow import OverflowProcessor
+from runtimes.adk.processors.context import (
+    CompressionProcessor,
+    OverflowProcessor,
+    ToolOutputMaskingProcessor,
+)
+from runtimes.adk.processors.limits import LimitsProcessor, LoopCheckProcessor
 from runtimes.adk.processors.routing import GcliRoutingProcessor
 from runtimes.adk.processors.tools import ToolsProcessor
 from runtimes.adk.root import APP_NAME
@@ -106,6 +107,7 @@ class SessionFactory:
         )
         token_limit = TokenLimitAdkPlugin(services.content_generator, driven=True)
         batch = ToolBatch(services, sessions, link)
+        parts = (services, sessions, link)
         continuation = Continuation(services, conversation, batch, max_turns)
         prompt_id = prompt_id or services.state.prompt_id
         return AdkAgentProtocol(
@@ -129,13 +131,13 @@ class SessionFactory:
                 *hook_bridge(services.hooks),
             ),
             request_processors=(
-                LimitsProcessor(services, sessions, link, max_turns),
-                CompressionProcessor(services, sessions, link, token_limit),
-                ToolOutputMaskingProcessor(sessions),
+                LimitsProcessor(*parts, max_turns),
+                CompressionProcessor(*parts, token_limit),
+                ToolOutputMaskingProcessor(*parts),
                 ContentsProcessor(sessions, link),
-                OverflowProcessor(sessions, link, token_limit),
-                LoopCheckProcessor(sessions, link),
-                GcliRoutingProcessor(services, sessions, link),
+                OverflowProcessor(*parts, token_limit),
+                LoopCheckProcessor(*parts),
+                GcliRoutingProcessor(*parts),
                 ToolsProcessor(tools, link, batch.begin),
             ),
             session_service=sessions,

@@ -20,7 +20,6 @@ from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.notes import Answer, Delta, WireContent
-from runtimes.adk.run import ModelCallFailed
 from services.model.errors import is_cancellation
 
 __all__ = ["PROCESSOR_ORDER", "Batch", "RuntimeFlow", "asked_for"]
@@ -86,22 +85,18 @@ class RuntimeFlow(SingleFlow):
                 async for response in responses:
                     yield response
             return
-        except Exception as error:  # noqa: BLE001 - a callback may replace any failure
+        except Exception as error:
+            if is_cancellation(error) or not asked_for(
+                invocation_context, "on_model_error_callback"
+            ):
+                raise
             failure = error
-        cause = failure.cause if isinstance(failure, ModelCallFailed) else failure
-        if is_cancellation(cause) or not asked_for(invocation_context, "on_model_error_callback"):
-            raise failure
         handled = super()._run_and_handle_error(
-            _failing(cause), invocation_context, llm_request, model_response_event, call_llm_span
+            _failing(failure), invocation_context, llm_request, model_response_event, call_llm_span
         )
-        try:
-            async with aclosing(handled) as responses:
-                async for response in responses:
-                    yield await self._instead(invocation_context, response, failure)
-        except Exception as unhandled:
-            if unhandled is cause:
-                raise failure from failure.__cause__
-            raise
+        async with aclosing(handled) as responses:
+            async for response in responses:
+                yield await self._instead(invocation_context, response)
 
     async def _handle_before_model_callback(
         self,
@@ -139,16 +134,11 @@ class RuntimeFlow(SingleFlow):
             return response
         return model.changed(response or llm_response, llm_response)
 
-    async def _instead(
-        self,
-        context: InvocationContext,
-        response: LlmResponse,
-        failure: Exception | None = None,
-    ) -> LlmResponse:
+    async def _instead(self, context: InvocationContext, response: LlmResponse) -> LlmResponse:
         model = getattr(context.agent, "model", None)
         if not isinstance(model, GcliAgentModel):
             return response
-        return await model.replaced(response, failure)
+        return await model.replaced(response)
 
     async def _postprocess_handle_function_calls_async(
         self,

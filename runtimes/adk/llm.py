@@ -21,9 +21,9 @@ from runtimes.adk.callback_answers import changed_answer, replaced_answer
 from runtimes.adk.conversation import Conversation, SentRequest
 from runtimes.adk.model_call import ModelCall, send_pending
 from runtimes.adk.model_parts import ModelParts
+from runtimes.adk.notes import Answer, WireContent
 from runtimes.adk.request_edits import UNROUTED
 from runtimes.adk.responses import called_off
-from runtimes.adk.run import ModelCallFailed
 from services.abort import AbortError, cancellation_or_abort
 from services.model.errors import is_cancellation
 
@@ -57,7 +57,8 @@ class GcliAgentModel(BaseLlm):
         (`Step.stream`) ends with a response that says why, and has no content.
 
         Raises:
-            ModelCallFailed: the model could not be asked, broke off, or answered nothing usable.
+            Exception: the model could not be asked, broke off, or answered nothing usable; it is
+                `Step.failure` then.
         """
         conversation = self._parts.conversation
         async with (
@@ -70,14 +71,11 @@ class GcliAgentModel(BaseLlm):
         if reason is not None:
             yield called_off(reason)
 
-    async def replaced(
-        self, response: LlmResponse, failure: Exception | None = None
-    ) -> LlmResponse:
+    async def replaced(self, response: LlmResponse) -> LlmResponse:
         """Make a callback's response the model's: history gets the pending turn and the response.
 
         Args:
             response: What a `before_model` or an `on_model_error` callback returned.
-            failure: What the callback replaces; `None` where the model was not asked.
 
         Raises:
             AbortError: the run was aborted meanwhile; history stays as it is.
@@ -85,9 +83,9 @@ class GcliAgentModel(BaseLlm):
         parts, run = self._parts, self._parts.link.run
         async with parts.conversation.sending:
             run.signal.raise_if_aborted()
-            if not (isinstance(failure, ModelCallFailed) and failure.keeps_turn):
+            if not run.step.keeps_turn:
                 send_pending(parts, run)
-        return replaced_answer(response, parts, run)
+        return self._expected(replaced_answer(response, parts, run))
 
     def changed(self, response: LlmResponse, original: LlmResponse) -> LlmResponse:
         """What an `after_model` callback made of `original`, as history and clients get it."""
@@ -106,16 +104,25 @@ class GcliAgentModel(BaseLlm):
             async with aclosing(call.responses(sent)) as responses:
                 async for response in responses:
                     answered = not response.partial
-                    yield response
+                    yield self._expected(response)
         except asyncio.CancelledError as error:
             caught = cancellation_or_abort(error)
-            if isinstance(caught, AbortError):
-                raise ModelCallFailed(caught) from None
-            raise
+            if not isinstance(caught, AbortError):
+                raise
+            run.step.failure = caught
+            raise caught from None
         except Exception as error:
-            caught = error
-            kept = sent is not None and sent.answers_tools and not is_cancellation(error)
-            raise ModelCallFailed(error, keeps_turn=kept) from error
+            caught = run.step.failure = error
+            answers_tools = sent is not None and sent.answers_tools
+            run.step.keeps_turn = answers_tools and not is_cancellation(error)
+            raise
         finally:
             if sent is not None and not answered:
                 conversation.fail(sent, aborted=run.signal.aborted, error=caught)
+
+    def _expected(self, response: LlmResponse) -> LlmResponse:
+        """Have history take this answer with the next event, also where a plugin replaces that."""
+        content = response.content
+        note = content.note if isinstance(content, WireContent) else None
+        self._parts.conversation.expected = note if isinstance(note, Answer) else None
+        return response

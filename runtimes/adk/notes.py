@@ -120,6 +120,11 @@ class Answer:
     turn: AssembledTurn
     model: str
 
+    def rewritten(self, parts: Sequence[Part]) -> Answer:
+        """The same answer with other parts, of the API's JSON."""
+        turn = AssembledTurn.of(parts, self.turn.usage, self.turn.finish_reason)
+        return Answer(turn, self.model)
+
 
 @dataclass(frozen=True, slots=True)
 class Compressed:

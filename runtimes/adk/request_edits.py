@@ -30,7 +30,13 @@ UNROUTED: Final = "gcli"
 _NOTHING: Final = types.GenerateContentConfig()
 _AGENT_LABEL: Final = "adk_agent_name"
 """ADK writes this label into every request; the Gemini Developer API refuses labels."""
-_APART: Final = ("system_instruction", "tools", "labels")
+_APART: Final = (
+    *("system_instruction", "tools", "labels"),
+    # What google-genai's client does with a request; the product sends it by itself.
+    *("http_options", "should_return_http_response", "automatic_function_calling"),
+    *("automatic_continuation", "continuation_token"),
+)
+"""Fields that are no edits of the configuration."""
 _KNOWN: Final = frozenset(
     field.alias or name for name, field in types.GenerateContentConfig.model_fields.items()
 )
@@ -123,12 +129,16 @@ class RequestBase:
         self._model, self._config = model, config
 
     def write_tools(self, request: LlmRequest, declared: DeclaredTools) -> None:
-        """Write the tools; others that are there already come after them."""
-        ours = types.Tool()
-        functions = declared.typed.function_declarations or ()
+        """Write the tools; others that are there already come after them, functions in one tool."""
+        ours, others = types.Tool(), [*(request.config.tools or ())]
+        functions = [*(declared.typed.function_declarations or ())]
+        for tool in others[:]:
+            if isinstance(tool, types.Tool) and tool.function_declarations:
+                functions += tool.function_declarations
+                others.remove(tool)
         # Past the type, which would make a plain list of it.
         ours.__dict__["function_declarations"] = LentList(functions, copy.deepcopy)
-        request.config.tools = [ours, *(request.config.tools or ())]
+        request.config.tools = [ours, *others]
         request.tools_dict = {**declared.by_name, **request.tools_dict}
         self._declared = declared
 
@@ -231,36 +241,33 @@ def _tools_edit(
 ) -> Callable[[_Tools], _Tools | None] | None:
     made = {each.name: each for each in declared.typed.function_declarations or ()}
     now: dict[str | None, types.FunctionDeclaration] = {}
-    others: _Tools = []
+    ours, others = list[JsonObject](), _Tools()
     for tool in tools or ():
         if not isinstance(tool, types.Tool):
             raise ValueError(
                 f"llm_request.config.tools cannot be sent: it holds a {type(tool).__name__}; use "
                 "llm_request.append_tools, or a google.genai.types.Tool"
             )
-        now.update((each.name, each) for each in list.__iter__(tool.function_declarations or []))
-        other = dumped(tool, exclude={"function_declarations"})
-        others += [other] if other else []
-    removed = made.keys() - now.keys()
-    written = {name: each for name, each in now.items() if made.get(name) != each}
-    if not (removed or written or others):
+        held = {each.name: each for each in list.__iter__(tool.function_declarations or [])}
+        now |= held
+        if held.keys() & made.keys():
+            ours += [dumped(each) for name, each in held.items() if name not in made]
+            tool = tool.model_copy(update={"function_declarations": None})
+        others += [other] if (other := dumped(tool)) else []
+    kept = made.keys() & now.keys()
+    changed = {name for name in kept if made[name] != now[name]}
+    if not (ours or others or changed) and len(kept) == len(made):
         return None
 
-    def declaration(name: str | None, wire: JsonObject) -> JsonObject:
-        if name not in written:
-            return wire
-        given = dumped(written[name])
-        return changed_json(wire, dumped(made[name]), given) if wire and name in made else given
-
     def edited(fresh: _Tools) -> _Tools | None:
-        found = {each["name"]: each for tool in fresh for each in tool["functionDeclarations"]}
-        if not made.keys() & now.keys():
-            # Replaced as a whole: what the product declares since then is not wanted either.
-            found = {}
-        kept = {name: found[name] for name in found if name not in removed}
-        for name in written:
-            kept.setdefault(name, {})
-        functions = [declaration(name, wire) for name, wire in kept.items()]
+        # Where all were removed, what the product declares since then is not wanted either.
+        found = [each for tool in fresh for each in tool["functionDeclarations"] if kept]
+        functions = [
+            changed_json(each, dumped(made[name]), dumped(now[name])) if name in changed else each
+            for each in found
+            if (name := each["name"]) in kept or name not in made
+        ]
+        functions += ours
         return [*([{"functionDeclarations": functions}] if functions else []), *others] or None
 
     return edited

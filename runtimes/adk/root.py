@@ -17,7 +17,6 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.agents.llm_agent import LlmAgent
 from google.adk.agents.readonly_context import ReadonlyContext
 from google.adk.events.event import Event
-from google.adk.workflow._base_node import BaseNode
 from pydantic import PrivateAttr
 
 from runtimes.adk.flow import RuntimeFlow
@@ -78,6 +77,6 @@ class GeminiCliAgent(BaseAgent):
             async for event in events:
                 yield event
 
-    def _iter_static_children(self) -> Iterator[BaseNode]:
+    def _iter_static_children(self) -> Iterator[BaseAgent]:
         """The hosted agent, so that closing the Runner closes its toolsets."""
         yield self._hosted

@@ -19,7 +19,6 @@ __all__ = [
     "Call",
     "CallOutcome",
     "End",
-    "ModelCallFailed",
     "Run",
     "RunLink",
     "Step",
@@ -27,20 +26,6 @@ __all__ = [
 ]
 
 _MAX_FOLLOW_UPS: Final = 100
-
-
-class ModelCallFailed(Exception):
-    """A model request came to nothing; `cause` is why.
-
-    Tells failures of the model layer, which become an `error` event of their own, from everything
-    else that may go wrong in a run.
-    """
-
-    def __init__(self, cause: Exception, *, keeps_turn: bool = False) -> None:
-        """`keeps_turn`: history keeps the turn that was sent, which answers tool calls."""
-        super().__init__(str(cause))
-        self.cause = cause
-        self.keeps_turn = keeps_turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +52,10 @@ class Step:
     """Clients have got the `error` of that loop."""
     stream: AbortController = field(default_factory=AbortController)
     """Ends the model's stream alone; a user's abort is another thing."""
+    failure: Exception | None = None
+    """What the model layer raised: it becomes an `error` event of its own."""
+    keeps_turn: bool = False
+    """History kept the turn of the failed request, which answers tool calls."""
     noted: bool = False
     """Hooks have got the answer's text for AfterAgent."""
 

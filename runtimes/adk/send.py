@@ -26,7 +26,7 @@ Invoke = Callable[[Run, Content, Reader], Awaitable[None]]
 """One user-role request, and the tool rounds that follow from it.
 
 Raises:
-    ModelCallFailed: the model could not be asked, broke off, or answered nothing usable.
+    Exception: whatever the invocation raised; `Run.step.failure`, where the model failed.
 """
 
 

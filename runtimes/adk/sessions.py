@@ -295,9 +295,18 @@ class GcliSessionService(BaseSessionService):
         if event.partial:
             return event
         live = self._live.get(_key(session), session)
-        note = note_of(event)
-        if isinstance(note, Answer):
-            self.archive(live).answer(note.turn, note.model)
+        note, archive = note_of(event), self._archives.get(_key(live))
+        expected = None if archive is None else archive.expected
+        if archive is not None and expected is not None and event.content is not None:
+            archive.expected = None
+            # A plugin may have put another event in the answer's place.
+            note = (
+                note
+                if isinstance(note, Answer)
+                else expected.rewritten(wire_of(event.content).get("parts") or ())
+            )
+        if archive is not None and isinstance(note, Answer):
+            archive.answer(note.turn, note.model)
         elif isinstance(note, (ToolsDone, ChildToolsDone)):
             self._settle(live, live_events(live))
         event = await super().append_event(live, event)

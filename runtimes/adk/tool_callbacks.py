@@ -12,6 +12,7 @@ import copy
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import isawaitable
 from typing import Any, Final
 
 from google.adk.agents.invocation_context import InvocationContext
@@ -20,7 +21,6 @@ from google.adk.events.event_actions import EventActions
 from google.adk.flows.llm_flows.functions import merge_parallel_function_response_events
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.tool_context import ToolContext
-from google.adk.utils._callback_pipeline import _run_callbacks, _stop_on_non_none
 
 from runtimes.adk.flow import asked_for
 from runtimes.adk.tools import (
@@ -168,14 +168,12 @@ class ToolRound:
         )
         if answer is not None:
             return answer
-        return await _run_callbacks(
-            getattr(self._context.agent, f"canonical_{moment}_callbacks", ()),
-            _stop_on_non_none,
-            tool=call.tool,
-            args=call.args,
-            tool_context=call.context,
-            **of_agent,
-        )
+        for callback in getattr(self._context.agent, f"canonical_{moment}_callbacks", ()):
+            answer = callback(tool=call.tool, args=call.args, tool_context=call.context, **of_agent)
+            answer = await answer if isawaitable(answer) else answer
+            if answer is not None:
+                break
+        return answer
 
     async def _finish(self, call: _Call) -> None:
         """Show `after_tool` the result, or `on_tool_error` the error; take what they answer."""

@@ -118,7 +118,7 @@ class AddedTool:
 class _AddedCall(PlainInvocation):
     def __init__(self, tool: AddedTool, params: JsonObject) -> None:
         super().__init__(params)
-        self._tool = tool
+        self._tool, self._args = tool, params
 
     @property
     def shown_name(self) -> str:
@@ -127,7 +127,7 @@ class _AddedCall(PlainInvocation):
 
     def description(self) -> str:
         """The arguments as JSON."""
-        return js_json(self._params)
+        return js_json(self._args)
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
         """Run the tool; what it raises is the call's error."""
@@ -135,7 +135,7 @@ class _AddedCall(PlainInvocation):
         tool.context.tool_confirmation = ToolConfirmation(confirmed=True)
         try:
             tool.result = await until_aborted(
-                tool.adk.run_async(args=self._params, tool_context=tool.context), execution.signal
+                tool.adk.run_async(args=self._args, tool_context=tool.context), execution.signal
             )
         except Exception as error:
             tool.error = error

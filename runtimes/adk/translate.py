@@ -16,7 +16,8 @@ What each kind of ADK event becomes, in this order where one event is of several
 | state, artifacts, transcripts, grounding, anything else | nothing |
 
 A partial event gives only its text, its thoughts and its error. The consolidated event of the same
-response has the same id: it gives the rest, and what text the partial ones have not shown.
+response has the same id. It gives the rest, and of its text what goes on from the streamed one. A
+text that a plugin put in place of a streamed one is not shown: clients take nothing back.
 
 Source of the agent events: core `agent/event-translator.ts`, `core/turn.ts`.
 """
@@ -67,31 +68,24 @@ Make = Callable[[], AgentEvent]
 """Makes an agent event, which gets its number then."""
 
 
-class _Fragments(list[str]):
-    """What partial events have shown of one response's text."""
-
-    def add(self, text: str) -> str:
-        """Take in the text of a partial event; returns it."""
-        self.append(text)
-        return text
-
-    def rest(self, text: str) -> str:
-        """What of a consolidated event's text the partial ones have not shown."""
-        shown = "".join(self)
-        if shown.startswith(text):
-            self[:] = [shown[len(text) :]]
-            return ""
-        self.clear()
-        # Where a plugin has replaced the text, all of it is new.
-        return text.removeprefix(shown)
-
-
 @dataclass(slots=True)
 class _Response:
     """What partial events have shown of one response."""
 
-    text: _Fragments = field(default_factory=_Fragments)
-    thought: _Fragments = field(default_factory=_Fragments)
+    texts: dict[bool, str] = field(default_factory=lambda: {True: "", False: ""})
+    """The thoughts (`True`), and the other texts (`False`)."""
+
+    def add(self, text: str, *, thought: bool, partly: bool) -> str:
+        """Take in the text of a part; returns what clients are to see of it.
+
+        A consolidated text is seen as far as it goes on from what was streamed.
+        """
+        shown = self.texts[thought]
+        if partly:
+            self.texts[thought] += text
+            return text
+        return text[len(shown) :] if text.startswith(shown) else ""
+
     calls: set[str] = field(default_factory=set)
     errors: set[str] = field(default_factory=set)
     citations: set[str] = field(default_factory=set)
@@ -174,7 +168,7 @@ class EventTranslator(ConversationEvents):
         elif part is not None:
             text = part.get("text") or ""
             thought = bool(part.get("thought"))
-            (response.thought if thought else response.text).add(text)
+            response.add(text, thought=thought, partly=True)
             yield partial(self._thought if thought else self.text, text)
         else:
             response.counted = delta.usage is not None
@@ -218,12 +212,12 @@ class EventTranslator(ConversationEvents):
         partly, role = bool(event.partial), _role(event)
         call, answer = part.function_call, part.function_response
         if part.text is not None:
-            fragments = response.thought if part.thought else response.text
-            text = (fragments.add if partly else fragments.rest)(part.text)
+            thought = bool(part.thought)
+            text = response.add(part.text, thought=thought, partly=partly)
             if text:
                 yield (
                     partial(self._thought, text)
-                    if part.thought
+                    if thought
                     else partial(self._shown, (TextPart(text=text),), role)
                 )
         elif partly:

@@ -69,7 +69,7 @@ class LocalAgentExecutor(ChildRun):
             if self.turns >= self._child.definition.limits.turns:
                 return Ended(TerminateMode.MAX_TURNS)
             if signal.aborted:
-                return Ended(self._cut_off())
+                return Ended(self.cut_off())
             self.turns += 1
             turn = await self._turn(parts, self.turns - 1, signal)
             if isinstance(turn, Ended):
@@ -86,7 +86,7 @@ class LocalAgentExecutor(ChildRun):
             await child.definition.on_before_turn(chat)
         model, calls = await self._asked(chat, parts, prompt_id, signal)
         if signal.aborted:
-            return Ended(self._cut_off())
+            return Ended(self.cut_off())
         if not calls:
             return Ended(TerminateMode.ERROR_NO_COMPLETE_TASK_CALL)
         runner = ChildCalls(

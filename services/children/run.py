@@ -151,7 +151,7 @@ class ChildRun(ABC):
 
     async def _last_chance(self, reason: TerminateMode, signal: AbortSignal) -> Ended:
         """Do the recovery turn; return what the run comes to with it."""
-        self._report_thought(recovery_announced(reason))
+        self.report_thought(recovery_announced(reason))
         result = await self._recovered(reason, signal)
         if result is not None:
             return Ended(TerminateMode.GOAL, result)
@@ -166,7 +166,7 @@ class ChildRun(ABC):
             self._report_error(f"{_NOT_RECOVERED}: {thrown_text(error)}", "recovery_turn")
             return None
         if ended is not None and ended.reason is TerminateMode.GOAL:
-            self._report_thought(RECOVERED)
+            self.report_thought(RECOVERED)
             return GRACE_RESULT if ended.result is None else ended.result
         status = "continue" if ended is None else "stop"
         self._report_error(f"{_NOT_RECOVERED}. Reason: {status}", "recovery_turn")
@@ -185,11 +185,12 @@ class ChildRun(ABC):
             logger.warning("the summary of a subagent's session was not saved", exc_info=True)
 
     @final
-    def _cut_off(self) -> TerminateMode:
+    def cut_off(self) -> TerminateMode:
         """Why the turns end when their signal is aborted."""
         return TerminateMode.TIMEOUT if self._time.signal.aborted else TerminateMode.ABORTED
 
-    def _report_thought(self, text: str) -> None:
+    def report_thought(self, text: str) -> None:
+        """Report a thought."""
         self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": text})
 
     def _report_error(self, error: str, context: str | None = None) -> None:

@@ -6,6 +6,7 @@ Source: core `core/geminiChat.ts` `processStreamResponse`, and `core/turn.ts` fo
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -73,6 +74,23 @@ class AssembledTurn:
     has_tool_call: bool
     has_thoughts: bool
     finish_reason: str | None
+
+    @classmethod
+    def of(
+        cls, parts: Sequence[Part], usage: JsonObject | None, finish_reason: str | None
+    ) -> AssembledTurn:
+        """The answer that others than the model have written; `parts` may hold thoughts."""
+        thoughts = [parse_thought(each.get("text") or "") for each in parts if each.get("thought")]
+        kept = [each for each in parts if not each.get("thought")]
+        return cls(
+            parts=kept,
+            response_text=visible_text("".join(each.get("text") or "" for each in kept)),
+            thoughts=tuple(Thought(subject=s, description=d) for s, d in thoughts),
+            usage=usage,
+            has_tool_call=any("functionCall" in each for each in kept),
+            has_thoughts=bool(thoughts),
+            finish_reason=finish_reason,
+        )
 
     @property
     def recorded_as_message(self) -> bool:

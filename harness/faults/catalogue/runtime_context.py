@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any, Final
 
@@ -90,14 +89,13 @@ def _silent(_: Any) -> Any:
     return broken
 
 
-def _with_pending_turn(run: Any) -> Any:
-    async def broken(self: Any, context: Any, request: Any) -> AsyncIterator[Any]:
+def _with_pending_turn(step: Any) -> Any:
+    async def broken(self: Any, context: Any, run: Any) -> None:
         session = context.session
         conversation, pending = self._sessions.archive(session), self._sessions.pending(session)
         if pending is not None and pending.wire is not None:
             conversation.push("pending", pending.wire)
-        async for event in run(self, context, request):
-            yield event
+        await step(self, context, run)
         if pending is not None and pending.wire is not None:
             conversation._ids.pop()
             conversation.view.truncate(len(conversation._ids))
@@ -221,7 +219,7 @@ FAULTS: Final = (
         says="The turn about to be sent counts as the latest, so the one before it is masked.",
         origin="google-adk's processors, which see the pending turn as part of the contents",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.masking:ToolOutputMaskingProcessor.run_async",
+            "runtimes.adk.processors.context:ToolOutputMaskingProcessor._step",
             _with_pending_turn,
         ),
     ),

@@ -20,7 +20,7 @@ from runtimes.adk.notes import Delta, note_of
 from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin
 from runtimes.adk.plugins.steering import SteeringAdkPlugin
-from runtimes.adk.run import ModelCallFailed, Run
+from runtimes.adk.run import Run
 from runtimes.adk.send import Invoke
 from services.abort import AbortSignal
 from services.children.child_services import ChildServices
@@ -127,7 +127,7 @@ class ChildTermination(ChildRun):
 
     def stop(self, end: TerminateMode | None = None) -> None:
         """End the invocation under way; by default for the reason that aborted its signal."""
-        self._end = end or self._cut_off()
+        self._end = end or self.cut_off()
 
     def go_on(self) -> None:
         """End the invocation of a recovery turn that has not completed the task."""
@@ -154,10 +154,7 @@ class ChildTermination(ChildRun):
         def read(event: Event) -> bool:
             return self._read(event, run)
 
-        try:
-            await self._invoke(run, {"role": "user", "parts": parts}, read)
-        except ModelCallFailed as failure:
-            raise failure.cause from None
+        await self._invoke(run, {"role": "user", "parts": parts}, read)
         result = self.plugins.complete_task.result
         if result is not None:
             return Ended(TerminateMode.GOAL, result)
@@ -184,5 +181,5 @@ class ChildTermination(ChildRun):
             thought = note.part.get("text") if note.part.get("thought") else ""
             subject = parse_thought(thought or "").subject
             if subject:
-                self._report_thought(subject)
+                self.report_thought(subject)
         return True

@@ -2,30 +2,46 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass
+
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
+from google.adk.models.llm_request import LlmRequest
 from google.adk.sessions.session import Session
 
 from runtimes.adk.notes import Note, Stopped, WireContent
-from runtimes.adk.run import RunLink
+from runtimes.adk.run import Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
 from services.bundle import Services
 
 __all__ = ["EngineProcessor", "leave", "note_event", "stop"]
 
 
+@dataclass(eq=False)
 class EngineProcessor(BaseLlmRequestProcessor):
     """A request processor that looks at the run under way and at what it is part of."""
 
-    def __init__(self, services: Services, sessions: GcliSessionService, link: RunLink) -> None:
-        self._services = services
-        self._sessions = sessions
-        self._link = link
+    _services: Services
+    _sessions: GcliSessionService
+    _link: RunLink
+
+    async def run_async(
+        self, invocation_context: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Yield the event of the step, if it has one."""
+        event = await self._step(invocation_context, self._link.run)
+        if event is not None:
+            yield event
+
+    async def _step(self, context: InvocationContext, run: Run) -> Event | None:
+        """Do what comes before one model request. The event may end the run."""
+        raise NotImplementedError
 
 
 def note_event(context: InvocationContext, note: Note, *, partial: bool = False) -> Event:
-    """An event of the agent that only tells something. Partial events are never stored."""
+    """An event of the agent that carries a note alone. Partial events are never stored."""
     return Event(
         invocation_id=context.invocation_id,
         author=context.agent.name if context.agent else "",
@@ -42,7 +58,7 @@ def stop(context: InvocationContext, sessions: GcliSessionService, stopped: Stop
 
 
 def leave(context: InvocationContext, sessions: GcliSessionService) -> None:
-    """End the invocation before the model is asked; whoever drives it decides what comes next.
+    """End the invocation before the model is asked; the send's handler decides what comes next.
 
     The turn that was to be sent is forgotten: it never was part of the history.
     """

@@ -42,7 +42,16 @@ from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import AdkTool
 from services.clock import VirtualClock
 
-__all__ = ["CONTRACTS", "Contract", "ContractBroken", "Hosted", "complaint"]
+__all__ = [
+    "CONTRACTS",
+    "Contract",
+    "ContractBroken",
+    "Hosted",
+    "Scripted",
+    "complaint",
+    "run",
+    "said",
+]
 
 PROCESSORS: Final = "google.adk.flows.llm_flows._base_llm_processor"
 
@@ -142,13 +151,17 @@ async def run(
     plugins: Sequence[BasePlugin] = (),
     seen: Callable[[Event], None] = lambda event: None,
     sessions: GcliSessionService | None = None,
+    make: Callable[[App, GcliSessionService], Runner] | None = None,
 ) -> None:
-    """One invocation of `root`; `seen` gets each event as the consumer of the Runner does."""
+    """One invocation of `root`; `seen` gets each event as the consumer of the Runner does.
+
+    `make` makes another Runner than ADK's.
+    """
     if sessions is None:
         sessions = GcliSessionService(VirtualClock())
         sessions.open(app_name=APP_NAME, user_id="u", session_id="s")
     app = App(name=APP_NAME, root_agent=root, plugins=list(plugins))
-    runner = Runner(app=app, session_service=sessions)
+    runner = make(app, sessions) if make else Runner(app=app, session_service=sessions)
     events = runner.run_async(
         user_id="u",
         session_id="s",
@@ -388,7 +401,7 @@ def _flow(name: str, times: int, mend: str) -> Contract:
 _SHELL: Final = "GeminiCliAgent in runtimes/adk/root.py"
 CONTRACTS: Final = (
     Contract(
-        PROCESSORS,
+        f"{PROCESSORS}.BaseLlmRequestProcessor",
         "Every processor in runtimes/adk/processors and runtimes/adk/child/processors.py",
         "Import the base class from where ADK's own processors take it now.",
         processor_base,
@@ -422,7 +435,7 @@ CONTRACTS: Final = (
     Contract(
         "exceptions of a BaseAgent root",
         _SHELL,
-        "ModelCallFailed has to arrive at `invoke` unchanged, and without an error event.",
+        "`Step.failure` has to arrive at `invoke` unchanged, and without an error event.",
         errors_unchanged,
     ),
     Contract(
@@ -459,4 +472,4 @@ CONTRACTS: Final = (
         tools_declaration,
     ),
 )
-"""Every private name of google-adk in `runtimes/adk`, and every behaviour without a promise."""
+"""The flow and the root agent: private names of google-adk, and behaviours without a promise."""

@@ -24,7 +24,8 @@ def hosted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
         def make(*args: Any, **kwargs: Any) -> AdkAgentProtocol:
             kwargs["plugins"] = (*kwargs["plugins"], *plugins)
             agent = AdkAgentProtocol(*args, **kwargs)
-            prepare(agent._runner.agent._hosted)
+            root: Any = agent._runner.agent
+            prepare(root._hosted)
             return agent
 
         monkeypatch.setattr(factory, "AdkAgentProtocol", make)

@@ -6,7 +6,6 @@ import asyncio
 import json
 
 import pytest
-from google.adk.flows.llm_flows.tools._agent_tools import process_agent_tools
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.function_tool import FunctionTool
@@ -339,7 +338,3 @@ def test_shared_declarations_of_the_product_do_not_grow(kit):
     played = play(kit, steps, sends=("one", "two"), plugins=[adding], rules=ALLOWED)
     assert len({len(declared(played, number)) for number in range(4)}) == 1
     assert len(adding.declared) == 1
-
-
-def test_name_of_adk_that_resolving_an_agents_tools_rests_on():
-    assert asyncio.iscoroutinefunction(process_agent_tools)

@@ -25,8 +25,9 @@ from google.adk.tools.base_tool import BaseTool
 
 import runtimes.adk
 from tests.runtimes.adk.adk_contract import CONTRACTS, OVERRIDDEN, PROCESSORS, ContractBroken
+from tests.runtimes.adk.adk_private_names import FUNCTIONS, PRIVATE_NAMES, SCANS
 
-BY_NAME = {contract.name: contract for contract in CONTRACTS}
+BY_NAME = {contract.name: contract for contract in (*CONTRACTS, *PRIVATE_NAMES)}
 Break = Callable[[pytest.MonkeyPatch], None]
 
 
@@ -54,11 +55,36 @@ def another_flow(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(LlmAgent, "_run_async_impl", run_impl)
 
 
-def another_parameter(name: str) -> Break:
+def another_parameter(name: str, owner: type = BaseLlmFlow) -> Break:
     async def changed(self: Any, step: Any) -> None:
         raise NotImplementedError
 
-    return lambda patch: patch.setattr(BaseLlmFlow, name, changed)
+    return lambda patch: patch.setattr(owner, name, changed)
+
+
+def removed(name: str) -> Break:
+    return lambda patch: patch.delattr(name)
+
+
+def another_function(name: str) -> Break:
+    async def changed(step: Any) -> None:
+        raise NotImplementedError
+
+    return lambda patch: patch.setattr(name, changed)
+
+
+def idle(patch: pytest.MonkeyPatch) -> None:
+    """The Runner runs an invocation in another way than by its methods."""
+
+    async def run_async(self: Any, **more: Any) -> AsyncGenerator[Event, None]:
+        return
+        yield
+
+    patch.setattr(Runner, "run_async", run_async)
+
+
+def left_open(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(Runner, "_collect_toolset", lambda self, agent: set())
 
 
 def model_without_flow(patch: pytest.MonkeyPatch) -> None:
@@ -174,10 +200,11 @@ def declared_otherwise(patch: pytest.MonkeyPatch) -> None:
     patch.setattr("google.adk.models.llm_request.LlmRequest.append_tools", append_tools)
 
 
+SCANNED = [(ours.__mro__[1], name) for ours, name in SCANS]
 ORIGIN = [name for name in BY_NAME if "_adk_origin" in name]
 BROKEN: list[tuple[str, Break, str]] = [
-    (PROCESSORS, another_module, "it cannot be imported"),
-    (PROCESSORS, another_base, "has another base class"),
+    (f"{PROCESSORS}.BaseLlmRequestProcessor", another_module, "it cannot be imported"),
+    (f"{PROCESSORS}.BaseLlmRequestProcessor", another_base, "has another base class"),
     ("LlmAgent._llm_flow", gone(LlmAgent, "_llm_flow"), "it is no property"),
     ("LlmAgent._llm_flow", another_flow, "no longer runs the flow"),
     *((f"BaseLlmFlow.{name}", gone(BaseLlmFlow, name), "it is gone") for name in OVERRIDDEN),
@@ -206,6 +233,15 @@ BROKEN: list[tuple[str, Break, str]] = [
     *((name, guessed_origin, "guesses an app name all the same") for name in ORIGIN),
     *((name, no_origin, "so it can go") for name in ORIGIN),
     ("BaseTool._get_declaration", declared_otherwise, "a request declares []"),
+    *((f"{owner.__name__}.{name}", gone(owner, name), "it is gone") for owner, name in SCANNED),
+    *(
+        (f"{owner.__name__}.{name}", another_parameter(name, owner), "it takes `step` instead of")
+        for owner, name in SCANNED
+    ),
+    *((f"{owner.__name__}.{name}", idle, "does not call it") for owner, name in SCANNED),
+    *((name, removed(name), "it is gone") for name in FUNCTIONS),
+    *((name, another_function(name), "it takes `step` instead of") for name in FUNCTIONS),
+    ("BaseAgent._iter_static_children", left_open, "leaves the toolsets"),
 ]
 
 
@@ -234,10 +270,11 @@ def private_names() -> set[str]:
     found = set()
     for info in pkgutil.walk_packages(runtimes.adk.__path__, "runtimes.adk."):
         module = importlib.import_module(info.name)
+        for node in ast.walk(ast.parse(inspect.getsource(module))):
+            if isinstance(node, ast.ImportFrom) and str(node.module).startswith("google.adk."):
+                imported = {f"{node.module}.{alias.name}" for alias in node.names}
+                found |= {name for name in imported if "._" in name}
         for value in vars(module).values():
-            home = str(getattr(value, "__module__", ""))
-            if home.startswith("google.adk.") and f"{home} import" in inspect.getsource(module):
-                found |= {home} if "._" in home else set()
             if inspect.isclass(value) and value.__module__ == info.name:
                 found |= set(overridden(value))
                 found |= {f"BaseAgent.{name}" for name in vars(value) if name.startswith("_adk_")}
@@ -245,30 +282,34 @@ def private_names() -> set[str]:
 
 
 def overridden(ours: type) -> list[str]:
-    """`Class._name` for each private name that a class of ours takes over from google-adk."""
+    """`Class._name` for each private name that a class of ours takes over from google-adk.
+
+    `Class` is the nearest one that has it.
+    """
     return [
         f"{base.__name__}.{name}"
         for name in vars(ours)
-        for base in ours.__mro__
-        if name.startswith("_")
-        and not name.endswith("__")
-        and base.__module__.startswith("google.adk.")
-        and name in vars(base)
-        and not name.startswith(("_abc_", "_box"))
+        if name.startswith("_") and not name.endswith("__")
+        for base in [next((base for base in ours.__mro__[1:] if name in vars(base)), object)]
+        if base.__module__.startswith("google.adk.") and not name.startswith(("_abc_", "_box"))
     ]
 
 
 def private_reads() -> set[str]:
-    """The private attributes that `runtimes/adk` reads and nothing there defines."""
+    """The private attributes that `runtimes/adk` reads and nothing of the product defines."""
     read, defined = set[str](), set[str]()
-    for file in Path(runtimes.adk.__path__[0]).rglob("*.py"):
+    adk = Path(runtimes.adk.__path__[0])
+    for file in (*adk.rglob("*.py"), *(adk.parents[1] / "services").rglob("*.py")):
         for node in ast.walk(ast.parse(file.read_text())):
             if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
                 defined.add(node.name)
             elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 defined.add(node.id)
             elif isinstance(node, ast.Attribute):
-                (read if isinstance(node.ctx, ast.Load) else defined).add(node.attr)
+                if not isinstance(node.ctx, ast.Load):
+                    defined.add(node.attr)
+                elif file.is_relative_to(adk):
+                    read.add(node.attr)
     return {name for name in read - defined if name.startswith("_") and not name.endswith("__")}
 
 
@@ -279,5 +320,6 @@ def test_every_private_name_has_a_contract() -> None:
     without = (private_names() | private_reads()) - set(BY_NAME) - documented
     assert not without, (
         f"private names of google-adk without a contract: {sorted(without)}; "
-        "use a public name, or describe the contract in tests/runtimes/adk/adk_contract.py"
+        "use a public name, or describe the contract in tests/runtimes/adk/adk_contract.py or "
+        "adk_private_names.py"
     )

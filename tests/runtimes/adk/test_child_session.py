@@ -269,7 +269,8 @@ class Reading(BasePlugin):
 
 
 def test_the_session_of_a_child_shows_its_whole_task(kit, monkeypatch):
-    reading, init = Reading(), AdkAgentProtocol.__init__
+    reading = Reading()
+    init: Any = AdkAgentProtocol.__init__
 
     def added(self, *args, plugins, **options):
         init(self, *args, plugins=(*plugins, reading), **options)

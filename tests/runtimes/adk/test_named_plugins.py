@@ -9,7 +9,9 @@ import pytest
 from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk import check, open_runtime, variant
+from runtimes.adk.agent import AdkAgentProtocol
 from runtimes.adk.plugins.named import named_plugins
+from runtimes.adk.runtime import AdkRuntime
 from runtimes.contract import RuntimeUnavailable
 from services.model.aliases import ModelAlias
 from services.subagents.child import ChildRequest
@@ -151,6 +153,7 @@ def test_children_have_the_same_plugins_and_leave_them_open(kit: Any) -> None:
             request = ChildRequest(
                 definition=helper, parent_call_id="c", on_activity=lambda activity: None
             )
+            assert isinstance(runtime, AdkRuntime)
             child = runtime._factory.child_agent(request)
             await child.start({"query": "go"})
             await child.result()
@@ -164,7 +167,9 @@ def test_children_have_the_same_plugins_and_leave_them_open(kit: Any) -> None:
 def test_a_name_that_ours_have_is_refused(kit: Any) -> None:
     async def go() -> None:
         async with kit.services() as played, open_runtime(played.services) as plain:
-            taken = plain.agent()._runner.plugin_manager.plugins[0].name
+            agent = plain.agent()
+            assert isinstance(agent, AdkAgentProtocol)
+            taken = agent._runner.plugin_manager.plugins[0].name
         async with (
             kit.services() as played,
             open_runtime(played.services, plugins=[Noting(taken, [])]) as runtime,

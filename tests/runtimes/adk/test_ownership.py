@@ -22,6 +22,8 @@ RECEIVERS: dict[str, str | None] = {
     "_session": "SessionTurns",
     "model": "GcliAgentModel",
     "shell": "GeminiCliAgent",
+    "events": "SessionEvents",
+    "call": "_Call",
     **dict.fromkeys(("content", "event", "llm_request", "request", "session")),
 }
 

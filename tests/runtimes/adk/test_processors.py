@@ -14,11 +14,13 @@ from google.adk.models.llm_request import LlmRequest
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import WireContent, wire_of
 from runtimes.adk.processors.contents import ContentsProcessor
-from runtimes.adk.processors.masking import ToolOutputMaskingProcessor
+from runtimes.adk.processors.context import ToolOutputMaskingProcessor
 from runtimes.adk.processors.tools import ToolsProcessor
+from runtimes.adk.run import Run, RunLink
 from runtimes.adk.session_events import live_events
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import AdkTool, Toolbox
+from services.abort import AbortController
 from services.model.errors import ApiError
 from services.tools.declaring import ToolDeclarations
 
@@ -118,7 +120,10 @@ def test_masked_response_is_written_to_every_event_that_holds_it_and_to_no_other
                     Event(author="user", invocation_id="i", content=WireContent.of(content))
                 )
             context: Any = SimpleNamespace(session=session)
-            async for _ in ToolOutputMaskingProcessor(sessions).run_async(context, LlmRequest()):
+            link = RunLink()
+            link.begin(Run("p", AbortController().signal))
+            masking = ToolOutputMaskingProcessor(played.services, sessions, link)
+            async for _ in masking.run_async(context, LlmRequest()):
                 pass
             return session, conversation.shown_history()
 
@@ -128,8 +133,10 @@ def test_masked_response_is_written_to_every_event_that_holds_it_and_to_no_other
     settled, still_live, waiting = session.events[1], *live_events(session)
     assert len(session.events) == 5
     for event in (settled, still_live):
+        part = (event.content.parts or [])[0]
         assert output(event) == masked
-        assert event.content.parts[0].function_response.response == {"output": masked}
+        assert part.function_response.response == {"output": masked}
+    assert waiting.content is not None
     assert wire_of(waiting.content) is pending
 
 

@@ -2,85 +2,26 @@
 
 from __future__ import annotations
 
-import inspect
-
 import pytest
-from google.adk.agents.invocation_context import InvocationContext
 from google.adk.agents.llm_agent import LlmAgent
 from google.adk.apps.app import App
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import Runner
-from google.adk.sessions import _rewind_utils
 from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.adk.tools.base_toolset import BaseToolset
 from google.genai import types
 
 from runtimes.adk.agent import AdkAgentProtocol
-from runtimes.adk.runner import GcliInvocation, GcliRunner
 
+from .adk_private_names import SCANS
 from .test_session_events import answers, made, reading, register
 from .test_session_state import Echo
 
 __all__ = ["made", "register"]
 
-OVERRIDDEN = [
-    (
-        GcliRunner,
-        Runner,
-        "_create_invocation_context",
-        ["self", "kwargs"],
-    ),
-    (
-        GcliRunner,
-        Runner,
-        "_find_agent_to_run",
-        ["self", "session", "root_agent"],
-    ),
-    (
-        GcliRunner,
-        Runner,
-        "_restore_branch_from_history",
-        ["self", "invocation_context", "node", "root", "invocation_id"],
-    ),
-    (
-        GcliRunner,
-        Runner,
-        "_find_user_message_for_invocation",
-        ["self", "events", "invocation_id"],
-    ),
-    (
-        GcliRunner,
-        Runner,
-        "_build_and_append_user_event",
-        ["self", "ic", "session", "content", "state_delta"],
-    ),
-    (
-        GcliInvocation,
-        InvocationContext,
-        "_get_events",
-        ["self", "current_invocation", "current_branch"],
-    ),
-]
 
-
-@pytest.mark.parametrize(("ours", "theirs", "name", "parameters"), OVERRIDDEN)
-def test_every_override_is_still_a_method_of_adks(ours, theirs, name, parameters):
-    assert name in vars(ours)
-    found = getattr(theirs, name, None)
-    assert found is not None, (
-        f"google-adk has no {theirs.__name__}.{name} any more: find out what looks through "
-        f"session.events in its place, and override that in runtimes/adk/runner.py"
-    )
-    assert list(inspect.signature(found).parameters) == parameters, (
-        f"google-adk calls {theirs.__name__}.{name} with other arguments: adapt the override in "
-        "runtimes/adk/runner.py"
-    )
-
-
-@pytest.mark.parametrize(("ours", "theirs", "name", "parameters"), OVERRIDDEN)
-def test_without_any_one_override_adk_reads_settled_events(
-    kit, made, monkeypatch, ours, theirs, name, parameters
-):
+@pytest.mark.parametrize(("ours", "name"), SCANS)
+def test_without_any_one_override_adk_reads_settled_events(kit, made, monkeypatch, ours, name):
     def play() -> None:
         kit.play([reading(kit), *answers(kit, "a", "b")], "one", "two")
 
@@ -92,27 +33,9 @@ def test_without_any_one_override_adk_reads_settled_events(
     monkeypatch.delattr(ours, name)
     play()
     assert made, (
-        f"google-adk does not look through session.events in {theirs.__name__}.{name} any more: "
+        f"google-adk's own {name} does not look through session.events any more: "
         "the override in runtimes/adk/runner.py can go"
     )
-
-
-def test_the_functions_that_a_rewind_uses_are_still_adks():
-    for name, parameters in (
-        ("compute_state_delta_for_rewind", ["session", "rewind_event_index"]),
-        (
-            "compute_artifact_delta_for_rewind",
-            ["session", "rewind_event_index", "artifact_service", "app_name"],
-        ),
-    ):
-        found = getattr(_rewind_utils, name, None)
-        assert found is not None, (
-            f"google-adk has no {name} any more: see how Runner.rewind_async computes its deltas, "
-            "and do the same in GcliSessionService.rewound"
-        )
-        assert list(inspect.signature(found).parameters) == parameters, (
-            f"google-adk's {name} takes other arguments: adapt GcliSessionService.rewound"
-        )
 
 
 class Calls(BasePlugin):

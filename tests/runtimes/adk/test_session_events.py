@@ -35,6 +35,7 @@ def texts(events: Iterable[Event]) -> list[str]:
 def kinds(events: Iterable[Event]) -> list[str]:
     found = []
     for event in events:
+        assert event.content is not None
         parts = wire_of(event.content)["parts"]
         found.append(f"{event.author}:{'+'.join(next(iter(part)) for part in parts)}")
     return found
@@ -67,7 +68,7 @@ def register(monkeypatch) -> Callable[..., None]:
     """Has every agent made from now on get these plugins too."""
 
     def register(*mine: BasePlugin) -> None:
-        init = AdkAgentProtocol.__init__
+        init: Any = AdkAgentProtocol.__init__
 
         def added(self, *args, plugins, **options):
             init(self, *args, plugins=(*plugins, *mine), **options)
@@ -307,7 +308,7 @@ def test_masking_replaces_parts_in_the_events_that_hold_them(kit, converse):
         await say("one")
         session = await session_of(played, runtime)
         before = list(session.events)
-        held = [list(event.content.parts) for event in before]
+        held = [list(event.content.parts or ()) for event in before]
         await say("two")
         session = await session_of(played, runtime)
         return before, held, list(session.events), runtime.transcript()

@@ -203,12 +203,13 @@ def stock(
                     user_id="u", session_id=session.id, new_message=message
                 )
             ]
-        session = await sessions.get_session(app_name="stock", user_id="u", session_id=session.id)
+        kept = await sessions.get_session(app_name="stock", user_id="u", session_id=session.id)
+        assert kept is not None
         answered = [
             response.model_dump(include={"name", "response"}, exclude_none=True)
             for event in events
             for response in event.get_function_responses()
         ]
-        return answered, dict(session.state), events
+        return answered, dict(kept.state), events
 
     return asyncio.run(go())
