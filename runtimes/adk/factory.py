@@ -14,10 +14,14 @@ from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk.agent import USER_ID, AdkAgentProtocol, AdkConfig
 from runtimes.adk.child.calls import ChildBatch
-from runtimes.adk.child.chat import ChildConversation
 from runtimes.adk.child.processors import ChildCompression, ChildLimits, ChildRouting
 from runtimes.adk.child.session import AdkChild
-from runtimes.adk.child.termination import ChildCall, ChildPlugins, ChildTermination
+from runtimes.adk.child.termination import (
+    ChildCall,
+    ChildConversation,
+    ChildPlugins,
+    ChildTermination,
+)
 from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.conversation_handler import ConversationHandler
@@ -148,7 +152,7 @@ class SessionFactory:
         made = AdkChild(self._services, request, self._release)
         child = made.child
         services, sessions = child.services, GcliSessionService(child.services.clock)
-        link, plugins, chat = RunLink(), ChildPlugins(child), ChildConversation(child)
+        link, plugins, chat = RunLink(), ChildPlugins(child), ChildConversation(services)
         session = sessions.open(app_name=APP_NAME, user_id=USER_ID, session_id=child.agent_id)
         sessions.attach(session, chat)
         tools = Toolbox(ChildDeclarations(child.toolset))

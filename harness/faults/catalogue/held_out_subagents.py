@@ -68,7 +68,7 @@ def _heard_by_the_grace(recovered: Any) -> Any:
 
 
 def _compressed_by_parents_model(compress: Any) -> Any:
-    async def broken(self: Any, prompt_id: str, signal: Any) -> None:
+    async def broken(*args: Any) -> None:
         return None
 
     return broken
@@ -156,7 +156,7 @@ FAULTS: Final = (
         says="An agent's history is never compressed.",
         origin="a processor list copied without one of them",
         breaks=lambda: replaced(
-            "runtimes.adk.child.chat:ChildConversation.compress", _compressed_by_parents_model
+            "runtimes.adk.child.processors:compress_chat", _compressed_by_parents_model
         ),
     ),
     _service(

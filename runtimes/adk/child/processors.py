@@ -19,6 +19,7 @@ from runtimes.adk.processors.base import leave
 from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
+from services.children.chats import compress_chat
 
 __all__ = ["ChildCompression", "ChildLimits", "ChildRouting"]
 
@@ -63,7 +64,7 @@ class ChildCompression(ChildProcessor):
     ) -> AsyncGenerator[Event, None]:
         """Yield nothing."""
         run = self._link.run
-        await self._chat.compress(run.prompt_id, run.signal)
+        await compress_chat(self._child, self._chat, run.prompt_id, run.signal)
         before_turn = self._child.definition.on_before_turn
         if before_turn is not None:
             await before_turn(self._chat)

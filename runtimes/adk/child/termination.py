@@ -15,7 +15,7 @@ from google.adk.events.event import Event
 from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk.answer_reader import AnswerReader
-from runtimes.adk.child.chat import ChildConversation
+from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import Delta, note_of
 from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin
@@ -23,6 +23,7 @@ from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from runtimes.adk.run import Run
 from runtimes.adk.send import Invoke
 from services.abort import AbortSignal
+from services.children.chats import open_chat
 from services.children.child_services import ChildServices
 from services.children.run import ChildRun, Ended
 from services.model.parts import parse_thought
@@ -31,7 +32,14 @@ from services.subagents.definition import AgentOutput, TerminateMode
 from services.subagents.prompt import ChildPrompt
 from services.wire import JsonObject, Part
 
-__all__ = ["ChildCall", "ChildPlugins", "ChildTermination"]
+__all__ = ["ChildCall", "ChildConversation", "ChildPlugins", "ChildTermination"]
+
+
+class ChildConversation(Conversation):
+    """A child's chat. The session's figures and its context are its parent's."""
+
+    def publish_tokens(self) -> None:
+        """Do nothing: the session publishes its own conversation's prompts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +144,7 @@ class ChildTermination(ChildRun):
     def _open_chat(self, prompt: ChildPrompt) -> ChildConversation:
         start_history = prompt.start_history()
         self.instruction = prompt.system_instruction()
-        self.chat.open(start_history)
+        open_chat(self.child, self.chat, start_history)
         return self.chat
 
     def _steered(self) -> AbstractContextManager[object]:
