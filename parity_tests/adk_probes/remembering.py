@@ -81,6 +81,23 @@ class Events(Noting):
         self.note(_read(callback_context.session, self._way))
 
 
+class JoinedEvents(Noting):
+    """Notes `session.events` with those of one speaker that follow each other as one.
+
+    The stock session goes on from the history that a request carried, where they are one turn.
+    """
+
+    async def before_model_callback(self, *, callback_context: Any, llm_request: Any) -> None:
+        joined: list[Any] = []
+        for author, (role, words), kinds in _read(callback_context.session, "iteration"):
+            if joined and joined[-1][:2] == [author, role]:
+                joined[-1][2] += words
+                joined[-1][3] += kinds
+            else:
+                joined.append([author, role, [*words], [*kinds]])
+        self.note(joined)
+
+
 def _read(session: Any, way: str) -> Any:
     events = session.events
     if way == "iteration":
@@ -139,7 +156,9 @@ async def _resume(runtime: Runtime) -> None:
 
 
 async def _rewind(runtime: Runtime) -> None:
-    await _commands(runtime).rewind(1)
+    # To before "again". The recording counts the workspace's description and the result of the
+    # call as messages of the user, too.
+    await _commands(runtime).rewind(3)
 
 
 _SAID: Final = (
@@ -160,7 +179,7 @@ def _after(name: str, row: str, *operations: Operation, **more: Any) -> list[Pro
         Probe(
             name=f"events-after-{name}",
             row=f"`session.events` after {row}",
-            plugins=lambda: [Events("iteration")],
+            plugins=lambda: [JoinedEvents()],
             **common,
         ),
         Probe(

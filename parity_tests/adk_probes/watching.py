@@ -162,7 +162,7 @@ def nameless(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [nameless(each) for each in value]
     if isinstance(value, dict):
-        return {key: nameless(each) for key, each in value.items()}
+        return {nameless(key): nameless(each) for key, each in value.items()}
     return value
 
 

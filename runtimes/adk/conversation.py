@@ -33,6 +33,10 @@ class Conversation(Chat, ChatSuccession):
         self.expected: Answer | None = None
         """The answer that the model layer has yielded, until an event brings it."""
 
+    def expect(self, answer: Answer | None) -> None:
+        """Have the next event bring this answer; `None`: it has."""
+        self.expected = answer
+
     @property
     def current(self) -> Chat:
         """This object: other chats take its place in it."""

@@ -21,7 +21,7 @@ from pydantic import PrivateAttr
 
 from runtimes.adk.flow import RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.settled_turns import AGENT_NAME
+from runtimes.adk.session_events import AGENT_NAME
 
 __all__ = ["AGENT_NAME", "APP_NAME", "GeminiCliAgent", "HostedAgent"]
 

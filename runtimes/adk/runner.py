@@ -31,12 +31,11 @@ class GcliInvocation(InvocationContext):
     def _get_events(
         self, *, current_invocation: bool = False, current_branch: bool = False
     ) -> list[Event]:
-        seen = self
-        if current_invocation:
-            seen = self.model_copy(update={"session": _current(self.session)})
-        return super(GcliInvocation, seen)._get_events(
-            current_invocation=current_invocation, current_branch=current_branch
-        )
+        if not current_invocation:
+            return super()._get_events(current_branch=current_branch)
+        # One agent: what an invocation has is on its branch.
+        live = live_events(self.session)
+        return [event for event in live if event.invocation_id == self.invocation_id]
 
 
 class GcliRunner(Runner):

@@ -30,6 +30,7 @@ class Archive:
     def __init__(self) -> None:
         self.answers = []
         self.expected = None
+        self.expect = lambda answer: None
         self.view = RequestView()
 
     @property
@@ -159,6 +160,23 @@ async def test_plain_content_counts_as_pending_too():
     content = types.Content(role="user", parts=[types.Part(text="plain")])
     await service.append_event(session, Event(author="user", invocation_id="i", content=content))
     assert service.pending_parts(session) == [{"text": "plain"}]
+
+
+async def test_every_event_of_the_user_since_the_last_answer_is_pending():
+    service, session, archive = await fresh()
+    await service.append_event(session, said("answer", "model"))
+    for words in ("first", "second"):
+        await service.append_event(session, said(words))
+    pending = service.pending(session)
+    assert pending is not None
+    assert wire_of(pending) == {"role": "user", "parts": [{"text": "first"}, {"text": "second"}]}
+    assert service.pending(session) is pending
+    assert [event.content.parts[0].text for event in session.events[1:]] == ["first", "second"]
+    service.extend_pending(session, [{"text": "other"}])
+    assert service.pending_parts(session) == [{"text": "other"}]
+    archive.say("other", "user")
+    service.settle(session)
+    assert [wire_of(event.content)["parts"] for event in session.events] == [[{"text": "other"}]]
 
 
 async def test_state_changes_are_kept_and_temporary_ones_are_not_stored():

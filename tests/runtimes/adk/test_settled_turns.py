@@ -12,8 +12,7 @@ from google.adk.events.event_actions import EventActions
 from google.genai import types
 
 from runtimes.adk.notes import WireContent
-from runtimes.adk.session_events import SessionEvents
-from runtimes.adk.settled_turns import SettledTurns
+from runtimes.adk.session_events import SessionEvents, SettledTurns
 from services.history.transforms import coalesce
 from services.history.view import RequestView
 from services.wire import Content, Part
