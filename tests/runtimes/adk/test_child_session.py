@@ -117,7 +117,7 @@ def test_adks_clock_and_ids_are_each_childs_own_and_not_its_starters(kit):
 
     async def script(played, runtime):
         async def look(chat):
-            seen.setdefault(chat._child.agent_id, []).append(platform_uuid.new_uuid())
+            seen.setdefault(chat.recording.path, []).append(platform_uuid.new_uuid())
             assert platform_time.get_time() == played.services.clock.now_ms() / 1000
 
         before = platform_uuid.new_uuid()
