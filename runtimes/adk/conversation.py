@@ -33,6 +33,11 @@ class Conversation(Chat, ChatSuccession):
         self.expected: Answer | None = None
         """The answer that the model layer has yielded, until an event brings it."""
 
+    def take_expected(self) -> Answer | None:
+        """Return `expected`, and expect nothing more."""
+        expected, self.expected = self.expected, None
+        return expected
+
     @property
     def current(self) -> Chat:
         """This object: other chats take its place in it."""

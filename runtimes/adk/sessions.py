@@ -313,9 +313,9 @@ class GcliSessionService(BaseSessionService):
             return event
         kept = self._kept.get(_key(session)) or _Kept()
         live, archive, note = kept.live or session, kept.archive, note_of(event)
-        if archive is not None and archive.expected is not None and event.content is not None:
-            expected, archive.expected = archive.expected, None
-            if not isinstance(note, Answer):
+        if archive is not None and event.content is not None:
+            expected = archive.take_expected()
+            if expected is not None and not isinstance(note, Answer):
                 # A plugin has put another event in the answer's place.
                 note = expected.rewritten(wire_of(event.content).get("parts") or ())
         if archive is not None and isinstance(note, Answer):

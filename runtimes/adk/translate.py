@@ -85,6 +85,7 @@ class _Response:
             self.texts[thought] += text
             return text
         return text[len(shown) :] if text.startswith(shown) else ""
+
     calls: set[str] = field(default_factory=set)
     errors: set[str] = field(default_factory=set)
     citations: set[str] = field(default_factory=set)

@@ -26,8 +26,7 @@ RECEIVERS: dict[str, str | None] = {
     "_session": "SessionTurns",
     "model": "GcliAgentModel",
     "shell": "GeminiCliAgent",
-    "events": "SessionEvents",
-    "call": "_Call",
+    "_parts.conversation": "Conversation",
     **dict.fromkeys(("content", "event", "llm_request", "request", "session")),
 }
 
