@@ -13,24 +13,21 @@ from harness.replay.runner import run_cassette
 from harness.replay.trace import trace_json
 from parity_tests.corpus import cassette_files
 
+EVERY = 3
+"""One cassette of so many is run."""
+
 
 def trace(path: Path, root: Path, runtime: str) -> str:
     return trace_json(run_cassette(load_cassette(path, root), runtime))
 
 
-# A part of each family will do: signing runs the whole corpus again and compares all traces.
-EVERY = 60
-
-
-@pytest.mark.timeout(1200)  # the longer one: a part of the corpus, twice
-@pytest.mark.parametrize("every", [EVERY, pytest.param(3, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(
-    # legacy's, which is what adk is compared with, by night alone.
-    "runtime",
-    [pytest.param("legacy", marks=pytest.mark.slow), "adk"],
-)
-def test_one_worker_and_two_give_the_same_bytes(runtime: str, every: int) -> None:
-    files = cassette_files()[::every]
+# By night: with each change `.ci/run` signs: other workers run cases again, and all traces are
+# compared.
+@pytest.mark.slow
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("runtime", ["legacy", "adk"])
+def test_one_worker_and_two_give_the_same_bytes(runtime: str) -> None:
+    files = cassette_files()[::EVERY]
     alone = {file.name: trace(file.path, file.root, runtime) for file in files}
 
     with ProcessPoolExecutor(2, mp_context=get_context("spawn")) as pool:

@@ -47,7 +47,7 @@ def judging(fault: str | None = None) -> Judging:
 
 @pytest.mark.parametrize("profile", PROFILES)
 @pytest.mark.parametrize("way", ["search", "sample"])
-@pytest.mark.sampled(4)
+@pytest.mark.slow
 def test_both_runtimes_agree_on_what_is_drawn(way: Way, profile: str) -> None:
     done = run_block(block(way, profile, 2))
 

@@ -136,7 +136,7 @@ def test_they_record_its_first_half_alike() -> None:
 
 @pytest.mark.parametrize(("first", "second"), ORDERS)
 @pytest.mark.contract("P-166")
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_whoever_resumes_ends_where_legacy_alone_does(first: str, second: str) -> None:
     assert_the_same(resumed("legacy", "legacy"), resumed(first, second))
 

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 from typing import Final, Literal, Protocol
 
 from services.abort import AbortSignal
+from services.bundle import Services
 from services.history.transforms import has_function_response
 from services.model.generator import LlmRole
 from services.model.utility import UtilityModel, UtilityRequest
-from services.state import SessionState
 from services.wire import Content, JsonObject
 
 __all__ = [
@@ -23,7 +23,7 @@ __all__ = [
     "NextSpeaker",
     "SpokenChat",
     "check_next_speaker",
-    "log_next_speaker",
+    "model_goes_on",
 ]
 
 logger = logging.getLogger(__name__)
@@ -127,16 +127,23 @@ async def check_next_speaker(
     return NextSpeaker(speaker, reasoning if isinstance(reasoning, str) else "")
 
 
-def log_next_speaker(
-    state: SessionState, prompt_id: str, finish_reason: str | None, verdict: NextSpeaker | None
-) -> None:
-    """Log a check. Source: core `telemetry/types.ts` (`NextSpeakerCheckEvent`)."""
-    state.log(
-        "next_speaker_check",
-        "Next speaker check.",
-        {
-            "prompt_id": prompt_id,
-            "finish_reason": finish_reason or "",
-            "result": "" if verdict is None else verdict.speaker,
-        },
-    )
+async def model_goes_on(
+    services: Services,
+    chat: SpokenChat,
+    signal: AbortSignal,
+    prompt_id: str,
+    finish_reason: str | None,
+) -> bool:
+    """Whether a model that asked for no tools was not done, as another model sees it.
+
+    Nothing is asked where the settings say so, or after an exhausted quota. A check is logged;
+    source: core `telemetry/types.ts` (`NextSpeakerCheckEvent`).
+    """
+    state = services.state
+    if state.quota_error_occurred or services.settings.skip_next_speaker_check:
+        return False
+    verdict = await check_next_speaker(chat, services.utility, signal, prompt_id)
+    speaker = "" if verdict is None else verdict.speaker
+    fields = {"prompt_id": prompt_id, "finish_reason": finish_reason or "", "result": speaker}
+    state.log("next_speaker_check", "Next speaker check.", fields)
+    return speaker == "model"

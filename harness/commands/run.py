@@ -279,6 +279,7 @@ def _run(
         took_ms=tally.took_ms,
         files={file.name: file.told for file in todo},
         options=reproducing_options(header, plan.waivers_file),
+        fresh=tally.fresh,
     )
     report = replace(with_past(report, inventory, waivers), durations=plan.durations)
     written = [str(file) for file in write_report(report, plan.places)]

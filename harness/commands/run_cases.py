@@ -32,6 +32,8 @@ class Tally:
     problems: dict[str, LoadProblem] = field(default_factory=dict)
     skipped: set[str] = field(default_factory=set)
     took_ms: dict[str, float] = field(default_factory=dict)
+    fresh: set[str] = field(default_factory=set)
+    """The cases among `results` that come from workers of this run, and not from its journal."""
     interrupted: bool = False
     stopped: int = 0
     """Divergent cases after which the run was stopped, as asked for; 0: it was not."""
@@ -125,6 +127,7 @@ def judge_all(
                     journal.refused(name, outcome)
             case CaseResult():
                 tally.results[name] = outcome
+                tally.fresh.add(name)
                 if journal is not None:
                     journal.closed(outcome, took_ms, name)
 

@@ -11,11 +11,17 @@ from services.redaction import redacted_value
 __all__ = ["clean_result"]
 
 
-def clean_result(result: CaseResult) -> CaseResult:
-    """`result` with masks for secrets, in its packed timelines too; itself where there is none."""
+def clean_result(result: CaseResult, *, fresh: bool = False) -> CaseResult:
+    """`result` with masks for secrets, in its packed timelines too; itself where there is none.
+
+    Args:
+        result: What is cleaned.
+        fresh: It comes from a worker of this process, which has cleaned it. Its packed timelines
+            stay as they are; its texts are read again, as waivers may have been added to them.
+    """
     document = {**result.to_json(), "timelines": ""}
     cleaned = redacted_value(document)
-    timelines = _clean_timelines(result.timelines)
+    timelines = result.timelines if fresh else _clean_timelines(result.timelines)
     if cleaned is document and timelines is result.timelines:
         return result
     if cleaned is not document:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
@@ -122,13 +122,17 @@ class RunReport:
     gates: tuple[JsonObject, ...] = ()
     """Answers of a gate that are shown beside it, as data of the page (`harness.gate.page`)."""
 
+    fresh: Collection[str] = field(default=frozenset(), repr=False, compare=False)
+    """Cases whose results come from workers of this process, which took secrets out of them."""
     clean_cases: tuple[CaseResult, ...] = field(default=(), repr=False, compare=False)
     """The cases once secrets were taken out of them: a copy of a report need not look again."""
 
     def __post_init__(self) -> None:
         """Take secrets out of the results, whoever made them: before their texts are cut."""
         if self.cases is not self.clean_cases:
-            cleaned = tuple(map(clean_result, self.cases))
+            cleaned = tuple(
+                clean_result(case, fresh=case.cassette in self.fresh) for case in self.cases
+            )
             object.__setattr__(self, "cases", cleaned)
             object.__setattr__(self, "clean_cases", cleaned)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
@@ -41,6 +41,7 @@ def settled_report(
     took_ms: Mapping[str, float] | None = None,
     files: Mapping[str, str] | None = None,
     options: Sequence[str] = (),
+    fresh: Collection[str] = (),
 ) -> RunReport:
     """The report of a run.
 
@@ -55,6 +56,8 @@ def settled_report(
         took_ms: How long cases took, in milliseconds, by the names under which they were started.
         files: Cassette to file, for the command that runs it again.
         options: What that command must repeat.
+        fresh: The cases whose results come from workers of this process, and from no journal, by
+            the names under which they were started.
     """
     cases, states = settle([results[name] for name in sorted(results)], waivers)
     return RunReport(
@@ -75,6 +78,9 @@ def settled_report(
         versions=_versions(header),
         files=files or {},
         options=options,
+        # A journal's result that calls itself like one of these is cleaned, and so is that one.
+        fresh={results[name].cassette for name in fresh}
+        - {result.cassette for name, result in results.items() if name not in fresh},
         header=header,
         contract=_usual_contract(),
     )

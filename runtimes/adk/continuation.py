@@ -9,6 +9,8 @@ Source: core `core/client.ts` and `agent/legacy-agent-session.ts`.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
 from runtimes.adk.prompt_calls import shown_reason
@@ -19,27 +21,21 @@ from services.bundle import Services
 from services.chat import MAX_TURNS_EXCEEDED
 from services.history.transforms import EMPTY_ANSWER_NUDGE
 from services.loop_detection.detector import LoopVerdict, loop_feedback
-from services.next_speaker import CONTINUE_REQUEST, check_next_speaker, log_next_speaker
+from services.next_speaker import CONTINUE_REQUEST, model_goes_on
 from services.presentation.finish import end_reason
 from services.wire import Part
 
 __all__ = ["Continuation"]
 
 
+@dataclass(slots=True)
 class Continuation:
     """Decides after each invocation, in the order in which the published core decides."""
 
-    def __init__(
-        self,
-        services: Services,
-        conversation: Conversation,
-        batch: ToolBatch,
-        max_turns: MaxTurnsAdkPlugin,
-    ) -> None:
-        self._services = services
-        self._conversation = conversation
-        self._batch = batch
-        self._max_turns = max_turns
+    _services: Services
+    _conversation: Conversation
+    _batch: ToolBatch
+    _max_turns: MaxTurnsAdkPlugin
 
     async def after(self, stream: Stream, run: Run) -> list[Part] | End:
         """The next request's parts, or the end."""
@@ -102,16 +98,12 @@ class Continuation:
 
     async def _model_goes_on(self, run: Run) -> bool:
         """Whether the model was not done, as another model sees it."""
-        services, step = self._services, run.step
-        if not step.answer.complete or step.answer.calls or run.signal.aborted:
+        answer, signal = run.step.answer, run.signal
+        if not answer.complete or answer.calls or signal.aborted:
             return False
-        if services.state.quota_error_occurred or services.settings.skip_next_speaker_check:
-            return False
-        checked = await check_next_speaker(
-            self._conversation, services.utility, run.signal, run.prompt_id
+        return await model_goes_on(
+            self._services, self._conversation, signal, run.prompt_id, run.turn.finish_reason
         )
-        log_next_speaker(services.state, run.prompt_id, run.turn.finish_reason, checked)
-        return checked is not None and checked.speaker == "model"
 
     async def _results(self, stream: Stream, run: Run) -> list[Part] | End:
         """Run the calls that no answer in the history has, and answer with their results."""

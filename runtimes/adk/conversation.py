@@ -33,10 +33,9 @@ class Conversation(Chat, ChatSuccession):
         self.expected: Answer | None = None
         """The answer that the model layer has yielded, until an event brings it."""
 
-    def take_expected(self) -> Answer | None:
-        """Return `expected`, and expect nothing more."""
-        expected, self.expected = self.expected, None
-        return expected
+    def expect(self, answer: Answer | None) -> None:
+        """Have the next event bring this answer; `None`: it has."""
+        self.expected = answer
 
     @property
     def current(self) -> Chat:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from google.adk.events.event import Event
 
 from agent_protocol.agent import AgentSend, MessageSend
@@ -28,23 +30,16 @@ from services.presentation.errors import StructuredError, map_error, unexpected_
 __all__ = ["ConversationHandler"]
 
 
+@dataclass
 class ConversationHandler:
     """Takes the messages of one conversation, one at a time."""
 
-    def __init__(
-        self,
-        services: Services,
-        conversation: Conversation,
-        continuation: Continuation,
-        max_turns: MaxTurnsAdkPlugin,
-        prompt_id: str,
-    ) -> None:
-        """`prompt_id` is fixed for the agent's life."""
-        self._services = services
-        self._conversation = conversation
-        self._continuation = continuation
-        self._max_turns = max_turns
-        self._prompt_id = prompt_id
+    _services: Services
+    _conversation: Conversation
+    _continuation: Continuation
+    _max_turns: MaxTurnsAdkPlugin
+    _prompt_id: str
+    """Fixed for the agent's life."""
 
     def take(self, payload: AgentSend, log: EventLog, *, busy: bool) -> ConversationSend:
         """Start a stream with a user's message.
@@ -69,22 +64,15 @@ class ConversationHandler:
         return ConversationSend(stream, run, payload, self._conversation, self._continuation)
 
 
+@dataclass(frozen=True, slots=True)
 class ConversationSend:
     """One message of the user."""
 
-    def __init__(
-        self,
-        stream: Stream,
-        run: Run,
-        payload: MessageSend,
-        conversation: Conversation,
-        continuation: Continuation,
-    ) -> None:
-        self.stream = stream
-        self._run = run
-        self._payload = payload
-        self._conversation = conversation
-        self._continuation = continuation
+    stream: Stream
+    _run: Run
+    _payload: MessageSend
+    _conversation: Conversation
+    _continuation: Continuation
 
     def announce(self) -> None:
         """Emit the user's message."""

@@ -37,8 +37,7 @@ from runtimes.adk.processors.context import (
     ToolOutputMaskingProcessor,
 )
 from runtimes.adk.processors.limits import LimitsProcessor, LoopCheckProcessor
-from runtimes.adk.processors.routing import GcliRoutingProcessor
-from runtimes.adk.processors.tools import ToolsProcessor
+from runtimes.adk.processors.routing import GcliRoutingProcessor, ToolsProcessor
 from runtimes.adk.root import APP_NAME
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
@@ -60,7 +59,7 @@ _AS_CHILD: Final = Asking(
     role=LlmRole.SUBAGENT,
     names_calls=False,
     outlives_stops=True,
-    tells_retries=True,
+    announces_retries=True,
     requested=lambda _services, _run: lambda call, _response_id: ChildCall(call),
 )
 

@@ -15,17 +15,21 @@ from google.adk.models import LlmCapabilities
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
+from google.genai import types
 from pydantic import PrivateAttr
 
-from runtimes.adk.callback_answers import changed_answer, replaced_answer
+from runtimes.adk.answer_reader import Requested
 from runtimes.adk.conversation import Conversation, SentRequest
 from runtimes.adk.model_call import ModelCall, send_pending
 from runtimes.adk.model_parts import ModelParts
-from runtimes.adk.notes import Answer, WireContent
+from runtimes.adk.notes import Answer, WireContent, WirePart, dumped_part
 from runtimes.adk.request_edits import UNROUTED
 from runtimes.adk.responses import called_off
 from services.abort import AbortError, cancellation_or_abort
 from services.model.errors import is_cancellation
+from services.model.sdk_json import dumped
+from services.model.stream import AssembledTurn, CallIds
+from services.wire import Part
 
 __all__ = ["GcliAgentModel"]
 
@@ -74,6 +78,9 @@ class GcliAgentModel(BaseLlm):
     async def replaced(self, response: LlmResponse) -> LlmResponse:
         """Make a callback's response the model's: history gets the pending turn and the response.
 
+        The calls in it are the ones that are run. A partial response, and one without content, is
+        no answer: history gets none.
+
         Args:
             response: What a `before_model` or an `on_model_error` callback returned.
 
@@ -85,11 +92,69 @@ class GcliAgentModel(BaseLlm):
             run.signal.raise_if_aborted()
             if not run.step.keeps_turn:
                 send_pending(parts, run)
-        return self._expected(replaced_answer(response, parts, run))
+        answer, content = run.step.answer, response.content
+        answer.replace_calls(())
+        if response.partial or content is None:
+            return self._expected(response)
+        shown, wires = self._named(content)
+        reason, usage = response.finish_reason, response.usage_metadata
+        finish = None if reason is None else str(reason.value)
+        candidate = {"content": {"role": "model", "parts": wires}, "finishReason": finish}
+        # Asking for a delta takes it in; clients get the response itself.
+        tuple(answer.deltas({"candidates": [candidate]}, self._requested))
+        answer.finish()
+        turn = AssembledTurn.of(wires, None if usage is None else dumped(usage), finish)
+        return self._expected(_noting(response, shown, Answer(turn, run.step.base.model or "")))
 
     def changed(self, response: LlmResponse, original: LlmResponse) -> LlmResponse:
-        """What an `after_model` callback made of `original`, as history and clients get it."""
-        return changed_answer(response, original, self._parts, self._parts.link.run)
+        """A delta or an answer that an `after_model` callback made of `original`.
+
+        Clients have got the answer's deltas; history gets the changed answer.
+        """
+        content, answer = response.content, self._parts.link.run.step.answer
+        if response.partial:
+            plain = None if content is None else content.model_copy()
+            return response.model_copy(update={"content": plain})
+        note = original.content.note if isinstance(original.content, WireContent) else None
+        if content is None or not isinstance(note, Answer):
+            answer.replace_calls(())
+            return response
+        shown, wires = self._named(content)
+        known = {call.call_id: call for call in answer.calls}
+        calls = []
+        for part in shown:
+            if part.function_call is not None:
+                wire = dumped_part(part)["functionCall"]
+                asked, call = (wire.get("name"), wire.get("args") or {}), known.get(wire.get("id"))
+                if call is None or (call.name, call.args) != asked:
+                    call = self._requested(wire, None)
+                calls.append(call)
+        answer.replace_calls(calls)
+        return _noting(response, shown, note.rewritten(wires))
+
+    @property
+    def _requested(self) -> Requested:
+        return self._parts.asking.requested(self._parts.services, self._parts.link.run)
+
+    def _named(self, content: types.Content) -> tuple[list[types.Part], list[Part]]:
+        """The parts as ADK sees them, and as history gets them; calls have their ids in both."""
+        parts = self._parts
+        ids = CallIds(parts.services.clock)
+        known = {call.call_id for call in parts.link.run.step.answer.calls}
+        shown: list[types.Part] = []
+        wires: list[Part] = []
+        for part in content.parts or ():
+            aside = isinstance(part, WirePart) and part.is_aside
+            wire, called = dumped_part(part), part.function_call
+            if called is not None and not called.id and parts.asking.names_calls:
+                call = wire["functionCall"]
+                while ids.assign(call) in known:
+                    del call["id"]
+                named = called.model_copy(update={"id": call["id"]})
+                part = part.model_copy(update={"function_call": named})
+            shown.append(part)
+            wires += [] if aside else [wire]
+        return shown, wires
 
     async def _answer(
         self, conversation: Conversation, request: LlmRequest
@@ -124,5 +189,10 @@ class GcliAgentModel(BaseLlm):
         """Have history take this answer with the next event, also where a plugin replaces that."""
         content = response.content
         note = content.note if isinstance(content, WireContent) else None
-        self._parts.conversation.expected = note if isinstance(note, Answer) else None
+        self._parts.conversation.expect(note if isinstance(note, Answer) else None)
         return response
+
+
+def _noting(response: LlmResponse, shown: list[types.Part], note: Answer) -> LlmResponse:
+    content = WireContent.noting(response.content, shown, note)
+    return response.model_copy(update={"content": content})

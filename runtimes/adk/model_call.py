@@ -17,7 +17,7 @@ from runtimes.adk.conversation import SentRequest
 from runtimes.adk.model_parts import ModelParts
 from runtimes.adk.notes import Blocked, Retrying, Stopped, wire_of
 from runtimes.adk.plugins.hook_bridge import BLOCKED, STOPPED
-from runtimes.adk.responses import consolidated, partial, stand_in, telling
+from runtimes.adk.responses import announcing, consolidated, partial, stand_in
 from runtimes.adk.run import Run
 from services.abort import AbortError
 from services.history.transforms import (
@@ -88,8 +88,8 @@ class ModelCall:
                 async for response in responses:
                     yield response
         except AgentExecutionStopped as verdict:
-            # Who takes this closes the stream here, and with it history goes back, as upstream's.
-            yield telling(Stopped(reason="completed", data={"message": verdict.reason}))
+            # The reader closes the stream at this, and so history goes back, as upstream's does.
+            yield announcing(Stopped(reason="completed", data={"message": verdict.reason}))
             if self._parts.asking.outlives_stops:
                 self._run.step.answer.finish()
                 yield stand_in(STOPPED, self._run.step.answer.calls)
@@ -104,8 +104,8 @@ class ModelCall:
         most = max(1, min(services.settings.max_attempts, _STREAM_ATTEMPTS))
         invalid: InvalidStreamError | None = None
         for attempt in range(most):
-            if attempt and self._parts.asking.tells_retries:
-                yield telling(Retrying())
+            if attempt and self._parts.asking.announces_retries:
+                yield announcing(Retrying())
             asked, stream = await self._connect(attempt > 0, retry_nudge(invalid))
             assembler = StreamAssembler(
                 after_function_response=sent.answers_tools,
@@ -151,7 +151,7 @@ class ModelCall:
     def _blocked(self, verdict: AgentExecutionBlocked) -> Iterator[LlmResponse]:
         """What takes the place of an answer that a hook will not have; history gets none."""
         step = self._run.step
-        yield telling(Blocked(verdict.reason))
+        yield announcing(Blocked(verdict.reason))
         if verdict.response is not None:
             for response in self._partials(verdict.response):
                 yield response
@@ -266,7 +266,7 @@ class ModelCall:
         return self._services.models.concrete(name, custom_tools=False)
 
     def _contents(self, model: str, nudge: str | None) -> list[Content]:
-        """The contents as this model gets them; what somebody put into the request comes first."""
+        """The contents as this model gets them; an edit of the request comes first."""
         signed = supports_modern_features(model) or is_gemini2_model(model)
         if self._edits.contents is None:
             self._parts.conversation.match_configured_model()

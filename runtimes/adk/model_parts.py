@@ -10,10 +10,10 @@ from google.genai import types
 from runtimes.adk.answer_reader import Requested
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
-from runtimes.adk.requested import tool_call_request
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.tools import Toolbox
 from services.bundle import Services
+from services.chat import tool_call_request
 from services.model.generator import LlmRole
 
 __all__ = ["Asking", "Instruction", "ModelParts"]
@@ -51,7 +51,7 @@ class Asking:
     """Calls that have no id get one, which history keeps."""
     outlives_stops: bool = False
     """An answer that a hook stopped is over, but the run goes on with what clients got of it."""
-    tells_retries: bool = False
+    announces_retries: bool = False
     """An event says that the answer begins anew, so that its reader may leave."""
     requested: Callable[[Services, Run], Requested] = _scheduled
     """How a function call becomes what the batch of calls runs."""

@@ -13,13 +13,13 @@ from typing import Any, Final, Protocol, SupportsIndex, TypeVar, cast
 
 from google.adk.events.event import Event
 from google.genai import types
-from pydantic import BaseModel, ValidationError
+from pydantic import BaseModel
 
 from agent_protocol.events import Meta
 from services.children.calls import CallsOutcome
 from services.compression.service import CompressionInfo
 from services.history.prefix import shared_prefix
-from services.model.sdk_json import bytes_of, dumped
+from services.model.sdk_json import bytes_of, changed_json, dumped, typed
 from services.model.stream import AssembledTurn
 from services.scheduler.calls import CompletedToolCall
 from services.wire import Content, Json, JsonObject, Part
@@ -42,12 +42,10 @@ __all__ = [
     "TypedHistory",
     "WireContent",
     "WirePart",
-    "changed_json",
     "dumped_part",
     "edited_wire",
     "note_of",
     "request_contents",
-    "typed",
     "wire_of",
 ]
 
@@ -66,17 +64,14 @@ class AskedCall(Protocol):
     @property
     def call_id(self) -> str:
         """Its id; empty where a child session's call has none."""
-        ...
 
     @property
     def name(self) -> str:
         """The tool's name."""
-        ...
 
     @property
     def args(self) -> JsonObject:
         """Its arguments."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,8 +97,6 @@ class Delta:
     session, a `ChildCall`."""
     index: int = 0
     """The delta's place among those of its chunk, from 0."""
-    response_id: str | None = None
-    """The chunk's `responseId`."""
     citations: tuple[str, ...] = ()
     """Of a closing delta with a finish reason: the answer's citations so far, sorted; each is
     reported once."""
@@ -152,7 +145,7 @@ class Stopped:
     error: str | None = None
     status: str = "INTERNAL"
     whatever_happens: bool = False
-    """Told even when somebody has aborted meanwhile."""
+    """Emitted even when the user has aborted meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +183,7 @@ Note = (
 class WireContent(types.Content):
     """A `types.Content` that carries the API's JSON it stands for, and what it means.
 
-    A copy of it, which somebody may have changed, carries neither: then its fields are the truth.
+    A copy of it, which a plugin may have changed, carries neither: its fields are the truth.
     """
 
     # A slot: pydantic's private attributes cost more to read than the rest of an event to make.
@@ -210,30 +203,29 @@ class WireContent(types.Content):
         return content
 
     @classmethod
-    def noting(cls, content: types.Content, note: Note) -> WireContent:
-        """`content` as somebody else than the product made it, whose fields are the truth."""
-        noted = cls.model_construct(role=content.role or "model", parts=content.parts)
+    def noting(
+        cls, content: types.Content | None, parts: list[types.Part], note: Note
+    ) -> WireContent:
+        """`content` with `parts`, as a callback made it: its fields are the truth."""
+        role = content.role if content is not None else None
+        noted = cls.model_construct(role=role or "model", parts=parts)
         object.__setattr__(noted, "_cargo", (None, note))
         return noted
 
     @classmethod
     def bare(cls, note: Note) -> WireContent:
-        """A content without parts, for events that only tell something."""
+        """A content without parts, for events that only announce something."""
         return cls.of({"role": "model", "parts": []}, note)
 
     @property
     def wire(self) -> Content | None:
         """The API's JSON; `None` on a copy, and where the fields are the truth."""
-        return self._carried()[0]
+        return (getattr(self, "_cargo", None) or (None, None))[0]
 
     @property
     def note(self) -> Note | None:
         """What the event that holds this content is about; `None` on a copy."""
-        return self._carried()[1]
-
-    def _carried(self) -> tuple[Content | None, Note | None]:
-        carried: tuple[Content | None, Note | None] | None = getattr(self, "_cargo", None)
-        return carried or (None, None)
+        return (getattr(self, "_cargo", None) or (None, None))[1]
 
 
 class WirePart(types.Part):
@@ -274,14 +266,6 @@ class WirePart(types.Part):
         """Whether history does without this part."""
         cargo = getattr(self, "_cargo", None)
         return cargo is not None and cargo[0] is None
-
-    def current(self) -> Part:
-        """The API's JSON, with the fields that somebody changed since the part was made."""
-        wire, role, shows = getattr(self, "_cargo", None) or (None, None, False)
-        if wire is None:
-            return dumped(self)
-        made = WirePart.of(wire, role) if shows else WirePart.blank(wire)
-        return wire if self == made else changed_json(wire, dumped(made), dumped(self))
 
 
 def _shown(part: Part, role: Json) -> dict[str, Any]:
@@ -333,33 +317,12 @@ _EMPTY: Final[dict[type[BaseModel], dict[str, Any]]] = {}
 
 
 def dumped_part(part: types.Part) -> Part:
-    """The API's JSON of a part: what it carries, with the fields that somebody changed."""
-    return part.current() if isinstance(part, WirePart) else dumped(part)
-
-
-def changed_json(wire: JsonObject, made: JsonObject, now: JsonObject) -> JsonObject:
-    """`wire` with what differs between `made`, its typed form, and `now`, that form edited."""
-    changed = dict(wire)
-    for key in {**made, **now}:
-        if key not in now:
-            changed.pop(key, None)
-        elif now[key] != made.get(key):
-            nested = isinstance(wire.get(key), dict) and isinstance(now[key], dict)
-            changed[key] = {**wire[key], **now[key]} if nested else now[key]
-    return changed
-
-
-def typed(kind: type[M], fields: Mapping[str, Any]) -> M:
-    """A `kind` with those of `fields` that its types accept; the others are left out.
-
-    The API's JSON comes from servers, scripts and hooks. A field of a wrong type there must not end
-    a run that reads the JSON itself: ADK goes without that field.
-    """
-    try:
-        return kind(**fields)
-    except ValidationError as error:
-        refused = {each["loc"][0] for each in error.errors(include_url=False, include_input=False)}
-        return kind(**{name: value for name, value in fields.items() if name not in refused})
+    """The API's JSON of a part: what it carries, with the fields that a plugin changed."""
+    wire, role, shows = getattr(part, "_cargo", None) or (None, None, False)
+    if wire is None:
+        return dumped(part)
+    made = WirePart.of(wire, role) if shows else WirePart.blank(wire)
+    return wire if part == made else changed_json(wire, dumped(made), dumped(part))
 
 
 def wire_of(content: types.Content) -> Content:
@@ -369,7 +332,7 @@ def wire_of(content: types.Content) -> Content:
 
 
 def edited_wire(content: types.Content) -> Content:
-    """The API's JSON of a content that somebody may have changed; unchanged parts keep theirs."""
+    """The API's JSON of a content that a plugin may have changed; unchanged parts keep theirs."""
     wire = content.wire if isinstance(content, WireContent) else None
     own: Content = wire or {}
     parts = [
@@ -436,12 +399,12 @@ class LentList(list[T]):
 
 def request_contents(contents: Sequence[types.Content]) -> LentList[types.Content]:
     """A request's contents; the history that they are made of is shared with later requests."""
-    return LentList(contents, _content_copied)
 
+    def copied(content: types.Content) -> types.Content:
+        wire = content.wire if isinstance(content, WireContent) else None
+        return content.model_copy(deep=True) if wire is None else WireContent.of(wire)
 
-def _content_copied(content: types.Content) -> types.Content:
-    wire = content.wire if isinstance(content, WireContent) else None
-    return content.model_copy(deep=True) if wire is None else WireContent.of(wire)
+    return LentList(contents, copied)
 
 
 class TypedHistory:

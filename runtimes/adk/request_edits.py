@@ -11,15 +11,16 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import is_
 from typing import Any, Final
 
 from google.adk.models.llm_request import LlmRequest
 from google.genai import types
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from runtimes.adk.notes import LentList, changed_json, edited_wire, request_contents, typed, wire_of
+from runtimes.adk.notes import LentList, edited_wire, request_contents, wire_of
 from runtimes.adk.tools import DeclaredTools
-from services.model.sdk_json import dumped
+from services.model.sdk_json import changed_json, dumped, typed
 from services.wire import Content, Json, JsonObject
 
 __all__ = ["UNROUTED", "RequestBase", "RequestEdits", "TypedConfig"]
@@ -113,7 +114,7 @@ class RequestBase:
     def write_routed(
         self, request: LlmRequest, model: str, config: types.GenerateContentConfig
     ) -> None:
-        """Write the model and its configuration; what somebody edited before stays."""
+        """Write the model and its configuration; what was edited before stays."""
         written = config.model_copy()
         for name, value in written.__dict__.items():
             if isinstance(value, (BaseModel, list, dict)):
@@ -176,12 +177,8 @@ class RequestBase:
             wire_of(content) if id(content) in own else edited_wire(content)
             for content in list.__iter__(contents)
         ]
-        same = len(now) == len(made) and all(map(_is, now, made))
+        same = len(now) == len(made) and all(map(is_, now, made))
         return None if same else now
-
-
-def _is(one: object, other: object) -> bool:
-    return one is other
 
 
 def _changed(

@@ -3,24 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
-from runtimes.adk.notes import Answer, AskedCall, Delta, Note, WireContent, WirePart, typed
+from runtimes.adk.notes import Answer, AskedCall, Delta, Note, WireContent, WirePart
+from services.model.sdk_json import typed
 from services.model.stream import AssembledTurn
 from services.wire import JsonObject
 
-__all__ = ["called_off", "consolidated", "partial", "stand_in", "telling"]
-
-_COUNTS: Final = (
-    "promptTokenCount",
-    "candidatesTokenCount",
-    "cachedContentTokenCount",
-    "thoughtsTokenCount",
-    "totalTokenCount",
-)
+__all__ = ["announcing", "called_off", "consolidated", "partial", "stand_in"]
 
 
 def partial(delta: Delta, chunk: JsonObject) -> LlmResponse:
@@ -72,8 +64,8 @@ def called_off(reason: str) -> LlmResponse:
     return LlmResponse(content=WireContent.of({"role": "model", "parts": []}), error_code=reason)
 
 
-def telling(note: Note) -> LlmResponse:
-    """Says something to clients in the middle of an answer, and nothing to ADK."""
+def announcing(note: Note) -> LlmResponse:
+    """Announces something to clients in the middle of an answer; ADK sees no parts."""
     return LlmResponse(content=WireContent.bare(note), partial=True)
 
 
@@ -91,7 +83,4 @@ def _finish_reason(reason: str | None) -> types.FinishReason | None:
 
 
 def _usage(usage: JsonObject | None) -> types.GenerateContentResponseUsageMetadata | None:
-    if usage is None:
-        return None
-    fields = {name: usage.get(name) for name in _COUNTS}
-    return typed(types.GenerateContentResponseUsageMetadata, fields)
+    return None if usage is None else typed(types.GenerateContentResponseUsageMetadata, usage)

@@ -165,6 +165,9 @@ class GcliSessionService(BaseSessionService):
 
     def settle(self, session: Session) -> None:
         """End an invocation: its events are settled, and values that it kept for itself go."""
+        kept = self._kept.get(_key(session))
+        if kept is not None and kept.archive is not None:
+            kept.archive.expect(None)
         self._settle(session, live_events(session))
         self._refresh(session)
 
@@ -313,11 +316,11 @@ class GcliSessionService(BaseSessionService):
             return event
         kept = self._kept.get(_key(session)) or _Kept()
         live, archive, note = kept.live or session, kept.archive, note_of(event)
-        if archive is not None and event.content is not None:
-            expected = archive.take_expected()
-            if expected is not None and not isinstance(note, Answer):
+        if archive is not None and archive.expected is not None and event.content is not None:
+            if not isinstance(note, Answer):
                 # A plugin has put another event in the answer's place.
-                note = expected.rewritten(wire_of(event.content).get("parts") or ())
+                note = archive.expected.rewritten(wire_of(event.content).get("parts") or ())
+            archive.expect(None)
         if archive is not None and isinstance(note, Answer):
             archive.answer(note.turn, note.model)
         elif isinstance(note, (ToolsDone, ChildToolsDone)):

@@ -36,8 +36,6 @@ from agent_protocol.content import ContentPart, TextPart
 from agent_protocol.events import (
     AgentEvent,
     Message,
-    ToolDisplay,
-    ToolRequest,
     ToolResponse,
 )
 from runtimes.adk.notes import (
@@ -46,13 +44,12 @@ from runtimes.adk.notes import (
     Blocked,
     Delta,
     ModelChosen,
-    Note,
     Stopped,
     ToolsDone,
     WireContent,
     note_of,
 )
-from services.chat import ConversationEvents, request_display
+from services.chat import ConversationEvents, tool_call_request
 from services.clock import Clock
 from services.model.parts import parse_thought
 from services.presentation.content import parts_to_content
@@ -136,26 +133,21 @@ class EventTranslator(ConversationEvents):
         if not isinstance(content, WireContent) or content.wire is None:
             yield from self._plain(event, response)
             return
-        if isinstance(note, Delta):
-            yield from self._delta(note, response)
-        elif isinstance(note, ToolsDone):
-            for call in note.calls:
-                yield partial(self.tool_response, call)
-        elif note is not None:
-            yield from self._noted(note)
-
-    def _noted(self, note: Note) -> Iterator[Make]:
         match note:
-            case ModelChosen(model=model):
-                yield partial(self.model_chosen, model)
-            case Stopped() as stopped:
-                if stopped.error is not None:
-                    yield partial(
-                        self.error, ErrorFields(status=stopped.status, message=stopped.error)
-                    )
-                yield lambda: self.end(stopped.reason, stopped.data)
-            case Blocked(reason=reason):
-                yield partial(self.blocked, reason)
+            case Delta():
+                yield from self._delta(note, response)
+            case ToolsDone():
+                for call in note.calls:
+                    yield partial(self.tool_response, call)
+            case ModelChosen():
+                yield partial(self.model_chosen, note.model)
+            case Blocked():
+                yield partial(self.blocked, note.reason)
+            case Stopped():
+                if note.error is not None:
+                    fields = ErrorFields(status=note.status, message=note.error)
+                    yield partial(self.error, fields)
+                yield partial(self.end, note.reason, note.data)
             case _:
                 return
 
@@ -163,8 +155,8 @@ class EventTranslator(ConversationEvents):
         part, request = delta.part, delta.request
         if request is not None:
             response.calls.add(request.call_id)
-            display = request.display if isinstance(request, ToolCallRequest) else None
-            yield partial(self._call, request.call_id, request.name, request.args, display)
+            if isinstance(request, ToolCallRequest):
+                yield partial(self.tool_request, request)
         elif part is not None:
             text = part.get("text") or ""
             thought = bool(part.get("thought"))
@@ -209,7 +201,8 @@ class EventTranslator(ConversationEvents):
             )
 
     def _part(self, part: types.Part, event: Event, response: _Response) -> Iterator[Make]:
-        partly, role = bool(event.partial), _role(event)
+        partly = bool(event.partial)
+        role: Role = "user" if event.author == "user" else "agent"
         call, answer = part.function_call, part.function_response
         if part.text is not None:
             thought = bool(part.thought)
@@ -224,14 +217,13 @@ class EventTranslator(ConversationEvents):
             return
         elif call is not None:
             if (call.id or "") not in response.calls:
-                name, args = call.name or "", call.args or {}
-                display = request_display(self._tools, name, args)
-                yield partial(self._call, call.id or "", name, args, display)
+                wire = {"id": call.id, "name": call.name, "args": call.args}
+                yield partial(self.tool_request, tool_call_request(self._tools, "", wire, None))
         elif answer is not None:
             yield partial(self._answer, answer)
         else:
-            wire = part.model_dump(mode="json", by_alias=True, exclude_none=True)
-            content = parts_to_content([wire] if wire else [])
+            other = part.model_dump(mode="json", by_alias=True, exclude_none=True)
+            content = parts_to_content([other] if other else [])
             if content:
                 yield partial(self._shown, content, role)
 
@@ -250,13 +242,6 @@ class EventTranslator(ConversationEvents):
     def _thought(self, text: str) -> Message:
         return self.thought(*parse_thought(text))
 
-    def _call(
-        self, call_id: str, name: str, args: JsonObject, display: ToolDisplay | None
-    ) -> ToolRequest:
-        return ToolRequest(
-            **self.fields(), request_id=call_id, name=name, args=args, display=display
-        )
-
     def _answer(self, answer: types.FunctionResponse) -> ToolResponse:
         """The `tool_response` of a function response that our scheduler did not give."""
         response = answer.response or {}
@@ -274,10 +259,6 @@ class EventTranslator(ConversationEvents):
             content=(text, *parts_to_content(media)),
             is_error=bool(error),
         )
-
-
-def _role(event: Event) -> Role:
-    return "user" if event.author == "user" else "agent"
 
 
 def _sources(metadata: types.CitationMetadata) -> Iterator[str]:

@@ -25,7 +25,7 @@ from services.model.configs import ModelConfigKey
 from services.model.limits import token_limit
 from services.model.parts import part_list_to_string
 from services.model.tokens import request_token_count
-from services.next_speaker import CONTINUE_REQUEST, check_next_speaker, log_next_speaker
+from services.next_speaker import CONTINUE_REQUEST, model_goes_on
 from services.routing.router import RoutingContext
 from services.wire import Part
 
@@ -246,16 +246,12 @@ class GeminiClient:
         self, turn: Turn, signal: AbortSignal, prompt_id: str
     ) -> list[Part] | None:
         """What is sent where the model was not done, as another model sees it."""
-        services = self._services
         if turn.pending_tool_calls or signal.aborted:
             return None
-        if services.state.quota_error_occurred or services.settings.skip_next_speaker_check:
-            return None
-        checked = await check_next_speaker(self.chat, services.utility, signal, prompt_id)
-        log_next_speaker(services.state, prompt_id, turn.finish_reason, checked)
-        if checked is None or checked.speaker != "model":
-            return None
-        return [{"text": CONTINUE_REQUEST}]
+        goes_on = await model_goes_on(
+            self._services, self.chat, signal, prompt_id, turn.finish_reason
+        )
+        return [{"text": CONTINUE_REQUEST}] if goes_on else None
 
     async def _route(self, parts: list[Part], signal: AbortSignal, prompt_id: str) -> str:
         decision = await self._services.router.route(

@@ -26,7 +26,7 @@ from runtimes.legacy.events import (
 )
 from services.abort import AbortSignal
 from services.bundle import Services
-from services.chat import request_display
+from services.chat import tool_call_request
 from services.model.configs import ModelConfigKey
 from services.model.errors import (
     EmptyMessageError,
@@ -42,7 +42,7 @@ from services.model.parts import (
     response_text,
     response_texts,
 )
-from services.model.stream import CallIds, call_name
+from services.model.stream import CallIds
 from services.presentation.errors import StructuredError
 from services.scheduler.calls import ToolCallRequest
 from services.wire import JsonObject, Part
@@ -153,14 +153,7 @@ class Turn:
         yield Finished(reason, chunk.get("usageMetadata"))
 
     def _request(self, call: JsonObject, trace_id: str | None) -> ToolCallRequest:
-        name, args = call_name(call), call.get("args") or {}
-        request = ToolCallRequest(
-            call_id=self._call_ids.assign(call),
-            name=name,
-            args=args,
-            prompt_id=self._prompt_id,
-            trace_id=trace_id,
-            display=request_display(self._services.tools, name, args),
-        )
+        self._call_ids.assign(call)
+        request = tool_call_request(self._services.tools, self._prompt_id, call, trace_id)
         self.pending_tool_calls.append(request)
         return request

@@ -12,6 +12,7 @@ from services.chat.events import (
     ConversationEvents,
     NumberedEvents,
     request_display,
+    tool_call_request,
 )
 from services.chat.history import ChatHistory, HistoryMark
 from services.chat.succession import ChatSuccession
@@ -26,4 +27,5 @@ __all__ = [
     "NumberedEvents",
     "SentRequest",
     "request_display",
+    "tool_call_request",
 ]

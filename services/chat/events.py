@@ -23,6 +23,7 @@ from agent_protocol.events import (
     Usage,
 )
 from services.clock import Clock, iso_timestamp
+from services.model.stream import call_name
 from services.presentation.content import parts_to_content
 from services.presentation.display import populate_tool_display
 from services.presentation.errors import ErrorFields
@@ -32,7 +33,13 @@ from services.tools.contract import InvalidToolParams
 from services.tools.registry import ToolRegistry
 from services.wire import JsonObject
 
-__all__ = ["MAX_TURNS_EXCEEDED", "ConversationEvents", "NumberedEvents", "request_display"]
+__all__ = [
+    "MAX_TURNS_EXCEEDED",
+    "ConversationEvents",
+    "NumberedEvents",
+    "request_display",
+    "tool_call_request",
+]
 
 MAX_TURNS_EXCEEDED: Final = "MAX_TURNS_EXCEEDED"
 """The `code` of an `agent_end` at a limit of turns."""
@@ -202,3 +209,18 @@ def request_display(tools: ToolRegistry, name: str, args: JsonObject) -> ToolDis
         name=name, invocation=invocation, display_name=tool.display_name
     )
     return display if display.description else replace(display, description=tool.description)
+
+
+def tool_call_request(
+    tools: ToolRegistry, prompt_id: str, call: JsonObject, response_id: str | None
+) -> ToolCallRequest:
+    """What the scheduler gets of a function call; `response_id` is that of its chunk."""
+    name, args = call_name(call), call.get("args") or {}
+    return ToolCallRequest(
+        call_id=call.get("id") or "",
+        name=name,
+        args=args,
+        prompt_id=prompt_id,
+        trace_id=response_id,
+        display=request_display(tools, name, args),
+    )

@@ -23,7 +23,15 @@ from pydantic import BaseModel, ValidationError
 from services.model.errors import ApiError
 from services.wire import Content, Json, JsonObject, Part
 
-__all__ = ["bytes_of", "content_with_bytes", "dumped", "parse_leniently", "plain_json"]
+__all__ = [
+    "bytes_of",
+    "changed_json",
+    "content_with_bytes",
+    "dumped",
+    "parse_leniently",
+    "plain_json",
+    "typed",
+]
 
 _LOG = logging.getLogger(__name__)
 _STANDARD = str.maketrans("-_", "+/")
@@ -142,3 +150,28 @@ def dumped(model: BaseModel, *, exclude: set[str] | None = None) -> JsonObject:
     raw = model.model_dump(mode="python", exclude_none=True, by_alias=True, exclude=exclude)
     answer: JsonObject = plain_json(raw)
     return answer
+
+
+def changed_json(wire: JsonObject, made: JsonObject, now: JsonObject) -> JsonObject:
+    """`wire` with what differs between `made`, its typed form, and `now`, that form edited."""
+    changed = dict(wire)
+    for key in {**made, **now}:
+        if key not in now:
+            changed.pop(key, None)
+        elif now[key] != made.get(key):
+            nested = isinstance(wire.get(key), dict) and isinstance(now[key], dict)
+            changed[key] = {**wire[key], **now[key]} if nested else now[key]
+    return changed
+
+
+def typed(kind: type[M], fields: Mapping[str, Any]) -> M:
+    """A `kind` with those of `fields` that its types accept; the others are left out.
+
+    The API's JSON comes from servers, scripts and hooks. A caller that works on the JSON itself
+    must not fail at a field of a wrong type.
+    """
+    try:
+        return kind(**fields)
+    except ValidationError as error:
+        refused = {each["loc"][0] for each in error.errors(include_url=False, include_input=False)}
+        return kind(**{name: value for name, value in fields.items() if name not in refused})

@@ -308,6 +308,7 @@ def text(chunk: Mapping[str, Any]) -> str:
     return str(part["text"])
 
 
+@pytest.mark.slow
 async def test_installed_core_answers_turns(node: Path) -> None:
     try:
         package = package_folder(DEFAULT_VERSION)

@@ -1,4 +1,4 @@
-"""The pages that people copy commands from: every `parity …` in them is one that there is."""
+"""The pages that users copy commands from: every `parity …` in them is one that there is."""
 
 import re
 import shlex
@@ -14,7 +14,10 @@ from harness.cli import parity
 from tests.docs.shell_blocks import blocks
 
 DOCS = Path(__file__).parents[2] / "docs"
-PAGES = sorted(page.name for page in DOCS.glob("*.md") if blocks(page.read_text("utf-8")))
+PAGES = [
+    "../README.md",
+    *sorted(page.name for page in DOCS.glob("*.md") if blocks(page.read_text("utf-8"))),
+]
 SENT_ELSEWHERE = re.compile(r"\s*(?:\|\||&&|;|\d*[<>]).*")
 STAND_INS = (
     (re.compile(r"\$\{\{\s*matrix\.part\s*\}\}"), "1"),
@@ -54,7 +57,7 @@ def commands(page: str) -> list[str]:
             for pattern, stand_in in STAND_INS:
                 words = pattern.sub(stand_in, words)
             found.append(words)
-    made = {name for words in found for name in re.findall(r"--out (\S+\.yaml)", words)}
+    made = {name for words in found for name in re.findall(r"--out (\S+\.yaml|my/\S+)", words)}
     # A cassette that the page itself makes is not here yet; `test_shell_blocks.py` runs it.
     return [words for words in found if "--out" in words or not made & {*words.split()}]
 
@@ -139,4 +142,4 @@ def test_every_job_waits_for_jobs_that_there_are_and_ends() -> None:
 def test_links_lead_somewhere(page: str) -> None:
     text = (DOCS / page).read_text("utf-8")
     for target in re.findall(r"\]\(([^)#]+)\)", text):
-        assert "://" in target or (DOCS / target).is_file(), target
+        assert "://" in target or (DOCS / page).parent.joinpath(target).is_file(), target

@@ -16,7 +16,7 @@ CASES = [str(REPOSITORY / "cassettes" / "text" / f"{name}.yaml") for name in NAM
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_ours_are_ours_where_the_users_come_first(jobs: str, tmp_path: Path) -> None:
     for name in OURS:
         (tmp_path / name).mkdir()

@@ -76,6 +76,7 @@ def run(project: pytest.Pytester, *words: str | Path) -> pytest.RunResult:
     return project.runpytest_subprocess(*loaded, *words, timeout=100)
 
 
+@pytest.mark.slow
 def test_cassettes_are_tests_beside_a_projects_own(project: pytest.Pytester) -> None:
     """And what judges them stays out of the interpreter of the project's tests."""
     project.makepyfile(test_own=WITHOUT_OURS)
@@ -204,6 +205,7 @@ def renamed(name: str, new: str) -> str:
     return text.replace(f"name: {name}", f"name: {new}")
 
 
+@pytest.mark.slow
 def test_what_cannot_be_told_fails_with_its_own_word(project: pytest.Pytester) -> None:
     take(project, "own/shell", renamed("abort/during_shell", "own/shell"))
     take(project, "own/bad", "cassette: 1\nname: own/bad\nmodel: 3\n")
@@ -293,6 +295,7 @@ def test_a_file_that_is_named_is_a_cassette_whatever_it_looks_like(
     result.stdout.fnmatch_lines(["not loaded: *"])
 
 
+@pytest.mark.slow
 def test_a_runtime_whose_import_is_broken_is_one_sentence(project: pytest.Pytester) -> None:
     at_hand(project, "raise ValueError('no licence')")
 

@@ -109,7 +109,7 @@ def test_closed_output_is_one_sentence(words, tmp_path):
 
 
 @pytest.mark.parametrize("closed", ["2>&-", "0<&-", "0<&- 2>&-"])
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_the_verdict_does_not_need_the_other_streams(closed, tmp_path):
     done = shell(f"parity {_FEW} --journal run.jsonl {closed}", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
@@ -411,6 +411,7 @@ model:
 """
 
 
+@pytest.mark.slow
 def test_a_disk_that_a_run_fills_by_a_process_decides_nothing(small_disk, tmp_path):
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "fills.yaml").write_text(_FILLS_THE_DISK)

@@ -53,7 +53,7 @@ TOO_LARGE = f"The model cannot be asked: the answer is larger than {ANSWER_BYTES
 
 @pytest.mark.parametrize("status", [200, 500])
 @pytest.mark.parametrize("kind", BOMBS)
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 async def test_a_bomb_for_the_model_ends_at_the_bound(kind: str, status: int) -> None:
     coding, body = BOMBS[kind]
     answer = Answer(body, status, {**JSON, "content-encoding": coding})
@@ -64,6 +64,7 @@ async def test_a_bomb_for_the_model_ends_at_the_bound(kind: str, status: int) ->
 
 
 @pytest.mark.parametrize("piece", [b"x" * MIB, b"{" * MIB, b"data: " + b"x" * MIB + b"\n"])
+@pytest.mark.sampled(3)
 async def test_a_stream_of_the_model_without_an_end_of_line_ends_at_the_bound(piece: bytes) -> None:
     answer = Answer(headers=EVENTS, pieces=endless(piece))
     async with serving(lambda _: answer) as server, model(server.url) as generator:
@@ -103,7 +104,7 @@ async def test_headers_without_an_end_break_the_answer(headers: dict[str, str]) 
 
 @pytest.mark.parametrize("status", [200, 400])
 @pytest.mark.parametrize("kind", BOMBS)
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_a_bomb_of_an_mcp_server_fails_the_call_only(
     mcp_session: mcp.OpenSession, kind: str, status: int
 ) -> None:
@@ -141,6 +142,7 @@ def test_a_bomb_of_an_mcp_server_fails_the_call_only(
         (b": " + b"x" * MIB + b"\n\n", "larger than"),
     ],
 )
+@pytest.mark.sampled(4)
 def test_an_event_stream_of_an_mcp_server_without_an_end_fails_the_call(
     mcp_session: mcp.OpenSession, piece: bytes, said: str
 ) -> None:
@@ -159,6 +161,7 @@ def test_an_event_stream_of_an_mcp_server_without_an_end_fails_the_call(
 
 
 @pytest.mark.parametrize("piece", [b"data: " + b"x" * MIB, b"data: " + b"x" * MIB + b"\n"])
+@pytest.mark.sampled(2)
 def test_the_stream_of_an_mcp_servers_notices_holds_no_event_without_an_end(
     mcp_session: mcp.OpenSession, piece: bytes
 ) -> None:
@@ -212,6 +215,7 @@ def test_a_line_of_an_mcp_server_without_an_end_ends_the_connection(
 
 
 @pytest.mark.parametrize("kind", BOMBS)
+@pytest.mark.sampled(5)
 async def test_a_bomb_of_a_remote_agent_ends_at_the_bound(a2a_session: Any, kind: str) -> None:
     coding, body = BOMBS[kind]
     answer = Answer(body, headers={**JSON, "content-encoding": coding})

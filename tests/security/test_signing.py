@@ -70,7 +70,7 @@ VARIABLES = {
 
 
 @pytest.mark.parametrize("name", VARIABLES)
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 def test_no_variable_of_git_leads_to_another_history(revoked: Attacked, name: str) -> None:
     other = revoked.root.parent / "other"
     shutil.copytree(revoked.root, other)
@@ -90,6 +90,7 @@ def test_no_variable_of_git_leads_to_another_history(revoked: Attacked, name: st
 
 
 @pytest.mark.parametrize("path", [".:{path}", ":{path}", "bin:{path}"])
+@pytest.mark.sampled(3)
 def test_a_git_of_the_checkout_is_not_the_one_that_is_asked(revoked: Attacked, path: str) -> None:
     revoked.undo()
     for folder in (revoked.root, revoked.root / "bin"):
@@ -180,6 +181,7 @@ def test_records_in_no_repository_flip_nothing(signed: Attacked, tmp_path: Path)
 
 
 @pytest.mark.parametrize("committed", [False, True])
+@pytest.mark.sampled(2)
 def test_a_copy_in_another_folder_of_the_repository_stays_revoked(
     revoked: Attacked, committed: bool
 ) -> None:

@@ -122,7 +122,7 @@ def test_each_case_has_the_limits_for_itself(tmp_path: Path) -> None:
     ("task", "outcome"),
     [(several_cases, "4"), (one_long_case, "stopped: it used more than 0.8 s of CPU time")],
 )
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_each_case_of_a_long_task_has_the_limits_for_itself(
     task: Callable[[int], int], outcome: str
 ) -> None:

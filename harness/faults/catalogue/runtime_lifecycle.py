@@ -166,9 +166,9 @@ def _counting_all_messages(rewind: Any) -> Any:
 
 def _first_reason(see: Any) -> Any:
     def broken(self: Any, delta: Any) -> Any:
-        known = self._finish_reason
+        known = self.finish_reason
         seen = see(self, delta)
-        self._finish_reason = known or self._finish_reason
+        self.finish_reason = known or self.finish_reason
         return seen
 
     return broken

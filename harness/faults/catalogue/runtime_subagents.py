@@ -270,7 +270,7 @@ def _last_chunk_only(see: Any) -> Any:
     def broken(self: Any, delta: Any) -> Any:
         if type(delta.request).__name__ == "ChildCall":
             if delta.index <= getattr(self, "last_index", -1):
-                self._calls.clear()
+                self.calls.clear()
             self.last_index = delta.index
         return see(self, delta)
 

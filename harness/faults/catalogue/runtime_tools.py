@@ -166,11 +166,13 @@ def _ending_on_any_error(verdict: Any) -> Any:
     return broken
 
 
-def _undescribed(display: Any) -> Any:
-    def broken(tools: Any, name: str, args: Any) -> Any:
-        shown, tool = display(tools, name, args), tools.get(name)
-        described = tool is None or shown.description != tool.description
-        return shown if described else replace(shown, description=None)
+def _undescribed(tool_call_request: Any) -> Any:
+    def broken(tools: Any, *args: Any) -> Any:
+        request = tool_call_request(tools, *args)
+        shown, tool = request.display, tools.get(request.name)
+        if tool is None or shown.description != tool.description:
+            return request
+        return replace(request, display=replace(shown, description=None))
 
     return broken
 
@@ -282,6 +284,6 @@ FAULTS: Final = (
         name="refused-call-undescribed",
         says="A call with arguments that do not fit is shown without a description.",
         origin="a port that forgets upstream's substitute, the tool's own description",
-        breaks=lambda: replaced("runtimes.adk.requested:request_display", _undescribed),
+        breaks=lambda: replaced("runtimes.adk.model_parts:tool_call_request", _undescribed),
     ),
 )

@@ -17,7 +17,7 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
-from runtimes.adk.notes import WireContent, typed, wire_of
+from runtimes.adk.notes import WireContent, wire_of
 from services.hooks.events import HookEvent
 from services.hooks.model_call import (
     AgentExecutionBlocked,
@@ -28,7 +28,7 @@ from services.hooks.model_call import (
 )
 from services.hooks.system import HookSystem
 from services.hooks.translation import HookModelRequest
-from services.model.sdk_json import dumped
+from services.model.sdk_json import dumped, typed
 from services.wire import Content, JsonObject
 
 __all__ = ["BLOCKED", "STOPPED", "HookBridgePlugin", "hook_bridge"]
@@ -36,12 +36,7 @@ __all__ = ["BLOCKED", "STOPPED", "HookBridgePlugin", "hook_bridge"]
 BLOCKED: Final = "AGENT_EXECUTION_BLOCKED"
 STOPPED: Final = "AGENT_EXECUTION_STOPPED"
 
-_NAME: Final = "hook_bridge"
-_EVENTS: Final = (
-    HookEvent.BEFORE_MODEL,
-    HookEvent.BEFORE_TOOL_SELECTION,
-    HookEvent.AFTER_MODEL,
-)
+_EVENTS: Final = HookEvent.BEFORE_MODEL, HookEvent.BEFORE_TOOL_SELECTION, HookEvent.AFTER_MODEL
 _APART: Final = {"system_instruction", "tools", "http_options", "response_schema"}
 
 
@@ -63,7 +58,7 @@ class HookBridgePlugin(BasePlugin):
 
     def __init__(self, hooks: HookSystem, *, driven: bool = False) -> None:
         """`driven`: the model layer calls the methods, and ADK's callbacks do nothing."""
-        super().__init__(name=_NAME)
+        super().__init__(name="hook_bridge")
         self.driven = driven
         self._hooks = hooks
         self._calls: dict[str, _ModelCall] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
@@ -16,9 +15,6 @@ from services.model.stream import call_name
 from services.wire import Part
 
 __all__ = ["LoopDetectionAdkPlugin"]
-
-_NAME: Final = "loop_detection"
-_CLEAN: Final = LoopVerdict()
 
 
 class LoopDetectionAdkPlugin(BasePlugin):
@@ -37,7 +33,7 @@ class LoopDetectionAdkPlugin(BasePlugin):
             link: Finds the step whose stream is ended. Without it, in an ADK app of another kind,
                 the plugin aborts the invocation, and every invocation is a prompt of its own.
         """
-        super().__init__(name=_NAME)
+        super().__init__(name="loop_detection")
         self._loops = loops
         self._link = link
 
@@ -69,14 +65,13 @@ class LoopDetectionAdkPlugin(BasePlugin):
 
     def watch(self, parts: Sequence[Part]) -> LoopVerdict:
         """Show the detector a delta's parts (the API's JSON); the first loop found."""
+        verdict = LoopVerdict()
         for part in parts:
             call, text = part.get("functionCall"), part.get("text")
             if call is not None:
                 verdict = self._loops.add_tool_call(call_name(call), call.get("args") or {})
             elif text and not part.get("thought"):
                 verdict = self._loops.add_text(text)
-            else:
-                continue
             if verdict.count:
-                return verdict
-        return _CLEAN
+                break
+        return verdict

@@ -22,8 +22,8 @@ __all__ = ["ContentsProcessor"]
 class ContentsProcessor(BaseLlmRequestProcessor):
     """Puts the curated history and, last, the pending user-role turn into the request.
 
-    The history proper is what stands before the pending turn; whoever measures or masks it leaves
-    that one alone.
+    The history proper is what stands before the pending turn; what measures or masks it leaves that
+    one alone.
     """
 
     name = "contents"

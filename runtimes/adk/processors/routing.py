@@ -1,4 +1,4 @@
-"""`GcliRoutingProcessor`: which model gets the request.
+"""`GcliRoutingProcessor`, `ToolsProcessor`: which model gets the request, and which tools.
 
 The product's own router and model selection decide, ADK's routed model plays no part. The choice
 sticks to the sequence of requests under one prompt id (see `SessionState.sequence_model`).
@@ -6,10 +6,12 @@ sticks to the sequence of requests under one prompt id (see `SessionState.sequen
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Callable
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
+from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
+from google.adk.flows.llm_flows.tools._agent_tools import process_agent_tools
 from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.notes import ModelChosen
@@ -17,11 +19,12 @@ from runtimes.adk.processors.base import EngineProcessor, note_event
 from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
+from runtimes.adk.tools import Toolbox
 from services.bundle import Services
 from services.model.configs import ModelConfigKey
 from services.routing.router import RoutingContext
 
-__all__ = ["GcliRoutingProcessor"]
+__all__ = ["GcliRoutingProcessor", "ToolsProcessor"]
 
 
 class GcliRoutingProcessor(EngineProcessor):
@@ -65,3 +68,36 @@ class GcliRoutingProcessor(EngineProcessor):
             )
         )
         return decision.model
+
+
+class ToolsProcessor(BaseLlmRequestProcessor):
+    """Fills the request's tools and its table of them, for the model that it was routed to.
+
+    Takes the place of ADK's `agent_tools`, which would declare every tool anew at each step.
+    """
+
+    name = "agent_tools"
+
+    def __init__(
+        self,
+        tools: Toolbox,
+        link: RunLink,
+        begin: Callable[[InvocationContext, LlmRequest], None] | None = None,
+    ) -> None:
+        """Make it. `begin` gets the context and the request of every step."""
+        self._tools = tools
+        self._link = link
+        self._begin = begin
+
+    async def run_async(
+        self, invocation_context: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Yield nothing."""
+        base = self._link.run.step.base
+        base.write_tools(llm_request, self._tools.declared(base.model or ""))
+        # Declares the agent's own tools; where there are none, ADK need not look for each chunk.
+        await process_agent_tools(invocation_context, llm_request)
+        if self._begin is not None:
+            self._begin(invocation_context, llm_request)
+        return
+        yield

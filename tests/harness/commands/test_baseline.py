@@ -398,6 +398,7 @@ def test_an_interrupt_keeps_what_is_written_whole(tmp_path: Path) -> None:
     assert "nothing was written" in check(corpus, out).output
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_workers(tmp_path: Path) -> None:
     meeting = tmp_path / "meeting"
     os.mkfifo(meeting)

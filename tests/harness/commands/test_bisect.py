@@ -148,6 +148,7 @@ def test_a_planted_commit_is_found_among_thirty_of_which_three_do_not_load(
     assert project.state() == before
 
 
+@pytest.mark.slow
 def test_skipped_revisions_beside_the_first_red_one_make_it_a_range(
     project: Project, bisect: Callable[..., Result], tmp_path: Path
 ) -> None:
@@ -195,6 +196,7 @@ def test_a_trace_can_be_what_is_right(
     assert project.commits[3] in result.stdout.splitlines()[-1]
 
 
+@pytest.mark.slow
 def test_a_merged_branch_is_searched_as_well(
     project: Project, bisect: Callable[..., Result]
 ) -> None:
@@ -259,6 +261,7 @@ def test_a_revision_that_takes_too_long_is_skipped_and_its_child_ended(
         (["--good", "empty"], "no revision of this project"),
     ],
 )
+@pytest.mark.sampled(3)
 def test_wrong_ends_are_clear_errors(
     project: Project, bisect: Callable[..., Result], words: list[str], message: str
 ) -> None:

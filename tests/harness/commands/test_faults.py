@@ -166,6 +166,7 @@ def test_what_the_corpus_misses_the_generated_run_may_find(tmp_path: Path) -> No
     assert "10 scenarios sampled of profile everything, seed 20260101" in result.stdout
 
 
+@pytest.mark.slow
 def test_the_generated_run_ends_when_its_time_is_over(corpus: Path, tmp_path: Path) -> None:
     file = tmp_path / "kills.json"
     arguments = (corpus, *only("harmless"), "--json", file)

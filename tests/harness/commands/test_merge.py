@@ -57,6 +57,7 @@ def test_shards_merge_to_the_verdict_and_the_results_of_one_run(here: Path, coun
     assert read_journal(here / "all").header.shard == ""
 
 
+@pytest.mark.slow
 def test_a_shard_that_was_killed_and_resumed_merges_to_the_same(here: Path) -> None:
     first, second = shards(2)
     invoke("merge", first, second, "--journal", "before")

@@ -364,7 +364,7 @@ def test_ctrl_c_ends_the_workers_and_what_they_do(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("everybody", [False, True])
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_a_termination_ends_the_workers_and_what_they_do(tmp_path: Path, everybody: bool) -> None:
     with waiting_run(tmp_path) as (process, meeting):
         (os.killpg if everybody else os.kill)(process.pid, signal.SIGTERM)

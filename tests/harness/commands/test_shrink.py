@@ -116,6 +116,7 @@ def test_out_names_the_file_and_the_cassette(big: Path) -> None:
     assert not Path(".parity/found").exists()
 
 
+@pytest.mark.slow
 def test_found_names_the_folder(big: Path) -> None:
     assert invoke(big, "--fault", "usage-dropped", "--found", "kept").exit_code == 0
     assert load_cassette(Path("kept", *FOUND.parts[2:])).name.startswith("shrunk/")
@@ -230,6 +231,7 @@ def test_a_cassette_that_starts_processes_needs_trust(here: Path) -> None:
     assert "--candidate adk --trust" in trusted.stdout
 
 
+@pytest.mark.slow
 def test_a_resumed_session_can_be_shrunk(here: Path) -> None:
     told = {"id": "m1", "timestamp": "2026-01-01T00:00:00.000Z"}
     records = [
@@ -278,6 +280,7 @@ def test_wrong_usage_is_said_in_one_line(big: Path, arguments: list[str], words:
     assert not Path(".parity").exists()
 
 
+@pytest.mark.slow
 def test_a_cassette_that_names_files_beside_it_stays_under_its_root(here: Path) -> None:
     document = {**CASSETTE, "script": [{"send": "<CASSETTES>/a"}, {"send": "b"}]}
     file = write(here / "mine" / "big.yaml", document)

@@ -83,6 +83,7 @@ def test_a_wrong_shape_that_shows_in_a_worker_ends_the_run(
     assert done.returncode == 2
 
 
+@pytest.mark.slow
 def test_what_does_not_need_it_goes_on(tmp_path: Path) -> None:
     folder = install(tmp_path, BROKEN)
 

@@ -71,6 +71,7 @@ def test_no_worker_outlives_a_parent_that_is_ended_and_none_prints_a_traceback(
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="Linux alone ends a process with its parent")
+@pytest.mark.slow
 def test_a_worker_that_holds_its_lock_ends_with_a_parent_that_is_killed(tmp_path: Path) -> None:
     corpus = write_corpus(tmp_path / "corpus", a__1="spins in a pattern")
     pids = corpus / "a" / "1.pids"

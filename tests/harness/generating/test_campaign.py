@@ -282,6 +282,7 @@ def test_a_seeded_fault_is_found_run_again_and_shrunk(bench: Bench) -> None:
     assert load_cassette(known.file, bench.folder / "found").provenance.kind == "shrunk"
 
 
+@pytest.mark.slow
 def test_shrinking_that_was_done_is_not_done_again(bench: Bench) -> None:
     given = plan(examples=10, seed=3, fault="usage-dropped")
     with bench.campaign(run_block, given) as campaign:

@@ -6,6 +6,7 @@ import re
 import zlib
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -20,15 +21,17 @@ from harness.json_lines import JsonLines
 from harness.parity.compare import compare_repeated
 from harness.parity.divergence import ChannelName, Divergence, Kind
 from harness.parity.verdict import CaseResult
-from harness.parity.waivers import WaiverStatus
+from harness.parity.waivers import Waivers, WaiverStatus
 from harness.replay.observation import Observation
 from harness.replay.request_log import RequestLog
 from harness.report.model import RunReport
+from harness.report.settled import settled_report
 from harness.signoff.reading import parse_statement
 from harness.signoff.statement import payload_of
 from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack, unpack
 from services.redaction import MASK
 from services.state import RetryAttempt
+from tests.harness.report.journals import HEADER
 from tests.harness.report.test_hostile import WRITERS
 from tests.harness.samples import BACKEND, Facts, ask, model, observation, user, write_corpus
 from tests.harness.signoff.signed import sign_off
@@ -196,8 +199,8 @@ def test_traces_and_baselines_hold_none_and_baselines_stay_comparable(
     assert same.exit_code == 0, same.output
 
 
-def _held() -> RunReport:
-    """A report of results that nobody has cleaned, as from a journal of another build."""
+def _held_cases() -> tuple[CaseResult, ...]:
+    """Results that no worker has cleaned, as from a journal of another build."""
     found = Divergence(
         cassette="a/b",
         channel=ChannelName.EVENTS,
@@ -215,7 +218,7 @@ def _held() -> RunReport:
         candidate=None,
         divergences=(0,),
     )
-    cases = (
+    return (
         CaseResult(
             cassette="a/b",
             divergences=(found,),
@@ -226,10 +229,14 @@ def _held() -> RunReport:
         CaseResult(cassette="a/c", remarks=(SPOKEN,)),
         CaseResult.undecided("a/d", SPOKEN),
     )
+
+
+def _held() -> RunReport:
+    """A report of such results."""
     return RunReport(
         control="legacy",
         candidate="adk",
-        cases=cases,
+        cases=_held_cases(),
         planned=4,
         problems=(LoadProblem(file=SPOKEN, message=SPOKEN),),
         versions={"code": SPOKEN},
@@ -263,6 +270,27 @@ def test_a_journal_keeps_none_of_what_a_result_still_holds(tmp_path: Path) -> No
 
     assert leaks(file.read_text("utf-8")) == set()
     assert file.read_text("utf-8").count("\n") == 3
+
+
+def test_a_journals_results_are_cleaned_and_those_of_workers_once() -> None:
+    held = _held_cases()[0]
+    fresh = replace(held, cassette="a/fresh")
+    disguised = replace(held, cassette="http/a/twin")
+    results = {"a/b": held, "a/fresh": fresh, "a/twin": disguised, "http/a/twin": disguised}
+
+    report = settled_report(
+        HEADER,
+        results,
+        Waivers(as_of=date(2026, 1, 1)),
+        planned=4,
+        fresh={"a/fresh", "http/a/twin"},
+    )
+
+    timelines = {case.cassette: case.timelines for case in report.cases}
+    assert timelines.pop("a/fresh") == held.timelines
+    assert [leaks(json.dumps(unpack(each).to_json())) for each in timelines.values()] == [set()] * 2
+    told = [{**case.to_json(), "timelines": ""} for case in report.cases]
+    assert leaks(json.dumps(told)) == set()
 
 
 def test_a_crash_of_the_harness_tells_nothing(corpus: Path) -> None:

@@ -41,7 +41,7 @@ def test_without_every_feature_plain_turns_are_left(profile: str) -> None:
 
 
 @pytest.mark.parametrize("feature", sorted(DRAWN))
-@pytest.mark.sampled(13)
+@pytest.mark.slow
 def test_a_feature_alone_is_left_out_and_drawn_otherwise(feature: str) -> None:
     profile = PROFILES["subagents" if feature in ("subagents", "steering") else "everything"]
 

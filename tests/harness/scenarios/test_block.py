@@ -33,7 +33,7 @@ def broken() -> BlockDone:
 
 
 @pytest.mark.parametrize("way", ["search", "sample"])
-@pytest.mark.sampled(2)
+@pytest.mark.slow
 def test_a_block_is_the_same_whoever_runs_it(way: Way) -> None:
     one, other = run_block(task(way=way)), run_block(task(way=way))
 

@@ -69,6 +69,7 @@ def tried(cuts: int = 1, what: dict[str, Any] = EVERYTHING) -> Trial:
 
 
 @pytest.mark.parametrize("cuts", range(4))
+@pytest.mark.sampled(2)
 def test_where_bytes_are_cut_shows_nowhere(cuts: int) -> None:
     trial = tried(cuts)
 

@@ -406,7 +406,7 @@ def test_request_is_made_in_the_role_of_its_session(kit):
 
 def test_attempt_after_the_first_is_told_where_somebody_wants_to_know(kit):
     async def script(b):
-        b.model._parts = replace(b.model._parts, asking=Asking(tells_retries=True))
+        b.model._parts = replace(b.model._parts, asking=Asking(announces_retries=True))
         notes = [type(response.content.note) for response in await b.ask()]
         assert notes == [Delta, Retrying, Delta, Delta, Answer]
 

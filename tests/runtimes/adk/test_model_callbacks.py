@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from google.adk.events.event import Event
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
@@ -285,3 +286,48 @@ def test_words_of_hooks_are_no_responses_that_callbacks_see(kit, callback):
     played = kit.play([], hooks=hooks)
     assert played.ends == [("completed", {"message": "enough"})]
     assert seen == []
+
+
+class OtherAnswer(BasePlugin):
+    """Puts another event in the place of the first answer's."""
+
+    def __init__(self):
+        super().__init__(name="other_answer")
+        self.left = 1
+
+    async def on_event_callback(self, *, invocation_context, event):
+        if event.partial or not self.left:
+            return None
+        self.left -= 1
+        return Event(author=event.author, content=content(text("replaced")))
+
+
+def test_event_that_a_plugin_returns_is_the_turn_in_history_and_recording(kit, hosted):
+    hosted(OtherAnswer())
+    played = kit.play([[kit.text("streamed", "STOP")], [kit.text("b", "STOP")]], "one", "two")
+    assert [turn["parts"][-1].get("text") for turn in played.model.requests[1].contents[-2:]] == [
+        "replaced",
+        "two",
+    ]
+    assert ("gemini", "replaced") in recorded(played)
+    assert ("gemini", "streamed") not in recorded(played)
+
+
+class BrokenAtAnswer(BasePlugin):
+    """Raises when it sees the first answer's event."""
+
+    def __init__(self):
+        super().__init__(name="broken_at_answer")
+        self.left = 1
+
+    async def on_event_callback(self, *, invocation_context, event):
+        if not event.partial and self.left:
+            self.left -= 1
+            raise ValueError("broken")
+
+
+def test_answer_whose_event_never_came_is_not_taken_from_the_next_message(kit, hosted):
+    hosted(BrokenAtAnswer())
+    played = kit.play([[kit.text("lost", "STOP")], [kit.text("b", "STOP")]], "one", "two")
+    assert [kind for kind, _ in recorded(played)].count("gemini") == 1
+    assert [turn["role"] for turn in played.transcript][-2:] == ["user", "model"]

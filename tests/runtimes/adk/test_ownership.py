@@ -26,7 +26,8 @@ RECEIVERS: dict[str, str | None] = {
     "_session": "SessionTurns",
     "model": "GcliAgentModel",
     "shell": "GeminiCliAgent",
-    "_parts.conversation": "Conversation",
+    "events": "SessionEvents",
+    "archive": "Conversation",
     **dict.fromkeys(("content", "event", "llm_request", "request", "session")),
 }
 

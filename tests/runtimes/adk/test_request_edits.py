@@ -423,3 +423,14 @@ def test_value_that_cannot_be_sent_is_named(kit, hosted, change, message):
     played = kit.play([])
     (error,) = played.errors
     assert error.message.startswith(f"llm_request.config.{message}")
+
+
+def test_settings_of_googles_client_are_no_edits(kit, hosted):
+    def change(request: LlmRequest) -> None:
+        request.config.http_options = types.HttpOptions(timeout=5)
+        request.config.should_return_http_response = True
+
+    hosted(Edit(change))
+    played = kit.play(steps(kit, []))
+    (request,) = played.model.requests
+    assert not request.config.keys() & {"httpOptions", "shouldReturnHttpResponse"}

@@ -29,14 +29,13 @@ class Archive:
 
     def __init__(self) -> None:
         self.answers = []
+        self.expected = None
+        self.expect = lambda answer: None
         self.view = RequestView()
 
     @property
     def turn_ids(self):
         return [f"turn-{number}" for number in range(len(self.view.raw))]
-
-    def take_expected(self) -> None:
-        return None
 
     def answer(self, turn, model) -> None:
         self.answers.append((turn, model))

@@ -84,6 +84,7 @@ def test_an_abort_ends_the_wait_for_an_answer_and_the_run_ends_the_server(stage:
     assert ends(seen.workspace_changes["pid"] or "")
 
 
+@pytest.mark.sampled(2)
 def test_a_server_that_dies_in_a_call_fails_that_call_and_those_after_it(stage: Stage) -> None:
     seen = stage.play(
         answer(call("mcp_f_crash")),
@@ -147,6 +148,7 @@ def test_garbage_between_messages_costs_nothing_but_a_notice(stage: Stage) -> No
     )
 
 
+@pytest.mark.sampled(2)
 def test_a_changed_list_of_tools_holds_from_the_next_request_on(stage: Stage) -> None:
     async def settle() -> None:
         await stage.manager.settled()

@@ -165,6 +165,7 @@ def test_a_line_that_never_ends_is_given_up(monkeypatch: pytest.MonkeyPatch) -> 
     assert "the driver wrote a line of more than 1 MiB" in blocker
 
 
+@pytest.mark.slow
 def test_parity_run_is_inconclusive_and_says_why(tmp_path: Path) -> None:
     package = tmp_path / "cache/upstream/0.61.0/node_modules" / PACKAGE
     package.mkdir(parents=True)

@@ -140,7 +140,7 @@ def test_no_more_wait_than_are_of_use(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("leaves", ["", "os._exit(0)", "os.kill(os.getpid(), 9)"])
-@pytest.mark.sampled(3)
+@pytest.mark.slow
 def test_the_end_of_python_is_the_end_of_its_drivers(leaves: str, tmp_path: Path) -> None:
     script = tmp_path / "script.py"
     script.write_text(

@@ -51,6 +51,7 @@ def test_a_hanging_model_is_left_at_once_when_aborted() -> None:
     assert ms(seen, -1) == 40 + ASKING_MS
 
 
+@pytest.mark.slow
 def test_an_abort_comes_before_the_end_of_a_longer_wait() -> None:
     abort = {"when": {"request": 0}, "delay_ms": 60, "do": "abort"}
     seen = run(model=[QUOTA, {"text": "late"}], during=[abort], unused=[1])

@@ -79,6 +79,7 @@ async def test_a_server_that_dies_in_a_call_fails_the_call_until_it_is_restarted
 
 
 @on_virtual_time
+@pytest.mark.slow
 async def test_restarting_everything_brings_everything_back(session: OpenSession) -> None:
     async with session({"f": server("fickle.py"), "r": server("rude.py", "plain")}) as opened:
         before = opened.tools.all_names()
@@ -140,6 +141,7 @@ async def test_an_answer_after_its_time_disconnects_but_leaves_the_tools(
 
 
 @on_virtual_time
+@pytest.mark.slow
 async def test_twenty_megabytes_and_a_flood_of_noise_are_taken(session: OpenSession) -> None:
     async with session({"f": server("fickle.py")}) as opened:
         assert len(said_to_model(await opened.call("mcp_f_huge", {"n": 20_000_000}))) == 20_000_000
@@ -244,7 +246,7 @@ async def test_progress_is_told_by_call(session: OpenSession) -> None:
     ],
 )
 @on_virtual_time
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 async def test_results_are_held_against_the_output_schema(
     session: OpenSession, tool: str, arguments: dict[str, object], message: str | None
 ) -> None:
@@ -268,6 +270,7 @@ async def test_children_get_the_clean_environment_and_their_own(session: OpenSes
 
 
 @on_virtual_time
+@pytest.mark.slow
 async def test_what_a_server_has_started_ends_with_it(session: OpenSession, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     async with session({"f": server("fickle.py")}) as opened:

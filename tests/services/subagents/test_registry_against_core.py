@@ -6,6 +6,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from services.model.aliases import ModelAlias, ModelOverride
 from services.model.configs import ModelConfigs
 from services.model.names import AccessFlags
@@ -60,6 +62,7 @@ def config(given: Any) -> dict[str, Any]:
     return {"generateContentConfig": dict(given)} if given else {}
 
 
+@pytest.mark.slow
 def test_everything_is_found_changed_and_told_alike(tmp_path: Path) -> None:
     jobs, ours = [], []
     for number, (model, trusted) in enumerate(

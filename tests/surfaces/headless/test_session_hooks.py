@@ -143,7 +143,7 @@ def test_hooks_that_are_switched_off_do_not_run(run: Run, folders: Path, runtime
 
 @RUNTIMES
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 def test_a_signal_ends_the_session_too(
     folders: Path, runtime: str, number: signal.Signals, code: int
 ) -> None:

@@ -161,6 +161,7 @@ def test_nothing_chosen_is_the_plainest_scenario() -> None:
 
 
 @pytest.mark.parametrize("profile", [name for name in PROFILES if name != "everything"])
+@pytest.mark.sampled(3)
 def test_a_profile_shifts_each_weight_that_it_names(profile: str) -> None:
     weights = PROFILES[profile].weights
     plain, shifted = _frequencies({}), _frequencies(weights)

@@ -108,7 +108,7 @@ def asked(server: Server, since: int) -> list[str]:
         ("not let in", False),
     ],
 )
-@pytest.mark.sampled(8)
+@pytest.mark.slow
 def test_the_core_and_both_runtimes_say_hear_and_show_the_same(
     server: Server, name: str, sessions: bool
 ) -> None:
