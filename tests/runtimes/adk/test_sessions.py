@@ -168,6 +168,7 @@ async def test_every_event_of_the_user_since_the_last_answer_is_pending():
     for words in ("first", "second"):
         await service.append_event(session, said(words))
     pending = service.pending(session)
+    assert pending is not None
     assert wire_of(pending) == {"role": "user", "parts": [{"text": "first"}, {"text": "second"}]}
     assert service.pending(session) is pending
     assert [event.content.parts[0].text for event in session.events[1:]] == ["first", "second"]
