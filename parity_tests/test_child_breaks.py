@@ -57,7 +57,7 @@ def test_a_childs_event_out_of_order_is_found_in_the_children(
 ) -> None:
     from runtimes.adk.quiet import import_quietly
 
-    stream = import_quietly("runtimes.adk.child.stream").ChildStream
+    stream = import_quietly("runtimes.adk.child.session").ChildStream
     whole = stream.emit_activity
     held: list[Any] = []
 
@@ -81,7 +81,7 @@ def test_another_reason_of_a_childs_end_is_found_in_the_children(
 ) -> None:
     from runtimes.adk.quiet import import_quietly
 
-    stream = import_quietly("runtimes.adk.child.stream").ChildStream
+    stream = import_quietly("runtimes.adk.child.session").ChildStream
     whole = stream.end
 
     def failed(self: Any, reason: str) -> None:

@@ -114,9 +114,10 @@ async def _run(probe: Probe, envelope: Envelope) -> Seen:
     ):
         agent = runtime.agent()
         agent.subscribe(clients.append)
-        with redirect_stdout(printed), watched_runners(note, seen.state):
-            for message in probe.messages:
-                await _send(runtime, agent, message)
+        async with watched_runners(note, seen.state):
+            with redirect_stdout(printed):
+                for message in probe.messages:
+                    await _send(runtime, agent, message)
     seen.requests = generator.requests
     seen.events = merged(events)
     seen.result = _result(clients)

@@ -32,6 +32,8 @@ from pydantic import PrivateAttr
 
 from parity_tests.adk_probes.probe import OVER, Again, Answer, Operation, Probe, Seen, notes_of
 from parity_tests.adk_probes.watching import Counting, json_of, merged, shown_event, watched_runners
+from runtimes.adk.tool_callbacks import ToolError
+from services.tools.contract import ToolErrorType
 from services.wire import Content, JsonObject
 
 __all__ = ["ErrorsAreAnswers", "Ground", "run_stock"]
@@ -52,18 +54,21 @@ class Ground:
 
 
 class ErrorsAreAnswers(BasePlugin):
-    """Answers the model with a tool's error, as the product's scheduler does, and counts them.
+    """Answers the model with a tool's error, as the product's scheduler does, and keeps its id.
 
     It comes after the probe's plugins: without it the first failing tool ends a stock run.
     """
 
     def __init__(self) -> None:
         super().__init__("errors_are_answers")
-        self.used = 0
+        self.ids: list[str | None] = []
+        """Of the calls that failed."""
 
-    async def on_tool_error_callback(self, *, error: Exception, **_: Any) -> dict[str, Any]:
+    async def on_tool_error_callback(
+        self, *, tool_context: ToolContext, error: Exception, **_: Any
+    ) -> dict[str, Any]:
         """The error as the tool's response."""
-        self.used += 1
+        self.ids.append(tool_context.function_call_id)
         return {"error": str(error)}
 
 
@@ -86,11 +91,11 @@ class StockTool(BaseTool):
         """The file's content.
 
         Raises:
-            FileNotFoundError: there is no such file; in the product's words.
+            ToolError: there is no such file; as the product's tool reports it to plugins.
         """
         name = args["file_path"]
         if name not in self._files:
-            raise FileNotFoundError(f"File not found: <RUN>/ws/{name}")
+            raise ToolError(f"File not found: <RUN>/ws/{name}", ToolErrorType.FILE_NOT_FOUND)
         return {"output": self._files[name]}
 
 
@@ -192,25 +197,23 @@ async def _run(
     app = App(name=APP, root_agent=agent, plugins=[counting, *plugins, answers])
     runner = Runner(app=app, session_service=sessions, artifact_service=InMemoryArtifactService())
     session = await sessions.create_session(app_name=APP, user_id=USER)
-    with (
-        redirect_stdout(printed),
-        watched_runners(lambda event: yielded.append(shown_event(event)), seen.state),
-    ):
-        for message in probe.messages:
-            if isinstance(message, Operation):
-                if message.rewinds_to is not None:
-                    await _rewind(runner, session, message.rewinds_to)
-                if message.forgets:
-                    session = await sessions.create_session(app_name=APP, user_id=USER)
-                session = await _reseeded(sessions, session, histories.pop(0))
-                continue
-            seen.result += await _send(runner, session, message)
+    async with watched_runners(lambda event: yielded.append(shown_event(event)), seen.state):
+        with redirect_stdout(printed):
+            for message in probe.messages:
+                if isinstance(message, Operation):
+                    if message.rewinds_to is not None:
+                        await _rewind(runner, session, message.rewinds_to)
+                    if message.forgets:
+                        session = await sessions.create_session(app_name=APP, user_id=USER)
+                    session = await _reseeded(sessions, session, histories.pop(0))
+                    continue
+                seen.result += await _send(runner, session, message, answers)
     await runner.close()
     seen.requests = model._requests
     seen.events = merged(yielded)
     seen.callbacks = counting.counts
     seen.notes = notes_of(probe, plugins, printed.getvalue())
-    return seen, answers.used
+    return seen, len(answers.ids)
 
 
 async def _rewind(runner: Runner, session: Session, to: int) -> None:
@@ -244,9 +247,15 @@ async def _reseeded(
 
 
 async def _send(
-    runner: Runner, session: Session, message: str | Sequence[JsonObject]
+    runner: Runner,
+    session: Session,
+    message: str | Sequence[JsonObject],
+    answers: ErrorsAreAnswers,
 ) -> list[list[Any]]:
-    """Send one message; what a client that shows streamed texts would show."""
+    """Send one message; what a client that shows streamed texts would show.
+
+    A tool failed if it raised. ADK has no other sign of it: an `error` may be a tool's result.
+    """
     parts = [{"text": message}] if isinstance(message, str) else message
     content = types.Content(role="user", parts=[types.Part.model_validate(part) for part in parts])
     shown: list[list[Any]] = []
@@ -271,7 +280,7 @@ async def _send(
             # A text of which no delta was shown is new, whatever other deltas came before it.
             streamed = bool(event.partial) and (streamed or bool(words))
             shown += [
-                ["tool", response.name, "error" in (response.response or {})]
+                ["tool", response.name, response.id in answers.ids]
                 for response in event.get_function_responses()
             ]
             if event.error_code and not event.partial:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
+from contextlib import aclosing, asynccontextmanager
 from typing import Any, Final
 from unittest.mock import patch
 
@@ -71,29 +71,32 @@ for _name in CALLBACKS:
     setattr(Counting, _name, _counts(_name))
 
 
-@contextmanager
-def watched_runners(note: Callable[[Event], None], state: dict[str, Any]) -> Iterator[None]:
-    """Call `note` with each event that a Runner yields; leave the session's state in `state`."""
+@asynccontextmanager
+async def watched_runners(
+    note: Callable[[Event], None], state: dict[str, Any]
+) -> AsyncIterator[None]:
+    """Call `note` with each event that a Runner yields; leave the session's state in `state`.
+
+    The state is that of the last run's session, once its agent is done with it: an invocation's
+    own values (`temp:`) are there until then.
+    """
     run_async = Runner.run_async
+    last: tuple[Runner, dict[str, Any]] | None = None
 
     async def watched(self: Runner, **arguments: Any) -> AsyncGenerator[Event, None]:
+        nonlocal last
+        last = self, {name: arguments[name] for name in ("user_id", "session_id")}
         async with aclosing(run_async(self, **arguments)) as events:
-            try:
-                async for event in events:
-                    note(event)
-                    yield event
-            finally:
-                session = await self.session_service.get_session(
-                    app_name=self.app_name,
-                    user_id=arguments["user_id"],
-                    session_id=arguments["session_id"],
-                )
-                if session is not None:
-                    state.clear()
-                    state.update(session.state)
+            async for event in events:
+                note(event)
+                yield event
 
     with patch.object(Runner, "run_async", watched):
         yield
+    if last is not None:
+        runner, ids = last
+        session = await runner.session_service.get_session(app_name=runner.app_name, **ids)
+        state.update(session.state if session is not None else {})
 
 
 def shown_event(event: Event) -> JsonObject:

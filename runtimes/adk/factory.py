@@ -7,7 +7,6 @@ its sends, how it asks the model and runs its calls. A child is the same class w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
 from typing import Final
 
 from google.adk.flows.llm_flows.base_llm_flow import BaseLlmFlow
@@ -15,13 +14,14 @@ from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk.agent import USER_ID, AdkAgentProtocol, AdkConfig
 from runtimes.adk.child.calls import ChildBatch
-from runtimes.adk.child.chat import ChildConversation
-from runtimes.adk.child.declaring import ChildDeclarations
-from runtimes.adk.child.handler import ActivityRelay, ChildHandler
 from runtimes.adk.child.processors import ChildCompression, ChildLimits, ChildRouting
 from runtimes.adk.child.session import AdkChild
-from runtimes.adk.child.task import ChildCall, ChildTask
-from runtimes.adk.child.termination import ChildPlugins, ChildTermination
+from runtimes.adk.child.termination import (
+    ChildCall,
+    ChildConversation,
+    ChildPlugins,
+    ChildTermination,
+)
 from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.conversation_handler import ConversationHandler
@@ -45,12 +45,11 @@ from runtimes.adk.tool_batch import ToolBatch
 from runtimes.adk.tools import Toolbox
 from services.background import BackgroundTasks
 from services.bundle import Services
-from services.children.calls import ChildCalls
-from services.children.child_services import child_services
+from services.children.declaring import ChildDeclarations
 from services.model.generator import LlmRole
 from services.subagents.child import ChildRequest
 
-__all__ = ["ArrangeFlow", "Engine", "SessionFactory"]
+__all__ = ["ArrangeFlow", "SessionFactory"]
 
 ArrangeFlow = Callable[[BaseLlmFlow], None]
 """Places request processors by the public methods of an agent's flow."""
@@ -64,15 +63,6 @@ _AS_CHILD: Final = Asking(
 )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Engine:
-    """What the agents of one engine have in common."""
-
-    services: Services
-    tasks: BackgroundTasks
-    sessions: GcliSessionService
-
-
 class SessionFactory:
     """Makes the agents of one engine.
 
@@ -81,12 +71,16 @@ class SessionFactory:
 
     def __init__(
         self,
-        engine: Engine,
+        services: Services,
+        tasks: BackgroundTasks,
+        sessions: GcliSessionService,
         *,
         plugins: Sequence[BasePlugin] = (),
         arrange_flow: ArrangeFlow | None = None,
     ) -> None:
-        self._engine = engine
+        self._services = services
+        self._tasks = tasks
+        self._sessions = sessions
         self._plugins = tuple(plugins)
         self._arrange_flow = arrange_flow
         self._made = 0
@@ -102,8 +96,7 @@ class SessionFactory:
         self, conversation: Conversation, tools: Toolbox, *, prompt_id: str | None = None
     ) -> AdkAgentProtocol:
         """An agent over a conversation; `prompt_id` is the session's own where there is none."""
-        engine, link = self._engine, RunLink()
-        services, sessions = engine.services, engine.sessions
+        services, sessions, link = self._services, self._sessions, RunLink()
         number, session_id = self._made, services.state.session_id
         self._made += 1
         session = sessions.open(
@@ -124,12 +117,12 @@ class SessionFactory:
             AdkConfig(
                 services=services,
                 session=session,
-                tasks=engine.tasks,
+                tasks=self._tasks,
                 link=link,
                 handler=ConversationHandler(
                     services, conversation, continuation, max_turns, prompt_id
                 ),
-                batch=batch,
+                batch=batch.execute,
                 arrange_flow=self._arrange_flow,
             ),
             instruction_provider=services.prompts.system_instruction,
@@ -155,46 +148,31 @@ class SessionFactory:
 
     def child_agent(self, request: ChildRequest) -> AdkChild:
         """A child with a Runner, a session service and a conversation of its own."""
-        relay = ActivityRelay(request.on_activity)
-        child = child_services(self._engine.services, replace(request, on_activity=relay))
-        services, agent_id = child.services, child.agent_id
-        link, plugins, chat = RunLink(), ChildPlugins(child), ChildConversation(child)
-        task = ChildTask(plugins.max_time)
-        sessions = GcliSessionService(services.clock)
-        session = sessions.open(app_name=APP_NAME, user_id=USER_ID, session_id=agent_id)
+        made = AdkChild(self._services, request, self._release)
+        child = made.child
+        services, sessions = child.services, GcliSessionService(child.services.clock)
+        link, plugins, chat = RunLink(), ChildPlugins(child), ChildConversation(services)
+        session = sessions.open(app_name=APP_NAME, user_id=USER_ID, session_id=child.agent_id)
         sessions.attach(session, chat)
         tools = Toolbox(ChildDeclarations(child.toolset))
-        termination = ChildTermination(child, chat, task, plugins)
-
-        async def release() -> None:
-            self._children.pop(agent_id, None)
-            await agent.close()
-
-        handler = ChildHandler(child, termination, relay, release)
-        calls = ChildCalls(child, waiting=plugins.max_time.waiting, record=chat.record_tool_calls)
-        parts = (child, chat, sessions, task, link)
+        termination = ChildTermination(child, chat, plugins)
+        parts = (termination, sessions, link)
         agent = AdkAgentProtocol(
             AdkConfig(
                 services=services,
                 session=session,
-                tasks=self._engine.tasks,
+                tasks=self._tasks,
                 link=link,
-                handler=handler,
-                batch=ChildBatch(
-                    services=services,
-                    task=task,
-                    link=link,
-                    calls=calls,
-                    before_answers=plugins.steering.before_answers,
-                ),
+                handler=made,
+                batch=ChildBatch(termination, link).execute,
                 asking=_AS_CHILD,
                 arrange_flow=self._arrange_flow,
             ),
-            instruction_provider=lambda: task.instruction,
+            instruction_provider=lambda: termination.instruction,
             tools=tools,
             plugins=self._with_others(*plugins.all, *hook_bridge(services.hooks)),
             request_processors=(
-                ChildLimits(child, sessions, task, link, plugins.max_turns),
+                ChildLimits(*parts),
                 ChildCompression(*parts),
                 ContentsProcessor(sessions, link),
                 ChildRouting(*parts),
@@ -203,8 +181,13 @@ class SessionFactory:
             session_service=sessions,
             parent_session_id=services.state.session_id,
         )
-        made = self._children[agent_id] = AdkChild(agent_id, agent, handler)
+        made.run_on(agent, termination)
+        self._children[made.agent_id] = made
         return made
+
+    async def _release(self, child: AdkChild) -> None:
+        self._children.pop(child.agent_id, None)
+        await child.close()
 
     def _with_others(self, *ours: BasePlugin) -> list[BasePlugin]:
         return without_namesakes([*ours, *self._plugins])

@@ -6,9 +6,9 @@ test, and the dependency is pinned to the minor version that it was written for.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import aclosing
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
@@ -22,7 +22,7 @@ from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.notes import Answer, Delta, WireContent
 from services.model.errors import is_cancellation
 
-__all__ = ["PROCESSOR_ORDER", "Batch", "RuntimeFlow"]
+__all__ = ["PROCESSOR_ORDER", "Batch", "RuntimeFlow", "asked_for"]
 
 PROCESSOR_ORDER: Final = (
     "limits",
@@ -44,20 +44,11 @@ transfer, ADK's own authorisation, confirmation, compaction, planning and code e
 """
 
 
-class Batch(Protocol):
-    """How the calls of one answer are run."""
+Batch = Callable[[InvocationContext, Event, LlmRequest], AsyncGenerator[Event, None]]
+"""Runs the calls of one answer, which are in the event; the request has the tools by name.
 
-    def execute(
-        self, context: InvocationContext, call_event: Event, llm_request: LlmRequest
-    ) -> AsyncGenerator[Event, None]:
-        """Yield the one event that answers them all, or none: then the invocation is over.
-
-        Args:
-            context: the invocation's.
-            call_event: the event that has the calls.
-            llm_request: the request that they answer; it has the tools by name.
-        """
-        ...
+It yields the one event that answers them all, or none: then the invocation is over.
+"""
 
 
 class RuntimeFlow(SingleFlow):
@@ -95,8 +86,9 @@ class RuntimeFlow(SingleFlow):
                     yield response
             return
         except Exception as error:
-            asked_for = _asked_for(invocation_context, "on_model_error_callback")
-            if is_cancellation(error) or not asked_for:
+            if is_cancellation(error) or not asked_for(
+                invocation_context, "on_model_error_callback"
+            ):
                 raise
             failure = error
         handled = super()._run_and_handle_error(
@@ -113,7 +105,7 @@ class RuntimeFlow(SingleFlow):
         model_response_event: Event,
     ) -> LlmResponse | None:
         """Make a callback context only where a plugin or the agent asks for it."""
-        if not _asked_for(invocation_context, "before_model_callback"):
+        if not asked_for(invocation_context, "before_model_callback"):
             return None
         response = await super()._handle_before_model_callback(
             invocation_context, llm_request, model_response_event
@@ -127,7 +119,7 @@ class RuntimeFlow(SingleFlow):
         model_response_event: Event,
     ) -> LlmResponse | None:
         """Likewise, for every delta; a changed answer is what history gets."""
-        if not _asked_for(invocation_context, "after_model_callback"):
+        if not asked_for(invocation_context, "after_model_callback"):
             return None
         content = llm_response.content
         if isinstance(content, WireContent) and not isinstance(content.note, (Delta, Answer)):
@@ -155,13 +147,13 @@ class RuntimeFlow(SingleFlow):
         llm_request: LlmRequest,
     ) -> AsyncGenerator[Event, None]:
         """One hand-off of the whole turn to the scheduler, instead of ADK's task per call."""
-        batch = self._tools.execute(invocation_context, function_call_event, llm_request)
+        batch = self._tools(invocation_context, function_call_event, llm_request)
         async with aclosing(batch) as events:
             async for event in events:
                 yield event
 
 
-def _asked_for(context: InvocationContext, callback: str) -> bool:
+def asked_for(context: InvocationContext, callback: str) -> bool:
     """Whether a plugin or the agent has a callback of its own by this name.
 
     Plugins that the runtime drives (`driven`) are called by its parts, and not by ADK.

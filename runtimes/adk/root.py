@@ -31,11 +31,11 @@ APP_NAME: Final = "gemini_cli"
 class HostedAgent(LlmAgent):
     """The `LlmAgent` inside the shell, with a flow of ours."""
 
-    _flow_box: list[RuntimeFlow] = PrivateAttr(default_factory=list)
+    _flow: RuntimeFlow = PrivateAttr()
 
     @property
     def _llm_flow(self) -> RuntimeFlow:
-        return self._flow_box[0]
+        return self._flow
 
     @classmethod
     def make(
@@ -47,7 +47,7 @@ class HostedAgent(LlmAgent):
             return instruction()
 
         agent = cls(name=AGENT_NAME, model=model, instruction=provide)
-        agent._flow_box.append(flow)
+        agent._flow = flow
         return agent
 
 

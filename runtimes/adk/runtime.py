@@ -13,7 +13,7 @@ from agent_protocol.agent import AgentProtocol
 from runtimes.adk.agent import AdkAgentProtocol
 from runtimes.adk.child.session import AdkChild
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.factory import ArrangeFlow, Engine, SessionFactory
+from runtimes.adk.factory import ArrangeFlow, SessionFactory
 from runtimes.adk.plugins.named import without_namesakes
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import Toolbox
@@ -43,7 +43,9 @@ class AdkRuntime(ChatRuntime):
         self._agents: list[AdkAgentProtocol] = []
         self._plugins = without_namesakes(plugins)
         self._factory = SessionFactory(
-            Engine(services=services, tasks=tasks, sessions=sessions),
+            services,
+            tasks,
+            sessions,
             plugins=self._plugins,
             arrange_flow=arrange_flow,
         )

@@ -1,7 +1,7 @@
 """What a send is to the agent that drives ADK: a handler that takes it, and the active send.
 
 One class drives a conversation and a child's task. The factory gives it the handler of that kind of
-session (`runtimes.adk.conversation_handler`, `runtimes.adk.child.handler`).
+session (`runtimes.adk.conversation_handler`, `runtimes.adk.child.session`).
 """
 
 from __future__ import annotations

@@ -12,17 +12,17 @@ import copy
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from inspect import isawaitable
 from typing import Any, Final
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.events.event_actions import EventActions
 from google.adk.flows.llm_flows.functions import merge_parallel_function_response_events
-from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.tool_context import ToolContext
-from google.adk.utils._callback_pipeline import _run_callbacks, _stop_on_non_none
 
+from runtimes.adk.flow import asked_for
 from runtimes.adk.tools import (
     AddedTool,
     AdkTool,
@@ -112,7 +112,7 @@ class ToolRound:
             The calls in the order in which the scheduler finished them; in the order of `requests`
             where a callback answered one.
         """
-        watched = _has_callbacks(self._context)
+        watched = any(asked_for(self._context, f"{moment}_callback") for moment in _MOMENTS)
         if not watched and not any(request.name in self.added for request in requests):
             return await schedule(requests)
         self._calls = [self._call(request) for request in requests]
@@ -133,10 +133,11 @@ class ToolRound:
         """`base` and what tools and callbacks asked for in their contexts, merged as ADK does."""
         if not self._calls:
             return base
-        asked_for = [base, *(call.context.actions for call in self._calls)]
+        # The merge of several makes plain JSON of objects in the state; one call's are kept.
         merged = merge_parallel_function_response_events(
-            [Event(actions=actions) for actions in asked_for]
+            [Event(actions=call.context.actions) for call in self._calls]
         ).actions
+        merged.skip_summarization = merged.skip_summarization or base.skip_summarization
         ignored = [
             name
             for name in EventActions.model_fields
@@ -167,14 +168,12 @@ class ToolRound:
         )
         if answer is not None:
             return answer
-        return await _run_callbacks(
-            getattr(self._context.agent, f"canonical_{moment}_callbacks", ()),
-            _stop_on_non_none,
-            tool=call.tool,
-            args=call.args,
-            tool_context=call.context,
-            **of_agent,
-        )
+        for callback in getattr(self._context.agent, f"canonical_{moment}_callbacks", ()):
+            answer = callback(tool=call.tool, args=call.args, tool_context=call.context, **of_agent)
+            answer = await answer if isawaitable(answer) else answer
+            if answer is not None:
+                break
+        return answer
 
     async def _finish(self, call: _Call) -> None:
         """Show `after_tool` the result, or `on_tool_error` the error; take what they answer."""
@@ -256,13 +255,3 @@ def _error(done: CompletedToolCall) -> Exception:
     if isinstance(done.tool, AddedTool) and done.tool.error is not None:
         return done.tool.error
     return ToolError(done.response.error or "", done.response.error_type)
-
-
-def _has_callbacks(context: InvocationContext) -> bool:
-    """Whether a plugin or the agent has a tool callback."""
-    names = [f"{moment}_callback" for moment in _MOMENTS]
-    return any(getattr(context.agent, name, None) for name in names) or any(
-        getattr(type(plugin), name) is not getattr(BasePlugin, name)
-        for plugin in context.plugin_manager.plugins
-        for name in names
-    )

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from google.adk.flows.llm_flows.functions import _extract_multimodal_parts
 from google.adk.tools.base_tool import BaseTool
@@ -21,6 +21,7 @@ from google.genai import types
 from pydantic_core import to_jsonable_python
 
 from services.abort import until_aborted
+from services.children.declaring import ChildDeclarations
 from services.tools.base import PlainInvocation
 from services.tools.contract import (
     InvalidToolParams,
@@ -30,18 +31,17 @@ from services.tools.contract import (
     ToolKind,
     ToolResult,
 )
+from services.tools.declaring import ToolDeclarations
 from services.wire import JsonObject, Part, js_json
 
 __all__ = [
     "AddedTool",
     "AdkTool",
-    "Declarations",
     "DeclaredTools",
     "Toolbox",
     "added_tools",
     "response_content",
     "response_text",
-    "to_adk_tool",
 ]
 
 _LENIENT: Final[dict[str, Any]] = {
@@ -75,11 +75,6 @@ class AdkTool(BaseTool):
             RuntimeError: always.
         """
         raise RuntimeError(f"{self.name} is run by the scheduler, with the rest of its batch")
-
-
-def to_adk_tool(declaration: JsonObject) -> AdkTool:
-    """The ADK tool for a declaration `{name, description, parametersJsonSchema}`."""
-    return AdkTool(declaration)
 
 
 class AddedTool:
@@ -123,7 +118,7 @@ class AddedTool:
 class _AddedCall(PlainInvocation):
     def __init__(self, tool: AddedTool, params: JsonObject) -> None:
         super().__init__(params)
-        self._tool = tool
+        self._tool, self._args = tool, params
 
     @property
     def shown_name(self) -> str:
@@ -132,7 +127,7 @@ class _AddedCall(PlainInvocation):
 
     def description(self) -> str:
         """The arguments as JSON."""
-        return js_json(self._params)
+        return js_json(self._args)
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
         """Run the tool; what it raises is the call's error."""
@@ -140,7 +135,7 @@ class _AddedCall(PlainInvocation):
         tool.context.tool_confirmation = ToolConfirmation(confirmed=True)
         try:
             tool.result = await until_aborted(
-                tool.adk.run_async(args=self._params, tool_context=tool.context), execution.signal
+                tool.adk.run_async(args=self._args, tool_context=tool.context), execution.signal
             )
         except Exception as error:
             tool.error = error
@@ -200,22 +195,10 @@ class DeclaredTools:
     typed: types.Tool
 
 
-class Declarations(Protocol):
-    """What the requests of a conversation declare; the same object while nothing changed."""
-
-    def current(self, model: str) -> list[JsonObject]:
-        """What the next request to `model` declares: its `tools`."""
-        ...
-
-    def taken(self, model: str) -> list[JsonObject]:
-        """The same, for a request that is made now."""
-        ...
-
-
 class Toolbox:
     """The session's tools, declared for a model; the same object while nothing changed."""
 
-    def __init__(self, declarations: Declarations) -> None:
+    def __init__(self, declarations: ToolDeclarations | ChildDeclarations) -> None:
         self._declarations = declarations
         self._declared: DeclaredTools | None = None
 
@@ -234,7 +217,7 @@ class Toolbox:
 
 
 def _declare(wire: list[JsonObject]) -> DeclaredTools:
-    tools = [to_adk_tool(declaration) for declaration in wire[0]["functionDeclarations"]]
+    tools = [AdkTool(declaration) for declaration in wire[0]["functionDeclarations"]]
     return DeclaredTools(
         wire=wire,
         by_name={tool.name: tool for tool in tools},

@@ -5,9 +5,8 @@ Source: core `agents/local-executor.ts`.
 
 from __future__ import annotations
 
-import logging
-from contextlib import aclosing
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import aclosing, contextmanager
 
 from runtimes.legacy.chat import GeminiChat
 from runtimes.legacy.request_parts import ChatRequestParts
@@ -15,188 +14,91 @@ from services.abort import AbortSignal
 from services.children.calls import ChildCalls
 from services.children.chats import compress_chat, open_chat
 from services.children.child_services import ChildServices
-from services.model.errors import is_abort
+from services.children.declaring import ChildDeclarations
+from services.children.run import ChildRun, Ended
 from services.model.generator import LlmRole
 from services.model.parts import first_parts, function_calls, parse_thought
-from services.presentation.errors import thrown_text
 from services.subagents.activity import ActivityType
-from services.subagents.deadline import DeadlineTimer, either_aborted
-from services.subagents.definition import GRACE_PERIOD_MS, AgentOutput, TerminateMode
+from services.subagents.deadline import RunTime
+from services.subagents.definition import TerminateMode
 from services.subagents.prompt import ChildPrompt
-from services.subagents.recovery import (
-    GOAL_WITHOUT_RESULT,
-    GRACE_RESULT,
-    PROTOCOL_VIOLATION,
-    RECOVERED,
-    TASK_COMPLETED,
-    TERMINATED,
-    error_data,
-    final_warning,
-    recovery_announced,
-    recovery_failed,
-    summary_of,
-)
-from services.subagents.scopes import agent_scope
-from services.subagents.steering_inbox import steering_inbox
+from services.subagents.recovery import TASK_COMPLETED
+from services.subagents.steering_inbox import SteeringInbox, steering_inbox
 from services.wire import JsonObject, Part
 
 __all__ = ["LocalAgentExecutor"]
 
-logger = logging.getLogger(__name__)
-
 _MINUTE_MS = 60_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Stopped:
-    """The loop is over."""
+class LocalAgentExecutor(ChildRun):
+    """Runs one child once: a loop of turns over a chat of its own."""
 
-    reason: TerminateMode
-    result: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class _GoesOn:
-    """The model is to be told this."""
-
-    parts: list[Part]
-
-
-class LocalAgentExecutor:
-    """Runs one child once."""
+    turns = 0
 
     def __init__(self, child: ChildServices) -> None:
-        self._child = child
+        minutes = child.definition.limits.minutes
+        super().__init__(child, RunTime(child.services.clock, minutes * _MINUTE_MS))
         self._services = child.services
-
-    async def run(self, inputs: JsonObject, signal: AbortSignal) -> AgentOutput:
-        """Run the agent to its end.
-
-        What goes wrong is told as an ERROR before it is raised; a time limit that ends a model
-        call is no error.
-
-        Raises:
-            AbortError: `signal` was aborted while the model was asked.
-            Exception: whatever ended the run: a model's fault, a missing input, a full disk.
-        """
-        child, services = self._child, self._services
-        started_ms = services.clock.now_ms()
-        with agent_scope(child.definition, services.workspace).entered():
-            await child.toolset.open()
-            minutes = child.definition.limits.minutes
-            async with DeadlineTimer(services.clock, minutes * _MINUTE_MS) as deadline:
-                run = _Run(child, deadline, signal)
-                try:
-                    reason, result = await run.to_its_end(inputs)
-                except Exception as error:
-                    child.tell(ActivityType.ERROR, error_data(thrown_text(error)))
-                    raise
-                finally:
-                    child.toolset.close()
-        return AgentOutput(
-            result=result,
-            terminate_reason=reason,
-            turn_count=run.turns,
-            duration_ms=services.clock.now_ms() - started_ms,
-        )
-
-
-class _Run:
-    """One run: its chat, its deadline, its turns so far."""
-
-    def __init__(self, child: ChildServices, deadline: DeadlineTimer, signal: AbortSignal) -> None:
-        self.turns = 0
-        self._child = child
-        self._services = child.services
-        self._deadline = deadline
-        self._signal = signal
-        self._chat: GeminiChat | None = None
-
-    async def to_its_end(self, inputs: JsonObject) -> tuple[TerminateMode, str]:
-        """Loop, and recover where that makes sense; the reason and the result."""
-        prompt, broken_off = self._child.prompt(inputs), False
-        try:
-            with either_aborted(self._signal, self._deadline.signal) as signal:
-                stopped = await self._loop(prompt, signal)
-        except Exception as error:
-            out_of_time = self._deadline.signal.aborted and not self._signal.aborted
-            if not (is_abort(error) and out_of_time):
-                raise
-            stopped, broken_off = _Stopped(TerminateMode.TIMEOUT), True
-        self._child.toolset.close()
-        if stopped.reason.recoverable and self._chat is not None:
-            stopped = await self._recovered(self._chat, stopped)
-        if stopped.reason is not TerminateMode.GOAL:
-            return stopped.reason, stopped.result or TERMINATED
-        # Upstream puts words in place of an empty result, except where time broke off a call.
-        if self._chat is None or stopped.result is None or not (stopped.result or broken_off):
-            return stopped.reason, GOAL_WITHOUT_RESULT
-        try:
-            self._chat.recording.save_summary(summary_of(stopped.result))
-        except OSError:
-            logger.warning("the summary of a subagent's session was not saved", exc_info=True)
-        return stopped.reason, stopped.result
-
-    async def _loop(self, prompt: ChildPrompt, signal: AbortSignal) -> _Stopped:
-        self._chat = chat = self._open_chat(prompt)
-        query = prompt.query()
-        with steering_inbox(self._services.steering) as inbox:
-            parts = prompt.first_parts(query)
-            while True:
-                if self.turns >= self._child.definition.limits.turns:
-                    return _Stopped(TerminateMode.MAX_TURNS)
-                if signal.aborted:
-                    return _Stopped(_why_aborted(self._deadline))
-                self.turns += 1
-                turn = await self._turn(chat, parts, self.turns - 1, signal, self._deadline)
-                if isinstance(turn, _Stopped):
-                    return turn
-                parts = [*inbox.taken(), *turn.parts]
+        self._inbox = SteeringInbox()
 
     def _open_chat(self, prompt: ChildPrompt) -> GeminiChat:
-        services = self._services
-        declared = [{"functionDeclarations": self._child.toolset.declarations()}]
         history = prompt.start_history()
         instruction = prompt.system_instruction()
         request_parts = ChatRequestParts(
             role=LlmRole.SUBAGENT,
             system_instruction=lambda: instruction,
-            tools=lambda _: declared,
+            tools=ChildDeclarations(self._child.toolset).current,
         )
-        chat = GeminiChat(services, request_parts)
-        open_chat(self._child, chat, history)
-        return chat
+        self._chat = GeminiChat(self._services, request_parts)
+        open_chat(self._child, self._chat, history)
+        return self._chat
+
+    @contextmanager
+    def _steered(self) -> Iterator[None]:
+        with steering_inbox(self._services.steering) as self._inbox:
+            yield
+
+    async def _turns(
+        self, parts: list[Part], signal: AbortSignal, *, recovery: bool
+    ) -> Ended | None:
+        if recovery:
+            turn = await self._turn(parts, self.turns, signal)
+            return turn if isinstance(turn, Ended) else None
+        while True:
+            if self.turns >= self._child.definition.limits.turns:
+                return Ended(TerminateMode.MAX_TURNS)
+            if signal.aborted:
+                return Ended(self.cut_off())
+            self.turns += 1
+            turn = await self._turn(parts, self.turns - 1, signal)
+            if isinstance(turn, Ended):
+                return turn
+            parts = [*self._inbox.taken(), *turn]
 
     async def _turn(
-        self,
-        chat: GeminiChat,
-        parts: list[Part],
-        number: int,
-        signal: AbortSignal,
-        limit: DeadlineTimer,
-    ) -> _Stopped | _GoesOn:
-        """One turn under `signal`, of which `limit` is one source."""
-        child, prompt_id = self._child, self._child.prompt_id(number)
+        self, parts: list[Part], number: int, signal: AbortSignal
+    ) -> Ended | list[Part]:
+        """One turn: why it was the last, or what the model gets next."""
+        child, chat, prompt_id = self._child, self._chat, self._child.prompt_id(number)
         await compress_chat(child, chat, prompt_id, signal)
         if child.definition.on_before_turn is not None:
             await child.definition.on_before_turn(chat)
         model, calls = await self._asked(chat, parts, prompt_id, signal)
         if signal.aborted:
-            return _Stopped(_why_aborted(limit))
+            return Ended(self.cut_off())
         if not calls:
-            told = error_data(PROTOCOL_VIOLATION, "protocol_violation")
-            child.tell(ActivityType.ERROR, told)
-            return _Stopped(TerminateMode.ERROR_NO_COMPLETE_TASK_CALL)
+            return Ended(TerminateMode.ERROR_NO_COMPLETE_TASK_CALL)
         runner = ChildCalls(
-            child, waiting=self._count_waiting, record=chat.recording.record_tool_calls
+            child, waiting=self._time.waiting, record=chat.recording.record_tool_calls
         )
         outcome = await runner.run(calls, prompt_id, signal, model)
         if outcome.aborted:
-            return _Stopped(TerminateMode.ABORTED)
+            return Ended(TerminateMode.ABORTED)
         if outcome.completed:
             submitted = outcome.submitted_output
-            return _Stopped(TerminateMode.GOAL, TASK_COMPLETED if submitted is None else submitted)
-        return _GoesOn(list(outcome.parts))
+            return Ended(TerminateMode.GOAL, TASK_COMPLETED if submitted is None else submitted)
+        return list(outcome.parts)
 
     async def _asked(
         self, chat: GeminiChat, parts: list[Part], prompt_id: str, signal: AbortSignal
@@ -220,43 +122,3 @@ class _Run:
                     child.tell(ActivityType.THOUGHT_CHUNK, {"text": subject})
                 calls += function_calls(item)
         return key.model, calls
-
-    async def _recovered(self, chat: GeminiChat, stopped: _Stopped) -> _Stopped:
-        """One more turn with a warning; where that fails too, what is said instead of a result."""
-        child, reason = self._child, stopped.reason
-        child.tell(ActivityType.THOUGHT_CHUNK, {"text": recovery_announced(reason)})
-        result = await self._last_turn(chat, reason)
-        if result is not None:
-            return _Stopped(TerminateMode.GOAL, result)
-        failed = recovery_failed(reason, child.definition.limits)
-        child.tell(ActivityType.ERROR, error_data(failed.result, failed.context))
-        return _Stopped(reason, failed.result)
-
-    async def _last_turn(self, chat: GeminiChat, reason: TerminateMode) -> str | None:
-        """The result, or `None`. The grace goes by while a person is waited for."""
-        child = self._child
-        try:
-            async with DeadlineTimer(self._services.clock, GRACE_PERIOD_MS) as grace:
-                with either_aborted(self._signal, grace.signal) as signal:
-                    turn = await self._turn(chat, final_warning(reason), self.turns, signal, grace)
-        except Exception as error:  # noqa: BLE001 - whatever it was, the run has its result
-            failure = f"Graceful recovery attempt failed: {thrown_text(error)}"
-            child.tell(ActivityType.ERROR, error_data(failure, "recovery_turn"))
-            return None
-        if isinstance(turn, _Stopped) and turn.reason is TerminateMode.GOAL:
-            child.tell(ActivityType.THOUGHT_CHUNK, {"text": RECOVERED})
-            return GRACE_RESULT if turn.result is None else turn.result
-        how = "stop" if isinstance(turn, _Stopped) else "continue"
-        failure = f"Graceful recovery attempt failed. Reason: {how}"
-        child.tell(ActivityType.ERROR, error_data(failure, "recovery_turn"))
-        return None
-
-    def _count_waiting(self, waiting: bool) -> None:
-        if waiting:
-            self._deadline.pause()
-        else:
-            self._deadline.resume()
-
-
-def _why_aborted(limit: DeadlineTimer) -> TerminateMode:
-    return TerminateMode.TIMEOUT if limit.signal.aborted else TerminateMode.ABORTED

@@ -1,4 +1,4 @@
-"""`DeadlineTimer`: how long a child may still work; it stands still while a person is waited for.
+"""`RunTime`: how long a child may still work; it stands still while the user is waited for.
 
 Source: core `utils/deadlineTimer.ts`.
 """
@@ -6,15 +6,15 @@ Source: core `utils/deadlineTimer.ts`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from types import TracebackType
 from typing import Self
 
 from services.abort import AbortController, AbortSignal
 from services.clock import Clock
 
-__all__ = ["DeadlineTimer", "either_aborted"]
+__all__ = ["DeadlineTimer", "RunTime", "either_aborted"]
 
 
 class DeadlineTimer:
@@ -84,6 +84,44 @@ class DeadlineTimer:
         # What moves the clock before this task begins is part of the time.
         await self._clock.sleep(due_ms - self._clock.now_ms())
         self._controller.abort(self._reason)
+
+
+class RunTime:
+    """The time of a run, and of the grace period in which it may still submit a result."""
+
+    def __init__(self, clock: Clock, ms: float) -> None:
+        """`ms`: how many milliseconds each run has."""
+        self._clock = clock
+        self._ms = ms
+        self._deadline = self._timer = DeadlineTimer(clock, ms)
+
+    @property
+    def signal(self) -> AbortSignal:
+        """Aborted when the time of the run, or of its grace period, is up."""
+        return self._timer.signal
+
+    @asynccontextmanager
+    async def run(self) -> AsyncIterator[None]:
+        """Let the time of one run pass; leaving stops it and awaits what was started for it."""
+        self._deadline = self._timer = DeadlineTimer(self._clock, self._ms)
+        async with self._deadline:
+            yield
+
+    @asynccontextmanager
+    async def grace(self, ms: float) -> AsyncIterator[None]:
+        """Let a grace period of `ms` milliseconds pass in place of the run's time."""
+        async with DeadlineTimer(self._clock, ms) as self._timer:
+            try:
+                yield
+            finally:
+                self._timer = self._deadline
+
+    def waiting(self, waits: bool) -> None:
+        """Stop the run's time while the user is waited for; a grace period goes on."""
+        if waits:
+            self._deadline.pause()
+        else:
+            self._deadline.resume()
 
 
 @contextmanager

@@ -164,7 +164,8 @@ def shape(content: JsonObject) -> str:
 def _settings(fields: Mapping[str, Any], interactive: bool) -> Settings:
     """Settings by the names of their fields; the engine in another program gets them too.
 
-    Each value is as a user writes it: `hooks` are mappings.
+    Each value is as a user writes it: `hooks` are mappings. Whether a session is `interactive` is
+    no setting of a user's.
     """
     names = {parameter.field: parameter.name for parameter in PARAMETERS}
     parameters: JsonObject = {}

@@ -16,9 +16,11 @@ _adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.SUBAGENTS, held_out=Tru
 _service = partial(Fault, site=Site.SERVICE, behaviour=Behaviour.SUBAGENTS, held_out=True)
 
 
-def _softer_words(warning: Any) -> Any:
-    def broken(reason: Any) -> Any:
-        return [{"text": part["text"].replace("MUST", "should")} for part in warning(reason)]
+def _softer_words(turns: Any) -> Any:
+    async def broken(self: Any, parts: Any, *args: Any, recovery: bool) -> Any:
+        if recovery:
+            parts = [{"text": part["text"].replace("MUST", "should")} for part in parts]
+        return await turns(self, parts, *args, recovery=recovery)
 
     return broken
 
@@ -31,11 +33,11 @@ def _reported_twice(translate: Any) -> Any:
     return broken
 
 
-def _goal_untold(last_turn: Any) -> Any:
-    async def broken(self: Any, chat: Any, reason: Any) -> Any:
+def _goal_untold(recovered: Any) -> Any:
+    async def broken(self: Any, *args: Any) -> Any:
         kept, self._child = self._child, _Quiet(self._child)
         try:
-            return await last_turn(self, chat, reason)
+            return await recovered(self, *args)
         finally:
             self._child = kept
 
@@ -59,14 +61,14 @@ class _Quiet:
 
 def _heard_by_the_grace(recovered: Any) -> Any:
     async def broken(self: Any, *args: Any) -> Any:
-        self._plugins.max_turns._turns += 1
+        self.plugins.max_turns._turns += 1
         return await recovered(self, *args)
 
     return broken
 
 
 def _compressed_by_parents_model(compress: Any) -> Any:
-    async def broken(self: Any, prompt_id: str, signal: Any) -> None:
+    async def broken(*args: Any) -> None:
         return None
 
     return broken
@@ -117,13 +119,17 @@ FAULTS: Final = (
         name="subagent-softer-warning",
         says="The last turn is asked for in softer words.",
         origin="a prompt that was polished",
-        breaks=lambda: replaced("runtimes.legacy.executor:final_warning", _softer_words),
+        breaks=lambda: replaced(
+            "runtimes.legacy.executor:LocalAgentExecutor._turns", _softer_words
+        ),
     ),
     _legacy(
         name="subagent-grace-untold",
         says="That an agent was given a turn of grace is no activity.",
         origin="a recovery that is taken for an inner matter",
-        breaks=lambda: replaced("runtimes.legacy.executor:_Run._last_turn", _goal_untold),
+        breaks=lambda: replaced(
+            "runtimes.legacy.executor:LocalAgentExecutor._recovered", _goal_untold
+        ),
     ),
     _legacy(
         name="subagent-end-is-completed",
@@ -135,9 +141,7 @@ FAULTS: Final = (
         name="subagent-told-twice",
         says="An agent's activities are told twice.",
         origin="a subscription made in the constructor and at the start",
-        breaks=lambda: replaced(
-            "runtimes.adk.child.handler:ActivityRelay.__call__", _reported_twice
-        ),
+        breaks=lambda: replaced("runtimes.adk.child.session:AdkChild.report", _reported_twice),
     ),
     _adk(
         name="subagent-grace-counted",
@@ -152,7 +156,7 @@ FAULTS: Final = (
         says="An agent's history is never compressed.",
         origin="a processor list copied without one of them",
         breaks=lambda: replaced(
-            "runtimes.adk.child.chat:ChildConversation.compress", _compressed_by_parents_model
+            "runtimes.adk.child.processors:compress_chat", _compressed_by_parents_model
         ),
     ),
     _service(

@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import replaced
+from services.children.run import Ended
 
 __all__ = ["FAULTS"]
 
@@ -21,16 +22,16 @@ _LATE_MS: Final = 5_000
 
 
 def _no_last_turn(last_turn: Any) -> Any:
-    async def broken(self: Any, chat: Any, reason: Any) -> Any:
+    async def broken(self: Any, *args: Any) -> Any:
         return None
 
     return broken
 
 
 def _two_last_turns(last_turn: Any) -> Any:
-    async def broken(self: Any, chat: Any, reason: Any) -> Any:
-        result = await last_turn(self, chat, reason)
-        return result if result is not None else await last_turn(self, chat, reason)
+    async def broken(self: Any, *args: Any) -> Any:
+        result = await last_turn(self, *args)
+        return result if result is not None else await last_turn(self, *args)
 
     return broken
 
@@ -44,8 +45,8 @@ def _one_turn_less(begin: Any) -> Any:
 
 
 def _always_well(to_its_end: Any) -> Any:
-    async def broken(self: Any, inputs: Any) -> Any:
-        reason, result = await to_its_end(self, inputs)
+    async def broken(self: Any, *args: Any) -> Any:
+        reason, result = await to_its_end(self, *args)
         stuck = str(reason) in ("ERROR_NO_COMPLETE_TASK_CALL", "MAX_TURNS", "TIMEOUT")
         return (type(reason)("GOAL") if stuck else reason), result
 
@@ -102,9 +103,9 @@ def _own_state(init: Any) -> Any:
     return broken
 
 
-def _uncut(summary_of: Any) -> Any:
-    def broken(result: str) -> str:
-        return result
+def _uncut(save_summary: Any) -> Any:
+    def broken(self: Any, result: str) -> None:
+        self._chat.recording.save_summary(result)
 
     return broken
 
@@ -123,11 +124,11 @@ def _no_subject(parse: Any) -> Any:
     return broken
 
 
-def _out_of_time_is_aborted(recovered: Any) -> Any:
-    async def broken(self: Any, chat: Any, stopped: Any) -> Any:
-        if str(stopped.reason) != "TIMEOUT":
-            return await recovered(self, chat, stopped)
-        return replace(stopped, reason=type(stopped.reason)("ABORTED"))
+def _out_of_time_is_aborted(last_chance: Any) -> Any:
+    async def broken(self: Any, reason: Any, signal: Any) -> Any:
+        if str(reason) != "TIMEOUT":
+            return await last_chance(self, reason, signal)
+        return Ended(type(reason)("ABORTED"))
 
     return broken
 
@@ -170,8 +171,8 @@ def _history_goes_on(open_chat: Any) -> Any:
 
 def _recovered_anyway(last_chance: Any) -> Any:
     async def broken(self: Any, reason: Any, *args: Any) -> Any:
-        mode, result = await last_chance(self, reason, *args)
-        return type(mode)("GOAL"), result
+        ended = await last_chance(self, reason, *args)
+        return ended._replace(reason=type(reason)("GOAL"))
 
     return broken
 
@@ -200,7 +201,7 @@ def _not_saved(save: Any) -> Any:
 
 def _late_adk(stop: Any) -> Any:
     def broken(self: Any) -> None:
-        _stopped_late(self, self._handler._child, stop)
+        _stopped_late(self, self.child, stop)
 
     return broken
 
@@ -221,11 +222,12 @@ def _routed_anew(run_async: Any) -> Any:
     return broken
 
 
-def _parents_tools(current: Any) -> Any:
-    def broken(self: Any, model: str) -> Any:
-        return [{"functionDeclarations": self._toolset._parent.declarations(model)}]
+def _parents_tools(declarations: Any) -> Any:
+    class Broken(declarations):  # type: ignore[misc]
+        def current(self, model: str) -> Any:
+            return [{"functionDeclarations": self._toolset._parent.declarations(model)}]
 
-    return broken
+    return Broken
 
 
 def _calls_untold(relay: Any) -> Any:
@@ -290,25 +292,33 @@ FAULTS: Final = (
         name="subagent-no-grace",
         says="An agent that stops without a result gets no turn of grace.",
         origin="the most reported failure of migrated sub-agents",
-        breaks=lambda: replaced("runtimes.legacy.executor:_Run._last_turn", _no_last_turn),
+        breaks=lambda: replaced(
+            "runtimes.legacy.executor:LocalAgentExecutor._recovered", _no_last_turn
+        ),
     ),
     _legacy(
         name="subagent-two-graces",
         says="An agent whose turn of grace fails gets another.",
         origin="a retry put around the recovery turn",
-        breaks=lambda: replaced("runtimes.legacy.executor:_Run._last_turn", _two_last_turns),
+        breaks=lambda: replaced(
+            "runtimes.legacy.executor:LocalAgentExecutor._recovered", _two_last_turns
+        ),
     ),
     _legacy(
         name="subagent-turns-off-by-one",
         says="An agent's turns are counted from one.",
         origin="a loop rewritten with a range",
-        breaks=lambda: replaced("runtimes.legacy.executor:_Run.__init__", _one_turn_less),
+        breaks=lambda: replaced(
+            "runtimes.legacy.executor:LocalAgentExecutor.__init__", _one_turn_less
+        ),
     ),
     _legacy(
         name="subagent-stuck-is-success",
         says="An agent that ended without a result is told of as one that reached its goal.",
         origin="migrations that map every end to success",
-        breaks=lambda: replaced("runtimes.legacy.executor:_Run.to_its_end", _always_well),
+        breaks=lambda: replaced(
+            "runtimes.legacy.executor:LocalAgentExecutor._to_its_end", _always_well
+        ),
     ),
     _legacy(
         name="subagent-terminator-ignored",
@@ -340,7 +350,9 @@ FAULTS: Final = (
         name="subagent-summary-uncut",
         says="The summary of an agent's session is its whole result.",
         origin="a limit taken for a matter of display",
-        breaks=lambda: replaced("runtimes.legacy.executor:summary_of", _uncut),
+        breaks=lambda: replaced(
+            "runtimes.legacy.executor:LocalAgentExecutor._save_summary", _uncut
+        ),
     ),
     _legacy(
         name="subagent-no-instruction",
@@ -359,7 +371,7 @@ FAULTS: Final = (
         says="An agent that is out of time counts as aborted.",
         origin="one signal for both",
         breaks=lambda: replaced(
-            "runtimes.legacy.executor:_Run._recovered", _out_of_time_is_aborted
+            "runtimes.legacy.executor:LocalAgentExecutor._last_chance", _out_of_time_is_aborted
         ),
     ),
     _legacy(
@@ -378,7 +390,9 @@ FAULTS: Final = (
         name="subagent-shared-history",
         says="An agent begins with the history of the one before it.",
         origin="one session service for all children",
-        breaks=lambda: replaced("runtimes.legacy.executor:_Run._open_chat", _history_goes_on),
+        breaks=lambda: replaced(
+            "runtimes.legacy.executor:LocalAgentExecutor._open_chat", _history_goes_on
+        ),
     ),
     _adk(
         name="subagent-failed-grace-is-success",
@@ -439,15 +453,13 @@ FAULTS: Final = (
         name="subagent-declares-parents-tools",
         says="An agent's model is offered all of its parent's tools.",
         origin="one tool list for parent and child",
-        breaks=lambda: replaced(
-            "runtimes.adk.child.declaring:ChildDeclarations.current", _parents_tools
-        ),
+        breaks=lambda: replaced("runtimes.adk.factory:ChildDeclarations", _parents_tools),
     ),
     _adk(
         name="subagent-results-untold",
         says="Results of an agent's calls are no activity.",
         origin="events of ADK translated one by one, function responses left out",
-        breaks=lambda: replaced("runtimes.adk.child.handler:ActivityRelay.__call__", _calls_untold),
+        breaks=lambda: replaced("runtimes.adk.child.session:AdkChild.report", _calls_untold),
     ),
     _adk(
         name="subagent-end-without-words",
@@ -489,6 +501,6 @@ FAULTS: Final = (
         name="subagent-errors-no-events",
         says="Errors inside an agent are no events of its stream.",
         origin="only what the parent shows is translated",
-        breaks=lambda: replaced("runtimes.adk.child.stream:ChildStream.emit_activity", _no_events),
+        breaks=lambda: replaced("runtimes.adk.child.session:ChildStream.emit_activity", _no_events),
     ),
 )

@@ -2,50 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable
-from dataclasses import dataclass
+from collections.abc import AsyncGenerator
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.events.event_actions import EventActions
 from google.adk.models.llm_request import LlmRequest
 
-from runtimes.adk.child.task import ChildTask
+from runtimes.adk.child.termination import ChildTermination
 from runtimes.adk.notes import ChildToolsDone, WireContent
 from runtimes.adk.run import RunLink
 from runtimes.adk.tool_callbacks import ToolRound
-from services.bundle import Services
 from services.children.calls import ChildCalls
 from services.subagents.definition import TerminateMode
-from services.wire import Part
 
 __all__ = ["ChildBatch"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ChildBatch:
     """Runs the calls of each turn of a child's."""
 
-    services: Services
-    task: ChildTask
-    link: RunLink
-    calls: ChildCalls
-    before_answers: Callable[[list[Part]], list[Part]]
-    """Puts what the child was sent since its last turn before the answers."""
+    def __init__(self, termination: ChildTermination, link: RunLink) -> None:
+        child, self._plugins = termination.child, termination.plugins
+        self._termination = termination
+        self._link = link
+        self._services = child.services
+        self._calls = ChildCalls(
+            child,
+            waiting=self._plugins.max_time.waiting,
+            record=termination.chat.record_tool_calls,
+        )
 
     async def execute(
         self, context: InvocationContext, call_event: Event, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
         """Yield the event that answers the calls; nothing once the run is aborted."""
-        run, task = self.link.run, self.task
+        run, task = self._link.run, self._termination
         if run.signal.aborted:
-            task.cut_short()
+            task.stop()
             context.end_invocation = True
             return
         if run.step.key is None:
             raise RuntimeError("the request was not routed")
-        batch = ToolRound(self.services, context, llm_request.tools_dict)
-        outcome = await self.calls.run(
+        batch = ToolRound(self._services, context, llm_request.tools_dict)
+        outcome = await self._calls.run(
             task.calls,
             run.prompt_id,
             run.signal,
@@ -54,16 +54,16 @@ class ChildBatch:
             added=batch.added,
         )
         if outcome.aborted:
-            task.end = TerminateMode.ABORTED
+            task.stop(TerminateMode.ABORTED)
             context.end_invocation = True
             return
         parts = list(outcome.parts)
         if task.recovering and not outcome.completed:
-            task.went_on = True
+            task.go_on()
             context.end_invocation = True
             return
         if not outcome.completed:
-            parts = self.before_answers(parts)
+            parts = self._plugins.steering.before_answers(parts)
         actions = batch.actions(EventActions())
         # A child's task ends with `complete_task` alone; its plugin sets this then.
         actions.skip_summarization = None

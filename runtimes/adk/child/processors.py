@@ -14,15 +14,12 @@ from google.adk.events.event import Event
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.models.llm_request import LlmRequest
 
-from runtimes.adk.child.chat import ChildConversation
-from runtimes.adk.child.task import ChildTask
-from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
+from runtimes.adk.child.termination import ChildTermination
 from runtimes.adk.processors.base import leave
 from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
-from services.children.child_services import ChildServices
-from services.subagents.definition import TerminateMode
+from services.children.chats import compress_chat
 
 __all__ = ["ChildCompression", "ChildLimits", "ChildRouting"]
 
@@ -31,63 +28,28 @@ class ChildProcessor(BaseLlmRequestProcessor):
     """A processor of one child."""
 
     def __init__(
-        self,
-        child: ChildServices,
-        chat: ChildConversation,
-        sessions: GcliSessionService,
-        task: ChildTask,
-        link: RunLink,
+        self, termination: ChildTermination, sessions: GcliSessionService, link: RunLink
     ) -> None:
-        self._child = child
-        self._chat = chat
+        self._child = termination.child
+        self._chat = termination.chat
+        self._termination = termination
         self._sessions = sessions
-        self._task = task
         self._link = link
 
 
-class ChildLimits(BaseLlmRequestProcessor):
-    """Applies the child's limits, and begins each turn under a prompt id of its own.
-
-    `MaxTurnsAdkPlugin` counts the turns; `MaxTimeAdkPlugin` aborts the run's signal. The recovery
-    turn is not counted: it runs under the signal of its grace period.
-    """
+class ChildLimits(ChildProcessor):
+    """Begins each turn, unless a limit of the child's ends the invocation."""
 
     name = "limits"
-
-    def __init__(
-        self,
-        child: ChildServices,
-        sessions: GcliSessionService,
-        task: ChildTask,
-        link: RunLink,
-        max_turns: MaxTurnsAdkPlugin,
-    ) -> None:
-        self._child = child
-        self._sessions = sessions
-        self._task = task
-        self._link = link
-        self._max_turns = max_turns
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
     ) -> AsyncGenerator[Event, None]:
-        """Yield nothing; `ChildTask.end` says why there is no other turn."""
+        """Yield nothing."""
         if invocation_context.end_invocation:
             return
-        task, run = self._task, self._link.run
-        turn = self._max_turns.turns
-        if not task.recovering:
-            if self._max_turns.exhausted:
-                task.stop(TerminateMode.MAX_TURNS)
-            elif run.signal.aborted:
-                task.cut_short()
-            else:
-                self._max_turns.turn_started()
-            if task.end is not None:
-                leave(invocation_context, self._sessions)
-                return
-        run.begin_task_turn(self._child.prompt_id(turn))
-        task.begin_turn(run.step.answer)
+        if not self._termination.begin_turn(self._link.run):
+            leave(invocation_context, self._sessions)
         return
         yield
 
@@ -102,7 +64,7 @@ class ChildCompression(ChildProcessor):
     ) -> AsyncGenerator[Event, None]:
         """Yield nothing."""
         run = self._link.run
-        await self._chat.compress(run.prompt_id, run.signal)
+        await compress_chat(self._child, self._chat, run.prompt_id, run.signal)
         before_turn = self._child.definition.on_before_turn
         if before_turn is not None:
             await before_turn(self._chat)

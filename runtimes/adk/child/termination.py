@@ -1,22 +1,21 @@
-"""`ChildTermination`: a child's run from its inputs to its output, and why it ends.
+"""`ChildTermination`: a child's turns on ADK, and why they end.
 
-ADK's flow drives the turns, one invocation for the task and one for the recovery turn; here is what
-is around them: the time, the steering, the last chance to submit a result.
+ADK's flow drives the turns: one invocation for the task and one for the recovery turn.
+`services.children.run` has what is around them.
 
-Source: core `agents/local-executor.ts` (`runInternal`, `executeTurn`, `executeFinalWarningTurn`).
+Source: core `agents/local-executor.ts` (`runInternal`, `executeTurn`).
 """
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Sequence
-from typing import Final
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
 
 from google.adk.events.event import Event
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.child.chat import ChildConversation
-from runtimes.adk.child.task import ChildTask
+from runtimes.adk.answer_reader import AnswerReader
+from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import Delta, note_of
 from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin
@@ -24,34 +23,46 @@ from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from runtimes.adk.run import Run
 from runtimes.adk.send import Invoke
 from services.abort import AbortSignal
+from services.children.chats import open_chat
 from services.children.child_services import ChildServices
-from services.model.errors import is_abort
+from services.children.run import ChildRun, Ended
 from services.model.parts import parse_thought
-from services.presentation.errors import thrown_text
-from services.subagents.activity import ActivityType
-from services.subagents.deadline import either_aborted
-from services.subagents.definition import GRACE_PERIOD_MS, AgentOutput, TerminateMode
+from services.model.stream import call_name
+from services.subagents.definition import AgentOutput, TerminateMode
 from services.subagents.prompt import ChildPrompt
-from services.subagents.recovery import (
-    GOAL_WITHOUT_RESULT,
-    GRACE_RESULT,
-    PROTOCOL_VIOLATION,
-    RECOVERED,
-    TERMINATED,
-    error_data,
-    final_warning,
-    recovery_announced,
-    recovery_failed,
-    summary_of,
-)
 from services.wire import JsonObject, Part
 
-__all__ = ["ChildPlugins", "ChildTermination"]
+__all__ = ["ChildCall", "ChildConversation", "ChildPlugins", "ChildTermination"]
 
-logger = logging.getLogger(__name__)
 
-_GRACE_OVER: Final = "Grace period timed out."
-_NOT_RECOVERED: Final = "Graceful recovery attempt failed"
+class ChildConversation(Conversation):
+    """A child's chat. The session's figures and its context are its parent's."""
+
+    def publish_tokens(self) -> None:
+        """Do nothing: the session publishes its own conversation's prompts."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChildCall:
+    """A function call of the model as ADK sees it; `ChildTermination.calls` has the original."""
+
+    call: JsonObject
+
+    @property
+    def call_id(self) -> str:
+        """Its id; empty where the model gave none."""
+        return self.call.get("id") or ""
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+        return call_name(self.call)
+
+    @property
+    def args(self) -> JsonObject:
+        """Its arguments, where they are an object."""
+        args = self.call.get("args")
+        return args if isinstance(args, dict) else {}
 
 
 class ChildPlugins:
@@ -70,168 +81,113 @@ class ChildPlugins:
         return self.max_turns, self.max_time, self.complete_task, self.steering
 
 
-class ChildTermination:
-    """Runs one child once."""
+class ChildTermination(ChildRun):
+    """Runs one child once. The child's processors and its batch report to it what ends a turn."""
 
     def __init__(
-        self,
-        child: ChildServices,
-        chat: ChildConversation,
-        task: ChildTask,
-        plugins: ChildPlugins,
+        self, child: ChildServices, chat: ChildConversation, plugins: ChildPlugins
     ) -> None:
-        self._child = child
-        self._chat = chat
-        self._task = task
-        self._plugins = plugins
-        self._chatting = False
+        super().__init__(child, plugins.max_time)
+        self.child = child
+        self.chat = chat
+        self.plugins = plugins
+        self._answer = AnswerReader()
+        self._invoke: Invoke | None = None
+        self._end: TerminateMode | None = None
+        self._goes_on = False
+        self.instruction = ""
+        """The system instruction, once the chat is open."""
+        self.recovering = False
+        """The one turn is under way in which the child may still submit its result."""
 
-    async def run(self, inputs: JsonObject, signal: AbortSignal, invoke: Invoke) -> AgentOutput:
-        """Do the task.
+    @property
+    def turns(self) -> int:
+        """The turns that the task has begun."""
+        return self.plugins.max_turns.turns
 
-        Raises:
-            Exception: whatever ended the run and is no end that an agent may come to.
+    @property
+    def calls(self) -> list[JsonObject]:
+        """Every call of the turn under way, those of failed attempts included."""
+        return [each.call for each in self._answer.calls if isinstance(each, ChildCall)]
+
+    async def drive(self, inputs: JsonObject, signal: AbortSignal, invoke: Invoke) -> AgentOutput:
+        """Do `run` with the Runner that `invoke` calls."""
+        self._invoke = invoke
+        return await self.run(inputs, signal)
+
+    def begin_turn(self, run: Run) -> bool:
+        """Begin a turn under a prompt id of its own, unless the time or the turns are used up.
+
+        The recovery turn is not counted. It runs under the signal of its grace period.
         """
-        clock = self._child.services.clock
-        began_ms = clock.now_ms()
-        max_time = self._plugins.max_time
-        async with max_time.run():
-            try:
-                reason = await self._work(inputs, signal, invoke)
-                result = self._plugins.complete_task.result
-                if reason.recoverable:
-                    reason, result = await self._last_chance(reason, signal, invoke)
-                if reason is TerminateMode.GOAL:
-                    result = self._concluded(result)
-            except Exception as error:
-                timed_out = max_time.time_is_up and not signal.aborted
-                if not (is_abort(error) and timed_out):
-                    self._report_error(thrown_text(error))
-                    raise
-                reason, result = TerminateMode.TIMEOUT, None
-                if self._chatting:
-                    reason, result = await self._last_chance(reason, signal, invoke)
-                    if reason is TerminateMode.GOAL:
-                        self._save_summary(result)
-                else:
-                    result = self._given_up(reason)
-        return AgentOutput(
-            result=TERMINATED if result is None else result,
-            terminate_reason=reason,
-            turn_count=self._plugins.max_turns.turns,
-            duration_ms=clock.now_ms() - began_ms,
-        )
+        turn = self.turns
+        if not self.recovering:
+            if self.plugins.max_turns.exhausted:
+                self.stop(TerminateMode.MAX_TURNS)
+                return False
+            if run.signal.aborted:
+                self.stop()
+                return False
+            self.plugins.max_turns.turn_started()
+        run.begin_task_turn(self.child.prompt_id(turn))
+        self._answer = run.step.answer
+        return True
 
-    async def _work(self, inputs: JsonObject, signal: AbortSignal, invoke: Invoke) -> TerminateMode:
-        """The task's turns, until one of them is the last."""
-        child = self._child
-        prompt = child.prompt(inputs)
-        child.toolset.declarations()
-        self._open_chat(prompt)
-        query = prompt.query()
-        try:
-            with self._plugins.steering.collecting():
-                parts = prompt.first_parts(query)
-                ended = await self._turns(parts, signal, invoke)
-        finally:
-            child.toolset.close()
-        if ended is None:
-            raise RuntimeError("a child's turns came to an end without a reason")
-        return ended
+    def stop(self, end: TerminateMode | None = None) -> None:
+        """End the invocation under way; by default for the reason that aborted its signal."""
+        self._end = end or self.cut_off()
 
-    def _open_chat(self, prompt: ChildPrompt) -> None:
+    def go_on(self) -> None:
+        """End the invocation of a recovery turn that has not completed the task."""
+        self._goes_on = True
+
+    def _open_chat(self, prompt: ChildPrompt) -> ChildConversation:
         start_history = prompt.start_history()
-        self._task.open(prompt.system_instruction())
-        self._chat.open(start_history)
-        self._chatting = True
+        self.instruction = prompt.system_instruction()
+        open_chat(self.child, self.chat, start_history)
+        return self.chat
+
+    def _steered(self) -> AbstractContextManager[object]:
+        return self.plugins.steering.collecting()
 
     async def _turns(
-        self, parts: Sequence[Part], external: AbortSignal, invoke: Invoke
-    ) -> TerminateMode | None:
-        """One invocation; why its last turn was the last, or `None` where nothing says so."""
-        task, plugins = self._task, self._plugins
-        with either_aborted(external, plugins.max_time.signal) as signal:
-            run = Run(prompt_id=self._child.prompt_id(plugins.max_turns.turns), signal=signal)
+        self, parts: list[Part], signal: AbortSignal, *, recovery: bool
+    ) -> Ended | None:
+        """One invocation; why its last turn was the last."""
+        if self._invoke is None:
+            raise RuntimeError("a child's turns need a Runner")
+        self._begin(recovery)
+        run = Run(prompt_id=self.child.prompt_id(self.turns), signal=signal)
 
-            def read(event: Event) -> bool:
-                return self._read(event, run)
+        def read(event: Event) -> bool:
+            return self._read(event, run)
 
-            task.begin()
-            await invoke(run, {"role": "user", "parts": list(parts)}, read)
-            if plugins.complete_task.result is not None:
-                return TerminateMode.GOAL
-            if signal.aborted and task.end is None and not task.went_on:
-                task.cut_short()
-            if task.end is not None or task.went_on:
-                return task.end
-        self._report_error(PROTOCOL_VIOLATION, "protocol_violation")
-        return TerminateMode.ERROR_NO_COMPLETE_TASK_CALL
+        await self._invoke(run, {"role": "user", "parts": parts}, read)
+        result = self.plugins.complete_task.result
+        if result is not None:
+            return Ended(TerminateMode.GOAL, result)
+        if self._end is None and self._goes_on:
+            return None
+        if self._end is None and signal.aborted:
+            self.stop()
+        return Ended(self._end or TerminateMode.ERROR_NO_COMPLETE_TASK_CALL)
+
+    def _begin(self, recovery: bool) -> None:
+        self.recovering, self._end, self._goes_on = recovery, None, False
 
     def _read(self, event: Event, run: Run) -> bool:
-        """Take in a delta; return false, which ends the invocation, after an abort."""
+        """Report the subject of a chunk's first thought; return false after an abort.
+
+        That ends the invocation.
+        """
         if not event.partial:
             return True
         if run.signal.aborted:
             return False
         note = note_of(event)
-        if isinstance(note, Delta):
-            self._take(note)
-        return True
-
-    def _take(self, delta: Delta) -> None:
-        """Report the subject of a chunk's first thought."""
-        if delta.part is not None and delta.part.get("thought") and not delta.index:
-            subject = parse_thought(delta.part.get("text") or "").subject
+        if isinstance(note, Delta) and note.part is not None and not note.index:
+            thought = note.part.get("text") if note.part.get("thought") else ""
+            subject = parse_thought(thought or "").subject
             if subject:
-                self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": subject})
-
-    async def _last_chance(
-        self, reason: TerminateMode, signal: AbortSignal, invoke: Invoke
-    ) -> tuple[TerminateMode, str]:
-        """The recovery turn; what the run comes to with it."""
-        recovered = await self._recovered(reason, signal, invoke)
-        if recovered is not None:
-            return TerminateMode.GOAL, recovered
-        return reason, self._given_up(reason)
-
-    async def _recovered(
-        self, reason: TerminateMode, signal: AbortSignal, invoke: Invoke
-    ) -> str | None:
-        """What the recovery turn has submitted, if it has."""
-        self._report_thought(recovery_announced(reason))
-        try:
-            self._task.recover()
-            async with self._plugins.max_time.grace(GRACE_PERIOD_MS, _GRACE_OVER):
-                ended = await self._turns(final_warning(reason), signal, invoke)
-        except Exception as error:  # noqa: BLE001 - a failed recovery is reported, whatever failed
-            self._report_error(f"{_NOT_RECOVERED}: {thrown_text(error)}", "recovery_turn")
-            return None
-        if ended is TerminateMode.GOAL:
-            self._report_thought(RECOVERED)
-            submitted = self._plugins.complete_task.result
-            return GRACE_RESULT if submitted is None else submitted
-        status = "continue" if ended is None else "stop"
-        self._report_error(f"{_NOT_RECOVERED}. Reason: {status}", "recovery_turn")
-        return None
-
-    def _given_up(self, reason: TerminateMode) -> str:
-        failed = recovery_failed(reason, self._child.definition.limits)
-        self._report_error(failed.result, failed.context)
-        return failed.result
-
-    def _concluded(self, result: str | None) -> str:
-        if result:
-            self._save_summary(result)
-        return result or GOAL_WITHOUT_RESULT
-
-    def _save_summary(self, result: str) -> None:
-        try:
-            self._chat.recording.save_summary(summary_of(result))
-        except OSError:
-            logger.warning("the summary of a subagent's session was not saved", exc_info=True)
-
-    def _report_thought(self, text: str) -> None:
-        self._child.tell(ActivityType.THOUGHT_CHUNK, {"text": text})
-
-    def _report_error(self, error: str, context: str | None = None) -> None:
-        self._child.tell(ActivityType.ERROR, error_data(error, context))
+                self.report_thought(subject)
+        return True

@@ -10,8 +10,7 @@ Source: core `core/client.ts`, `agent/legacy-agent-session.ts`, `agents/local-ex
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Final
 
@@ -28,7 +27,7 @@ from services.clock import Clock
 from services.model.generator import ContentGenerator
 from services.model.limits import token_limit
 from services.model.tokens import request_token_count
-from services.subagents.deadline import DeadlineTimer
+from services.subagents.deadline import RunTime
 from services.wire import Part
 
 __all__ = [
@@ -170,53 +169,20 @@ class TokenLimitAdkPlugin(BasePlugin):
             self._used = usage.prompt_token_count
 
 
-class MaxTimeAdkPlugin(BasePlugin):
+class MaxTimeAdkPlugin(RunTime, BasePlugin):
     """Refuses further turns when the time of the run is up; waiting for the user is free."""
 
     def __init__(self, clock: Clock, ms: float, *, driven: bool = False) -> None:
         """`ms`: how many milliseconds each run has."""
-        super().__init__(name="max_time")
+        RunTime.__init__(self, clock, ms)
+        BasePlugin.__init__(self, name="max_time")
         self.driven = driven
-        self._clock = clock
-        self._ms = ms
-        self._deadline = self._timer = DeadlineTimer(clock, ms)
         self._running = AsyncExitStack()
-
-    @property
-    def signal(self) -> AbortSignal:
-        """Aborted when the time of the run, or of its grace period, is up."""
-        return self._timer.signal
 
     @property
     def time_is_up(self) -> bool:
         """Whether no turn may begin any more."""
         return self.signal.aborted
-
-    @asynccontextmanager
-    async def run(self) -> AsyncIterator[None]:
-        """Let the time of one run pass; leaving stops it and awaits what was started for it."""
-        self._deadline = self._timer = DeadlineTimer(self._clock, self._ms)
-        async with self._deadline:
-            yield
-
-    @asynccontextmanager
-    async def grace(self, ms: float, reason: str) -> AsyncIterator[None]:
-        """Let a grace period of `ms` milliseconds pass in place of the run's time.
-
-        `reason` is what the signal is aborted with.
-        """
-        async with DeadlineTimer(self._clock, ms, reason) as self._timer:
-            try:
-                yield
-            finally:
-                self._timer = self._deadline
-
-    def waiting(self, waits: bool) -> None:
-        """Stop the run's time while the user is waited for; a grace period goes on."""
-        if waits:
-            self._deadline.pause()
-        else:
-            self._deadline.resume()
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Take the invocation for a run."""

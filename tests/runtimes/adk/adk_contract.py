@@ -39,7 +39,7 @@ from pydantic import PrivateAttr
 from runtimes.adk.processors.routing import ToolsProcessor
 from runtimes.adk.root import AGENT_NAME, APP_NAME, GeminiCliAgent
 from runtimes.adk.sessions import GcliSessionService
-from runtimes.adk.tools import to_adk_tool
+from runtimes.adk.tools import AdkTool
 from services.clock import VirtualClock
 
 __all__ = [
@@ -383,7 +383,7 @@ async def _warnings_of_origin(base: type[GeminiCliAgent]) -> list[str]:
 
 async def tools_declaration(contract: Contract) -> None:
     request = LlmRequest()
-    request.append_tools([to_adk_tool({"name": "t", "description": "d"})])
+    request.append_tools([AdkTool({"name": "t", "description": "d"})])
     declared = [
         each.name
         for tool in request.config.tools or ()

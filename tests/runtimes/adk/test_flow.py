@@ -71,7 +71,7 @@ class Spy(BasePlugin):
 
 def make_flow(**processors: str) -> tuple[RuntimeFlow, Batch]:
     batch = Batch()
-    return RuntimeFlow([Named(name) for name in processors], batch), batch
+    return RuntimeFlow([Named(name) for name in processors], batch.execute), batch
 
 
 async def context_with(*plugins: BasePlugin) -> InvocationContext:

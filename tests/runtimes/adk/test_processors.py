@@ -19,7 +19,7 @@ from runtimes.adk.processors.routing import ToolsProcessor
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.session_events import live_events
 from runtimes.adk.sessions import GcliSessionService
-from runtimes.adk.tools import AdkTool, Toolbox, to_adk_tool
+from runtimes.adk.tools import AdkTool, Toolbox
 from services.abort import AbortController
 from services.model.errors import ApiError
 from services.tools.declaring import ToolDeclarations
@@ -50,7 +50,7 @@ async def test_toolbox_declares_anew_only_when_something_changed(kit):
 
 
 async def test_tools_are_never_run_one_by_one():
-    tool = to_adk_tool({"name": "t", "description": "d"})
+    tool = AdkTool({"name": "t", "description": "d"})
     with pytest.raises(RuntimeError, match="run by the scheduler"):
         await tool.run_async(args={}, tool_context=cast("Any", None))
 
