@@ -8,6 +8,8 @@ from __future__ import annotations
 import gc
 from collections import Counter
 
+# Imported later, it would look for references that a frozen heap does not show, and warn.
+import hypothesis  # noqa: F401
 import pytest
 
 # Collecting makes millions of objects and no garbage.
