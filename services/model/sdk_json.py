@@ -16,7 +16,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from enum import Enum
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
@@ -37,6 +37,9 @@ _LOG = logging.getLogger(__name__)
 _STANDARD = str.maketrans("-_", "+/")
 
 M = TypeVar("M", bound=BaseModel)
+
+_REFUSALS: Final = (ValidationError, AttributeError, TypeError)
+"""What google-genai raises at a wrong value; its enumerations do not expect one that is no text."""
 
 
 def bytes_of(text: str) -> bytes | None:
@@ -172,6 +175,13 @@ def typed(kind: type[M], fields: Mapping[str, Any]) -> M:
     """
     try:
         return kind(**fields)
-    except ValidationError as error:
-        refused = {each["loc"][0] for each in error.errors(include_url=False, include_input=False)}
-        return kind(**{name: value for name, value in fields.items() if name not in refused})
+    except _REFUSALS:
+        return kind(**{name: value for name, value in fields.items() if _takes(kind, name, value)})
+
+
+def _takes(kind: type[BaseModel], name: str, value: Any) -> bool:
+    try:
+        kind(**{name: value})
+    except _REFUSALS:
+        return False
+    return True

@@ -30,7 +30,7 @@ _TAIL: Final = (
     rf"s?(?:[_\-]?\d{{1,2}})?(?:{_QUOTE})?\]?"
     rf"(?:(?P<sign>\s{{0,4}}{_ASSIGN}\s{{0,4}})|(?P<gap>[ \t]{{1,4}}|,[ \t]{{0,4}}))\[?"
     # The value is only looked at: another name may stand in it.
-    rf"(?=\\{{0,3}}(?P<quote>[\"'`])(?P<quoted>(?:(?!\\{{0,3}}(?P=quote))[^\r\n]){{4,512}}+)"
+    rf"(?=\\{{0,3}}(?P<quote>[\"'`])(?P<quoted>(?:(?!\\{{0,3}}(?P=quote))[^\r\n]){{4,512}})"
     r"|(?P<bare>[^\s\"'`,;&<>\\()\[\]{}|]{4,512}+)(?![(\[]))"
 )
 _STEMS: Final = {

@@ -62,7 +62,7 @@ _FOLLOWED: Final = re.compile(
 # Any path, and whether it is a key file. Upstream matches those alone, and over a long path that is
 # none it takes time with the square of its length; this takes each path in once.
 _PATH: Final = re.compile(
-    r"[/\\](?:[\w-]+[/\\])*+[\w-]*+(\.(?:key|pem|p12|pfx))?", re.IGNORECASE | re.ASCII
+    r"[/\\](?:[\w-]++[/\\])*+[\w-]*+(\.(?:key|pem|p12|pfx))?", re.IGNORECASE | re.ASCII
 )
 _BROKEN_ESCAPE: Final = re.compile("%(?![0-9A-Fa-f]{2})")
 
