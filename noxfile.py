@@ -145,7 +145,6 @@ def evidence(session: nox.Session) -> None:
     """What CI needs of the command itself, one after the other in one environment."""
     install(session)
     session.run("python", "-m", "harness.report.differences", "--check")
-    session.run("python", "-m", "parity_tests.adk_probes.page", "--check")
     session.run("parity", "check", *CORPUS)
     parity(session)
     # Of the baselines some, others for each commit: all of them are observed by night.
