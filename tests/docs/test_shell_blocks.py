@@ -34,7 +34,8 @@ PAGES = [
 QUICK = 10
 """Seconds up to which a command is quick."""
 INSTALL = "pip install ."
-KEPT_FROM_HERE = ("PATH", "LANG", "TZ")
+KEPT_FROM_HERE = ("PATH", "LANG", "TZ", "HTTPS_PROXY", "NODE_EXTRA_CA_CERTS")
+"""What a machine needs for its network stays."""
 
 pytestmark = [pytest.mark.timeout(900)]
 
@@ -120,11 +121,8 @@ def api() -> Iterator[str]:
 def surrounding(home: Path, scripts: Path, api: str) -> Mapping[str, str]:
     """The environment of a user whose HOME is new."""
     kept = {name: os.environ[name] for name in KEPT_FROM_HERE if name in os.environ}
-    # How this machine reaches the package registry stands in the HOME that is left.
-    npm = os.environ.get("NPM_CONFIG_USERCONFIG", os.fspath(Path.home() / ".npmrc"))
     return {
         **kept,
-        "NPM_CONFIG_USERCONFIG": npm,
         "GOOGLE_GEMINI_BASE_URL": api,
         "HOME": os.fspath(home),
         "PATH": f"{scripts}{os.pathsep}{kept['PATH']}",
