@@ -51,6 +51,7 @@ _SHARED: Final[Mapping[Seam, tuple[str, ...]]] = {
     Seam.RECORDING: ("services/chat", "services/chat_recording.py", "services/recording"),
     Seam.EVENTS: ("services/chat/events.py", "services/presentation"),
     Seam.LIFECYCLE: (
+        "services/chat/streams.py",
         "services/next_speaker.py",
         "services/abort.py",
         "services/presentation/finish.py",
@@ -114,7 +115,7 @@ _OWN: Final[Mapping[str, Mapping[Seam, tuple[str, ...]]]] = {
         Seam.EVENTS: ("translate.py", "turn.py", "agent.py"),
         Seam.LIFECYCLE: ("agent.py", "client.py"),
         Seam.LOOPS: ("client.py",),
-        Seam.SUBAGENTS: ("executor.py", "subagent.py", "child_events.py"),
+        Seam.SUBAGENTS: ("executor.py", "subagent.py"),
     },
 }
 """Runtime and seam to files and folders below `runtimes/<runtime>`, the likeliest first."""

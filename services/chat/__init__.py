@@ -3,7 +3,8 @@
 `ChatHistory` has the turns, and the places that they may go back to. `Chat` keeps the recording in
 step with them; it knows what a request and its answer leave in both. `ChatSuccession` opens one
 chat after another: start, compress, resume, rewind. `NumberedEvents` and `ConversationEvents` make
-a stream's agent events. How and when the model is asked is the runtime's own.
+a stream's agent events. `AgentStream` emits them; a `StreamingAgent` has one stream at a time. How
+and when the model is asked is the runtime's own.
 """
 
 from services.chat.chat import Chat, SentRequest
@@ -15,10 +16,12 @@ from services.chat.events import (
     tool_call_request,
 )
 from services.chat.history import ChatHistory, HistoryMark
+from services.chat.streams import AgentStream, StreamingAgent
 from services.chat.succession import ChatSuccession
 
 __all__ = [
     "MAX_TURNS_EXCEEDED",
+    "AgentStream",
     "Chat",
     "ChatHistory",
     "ChatSuccession",
@@ -26,6 +29,7 @@ __all__ = [
     "HistoryMark",
     "NumberedEvents",
     "SentRequest",
+    "StreamingAgent",
     "request_display",
     "tool_call_request",
 ]

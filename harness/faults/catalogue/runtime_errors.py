@@ -17,9 +17,9 @@ _legacy = partial(Fault, site=Site.LEGACY, behaviour=Behaviour.ERRORS)
 _adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.ERRORS)
 
 
-def _without_status(structured: Any) -> Any:
-    def broken(*, message: str, status: Any) -> Any:
-        return structured(message=message, status=None)
+def _without_status(model_failure: Any) -> Any:
+    def broken(error: Any) -> Any:
+        return replace(model_failure(error), status=None)
 
     return broken
 
@@ -139,7 +139,7 @@ FAULTS: Final = (
         name="error-status-lost",
         says="An error of the API is told without its status.",
         origin="a port that keeps an exception's message and forgets its fields",
-        breaks=lambda: replaced("runtimes.legacy.turn:StructuredError", _without_status),
+        breaks=lambda: replaced("runtimes.legacy.turn:model_failure", _without_status),
     ),
     _legacy(
         name="nudge-for-any-invalid-answer",

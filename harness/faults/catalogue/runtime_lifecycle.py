@@ -186,7 +186,7 @@ FAULTS: Final = (
         name="no-end-at-turn-limit",
         says="A stream that reaches the turn limit has no `agent_end`.",
         origin="seen in agent migrations: a missing `agent_end` on one exit path",
-        breaks=lambda: replaced("runtimes.legacy.agent:_Stream._end", _without_end_at_limit),
+        breaks=lambda: replaced("runtimes.legacy.agent:_Stream.end", _without_end_at_limit),
     ),
     _legacy(
         name="ends-always-completed",
