@@ -81,11 +81,10 @@ _OWN: Final[Mapping[str, Mapping[Seam, tuple[str, ...]]]] = {
         Seam.POLICY: ("flow.py",),
         Seam.HISTORY: ("conversation.py", "runtime.py"),
         Seam.RECORDING: ("conversation.py", "flow.py", "runtime.py"),
-        Seam.EVENTS: ("translate.py", "stream.py", "conversation_handler.py"),
+        Seam.EVENTS: ("translate.py", "stream.py", "agent.py"),
         Seam.LIFECYCLE: (
             "agent.py",
             "stream.py",
-            "conversation_handler.py",
             "continuation.py",
             "plugins/limits.py",
             "processors/limits.py",

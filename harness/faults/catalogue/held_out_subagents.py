@@ -61,7 +61,7 @@ class _Quiet:
 
 def _heard_by_the_grace(recovered: Any) -> Any:
     async def broken(self: Any, *args: Any) -> Any:
-        self.plugins.max_turns._turns += 1
+        self.max_turns._turns += 1
         return await recovered(self, *args)
 
     return broken
