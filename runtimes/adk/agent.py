@@ -48,12 +48,6 @@ from services.wire import Content
 __all__ = ["USER_ID", "AdkAgentProtocol", "AgentLoop", "ArrangeFlow", "Invoke", "Reader"]
 
 USER_ID: Final = "user"
-_RUN_CONFIG: Final = RunConfig(
-    streaming_mode=StreamingMode.SSE,
-    # The product has limits of its own. ADK logs a warning where its limit is 0, "none".
-    max_llm_calls=1_000_000_000,
-    telemetry=TelemetryConfig(),
-)
 
 ArrangeFlow = Callable[[BaseLlmFlow], None]
 """Places request processors of others by the public methods of an agent's flow."""
@@ -126,9 +120,15 @@ class AgentLoop:
         self._runner = GcliRunner(hosted, app, sessions)
         # Agents share the plugins of others, which the engine closes.
         self._runner.plugin_manager.set_skip_closing_plugins(True)
+        self._run_config = RunConfig(
+            streaming_mode=StreamingMode.SSE,
+            # The product has limits of its own. ADK logs a warning where its limit is 0, "none".
+            max_llm_calls=1_000_000_000,
+            telemetry=TelemetryConfig(),
+        )
 
     async def invoke(self, run: Run, message: Content, read: Reader) -> None:
-        """One user-role request and the tool rounds that follow from it.
+        """Make one user-role request, and the tool rounds that follow from it.
 
         ADK calls the processors, plugins and model of this agent without the run; they find it in
         the link, which holds it from here to the end of this method.
@@ -145,7 +145,7 @@ class AgentLoop:
             user_id=USER_ID,
             session_id=self._session.id,
             new_message=_sendable(message),
-            run_config=_RUN_CONFIG,
+            run_config=self._run_config,
         )
         self._link.begin(run)
         try:

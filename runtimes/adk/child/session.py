@@ -1,4 +1,4 @@
-"""`AdkChild`: a child's session, each run of which is an agent on ADK."""
+"""`AdkChild`: a child's session, whose runs are agents on ADK."""
 
 from __future__ import annotations
 
