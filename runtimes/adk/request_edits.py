@@ -18,8 +18,8 @@ from google.adk.models.llm_request import LlmRequest
 from google.genai import types
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from runtimes.adk.notes import LentList, edited_wire, request_contents, wire_of
 from runtimes.adk.tools import DeclaredTools
+from services.model.sdk_contents import LentList, edited_wire, request_contents, wire_of
 from services.model.sdk_json import changed_json, dumped, typed
 from services.wire import Content, Json, JsonObject
 

@@ -46,12 +46,12 @@ from runtimes.adk.notes import (
     ModelChosen,
     Stopped,
     ToolsDone,
-    WireContent,
     note_of,
 )
 from services.chat import ConversationEvents, tool_call_request
 from services.clock import Clock
 from services.model.parts import parse_thought
+from services.model.sdk_contents import WireContent
 from services.presentation.content import parts_to_content
 from services.presentation.errors import ErrorFields
 from services.scheduler.calls import ToolCallRequest

@@ -11,10 +11,11 @@ from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcess
 from google.adk.models.llm_request import LlmRequest
 from google.adk.sessions.session import Session
 
-from runtimes.adk.notes import Note, Stopped, WireContent
+from runtimes.adk.notes import Note, Stopped
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
 from services.bundle import Services
+from services.model.sdk_contents import WireContent
 
 __all__ = ["EngineProcessor", "leave", "note_event", "stop"]
 

@@ -22,11 +22,11 @@ from runtimes.adk.notes import (
     Delta,
     ModelChosen,
     Stopped,
-    WireContent,
 )
 from runtimes.adk.translate import EventTranslator
 from services.abort import AbortController, AbortError
 from services.clock import VirtualClock
+from services.model.sdk_contents import WireContent
 from services.scheduler.calls import ToolCallRequest
 from tests.runtimes.adk.stock import Stock, content
 
