@@ -47,21 +47,18 @@ class ModelChosen:
 class Delta:
     """What one partial response of the model's stream adds; the note of every such response.
 
-    A chunk of the API gives its thoughts, its text, each of its function calls, then one closing
-    delta without a part, if it has a finish reason or nothing else to report.
+    A chunk of the API gives its thoughts, its texts as one, each of its function calls, then one
+    closing delta without a part, if it has a finish reason or nothing else to report.
     """
 
     part: Part | None = None
-    """The API's JSON: a thought, a text (the chunk's texts joined) or a function call. `None` in
-    the closing delta."""
+    """The API's JSON of a thought, a text or a function call; `None` in a closing delta."""
     request: AskedCall | None = None
-    """Of a function call: what is scheduled; a `ToolCallRequest` with its display, or, in a child
-    session, a `ChildCall`."""
+    """Of a function call: a `ToolCallRequest`, or, in a child session, a `ChildCall`."""
     index: int = 0
     """The delta's place among those of its chunk, from 0."""
     citations: tuple[str, ...] = ()
-    """Of a closing delta with a finish reason: the answer's citations so far, sorted; each is
-    reported once."""
+    """Of a closing delta with a finish reason: the citations not reported yet, sorted."""
     finish_reason: str | None = None
     """Of a closing delta: the chunk's finish reason."""
     usage: JsonObject | None = None
