@@ -213,7 +213,7 @@ class ModelCall:
             asked = HookModelRequest(
                 model=model,
                 config=self._edits.applied(
-                    config, self._parts.instruction(), self._parts.tools.taken(routed).wire
+                    config, self._parts.instruction(), self._parts.tools.taken(routed)
                 ),
                 contents=self._contents(model, nudge),
             )

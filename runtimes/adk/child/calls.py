@@ -11,7 +11,7 @@ from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.child.termination import ChildTermination
 from runtimes.adk.run import RunLink
-from runtimes.adk.tool_callbacks import ToolRound
+from runtimes.adk.tool_round import ToolRound
 from services.children.calls import ChildCalls
 from services.model.sdk_contents import WireContent
 from services.subagents.definition import TerminateMode
