@@ -66,7 +66,7 @@ Make = Callable[[], AgentEvent]
 class _Response:
     """What clients have got of one response."""
 
-    texts: dict[bool, str] = field(default_factory=lambda: {True: "", False: ""})
+    texts: dict[bool, list[str]] = field(default_factory=lambda: {True: [], False: []})
     """The streamed thoughts (`True`), and the other streamed texts (`False`)."""
     calls: set[str] = field(default_factory=set)
     errors: set[str] = field(default_factory=set)
@@ -145,7 +145,7 @@ class EventTranslator(ConversationEvents):
                 yield partial(self.tool_request, request)
         elif part is not None:
             text, thought = part.get("text") or "", bool(part.get("thought"))
-            response.texts[thought] += text
+            response.texts[thought].append(text)
             yield partial(self._thought if thought else self.text, text)
         else:
             response.counted = delta.usage is not None
@@ -182,10 +182,10 @@ class EventTranslator(ConversationEvents):
         text, call, answer = part.text, part.function_call, part.function_response
         if text is not None:
             thought = bool(part.thought)
-            streamed = response.texts[thought]
             if event.partial:
-                response.texts[thought] += text
+                response.texts[thought].append(text)
             else:
+                streamed = "".join(response.texts[thought])
                 text = text[len(streamed) :] if text.startswith(streamed) else ""
             if text and thought:
                 yield partial(self._thought, text)
