@@ -27,7 +27,6 @@ from runtimes.adk.conversation import Conversation
 from runtimes.adk.flow import Batch, RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.model_parts import Asking, Instruction, ModelParts
-from runtimes.adk.notes import WireContent
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
@@ -41,6 +40,7 @@ from services.bundle import Services
 from services.chat import StreamingAgent
 from services.history.transforms import has_function_response
 from services.model.errors import EmptyMessageError, InvalidStreamError
+from services.model.sdk_contents import WireContent
 from services.presentation.content import content_to_parts
 from services.presentation.errors import map_error, model_failure
 from services.wire import Content

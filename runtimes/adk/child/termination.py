@@ -20,19 +20,20 @@ from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk.agent import Invoke
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.notes import ChildToolsDone, Delta, WireContent, note_of
+from runtimes.adk.notes import Delta, note_of
 from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin
 from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from runtimes.adk.processors.base import agent_event
 from runtimes.adk.run import Run, RunLink
-from runtimes.adk.tool_callbacks import ToolRound
+from runtimes.adk.tool_round import ToolRound
 from services.abort import AbortSignal
 from services.children.calls import ChildCalls
 from services.children.chats import open_chat
 from services.children.child_services import ChildServices
 from services.children.run import ChildRun, Ended
 from services.model.parts import parse_thought
+from services.model.sdk_contents import WireContent
 from services.model.stream import call_name
 from services.subagents.definition import AgentOutput, TerminateMode
 from services.subagents.prompt import ChildPrompt
@@ -166,7 +167,7 @@ class ChildTermination(ChildRun):
         actions = callbacks.actions(EventActions())
         # A child's task ends with `complete_task` alone; its plugin sets this then.
         actions.skip_summarization = None
-        content = WireContent.of({"role": "user", "parts": parts}, ChildToolsDone(outcome))
+        content = WireContent.of({"role": "user", "parts": parts}, outcome)
         return agent_event(context, content, actions=actions)
 
     def _open_chat(self, prompt: ChildPrompt) -> ChildConversation:
