@@ -12,7 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
 from runtimes.adk.prompt_calls import shown_reason
 from runtimes.adk.run import End, Run
 from runtimes.adk.stream import Stream
@@ -35,7 +34,6 @@ class Continuation:
     _services: Services
     _conversation: Conversation
     _batch: ToolBatch
-    _max_turns: MaxTurnsAdkPlugin
 
     async def after(self, stream: Stream, run: Run) -> list[Part] | End:
         """The next request's parts, or the end."""
@@ -62,7 +60,7 @@ class Continuation:
 
     def _after_loop(self, stream: Stream, run: Run, loop: LoopVerdict) -> list[Part] | End | None:
         """Report the first loop of a prompt to the model, and the second to clients."""
-        if loop.count == 1 and self._max_turns.may_follow(run.turn.left - 1):
+        if loop.count == 1 and run.turn.left > 1:
             self._conversation.loops.clear_detection()
             run.follow_up()
             return [{"text": loop_feedback(loop.detail)}]
@@ -88,7 +86,7 @@ class Continuation:
                 stream.emit(stream.translator.blocked(shown_reason(said)))
                 if said.clears_context:
                     self._conversation.start()
-                if not self._max_turns.may_follow(run.calls[-1].left - 1):
+                if run.calls[-1].left <= 1:
                     # The core has no bound here: a hook that always blocks never ends.
                     return End("max_turns", {"code": MAX_TURNS_EXCEEDED})
                 calls.go_on(run)

@@ -111,7 +111,7 @@ class SessionFactory:
         token_limit = TokenLimitAdkPlugin(services.content_generator, driven=True)
         batch = ToolBatch(services, sessions, link)
         parts = (services, conversation, sessions, link)
-        continuation = Continuation(services, conversation, batch, max_turns)
+        continuation = Continuation(services, conversation, batch)
         prompt_id = prompt_id or services.state.prompt_id
         return AdkAgentProtocol(
             AdkConfig(

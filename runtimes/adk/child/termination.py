@@ -17,9 +17,8 @@ from google.adk.plugins.base_plugin import BasePlugin
 from runtimes.adk.answer_reader import AnswerReader
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import Delta, note_of
-from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
+from runtimes.adk.plugins.child import CompleteTaskAdkPlugin, SteeringAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin
-from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from runtimes.adk.run import Run
 from runtimes.adk.send import Invoke
 from services.abort import AbortSignal

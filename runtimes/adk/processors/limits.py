@@ -52,7 +52,7 @@ class LimitsProcessor(EngineProcessor):
             stopped = self._max_turns.request_started()
         if stopped is not None:
             return self._stop(context, stopped)
-        if not self._max_turns.may_follow(run.turn.left):
+        if run.turn.left <= 0:
             self._leave(context)
         return None
 

@@ -8,7 +8,6 @@ import pytest
 
 from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
 from runtimes.adk.run import End, Run
 from services.abort import AbortController
 from services.loop_detection.detector import LoopVerdict
@@ -37,7 +36,6 @@ def test_loop_without_turns_left_is_the_limits_business(kit, left, aborted, expe
                 played.services,
                 Conversation(played.services),
                 cast("Any", None),
-                MaxTurnsAdkPlugin(-1),
             )
             after = await following.after(cast("Any", None), run)
             if expected is None:

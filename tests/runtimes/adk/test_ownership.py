@@ -21,6 +21,7 @@ RECEIVERS: dict[str, str | None] = {
     "stream": "OpenStream",
     "kept": "_Kept",
     "call": "_Call",
+    "tool": "AddedTool",
     "_session": "SessionTurns",
     "model": "GcliAgentModel",
     "shell": "GeminiCliAgent",
