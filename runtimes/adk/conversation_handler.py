@@ -60,6 +60,7 @@ class ConversationHandler:
             prompt_id=self._prompt_id,
             signal=stream.controller.signal,
             display_content=payload.display_content,
+            hooks=self._conversation.hooks,
         )
         return ConversationSend(stream, run, payload, self._conversation, self._continuation)
 
@@ -109,7 +110,7 @@ class ConversationSend:
 
     async def over(self) -> None:
         """Leave what the send has entered."""
-        self._conversation.calls.abandon(self._run)
+        self._run.calls.abandon()
 
     def dropped(self) -> None:
         """Nothing: the send has entered nothing."""

@@ -31,17 +31,18 @@ from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, SessionTurns, TokenLi
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
 from runtimes.adk.plugins.named import without_namesakes
 from runtimes.adk.processors.contents import ContentsProcessor
-from runtimes.adk.processors.context import (
+from runtimes.adk.processors.conversation import (
     CompressionProcessor,
+    GcliRoutingProcessor,
+    LimitsProcessor,
+    LoopCheckProcessor,
     OverflowProcessor,
     ToolOutputMaskingProcessor,
+    ToolsProcessor,
 )
-from runtimes.adk.processors.limits import LimitsProcessor, LoopCheckProcessor
-from runtimes.adk.processors.routing import GcliRoutingProcessor, ToolsProcessor
 from runtimes.adk.root import APP_NAME
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
-from runtimes.adk.tool_batch import ToolBatch
 from runtimes.adk.tools import Toolbox
 from services.background import BackgroundTasks
 from services.bundle import Services
@@ -109,9 +110,8 @@ class SessionFactory:
             services.settings.max_session_turns, self._session_turns, driven=True
         )
         token_limit = TokenLimitAdkPlugin(services.content_generator, driven=True)
-        batch = ToolBatch(services, sessions, link)
         parts = (services, conversation, sessions, link)
-        continuation = Continuation(services, conversation, batch)
+        continuation = Continuation(*parts)
         prompt_id = prompt_id or services.state.prompt_id
         return AdkAgentProtocol(
             AdkConfig(
@@ -122,7 +122,7 @@ class SessionFactory:
                 handler=ConversationHandler(
                     services, conversation, continuation, max_turns, prompt_id
                 ),
-                batch=batch.execute,
+                batch=continuation.run_tools,
                 arrange_flow=self._arrange_flow,
             ),
             instruction_provider=services.prompts.system_instruction,
@@ -141,7 +141,7 @@ class SessionFactory:
                 OverflowProcessor(*parts, token_limit),
                 LoopCheckProcessor(*parts),
                 GcliRoutingProcessor(*parts),
-                ToolsProcessor(*parts, tools, batch.begin),
+                ToolsProcessor(*parts, tools),
             ),
             session_service=sessions,
         )

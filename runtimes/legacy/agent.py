@@ -24,9 +24,8 @@ from services.chat import MAX_TURNS_EXCEEDED
 from services.history.transforms import EMPTY_ANSWER_NUDGE
 from services.presentation.content import content_to_parts
 from services.presentation.errors import unexpected_error
-from services.presentation.finish import end_reason
+from services.presentation.finish import end_reason, end_reason_of_calls
 from services.scheduler.calls import CompletedToolCall, ToolCallRequest
-from services.tools.contract import ToolErrorType
 from services.wire import Part, js_trim
 
 __all__ = ["LegacyAgentProtocol"]
@@ -160,16 +159,9 @@ class _Stream:
             if signal.aborted:
                 return self._end("aborted")
             parts = self._answer(completed)
-            if any(
-                call.response.error_type is ToolErrorType.STOP_EXECUTION
-                and call.response.error is not None
-                for call in completed
-            ):
-                return self._end("completed")
-            if any(
-                call.response.error_type and call.response.error_type.is_fatal for call in completed
-            ):
-                return self._end("failed")
+            ends = end_reason_of_calls(completed)
+            if ends is not None:
+                return self._end(ends)
             after_tools = bool(completed)
 
     async def _turn(self, parts: list[Part], shown: list[Part] | None) -> _TurnOutcome | None:

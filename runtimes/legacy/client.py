@@ -12,13 +12,14 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from runtimes.legacy import events as server
-from runtimes.legacy.agent_hooks import ClientCall, after_agent, before_agent
+from runtimes.legacy.agent_hooks import after_agent, before_agent
 from runtimes.legacy.chat import GeminiChat
 from runtimes.legacy.chats import Chats
 from runtimes.legacy.turn import Turn
 from services.abort import AbortError, AbortSignal
 from services.bundle import Services
 from services.compression.service import CompressionStatus
+from services.hooks.prompt_calls import CallOutcome
 from services.hooks.prompt_hooks import PromptHooks
 from services.loop_detection.detector import LoopVerdict, loop_feedback
 from services.model.configs import ModelConfigKey
@@ -53,7 +54,7 @@ class _Sending:
     turns: int
     """How many turns may still follow each other without the user: recoveries from loops,
     continuations, and what AfterAgent hooks ask for."""
-    call: ClientCall
+    call: CallOutcome
     """Filled with what came of it."""
 
 
@@ -90,7 +91,7 @@ class GeminiClient:
         Raises:
             UnauthorizedError: the credentials were refused.
         """
-        call = ClientCall()
+        call = CallOutcome()
         return self._send(parts, _Sending(signal, prompt_id, display_content, MAX_TURNS, call))
 
     async def _send(
@@ -133,9 +134,7 @@ class GeminiClient:
             yield server.UserCancelled()
         finally:
             if self._hooks is not None and not continued:
-                self._hooks.leave(
-                    prompt_id, has_pending_calls=call.pending_calls, aborted=signal.aborted
-                )
+                self._hooks.leave(prompt_id, has_pending_calls=call.pending, aborted=signal.aborted)
 
     async def _go_on(
         self, parts: list[Part], sending: _Sending
@@ -146,7 +145,9 @@ class GeminiClient:
             yield server.MaxSessionTurns()
             return
         self._hooks.resume_after_block(sending.prompt_id)
-        next_one = replace(sending, turns=sending.turns - 1, call=sending.call.continued())
+        next_one = replace(
+            sending, turns=sending.turns - 1, call=CallOutcome(stop_hook_active=True)
+        )
         async with aclosing(self._send(parts, next_one)) as more:
             async for event in more:
                 yield event
@@ -197,7 +198,7 @@ class GeminiClient:
         """Choose the model, ask it, and watch its answer; `after` says how it goes on."""
         services, state = self._services, self._services.state
         signal, prompt_id = sending.signal, sending.prompt_id
-        turn = sending.call.turn = Turn(services, self.chat, prompt_id)
+        turn = sending.call.answer = Turn(services, self.chat, prompt_id)
         wanted = state.sequence_model or await self._route(parts, signal, prompt_id)
         key = ModelConfigKey(model=wanted, is_chat_model=True)
         model = services.availability.select(key, consume_attempt=False).model

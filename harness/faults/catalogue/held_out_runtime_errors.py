@@ -96,7 +96,7 @@ def _announcing_wanted() -> Any:
 
         return broken
 
-    processor = "runtimes.adk.processors.routing:GcliRoutingProcessor"
+    processor = "runtimes.adk.processors.conversation:GcliRoutingProcessor"
     return all_of(
         replaced(f"{processor}._route", noting),
         replaced(f"{processor}.run_async", announcing),

@@ -202,7 +202,9 @@ FAULTS: Final = (
         name="router-sees-no-history",
         says="The model that chooses the model sees the request alone.",
         origin="google-adk's routed model, which is given the new message",
-        breaks=lambda: replaced("runtimes.adk.processors.routing:RoutingContext", _without_history),
+        breaks=lambda: replaced(
+            "runtimes.adk.processors.conversation:RoutingContext", _without_history
+        ),
     ),
     _adk(
         name="tools-of-first-model",
@@ -226,7 +228,7 @@ FAULTS: Final = (
         says="The model that was routed for one prompt answers all the prompts after it.",
         origin="seen in agent migrations: sticky model not cleared",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._begin_sequence", _sticking
+            "runtimes.adk.processors.conversation:LimitsProcessor._begin_sequence", _sticking
         ),
     ),
     _adk(
@@ -234,7 +236,7 @@ FAULTS: Final = (
         says="Choosing the model takes up an attempt that only asking it should.",
         origin="one method for looking and taking, called by two layers",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.routing:GcliRoutingProcessor.__init__",
+            "runtimes.adk.processors.conversation:GcliRoutingProcessor.__init__",
             given(availability=_always_consuming),
         ),
     ),

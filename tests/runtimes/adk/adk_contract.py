@@ -36,7 +36,7 @@ from google.adk.version import __version__
 from google.genai import types
 from pydantic import PrivateAttr
 
-from runtimes.adk.processors.routing import ToolsProcessor
+from runtimes.adk.processors.conversation import ToolsProcessor
 from runtimes.adk.root import AGENT_NAME, APP_NAME, GeminiCliAgent
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import AdkTool

@@ -1,0 +1,214 @@
+"""What happens before each model request of a conversation, in the order of `PROCESSOR_ORDER`."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
+
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.events.event import Event
+from google.adk.flows.llm_flows.tools._agent_tools import process_agent_tools
+from google.adk.models.llm_request import LlmRequest
+
+from runtimes.adk.notes import Blocked, Compressed, ModelChosen, Stopped
+from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, TokenLimitAdkPlugin
+from runtimes.adk.processors.base import EngineProcessor, note_event
+from runtimes.adk.request_edits import TypedConfig
+from runtimes.adk.run import Run
+from runtimes.adk.tools import Toolbox
+from services.compression.service import CompressionStatus
+from services.hooks.results import HookOutput
+from services.model.configs import ModelConfigKey
+from services.model.parts import part_list_to_string
+from services.routing.router import RoutingContext
+from services.wire import Part
+
+__all__ = [
+    "CompressionProcessor",
+    "GcliRoutingProcessor",
+    "LimitsProcessor",
+    "LoopCheckProcessor",
+    "OverflowProcessor",
+    "ToolOutputMaskingProcessor",
+    "ToolsProcessor",
+]
+
+
+@dataclass(eq=False)
+class LimitsProcessor(EngineProcessor):
+    """Counts a model turn in, or ends the run.
+
+    The limit of a send comes before the BeforeAgent hooks, the limit of the session after them.
+    """
+
+    _max_turns: MaxTurnsAdkPlugin
+    name = "limits"
+
+    async def _step(
+        self, context: InvocationContext, run: Run, request: LlmRequest
+    ) -> Event | None:
+        if context.end_invocation:
+            return None
+        if not run.follows_up:
+            stopped = self._max_turns.turn_started()
+            if stopped is not None:
+                return self._stop(context, stopped)
+            run.begin_turn()
+        run.begin_step()
+        parts = self._sessions.pending_parts(context.session)
+        self._begin_sequence(run, parts)
+        entered = await run.calls.enter(parts, run.left)
+        if isinstance(entered, HookOutput):
+            return self._refused(context, parts, entered)
+        if entered is not parts:
+            self._sessions.extend_pending(context.session, entered)
+        stopped = self._max_turns.request_started()
+        if stopped is not None:
+            return self._stop(context, stopped)
+        if run.left <= 0:
+            self._leave(context)
+        return None
+
+    def _begin_sequence(self, run: Run, parts: list[Part]) -> None:
+        conversation, state = self._conversation, self._services.state
+        self._services.availability.reset_turn()
+        previous = state.last_prompt_id
+        if previous != run.prompt_id:
+            conversation.loops.reset(run.prompt_id, part_list_to_string(parts, verbose=True))
+            conversation.hooks.forget(previous)
+            state.last_prompt_id = run.prompt_id
+            state.sequence_model = None
+
+    def _refused(self, context: InvocationContext, parts: list[Part], said: HookOutput) -> Event:
+        """A prompt that is stopped stays in history; one that is blocked leaves no trace."""
+        if said.stops:
+            self._conversation.add_history({"role": "user", "parts": parts})
+            data = {"message": said.shown_reason}
+            return self._stop(context, Stopped(reason="completed", data=data))
+        self._leave(context)
+        return note_event(context, Blocked(said.shown_reason), partial=True)
+
+
+@dataclass(eq=False)
+class CompressionProcessor(EngineProcessor):
+    """Summarises what stands before the pending turn, and measures the room that is left then."""
+
+    _token_limit: TokenLimitAdkPlugin
+    name = "compression"
+
+    async def _step(
+        self, context: InvocationContext, run: Run, request: LlmRequest
+    ) -> Event | None:
+        event, conversation = None, self._conversation
+        model = conversation.model_for_limits
+        if not self._services.settings.context_management:
+            info = await conversation.compress(run.prompt_id, run.signal)
+            if info.status is CompressionStatus.COMPRESSED:
+                event = note_event(context, Compressed(info), partial=True)
+        self._token_limit.room_measured(model, conversation.last_prompt_token_count)
+        return event
+
+
+class ToolOutputMaskingProcessor(EngineProcessor):
+    """Puts files in place of old, bulky tool outputs of the history without the pending turn.
+
+    The archive and the recording get the masked history. The events of the session keep their ids
+    and all their other parts.
+    """
+
+    name = "tool_output_masking"
+
+    async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
+        result = self._conversation.mask()
+        if result is not None:
+            self._sessions.write_back(context.session, result.changes)
+
+
+@dataclass(eq=False)
+class OverflowProcessor(EngineProcessor):
+    """Has `TokenLimitAdkPlugin` measure the pending turn; ends the run where there is no room."""
+
+    _token_limit: TokenLimitAdkPlugin
+    name = "context_overflow"
+
+    async def _step(
+        self, context: InvocationContext, run: Run, request: LlmRequest
+    ) -> Event | None:
+        parts = self._sessions.pending_parts(context.session)
+        stopped = await self._token_limit.request_measured(parts, run.signal, run.prompt_id)
+        return None if stopped is None else self._stop(context, stopped)
+
+
+class LoopCheckProcessor(EngineProcessor):
+    """Ends the invocation where the prompt is in a loop, as a model sees it now and then.
+
+    `Step.loop` says what was found.
+    """
+
+    name = "loop_check"
+
+    async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
+        verdict = await self._conversation.loops.turn_started(run.signal)
+        if verdict.count:
+            run.step.loop = verdict
+            self._leave(context)
+
+
+@dataclass(eq=False)
+class GcliRoutingProcessor(EngineProcessor):
+    """Settles the model, announces a new one, and rewrites the request for it.
+
+    The product's own router and model selection decide, ADK's routed model plays no part. The
+    choice sticks to the sequence of requests under one prompt id (see
+    `SessionState.sequence_model`). The model layer resolves `Step.key` again for every attempt.
+    """
+
+    _config: TypedConfig = field(default_factory=TypedConfig, init=False)
+    name = "gcli_routing"
+
+    async def run_async(
+        self, invocation_context: InvocationContext, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Yield the choice when there was none for this sequence yet; it holds from then on."""
+        services, state, run = self._services, self._services.state, self._link.run
+        run.calls.ask_model(run.step.answer)
+        sticky = state.sequence_model
+        wanted = sticky or await self._route(invocation_context, run)
+        key = ModelConfigKey(model=wanted, is_chat_model=True)
+        selection = services.availability.select(key, consume_attempt=False)
+        if sticky is None and not run.signal.aborted:
+            yield note_event(invocation_context, ModelChosen(selection.model), partial=True)
+        state.sequence_model = selection.model
+        run.step.key = key
+        config = self._config.of(selection.config)
+        run.step.base.write_routed(llm_request, selection.model, config)
+
+    async def _route(self, context: InvocationContext, run: Run) -> str:
+        decision = await self._services.router.route(
+            RoutingContext(
+                history=self._conversation.curated_history(),
+                request=self._sessions.pending_parts(context.session),
+                signal=run.signal,
+                requested_model=self._services.state.model,
+                prompt_id=run.prompt_id,
+            )
+        )
+        return decision.model
+
+
+@dataclass(eq=False)
+class ToolsProcessor(EngineProcessor):
+    """Fills the request's tools and its table of them, for the model that it was routed to.
+
+    Takes the place of ADK's `agent_tools`, which would declare every tool anew at each step.
+    """
+
+    _tools: Toolbox
+    name = "agent_tools"
+
+    async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
+        base = run.step.base
+        base.write_tools(request, self._tools.declared(base.model or ""))
+        # Declares the agent's own tools; where there are none, ADK need not look for each chunk.
+        await process_agent_tools(context, request)
+        run.asked = context, request
