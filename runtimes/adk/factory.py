@@ -27,7 +27,7 @@ from runtimes.adk.conversation import Conversation
 from runtimes.adk.conversation_handler import ConversationHandler
 from runtimes.adk.model_parts import Asking
 from runtimes.adk.plugins.hook_bridge import hook_bridge
-from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, SessionTurns, TokenLimitAdkPlugin
+from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, TokenLimitAdkPlugin
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
 from runtimes.adk.plugins.named import without_namesakes
 from runtimes.adk.processors.contents import ContentsProcessor
@@ -46,6 +46,7 @@ from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import Toolbox
 from services.background import BackgroundTasks
 from services.bundle import Services
+from services.chat import SessionTurns
 from services.children.declaring import ChildDeclarations
 from services.model.generator import LlmRole
 from services.subagents.child import ChildRequest

@@ -20,7 +20,7 @@ from runtimes.legacy.translate import StreamTranslator
 from services.abort import AbortController, AbortError
 from services.background import BackgroundTasks
 from services.bundle import Services
-from services.chat import MAX_TURNS_EXCEEDED
+from services.chat import TurnLimit
 from services.history.transforms import EMPTY_ANSWER_NUDGE
 from services.presentation.content import content_to_parts
 from services.presentation.errors import unexpected_error
@@ -135,15 +135,13 @@ class _Stream:
 
     async def _loop(self, parts: list[Part], display_content: str | None) -> None:
         signal = self.controller.signal
-        limit = self._services.settings.max_session_turns
-        turns = 0
+        limit = TurnLimit(self._services.settings.max_session_turns)
         after_tools = False
         shown = [{"text": display_content}] if display_content is not None else None
         while True:
-            turns += 1
-            if 0 <= limit < turns:
-                data = {"code": MAX_TURNS_EXCEEDED, "maxTurns": limit, "turnCount": turns - 1}
-                return self._end("max_turns", data)
+            ends = limit.turn_started()
+            if ends is not None:
+                return self._end("max_turns", ends)
             turn = await self._turn(parts, shown)
             shown = None
             if turn is None:
@@ -159,9 +157,9 @@ class _Stream:
             if signal.aborted:
                 return self._end("aborted")
             parts = self._answer(completed)
-            ends = end_reason_of_calls(completed)
-            if ends is not None:
-                return self._end(ends)
+            reason = end_reason_of_calls(completed)
+            if reason is not None:
+                return self._end(reason)
             after_tools = bool(completed)
 
     async def _turn(self, parts: list[Part], shown: list[Part] | None) -> _TurnOutcome | None:

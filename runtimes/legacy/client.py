@@ -18,14 +18,13 @@ from runtimes.legacy.chats import Chats
 from runtimes.legacy.turn import Turn
 from services.abort import AbortError, AbortSignal
 from services.bundle import Services
+from services.chat import ContextRoom, TurnLimit
 from services.compression.service import CompressionStatus
 from services.hooks.prompt_calls import CallOutcome
 from services.hooks.prompt_hooks import PromptHooks
 from services.loop_detection.detector import LoopVerdict, loop_feedback
 from services.model.configs import ModelConfigKey
-from services.model.limits import token_limit
 from services.model.parts import part_list_to_string
-from services.model.tokens import request_token_count
 from services.next_speaker import CONTINUE_REQUEST, model_goes_on
 from services.routing.router import RoutingContext
 from services.wire import Part
@@ -64,7 +63,7 @@ class GeminiClient:
     def __init__(self, services: Services, chats: Chats) -> None:
         self._services = services
         self._chats = chats
-        self._session_turn_count = 0
+        self._turns = TurnLimit(services.settings.max_session_turns)
         self._hooks = None if services.hooks is None else PromptHooks(services.hooks)
         self._loops = services.new_loop_detector(lambda: chats.current.shown_history())
 
@@ -156,9 +155,7 @@ class GeminiClient:
         self, parts: list[Part], sending: _Sending
     ) -> AsyncGenerator[server.ServerEvent, None]:
         services, signal, prompt_id = self._services, sending.signal, sending.prompt_id
-        self._session_turn_count += 1
-        limit = services.settings.max_session_turns
-        if 0 < limit < self._session_turn_count:
+        if self._turns.request_started() is not None:
             yield server.MaxSessionTurns()
             return
         if sending.turns <= 0:
@@ -168,13 +165,12 @@ class GeminiClient:
             compressed = await self._chats.compress(prompt_id, signal)
             if compressed.status is CompressionStatus.COMPRESSED:
                 yield server.ChatCompressed(compressed)
-        remaining = token_limit(checked_model) - self.chat.last_prompt_token_count
+        room = ContextRoom(services.content_generator)
+        room.room_measured(checked_model, self.chat.last_prompt_token_count)
         self.chat.mask()
-        estimated = await request_token_count(
-            parts, services.content_generator, checked_model, signal=signal, prompt_id=prompt_id
-        )
-        if estimated > remaining:
-            yield server.ContextWindowWillOverflow(estimated, remaining)
+        overflow = await room.request_measured(parts, signal, prompt_id)
+        if overflow is not None:
+            yield server.ContextWindowWillOverflow(overflow)
             return
         after = _After()
         verdict = await self._loops.turn_started(signal)

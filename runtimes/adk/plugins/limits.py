@@ -1,80 +1,36 @@
 """The limit plugins: how many turns, how many tokens and how much time an agent may take.
 
-Each plugin owns its count and its rule (see `DrivenPlugin`). In an `App` of another kind, a refused
-model call becomes an `LlmResponse` with an `error_code`.
-
-Source: core `core/client.ts`, `agent/legacy-agent-session.ts`, `agents/local-executor.ts`.
+Each is the service that counts, and an ADK plugin (see `DrivenPlugin`). Where ADK's callbacks call
+it, a refused model call becomes an `LlmResponse` with an `error_code`.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 from google.adk.agents.callback_context import CallbackContext
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 
-from runtimes.adk.notes import Stopped, wire_of
+from runtimes.adk.notes import wire_of
 from runtimes.adk.plugins.driven import DrivenPlugin
-from services.abort import AbortController, AbortSignal
-from services.chat import MAX_TURNS_EXCEEDED
+from services.abort import AbortController
+from services.chat import MAX_TURNS_EXCEEDED, ContextRoom, SessionTurns, TurnLimit
 from services.clock import Clock
 from services.model.generator import ContentGenerator
-from services.model.limits import token_limit
-from services.model.tokens import request_token_count
 from services.subagents.deadline import RunTime
-from services.wire import Part
+from services.wire import JsonObject
 
-__all__ = ["MaxTimeAdkPlugin", "MaxTurnsAdkPlugin", "SessionTurns", "TokenLimitAdkPlugin"]
-
-
-@dataclass(slots=True)
-class SessionTurns:
-    """How many requests the agents of one session have made; a reset does not clear it."""
-
-    count: int = 0
+__all__ = ["MaxTimeAdkPlugin", "MaxTurnsAdkPlugin", "TokenLimitAdkPlugin"]
 
 
-class MaxTurnsAdkPlugin(DrivenPlugin):
-    """Counts turns, and refuses those beyond the limit.
-
-    The published core counts the turns of one send, where a limit of 0 allows none, and the
-    requests of the session, where 0 means no limit. A negative limit means no limit.
-    """
+class MaxTurnsAdkPlugin(TurnLimit, DrivenPlugin):
+    """Refuses turns beyond the limit."""
 
     def __init__(
         self, limit: int, session: SessionTurns | None = None, *, driven: bool = False
     ) -> None:
-        super().__init__("max_turns", driven=driven)
-        self._limit = limit
-        self._session = session or SessionTurns()
-        self.turns = 0
-        """The turns that the send has begun."""
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether the send has had all its turns."""
-        return 0 <= self._limit <= self.turns
-
-    def send_started(self) -> None:
-        """Start to count the turns of another send."""
-        self.turns = 0
-
-    def turn_started(self) -> Stopped | None:
-        """Count a turn of the send, or return why there is none."""
-        if self.exhausted:
-            data = {"code": MAX_TURNS_EXCEEDED, "maxTurns": self._limit, "turnCount": self.turns}
-            return Stopped(reason="max_turns", data=data, whatever_happens=True)
-        self.turns += 1
-        return None
-
-    def request_started(self) -> Stopped | None:
-        """Count a request of the session, and return why it is not made if it is one too many."""
-        self._session.count += 1
-        if 0 < self._limit < self._session.count:
-            return Stopped(reason="max_turns", data={"code": MAX_TURNS_EXCEEDED})
-        return None
+        TurnLimit.__init__(self, limit, session)
+        DrivenPlugin.__init__(self, "max_turns", driven=driven)
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
         """Take the invocation for a send."""
@@ -84,37 +40,19 @@ class MaxTurnsAdkPlugin(DrivenPlugin):
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> LlmResponse | None:
         """Take the model call for a turn and a request."""
-        return _refusal(MAX_TURNS_EXCEEDED, self.turn_started() or self.request_started())
+        data = self.turn_started() or self.request_started()
+        if data is None:
+            return None
+        return _refusal(MAX_TURNS_EXCEEDED, "The run ends: max_turns", data)
 
 
-class TokenLimitAdkPlugin(DrivenPlugin):
+class TokenLimitAdkPlugin(ContextRoom, DrivenPlugin):
     """Refuses a request that the model's context window has no room for."""
 
     def __init__(self, generator: ContentGenerator, *, driven: bool = False) -> None:
-        """`generator` counts the tokens of media; those of other parts are estimated."""
-        super().__init__("token_limit", driven=driven)
-        self._generator = generator
-        self._model = ""
-        self._room = 0
+        ContextRoom.__init__(self, generator)
+        DrivenPlugin.__init__(self, "token_limit", driven=driven)
         self._used = 0
-
-    def room_measured(self, model: str, used: int) -> None:
-        """Take the room that `model`'s window has beside the `used` tokens of the last prompt."""
-        self._model = model
-        self._room = token_limit(model) - used
-
-    async def request_measured(
-        self, parts: list[Part], signal: AbortSignal, prompt_id: str
-    ) -> Stopped | None:
-        """Return why a request with `parts` is not made, if the room does not suffice."""
-        estimated = await request_token_count(
-            parts, self._generator, self._model, signal=signal, prompt_id=prompt_id
-        )
-        if estimated > self._room:
-            what = f"(estimated: {estimated}, remaining: {self._room})"
-            error = f"Context window will overflow {what}"
-            return Stopped(reason="failed", status="RESOURCE_EXHAUSTED", error=error)
-        return None
 
     async def before_model_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
@@ -123,8 +61,8 @@ class TokenLimitAdkPlugin(DrivenPlugin):
         self.room_measured(llm_request.model or "", self._used)
         parts = wire_of(llm_request.contents[-1]).get("parts") if llm_request.contents else None
         signal, prompt_id = AbortController().signal, callback_context.invocation_id
-        stopped = await self.request_measured(parts or [], signal, prompt_id)
-        return _refusal("CONTEXT_WINDOW_OVERFLOW", stopped)
+        error = await self.request_measured(parts or [], signal, prompt_id)
+        return None if error is None else _refusal("CONTEXT_WINDOW_OVERFLOW", error)
 
     async def after_model_callback(
         self, *, callback_context: CallbackContext, llm_response: LlmResponse
@@ -151,16 +89,12 @@ class MaxTimeAdkPlugin(RunTime, DrivenPlugin):
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
     ) -> LlmResponse | None:
         """Refuse the model call when the time is up."""
-        stopped = Stopped(reason="max_time") if self.signal.aborted else None
-        return _refusal("MAX_TIME_EXCEEDED", stopped)
+        if not self.signal.aborted:
+            return None
+        return _refusal("MAX_TIME_EXCEEDED", "The run ends: max_time")
 
 
-def _refusal(code: str, stopped: Stopped | None) -> LlmResponse | None:
-    if stopped is None:
-        return None
+def _refusal(code: str, message: str, data: JsonObject | None = None) -> LlmResponse:
     return LlmResponse(
-        error_code=code,
-        error_message=stopped.error or f"The run ends: {stopped.reason}",
-        custom_metadata=dict(stopped.data or {}) or None,
-        turn_complete=True,
+        error_code=code, error_message=message, custom_metadata=data, turn_complete=True
     )

@@ -50,8 +50,9 @@ class LimitsProcessor(EngineProcessor):
         if context.end_invocation:
             return None
         if not run.follows_up:
-            stopped = self._max_turns.turn_started()
-            if stopped is not None:
+            ends = self._max_turns.turn_started()
+            if ends is not None:
+                stopped = Stopped(reason="max_turns", data=ends, whatever_happens=True)
                 return self._stop(context, stopped)
             run.begin_turn()
         run.begin_step()
@@ -62,9 +63,9 @@ class LimitsProcessor(EngineProcessor):
             return self._refused(context, parts, entered)
         if entered is not parts:
             self._sessions.extend_pending(context.session, entered)
-        stopped = self._max_turns.request_started()
-        if stopped is not None:
-            return self._stop(context, stopped)
+        ends = self._max_turns.request_started()
+        if ends is not None:
+            return self._stop(context, Stopped(reason="max_turns", data=ends))
         if run.left <= 0:
             self._leave(context)
         return None
@@ -135,8 +136,11 @@ class OverflowProcessor(EngineProcessor):
         self, context: InvocationContext, run: Run, request: LlmRequest
     ) -> Event | None:
         parts = self._sessions.pending_parts(context.session)
-        stopped = await self._token_limit.request_measured(parts, run.signal, run.prompt_id)
-        return None if stopped is None else self._stop(context, stopped)
+        error = await self._token_limit.request_measured(parts, run.signal, run.prompt_id)
+        if error is None:
+            return None
+        stopped = Stopped(reason="failed", status="RESOURCE_EXHAUSTED", error=error)
+        return self._stop(context, stopped)
 
 
 class LoopCheckProcessor(EngineProcessor):

@@ -14,10 +14,9 @@ from runtimes.adk.plugins.child import CompleteTaskAdkPlugin, SteeringAdkPlugin
 from runtimes.adk.plugins.limits import (
     MaxTimeAdkPlugin,
     MaxTurnsAdkPlugin,
-    SessionTurns,
     TokenLimitAdkPlugin,
 )
-from services.chat import MAX_TURNS_EXCEEDED
+from services.chat import MAX_TURNS_EXCEEDED, SessionTurns
 from services.clock import VirtualClock
 from services.steering import InjectionService, InjectionSource
 from tests.runtimes.adk.stock import Stock, answer, call

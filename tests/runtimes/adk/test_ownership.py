@@ -19,7 +19,6 @@ RECEIVERS: dict[str, str | None] = {
     "kept": "_Kept",
     "call": "_Call",
     "tool": "AddedTool",
-    "_session": "SessionTurns",
     "model": "GcliAgentModel",
     "shell": "GeminiCliAgent",
     "events": "SessionEvents",
