@@ -99,16 +99,13 @@ class Run:
 
     @property
     def requests(self) -> list[ToolCallRequest]:
-        """The batch to schedule: every call of the turn that clients have seen.
-
-        The calls of answers that were cut off are included.
-        """
+        """The turn's calls that clients have seen, also those of answers that were cut off."""
         calls = (call for answer in self.answers for call in answer.calls)
         return [call for call in calls if isinstance(call, ToolCallRequest)]
 
     @property
     def finish_reason(self) -> str | None:
-        """The last one that an answer of the turn gave."""
+        """The last one that the turn's answers gave."""
         reasons = (answer.finish_reason for answer in reversed(self.answers))
         return next(filter(None, reasons), None)
 
@@ -129,16 +126,8 @@ class Run:
         self.step = Step()
         self.answers.append(self.step.answer)
 
-    def begin_task_turn(self, prompt_id: str) -> None:
-        """Begin a turn of a child's task, under a prompt id of its own."""
-        self.prompt_id = prompt_id
-        self.begin_step()
-
     def takes_nudge(self) -> bool:
-        """Whether the model is to be nudged: it had results of tools, and answered without text.
-
-        Results are nudged for once.
-        """
+        """Whether to nudge, once: the model got results of tools, and answered without text."""
         if not self.after_tools or self.visible_text:
             return False
         self.after_tools = False

@@ -1,6 +1,6 @@
 """The product's tools as ADK sees them, and ADK's tools as the scheduler sees them.
 
-A turn's calls go to the scheduler as one batch (see `runtimes.adk.tool_batch`); ADK's own tool
+A turn's calls go to the scheduler as one batch (see `runtimes.adk.continuation`); ADK's own tool
 execution never runs. So an `AdkTool` only declares a tool of the product. Any other `BaseTool` of
 a request was added to it: by the agent, which has it in `LlmAgent.tools`, by a processor or by a
 plugin. An `AddedTool` lets the scheduler run it.

@@ -21,12 +21,9 @@ from services.bundle import Services
 from services.chat import ContextRoom, TurnLimit
 from services.compression.service import CompressionStatus
 from services.hooks.prompt_calls import CallOutcome
-from services.hooks.prompt_hooks import PromptHooks
 from services.loop_detection.detector import LoopVerdict, loop_feedback
 from services.model.configs import ModelConfigKey
-from services.model.parts import part_list_to_string
 from services.next_speaker import CONTINUE_REQUEST, model_goes_on
-from services.routing.router import RoutingContext
 from services.wire import Part
 
 __all__ = ["GeminiClient"]
@@ -64,8 +61,8 @@ class GeminiClient:
         self._services = services
         self._chats = chats
         self._turns = TurnLimit(services.settings.max_session_turns)
-        self._hooks = None if services.hooks is None else PromptHooks(services.hooks)
-        self._loops = services.new_loop_detector(lambda: chats.current.shown_history())
+        self._hooks = chats.hooks if chats.hooks.configured else None
+        self._loops = chats.loops
 
     @property
     def chat(self) -> GeminiChat:
@@ -96,16 +93,9 @@ class GeminiClient:
     async def _send(
         self, parts: list[Part], sending: _Sending
     ) -> AsyncGenerator[server.ServerEvent, None]:
-        services, call = self._services, sending.call
+        call = sending.call
         signal, prompt_id = sending.signal, sending.prompt_id
-        services.availability.reset_turn()
-        previous = services.state.last_prompt_id
-        if prompt_id != previous:
-            self._loops.reset(prompt_id, part_list_to_string(parts, verbose=True))
-            if self._hooks is not None:
-                self._hooks.forget(previous)
-            services.state.last_prompt_id = prompt_id
-            services.state.sequence_model = None
+        self._chats.begin_sequence(prompt_id, parts)
         if self._hooks is not None:
             refusal, parts = await before_agent(self._hooks, self._chats, parts, prompt_id, signal)
             if refusal is not None:
@@ -195,7 +185,7 @@ class GeminiClient:
         services, state = self._services, self._services.state
         signal, prompt_id = sending.signal, sending.prompt_id
         turn = sending.call.answer = Turn(services, self.chat, prompt_id)
-        wanted = state.sequence_model or await self._route(parts, signal, prompt_id)
+        wanted = await self._chats.wanted_model(parts, signal, prompt_id)
         key = ModelConfigKey(model=wanted, is_chat_model=True)
         model = services.availability.select(key, consume_attempt=False).model
         if not signal.aborted and state.sequence_model is None:
@@ -249,15 +239,3 @@ class GeminiClient:
             self._services, self.chat, signal, prompt_id, turn.finish_reason
         )
         return [{"text": CONTINUE_REQUEST}] if goes_on else None
-
-    async def _route(self, parts: list[Part], signal: AbortSignal, prompt_id: str) -> str:
-        decision = await self._services.router.route(
-            RoutingContext(
-                history=self.chat.curated_history(),
-                request=parts,
-                signal=signal,
-                requested_model=self._services.state.model,
-                prompt_id=prompt_id,
-            )
-        )
-        return decision.model

@@ -128,7 +128,8 @@ class ChildTermination(ChildRun):
                 self.stop()
                 return False
             self.plugins.max_turns.turn_started()
-        run.begin_task_turn(self.child.prompt_id(turn))
+        run.prompt_id = self.child.prompt_id(turn)
+        run.begin_step()
         self._answer = run.step.answer
         return True
 

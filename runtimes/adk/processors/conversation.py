@@ -19,8 +19,6 @@ from runtimes.adk.tools import Toolbox
 from services.compression.service import CompressionStatus
 from services.hooks.results import HookOutput
 from services.model.configs import ModelConfigKey
-from services.model.parts import part_list_to_string
-from services.routing.router import RoutingContext
 from services.wire import Part
 
 __all__ = [
@@ -57,7 +55,7 @@ class LimitsProcessor(EngineProcessor):
             run.begin_turn()
         run.begin_step()
         parts = self._sessions.pending_parts(context.session)
-        self._begin_sequence(run, parts)
+        self._conversation.begin_sequence(run.prompt_id, parts)
         entered = await run.calls.enter(parts, run.left)
         if isinstance(entered, HookOutput):
             return self._refused(context, parts, entered)
@@ -69,16 +67,6 @@ class LimitsProcessor(EngineProcessor):
         if run.left <= 0:
             self._leave(context)
         return None
-
-    def _begin_sequence(self, run: Run, parts: list[Part]) -> None:
-        conversation, state = self._conversation, self._services.state
-        self._services.availability.reset_turn()
-        previous = state.last_prompt_id
-        if previous != run.prompt_id:
-            conversation.loops.reset(run.prompt_id, part_list_to_string(parts, verbose=True))
-            conversation.hooks.forget(previous)
-            state.last_prompt_id = run.prompt_id
-            state.sequence_model = None
 
     def _refused(self, context: InvocationContext, parts: list[Part], said: HookOutput) -> Event:
         """A prompt that is stopped stays in history; one that is blocked leaves no trace."""
@@ -177,7 +165,8 @@ class GcliRoutingProcessor(EngineProcessor):
         services, state, run = self._services, self._services.state, self._link.run
         run.calls.ask_model(run.step.answer)
         sticky = state.sequence_model
-        wanted = sticky or await self._route(invocation_context, run)
+        parts = self._sessions.pending_parts(invocation_context.session)
+        wanted = await self._conversation.wanted_model(parts, run.signal, run.prompt_id)
         key = ModelConfigKey(model=wanted, is_chat_model=True)
         selection = services.availability.select(key, consume_attempt=False)
         if sticky is None and not run.signal.aborted:
@@ -186,18 +175,6 @@ class GcliRoutingProcessor(EngineProcessor):
         run.step.key = key
         config = self._config.of(selection.config)
         run.step.base.write_routed(llm_request, selection.model, config)
-
-    async def _route(self, context: InvocationContext, run: Run) -> str:
-        decision = await self._services.router.route(
-            RoutingContext(
-                history=self._conversation.curated_history(),
-                request=self._sessions.pending_parts(context.session),
-                signal=run.signal,
-                requested_model=self._services.state.model,
-                prompt_id=run.prompt_id,
-            )
-        )
-        return decision.model
 
 
 @dataclass(eq=False)

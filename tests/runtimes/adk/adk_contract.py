@@ -446,7 +446,7 @@ CONTRACTS: Final = (
     ),
     Contract(
         "InvocationContext.canonical_tools_cache",
-        "ToolsProcessor in runtimes/adk/processors/routing.py",
+        "ToolsProcessor in runtimes/adk/processors/conversation.py",
         "Find where ADK resolves an agent's tools for each chunk, and prevent it there.",
         tools_cache,
     ),
