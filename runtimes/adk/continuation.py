@@ -53,14 +53,12 @@ class Continuation:
     ) -> AsyncGenerator[Event, None]:
         """Yield the one response event of a turn's calls; nothing once the run is aborted.
 
-        The batch is every call that was asked for in this turn, those of attempts that failed and
-        of answers that were cut off included: clients have seen them. `call_event` has those of
-        the answer that is complete.
+        The batch is `Run.requests`; `call_event` has the calls of the complete answer alone.
         """
         run, completed = self._link.run, None
         tools = ToolRound(self._services, context, llm_request.tools_dict)
         # Where a hook has a say first, and perhaps another request, the batch waits for that.
-        if run.leave_for_tools() and not run.signal.aborted:
+        if run.calls.leave_for_tools(run.step.answer) and not run.signal.aborted:
             completed = await self._completed(run, tools)
         if completed is None:
             context.end_invocation = True
@@ -84,7 +82,8 @@ class Continuation:
         """Decide after an invocation: the next request's parts, or the end."""
         if run.end is not None:
             return run.end
-        run.note_answer()
+        if run.step.answer.complete:
+            run.calls.note_answer(run.step.answer)
         if run.step.loop is not None:
             decided = self._after_loop(stream, run, run.step.loop)
             if decided is not None:

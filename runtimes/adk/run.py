@@ -99,7 +99,10 @@ class Run:
 
     @property
     def requests(self) -> list[ToolCallRequest]:
-        """The turn's calls that clients have seen, also those of answers that were cut off."""
+        """The batch of the turn: all its calls that clients have seen.
+
+        Those of attempts that failed, and of answers that were cut off, are included.
+        """
         calls = (call for answer in self.answers for call in answer.calls)
         return [call for call in calls if isinstance(call, ToolCallRequest)]
 
@@ -143,18 +146,6 @@ class Run:
         self.left = self.calls.left
         self.calls.resume_after_block()
         self.follow_up()
-
-    def leave_for_tools(self) -> bool:
-        """Leave the calls before a batch of tools; return false where AfterAgent comes first."""
-        left = self.calls.leave_for_tools()
-        if left:
-            self.note_answer()
-        return left
-
-    def note_answer(self) -> None:
-        """Let hooks have what the step's answer said, if it is complete."""
-        if self.step.answer.complete:
-            self.calls.note_answer(self.step.answer)
 
 
 class RunLink:

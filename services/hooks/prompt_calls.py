@@ -100,14 +100,18 @@ class PromptCalls:
         if self._hooks.configured:
             self._hooks.note_response(self._prompt_id, answer.text)
 
-    def leave_for_tools(self) -> bool:
-        """Leave the calls before a batch of tools; return false where AfterAgent comes first.
+    def leave_for_tools(self, answer: Answered) -> bool:
+        """Leave the calls before the batch of tools that `answer` asked for, and note the answer.
 
-        AfterAgent never fires for a call whose last answer asked for tools.
+        AfterAgent never fires for a call whose last answer asked for tools. Where it comes first,
+        for a call further out, this returns false; the answer is noted after the invocation then.
         """
         while self._calls and self._calls[-1].outcome.pending:
             self.leave()
-        return not self._calls
+        if self._calls:
+            return False
+        self.note_answer(answer)
+        return True
 
     async def after_agent(self) -> HookOutput | None:
         """What stops or blocks the end of the innermost call, which has nothing left to do."""

@@ -132,10 +132,7 @@ class OverflowProcessor(EngineProcessor):
 
 
 class LoopCheckProcessor(EngineProcessor):
-    """Ends the invocation where the prompt is in a loop, as a model sees it now and then.
-
-    `Step.loop` says what was found.
-    """
+    """Ends the invocation where a model, asked now and then, finds the prompt in a loop."""
 
     name = "loop_check"
 

@@ -59,12 +59,13 @@ async def test_what_follows_a_block_is_a_call_of_its_own(open_session: OpenSessi
     left = calls.left
     calls.resume_after_block()
     await calls.enter([{"text": "go on"}], 99)
-    calls.ask_model(Answer("b", asked=True))
+    answer = Answer("b", asked=True)
+    calls.ask_model(answer)
 
     assert first is not None
     assert (first.reason, left, calls.left) == ("go on", 100, 99)
     assert await calls.after_agent() is None
-    assert calls.leave_for_tools() is True
+    assert calls.leave_for_tools(answer) is True
 
 
 async def test_calls_before_a_batch_are_left_up_to_one_that_asked_for_none(
@@ -77,9 +78,10 @@ async def test_calls_before_a_batch_are_left_up_to_one_that_asked_for_none(
     calls.ask_model(Answer("a"))
     calls.resume_after_block()
     await calls.enter([{"text": "go on"}], 98)
-    calls.ask_model(Answer("b", asked=True))
+    answer = Answer("b", asked=True)
+    calls.ask_model(answer)
 
-    assert calls.leave_for_tools() is False
+    assert calls.leave_for_tools(answer) is False
     assert calls.left == 100
     calls.abandon()
     assert calls.under_way is False
@@ -91,8 +93,8 @@ async def test_without_hooks_calls_are_only_counted(asked: bool, left: bool) -> 
     parts = [{"text": "q"}]
 
     assert await calls.enter(parts, 100) is parts
-    calls.ask_model(Answer("a", asked=asked))
-    calls.note_answer(Answer("a"))
+    answer = Answer("a", asked=asked)
+    calls.ask_model(answer)
 
     assert await calls.after_agent() is None
-    assert calls.leave_for_tools() is left
+    assert calls.leave_for_tools(answer) is left
