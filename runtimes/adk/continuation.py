@@ -19,16 +19,17 @@ from google.adk.events.event_actions import EventActions
 from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.notes import ToolsDone, WireContent, wire_of
+from runtimes.adk.notes import ToolsDone
 from runtimes.adk.processors.base import agent_event
 from runtimes.adk.run import End, Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.stream import Stream
-from runtimes.adk.tool_callbacks import ToolRound
+from runtimes.adk.tool_round import ToolRound
 from services.bundle import Services
 from services.chat import MAX_TURNS_EXCEEDED
 from services.history.transforms import EMPTY_ANSWER_NUDGE
 from services.loop_detection.detector import LoopVerdict, loop_feedback
+from services.model.sdk_contents import WireContent, wire_of
 from services.next_speaker import CONTINUE_REQUEST, model_goes_on
 from services.presentation.finish import end_reason, end_reason_of_calls
 from services.scheduler.calls import CompletedToolCall

@@ -8,8 +8,10 @@ from google.adk.events.event import Event
 from google.adk.models.llm_request import LlmRequest
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.notes import ChildToolsDone, WireContent, note_of, wire_of
+from runtimes.adk.notes import note_of
 from runtimes.adk.plugins.driven import DrivenPlugin
+from services.children.calls import CallsOutcome
+from services.model.sdk_contents import WireContent, wire_of
 from services.steering import InjectionService
 from services.subagents.definition import COMPLETE_TASK
 from services.subagents.recovery import TASK_COMPLETED
@@ -63,9 +65,9 @@ class CompleteTaskAdkPlugin(BasePlugin):
     ) -> None:
         """Look whether the event completes the task."""
         note = note_of(event)
-        if isinstance(note, ChildToolsDone):
-            if note.outcome.completed:
-                self.task_completed(note.outcome.submitted_output, event)
+        if isinstance(note, CallsOutcome):
+            if note.completed:
+                self.task_completed(note.submitted_output, event)
             return
         for answer in event.get_function_responses():
             response = answer.response or {}

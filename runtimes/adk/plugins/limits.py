@@ -11,12 +11,12 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 
-from runtimes.adk.notes import wire_of
 from runtimes.adk.plugins.driven import DrivenPlugin
 from services.abort import AbortController
 from services.chat import MAX_TURNS_EXCEEDED, ContextRoom, SessionTurns, TurnLimit
 from services.clock import Clock
 from services.model.generator import ContentGenerator
+from services.model.sdk_contents import wire_of
 from services.subagents.deadline import RunTime
 from services.wire import JsonObject
 

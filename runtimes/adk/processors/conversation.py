@@ -10,7 +10,7 @@ from google.adk.events.event import Event
 from google.adk.flows.llm_flows.tools._agent_tools import process_agent_tools
 from google.adk.models.llm_request import LlmRequest
 
-from runtimes.adk.notes import Blocked, Compressed, ModelChosen, Stopped
+from runtimes.adk.notes import Blocked, ModelChosen, Stopped
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, TokenLimitAdkPlugin
 from runtimes.adk.processors.base import EngineProcessor, note_event
 from runtimes.adk.request_edits import TypedConfig
@@ -93,7 +93,7 @@ class CompressionProcessor(EngineProcessor):
         if not self._services.settings.context_management:
             info = await conversation.compress(run.prompt_id, run.signal)
             if info.status is CompressionStatus.COMPRESSED:
-                event = note_event(context, Compressed(info), partial=True)
+                event = note_event(context, info, partial=True)
         self._token_limit.room_measured(model, conversation.last_prompt_token_count)
         return event
 

@@ -18,7 +18,7 @@ RECEIVERS: dict[str, str | None] = {
     "stream": "OpenStream",
     "kept": "_Kept",
     "call": "_Call",
-    "tool": "AddedTool",
+    "tool": "_AddedTool",
     "model": "GcliAgentModel",
     "shell": "GeminiCliAgent",
     "events": "SessionEvents",
