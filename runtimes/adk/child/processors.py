@@ -15,7 +15,6 @@ from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcess
 from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.child.termination import ChildTermination
-from runtimes.adk.processors.base import leave
 from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
@@ -49,7 +48,8 @@ class ChildLimits(ChildProcessor):
         if invocation_context.end_invocation:
             return
         if not self._termination.begin_turn(self._link.run):
-            leave(invocation_context, self._sessions)
+            self._sessions.discard_pending(invocation_context.session)
+            invocation_context.end_invocation = True
         return
         yield
 
