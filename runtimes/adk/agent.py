@@ -213,6 +213,7 @@ class AdkAgentProtocol(StreamingAgent):
             prompt_id=self._prompt_id,
             signal=stream.controller.signal,
             display_content=payload.display_content,
+            hooks=self._conversation.hooks,
         )
         parts = content_to_parts(payload.content)
         try:
@@ -236,7 +237,7 @@ class AdkAgentProtocol(StreamingAgent):
                     return
                 parts = after
         finally:
-            self._conversation.calls.abandon(run)
+            run.calls.abandon()
 
     def _emit_failure(self, stream: Stream, error: Exception) -> None:
         """Emit the failure of a model request, and end the stream."""

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runtimes.adk.notes import Answer
-from runtimes.adk.prompt_calls import PromptCalls
 from services.bundle import Services
 from services.chat import Chat, ChatSuccession, SentRequest
 from services.chat_recording import ChatRecording
@@ -26,10 +25,6 @@ class Conversation(Chat, ChatSuccession):
     def __init__(self, services: Services) -> None:
         Chat.__init__(self, services)
         ChatSuccession.__init__(self, services)
-        self.loops = services.new_loop_detector(self.shown_history)
-        """Outlives chats: a reset keeps what it has seen."""
-        self.calls = PromptCalls(services.hooks)
-        """Which prompts hooks have seen; outlives chats too."""
         self.expected: Answer | None = None
         """The answer that the model layer has yielded, until an event brings it."""
 

@@ -19,23 +19,25 @@ from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.model_parts import Asking
 from runtimes.adk.plugins.hook_bridge import hook_bridge
-from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, SessionTurns, TokenLimitAdkPlugin
+from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, TokenLimitAdkPlugin
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
 from runtimes.adk.plugins.named import without_namesakes
 from runtimes.adk.processors.contents import ContentsProcessor
-from runtimes.adk.processors.context import (
+from runtimes.adk.processors.conversation import (
     CompressionProcessor,
+    GcliRoutingProcessor,
+    LimitsProcessor,
+    LoopCheckProcessor,
     OverflowProcessor,
     ToolOutputMaskingProcessor,
+    ToolsProcessor,
 )
-from runtimes.adk.processors.limits import LimitsProcessor, LoopCheckProcessor
-from runtimes.adk.processors.routing import GcliRoutingProcessor, ToolsProcessor
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
-from runtimes.adk.tool_batch import ToolBatch
 from runtimes.adk.tools import Toolbox
 from services.background import BackgroundTasks
 from services.bundle import Services
+from services.chat import SessionTurns
 from services.children.child_services import ChildServices
 from services.children.declaring import ChildDeclarations
 from services.children.session import ChildSession
@@ -89,7 +91,7 @@ class SessionFactory:
             services.settings.max_session_turns, self._session_turns, driven=True
         )
         token_limit = TokenLimitAdkPlugin(services.content_generator, driven=True)
-        batch = ToolBatch(services, sessions, link)
+        continuation = Continuation(*parts)
         loop = AgentLoop(
             *parts,
             session_id=f"{session_id}/{number}" if number else session_id,
@@ -108,12 +110,11 @@ class SessionFactory:
                 OverflowProcessor(*parts, token_limit),
                 LoopCheckProcessor(*parts),
                 GcliRoutingProcessor(*parts),
-                ToolsProcessor(*parts, tools, batch.begin),
+                ToolsProcessor(*parts, tools),
             ),
-            batch=batch.execute,
+            batch=continuation.run_tools,
             arrange_flow=self._arrange_flow,
         )
-        continuation = Continuation(services, conversation, batch, max_turns)
         prompt_id = prompt_id or services.state.prompt_id
         return AdkAgentProtocol(
             services, self._tasks, conversation, loop, continuation, max_turns, prompt_id

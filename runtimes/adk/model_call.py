@@ -59,7 +59,7 @@ def send_pending(parts: ModelParts, run: Run) -> SentRequest:
         wire_of(content),
         prompt_id=run.prompt_id,
         model=key.model,
-        display_content=run.turn.display_content,
+        display_content=run.display_content,
     )
 
 

@@ -16,12 +16,11 @@ from runtimes.legacy.client import GeminiClient
 from runtimes.legacy.translate import StreamTranslator
 from services.background import BackgroundTasks
 from services.bundle import Services
-from services.chat import MAX_TURNS_EXCEEDED, AgentStream, StreamingAgent
+from services.chat import AgentStream, StreamingAgent, TurnLimit
 from services.history.transforms import EMPTY_ANSWER_NUDGE
 from services.presentation.content import content_to_parts
-from services.presentation.finish import end_reason
+from services.presentation.finish import end_reason, end_reason_of_calls
 from services.scheduler.calls import CompletedToolCall, ToolCallRequest
-from services.tools.contract import ToolErrorType
 from services.wire import Part, js_trim
 
 __all__ = ["LegacyAgentProtocol"]
@@ -85,15 +84,13 @@ class _Stream(AgentStream):
     async def loop(self, parts: list[Part], display_content: str | None) -> None:
         """Run turns until one of them ends the stream."""
         signal = self.controller.signal
-        limit = self._services.settings.max_session_turns
-        turns = 0
+        limit = TurnLimit(self._services.settings.max_session_turns)
         after_tools = False
         shown = [{"text": display_content}] if display_content is not None else None
         while True:
-            turns += 1
-            if 0 <= limit < turns:
-                data = {"code": MAX_TURNS_EXCEEDED, "maxTurns": limit, "turnCount": turns - 1}
-                return self.end("max_turns", data)
+            ends = limit.turn_started()
+            if ends is not None:
+                return self.end("max_turns", ends)
             turn = await self._turn(parts, shown)
             shown = None
             if turn is None:
@@ -109,16 +106,9 @@ class _Stream(AgentStream):
             if signal.aborted:
                 return self.end("aborted")
             parts = self._answer(completed)
-            if any(
-                call.response.error_type is ToolErrorType.STOP_EXECUTION
-                and call.response.error is not None
-                for call in completed
-            ):
-                return self.end("completed")
-            if any(
-                call.response.error_type and call.response.error_type.is_fatal for call in completed
-            ):
-                return self.end("failed")
+            reason = end_reason_of_calls(completed)
+            if reason is not None:
+                return self.end(reason)
             after_tools = bool(completed)
 
     async def _turn(self, parts: list[Part], shown: list[Part] | None) -> _TurnOutcome | None:

@@ -63,6 +63,11 @@ class Turn:
         return " ".join(self._texts)
 
     @property
+    def asked(self) -> bool:
+        """Whether it asked for tools."""
+        return bool(self.pending_tool_calls)
+
+    @property
     def _texts(self) -> list[str]:
         return response_texts(self._responses)
 

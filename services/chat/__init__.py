@@ -3,8 +3,9 @@
 `ChatHistory` has the turns, and the places that they may go back to. `Chat` keeps the recording in
 step with them; it knows what a request and its answer leave in both. `ChatSuccession` opens one
 chat after another: start, compress, resume, rewind. `NumberedEvents` and `ConversationEvents` make
-a stream's agent events. `AgentStream` emits them; a `StreamingAgent` has one stream at a time. How
-and when the model is asked is the runtime's own.
+a stream's agent events. `AgentStream` emits them; a `StreamingAgent` has one stream at a time.
+`TurnLimit` and `ContextRoom` say when a request is one too many, or too long. How and when the
+model is asked is the runtime's own.
 """
 
 from services.chat.chat import Chat, SentRequest
@@ -16,6 +17,7 @@ from services.chat.events import (
     tool_call_request,
 )
 from services.chat.history import ChatHistory, HistoryMark
+from services.chat.limits import ContextRoom, SessionTurns, TurnLimit
 from services.chat.streams import AgentStream, StreamingAgent
 from services.chat.succession import ChatSuccession
 
@@ -25,11 +27,14 @@ __all__ = [
     "Chat",
     "ChatHistory",
     "ChatSuccession",
+    "ContextRoom",
     "ConversationEvents",
     "HistoryMark",
     "NumberedEvents",
     "SentRequest",
+    "SessionTurns",
     "StreamingAgent",
+    "TurnLimit",
     "request_display",
     "tool_call_request",
 ]

@@ -96,7 +96,7 @@ def _waited(call: Any) -> bool:
 
 
 def _running_what_waited(run_batch: Any) -> Any:
-    async def broken(self: Any, run: Any) -> Any:
+    async def broken(self: Any, run: Any, tools: Any) -> Any:
         scheduler = self._services.scheduler
 
         async def schedule(requests: Any, signal: Any) -> Any:
@@ -109,7 +109,7 @@ def _running_what_waited(run_batch: Any) -> Any:
         kept = self._services
         self._services = replace(kept, scheduler=Altered(scheduler, schedule=schedule))
         try:
-            return await run_batch(self, run)
+            return await run_batch(self, run, tools)
         finally:
             self._services = kept
 
@@ -240,7 +240,9 @@ FAULTS: Final = (
         name="waiting-calls-run-after-abort",
         says="Calls of a batch that still waited their turn at an abort are run all the same.",
         origin="seen in agent migrations: siblings not cancelled",
-        breaks=lambda: replaced("runtimes.adk.tool_batch:ToolBatch.run", _running_what_waited),
+        breaks=lambda: replaced(
+            "runtimes.adk.continuation:Continuation._completed", _running_what_waited
+        ),
     ),
     _adk(
         name="message-after-start",

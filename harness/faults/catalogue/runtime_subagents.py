@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from harness.faults.altered import Altered
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import replaced
 from services.children.run import Ended
@@ -60,13 +59,9 @@ def _never_complete(run: Any) -> Any:
     return broken
 
 
-def _deaf(steering_inbox: Any) -> Any:
-    @contextmanager
-    def broken(steering: Any) -> Iterator[Any]:
-        with steering_inbox(steering) as inbox:
-            inbox.note = lambda injection: None
-            inbox.taken = list
-            yield inbox
+def _deaf(inbox: Any) -> Any:
+    def broken(steering: Any) -> Any:
+        return inbox(Altered(steering, listen=lambda _: lambda: None))
 
     return broken
 
@@ -176,7 +171,7 @@ def _recovered_anyway(last_chance: Any) -> Any:
 def _begun_at_one(init: Any) -> Any:
     def broken(self: Any, *args: Any, **options: Any) -> None:
         init(self, *args, **options)
-        self._turns = 1
+        self.turns = 1
 
     return broken
 
@@ -320,7 +315,7 @@ FAULTS: Final = (
         name="subagent-hints-lost",
         says="An agent does not hear what is said while it runs.",
         origin="a listener that was left with the parent",
-        breaks=lambda: replaced("runtimes.legacy.executor:steering_inbox", _deaf),
+        breaks=lambda: replaced("runtimes.legacy.executor:SteeringInbox", _deaf),
     ),
     _legacy(
         name="subagent-error-is-success",
@@ -405,7 +400,7 @@ FAULTS: Final = (
         says="Hints come before the completions of the background.",
         origin="two queues joined in the order of their names",
         breaks=lambda: replaced(
-            "runtimes.adk.plugins.steering:SteeringAdkPlugin.before_answers", _other_way_round
+            "runtimes.adk.plugins.child:SteeringAdkPlugin.before_answers", _other_way_round
         ),
     ),
     _adk(
@@ -427,7 +422,7 @@ FAULTS: Final = (
         says="Complete_task is a tool like any other: the agent goes on.",
         origin="a termination plugin that is not registered for children",
         breaks=lambda: replaced(
-            "runtimes.adk.plugins.complete_task:CompleteTaskAdkPlugin.task_completed",
+            "runtimes.adk.plugins.child:CompleteTaskAdkPlugin.task_completed",
             _not_terminating,
         ),
     ),

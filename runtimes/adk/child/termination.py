@@ -21,9 +21,8 @@ from google.adk.plugins.base_plugin import BasePlugin
 from runtimes.adk.agent import Invoke
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import Delta, note_of
-from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
+from runtimes.adk.plugins.child import CompleteTaskAdkPlugin, SteeringAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin
-from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from runtimes.adk.processors.base import agent_event
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.tool_round import ToolRound
@@ -123,7 +122,8 @@ class ChildTermination(ChildRun):
                 self._end = self.cut_off()
                 return False
             self.max_turns.turn_started()
-        run.begin_task_turn(self._child.prompt_id(turn))
+        run.prompt_id = self._child.prompt_id(turn)
+        run.begin_step()
         return True
 
     async def run_calls(

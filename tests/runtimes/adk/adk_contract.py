@@ -36,7 +36,7 @@ from google.adk.version import __version__
 from google.genai import types
 from pydantic import PrivateAttr
 
-from runtimes.adk.processors.routing import ToolsProcessor
+from runtimes.adk.processors.conversation import ToolsProcessor
 from runtimes.adk.root import AGENT_NAME, APP_NAME, GeminiCliAgent
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import AdkTool
@@ -446,7 +446,7 @@ CONTRACTS: Final = (
     ),
     Contract(
         "InvocationContext.canonical_tools_cache",
-        "ToolsProcessor in runtimes/adk/processors/routing.py",
+        "ToolsProcessor in runtimes/adk/processors/conversation.py",
         "Find where ADK resolves an agent's tools for each chunk, and prevent it there.",
         tools_cache,
     ),

@@ -18,7 +18,7 @@ from google.genai import types
 from runtimes.adk.agent import AgentLoop
 from runtimes.adk.flow import RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
+from runtimes.adk.plugins.child import CompleteTaskAdkPlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
 from runtimes.adk.sessions import GcliSessionService
 from services.children.calls import CallsOutcome

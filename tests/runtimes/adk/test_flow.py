@@ -38,7 +38,7 @@ class Named(BaseLlmRequestProcessor):
 
 
 class Batch:
-    """Stands in for `ToolBatch`: one response event per hand-off."""
+    """Stands in for `Continuation.run_tools`: one response event per hand-off."""
 
     def __init__(self) -> None:
         self.batches = 0

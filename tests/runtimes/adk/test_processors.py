@@ -13,8 +13,7 @@ from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.processors.contents import ContentsProcessor
-from runtimes.adk.processors.context import ToolOutputMaskingProcessor
-from runtimes.adk.processors.routing import ToolsProcessor
+from runtimes.adk.processors.conversation import ToolOutputMaskingProcessor, ToolsProcessor
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.session_events import live_events
 from runtimes.adk.sessions import GcliSessionService
