@@ -109,7 +109,7 @@ class AdkAgentProtocol(AgentProtocol):
         model = GcliAgentModel.over(
             ModelParts(
                 services=services,
-                conversation=session_service.archive(session),
+                conversation=session_service.conversation,
                 pending=lambda: session_service.pending(self._session),
                 link=link,
                 tools=tools,
@@ -204,8 +204,7 @@ class AdkAgentProtocol(AgentProtocol):
         ADK calls the processors, plugins and model of this agent without the run; they find it in
         the link, which holds it from here to the end of this method.
         """
-        # A resume or a rewind drops the session: its live events belong to another history.
-        self._session = self._sessions.reopened(self._session)
+        self._sessions.refresh(self._session)
         events = self._runner.run_async(
             user_id=USER_ID,
             session_id=self._session.id,

@@ -104,7 +104,6 @@ class SessionFactory:
             user_id=USER_ID,
             session_id=f"{session_id}/{number}" if number else session_id,
         )
-        sessions.attach(session, conversation)
         max_turns = MaxTurnsAdkPlugin(
             services.settings.max_session_turns, self._session_turns, driven=True
         )
@@ -137,7 +136,7 @@ class SessionFactory:
                 LimitsProcessor(*parts, max_turns),
                 CompressionProcessor(*parts, token_limit),
                 ToolOutputMaskingProcessor(*parts),
-                ContentsProcessor(sessions, link),
+                ContentsProcessor(*parts),
                 OverflowProcessor(*parts, token_limit),
                 LoopCheckProcessor(*parts),
                 GcliRoutingProcessor(*parts),
@@ -150,10 +149,10 @@ class SessionFactory:
         """A child with a Runner, a session service and a conversation of its own."""
         made = AdkChild(self._services, request, self._release)
         child = made.child
-        services, sessions = child.services, GcliSessionService(child.services.clock)
-        link, plugins, chat = RunLink(), ChildPlugins(child), ChildConversation(services)
+        services, link, plugins = child.services, RunLink(), ChildPlugins(child)
+        chat = ChildConversation(services)
+        sessions = GcliSessionService(chat, services.clock)
         session = sessions.open(app_name=APP_NAME, user_id=USER_ID, session_id=child.agent_id)
-        sessions.attach(session, chat)
         tools = Toolbox(ChildDeclarations(child.toolset))
         termination = ChildTermination(child, chat, plugins)
         parts = (termination, sessions, link)
@@ -174,7 +173,7 @@ class SessionFactory:
             request_processors=(
                 ChildLimits(*parts),
                 ChildCompression(*parts),
-                ContentsProcessor(sessions, link),
+                ContentsProcessor(services, chat, sessions, link),
                 ChildRouting(*parts),
                 ToolsProcessor(services, chat, sessions, link, tools),
             ),

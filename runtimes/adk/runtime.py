@@ -61,13 +61,10 @@ class AdkRuntime(ChatRuntime):
     def _running(self) -> Iterable[AdkAgentProtocol | AdkChild]:
         return (*self._agents, *self._factory.children)
 
-    def _history_replaced(self) -> None:
-        self._sessions.drop(self._conversation)
-
     async def reset(self) -> None:
         """Start the conversation anew, with an empty state."""
         await super().reset()
-        self._sessions.reset(self._conversation)
+        self._sessions.reset()
 
     async def resume(self, recording: Path | None) -> None:
         """Go on from a chat recording; another one than this conversation's empties the state.
@@ -77,12 +74,12 @@ class AdkRuntime(ChatRuntime):
         """
         await super().resume(recording)
         if recording is not None:
-            self._sessions.reset(self._conversation)
+            self._sessions.reset()
 
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message, with state and artifacts as they were then."""
         await super().rewind(to)
-        await self._sessions.rewound(self._conversation)
+        await self._sessions.rewound()
 
     async def _close_agents(self) -> None:
         for agent in self._agents:
@@ -103,9 +100,9 @@ async def open_engine(
     Raises:
         RuntimeUnavailable: two of `plugins` have the same name.
     """
-    sessions = GcliSessionService(services.clock)
     conversation = Conversation(services)
     conversation.start()
+    sessions = GcliSessionService(conversation, services.clock)
     async with background_tasks() as tasks:
         runtime = AdkRuntime(services, tasks, sessions, conversation, plugins, arrange_flow)
         try:

@@ -14,17 +14,19 @@ readers (iteration, slices, copies, pydantic), and a conversation that is never 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Any, Final
 
 from google.adk.events.event import Event
 from google.adk.sessions.session import Session
 from pydantic import ConfigDict
 
 from runtimes.adk.notes import WireContent, note_of, wire_of
-from services.history.prefix import shared_prefix
+from services.chat import ChatHistory
+from services.clock import Clock
+from services.history.prefix import kept_prefix, shared_prefix
 from services.history.transforms import has_function_response
-from services.history.view import RequestView
 from services.prompts import ENVIRONMENT_CONTEXT_ID
+from services.recording.records import HistoryTurn
 from services.wire import Content, Part
 
 __all__ = [
@@ -51,8 +53,6 @@ _SLOTS: Final = (
     *("__pydantic_extra__", "__pydantic_private__"),
 )
 
-_Call = tuple[str, str]
-
 
 class SessionEvents(list[Event]):
     """A session's events: those of settled turns, then those of the current invocation."""
@@ -63,7 +63,7 @@ class SessionEvents(list[Event]):
         super().__init__(live)
         self.settled = 0
         """How many of the first belong to settled turns."""
-        self.version = -1
+        self.version: object = None
         """Which version of the settled events these are; see `SettledTurns.version`."""
 
 
@@ -80,16 +80,18 @@ def write_parts(event: Event, changed: Mapping[int, Part]) -> None:
         event: The event.
         changed: The new parts under the identity (`id`) of the old ones in its JSON.
     """
-    wire = {} if event.content is None else wire_of(event.content)
+    content = event.content
+    wire = {} if content is None else wire_of(content)
     old: list[Part] = wire.get("parts") or []
-    if not any(id(part) in changed for part in old):
+    if content is None or not any(id(part) in changed for part in old):
         return
-    was = (event.content.parts if event.content else None) or []
-    content = WireContent.of(_with(wire, changed), note_of(event))
-    if len(was) == len(old):
-        parts = zip(old, was, content.parts or (), strict=True)
-        content.parts = [new if id(part) in changed else typed for part, typed, new in parts]
-    event.content = content
+    event.content = WireContent.of(_with(wire, changed), note_of(event))
+    shown, made = content.parts or [], event.content.parts or []
+    if len(shown) == len(old):
+        parts = zip(old, shown, made, strict=True)
+        event.content.parts = [
+            typed if changed.get(id(part), part) == part else new for part, typed, new in parts
+        ]
 
 
 def _with(wire: Content, changed: Mapping[int, Part]) -> Content:
@@ -131,12 +133,6 @@ class SettledEvent:
         content = None if self.content is None else WireContent.of(self.content)
         return Event(**self.fields, content=content)
 
-    def rebind(self, content: Content) -> None:
-        """Let `content`, which the history now holds for this event, take the old one's place."""
-        if type(self.event) is Event and content != self.content:
-            self.event.content = WireContent.of(content)
-        self.content = content
-
     def put(self, changed: Mapping[int, Part]) -> None:
         """Replace parts: `changed` has the new ones under the identity (`id`) of the old ones."""
         if self.content is not None and any(id(part) in changed for part in self.parts):
@@ -171,61 +167,68 @@ class UnreadEvent(Event):
         return getattr(self, name)
 
 
-class History(Protocol):
-    """What is read of a conversation here."""
-
-    view: RequestView
-
-    @property
-    def turn_ids(self) -> Sequence[str]:
-        """The durable ids of the turns in `view.raw`."""
-        ...
-
-
 class SettledTurns:
     """The records of one conversation.
 
     The turn with the environment's context has none: it is part of a request, not of what was said.
     """
 
-    def __init__(self, history: History) -> None:
+    def __init__(self, history: ChatHistory, clock: Clock) -> None:
+        """`clock` gives the time of events that are made of a turn alone."""
         self._history = history
+        self._clock = clock
         self._raw: Sequence[Content] = ()
         self._contents: list[Content] = []
         self._ids: list[str] = []
-        self._records: list[list[SettledEvent]] = []
-        """By turn; a turn's own event first, then what followed it and is in no turn."""
-        self._left: list[SettledEvent] = []
-        """What events without a turn did to state, before all others."""
+        self._records: list[list[SettledEvent]] = [[]]
+        """What stands before all turns, then each turn's: its own event, then what followed it and
+        is in no turn."""
         self.events: list[Event] = []
         """The event of every record, oldest first."""
-        self.version = 0
-        """Moves when `events` changes other than by growing at its end."""
+        self.version = object()
+        """Another object when `events` changes other than by growing at its end."""
 
-    def follow(
-        self, live: Sequence[Event] = (), *, now: float = 0.0, keeps_state: bool = True
-    ) -> None:
+    @property
+    def outdated(self) -> bool:
+        """Whether the history was replaced since the records followed it."""
+        return self._history.view.raw is not self._raw
+
+    def follow(self, live: Sequence[Event] = (), *, keeps_state: bool = True) -> None:
         """Bring the records up to date with the history.
 
         Args:
             live: The events that the newest turns were, oldest first; they are settled now.
-            now: The time for events that are made of a turn alone, in seconds.
             keeps_state: What events of turns that are gone did to state stays on record.
         """
-        raw, ids, known = self._history.view.raw, self._history.turn_ids, self._contents
-        if raw is not self._raw:
-            self._replace(raw, ids, now, keeps_state)
-        elif not live and len(raw) == len(known) and (not raw or raw[-1] is known[-1]):
-            return  # A turn never comes back once it was taken away.
-        self._shorten(raw)
-        self._grow(raw, ids, live, now)
+        raw, ids, replaced = self._history.view.raw, self._history.turn_ids, self.outdated
+        kept = (shared_prefix if replaced else kept_prefix)(self._contents, raw)
+        turns = list(zip(ids[kept:], raw[kept:], strict=True))
+        old_ids, old = self._ids[kept:], self._records[kept + 1 :]
+        del self._ids[kept:], self._contents[kept:], self._records[kept + 1 :]
+        if replaced:
+            self._raw, self._ids = raw, list(ids[:kept])
+        shown, now_at, settled = len(self._records[kept]), dict[int, int](), dict[int, int]()
+        at = kept
+        if replaced and old:
+            for turn, found in zip(turns, _origins(old_ids, old, turns), strict=True):
+                now_at.update(dict.fromkeys(found, len(self._records)))
+                self._append(turn, [record for index in found for record in old[index]])
+            at = len(self._records) - 1
+        else:
+            settled = self._settle(turns, live)
+        if keeps_state:
+            self._keep_changes(old, now_at, kept)
+        self._keep_others(live, settled, at)
+        new = [self._records[kept][shown:], *self._records[kept + 1 :]]
+        if old:
+            new, self.events, self.version = self._records, [], object()
+        self.events += [record.event for records in new for record in records]
 
     def show(self, events: SessionEvents) -> None:
         """Put these events before the live ones of a session."""
-        if events.version != self.version or events.settled != len(self.events):
-            known = events.settled if events.version == self.version else 0
-            events[known : events.settled] = self.events[known:]
-            events.settled, events.version = len(self.events), self.version
+        known = events.settled if events.version is self.version else 0
+        events[known : events.settled] = self.events[known:]
+        events.settled, events.version = len(self.events), self.version
 
     def put(self, changed: Mapping[int, Part]) -> None:
         """Replace parts: `changed` has the new ones under the identity (`id`) of the old ones."""
@@ -233,65 +236,73 @@ class SettledTurns:
             for record in records:
                 record.put(changed)
 
-    def add(self, record: SettledEvent) -> None:
-        """Put an event without a turn at the end."""
-        self._behind(len(self._records) - 1).append(record)
+    def add(self, fields: dict[str, Any]) -> None:
+        """Put an event without a turn, and without content, at the end."""
+        record = SettledEvent(fields, None)
+        self._records[-1].append(record)
         self.events.append(record.event)
 
-    def _replace(
-        self, raw: Sequence[Content], ids: Sequence[str], now: float, keeps_state: bool
-    ) -> None:
-        """Take another history: its turns keep the records of the turns that they were."""
-        kept = shared_prefix(self._contents, raw)
-        self._raw = raw
-        origins = _Origins(self._ids[kept:], self._records[kept:], ids[kept:])
-        replaces = kept < len(self._contents)
-        self._contents, self._ids = self._contents[:kept], list(ids[:kept])
-        del self._records[kept:]
-        if replaces:
-            for turn_id, content in zip(ids[kept:], raw[kept:], strict=True):
-                records = origins.of(turn_id, content, len(self._records))
-                self._append(turn_id, content, records or self._fresh(turn_id, content, now))
-            self._drop(origins.unused(kept - 1) if keeps_state else ())
+    def _settle(self, turns: Sequence[HistoryTurn], live: Sequence[Event]) -> dict[int, int]:
+        """Put new turns at the end; return where the live events now are that they were.
 
-    def _shorten(self, raw: Sequence[Content]) -> None:
-        """Forget the turns that were taken back, not what came of them."""
-        known = min(len(self._contents), len(raw))
-        while known and self._contents[known - 1] is not raw[known - 1]:
-            known -= 1
-        if known < len(self._contents):
-            gone = [record for records in self._records[known:] for record in records]
-            del self._contents[known:], self._ids[known:], self._records[known:]
-            self._drop((known - 1, record) for record in gone)
-
-    def _drop(self, gone: Iterable[tuple[int, SettledEvent]]) -> None:
-        """Keep what events did to state whose turns are gone, behind the turn at the index."""
-        for at, record in gone:
-            if record.changes_state:
-                self._behind(at).append(SettledEvent(record.fields, None))
-        self._flatten()
-
-    def _behind(self, index: int) -> list[SettledEvent]:
-        return self._records[index] if index >= 0 else self._left
-
-    def _grow(
-        self, raw: Sequence[Content], ids: Sequence[str], live: Sequence[Event], now: float
-    ) -> None:
-        """Settle the turns that are new, and the events that they were."""
-        start, invocation = len(self._records), live[0].invocation_id if live else None
+        The first turn of the user was the first event of the user, the last turn the model's
+        answer. The history has turns beside those two: a placeholder for an answer that was broken
+        off before the user's turn, binary data behind it.
+        """
+        said = [(event.content.role, event) for event in live if event.content is not None]
         settled: dict[int, int] = {}
-        for index in range(start, len(raw)):
-            turn_id, content = ids[index], raw[index]
-            event = _event_of(content, live, settled, last=index == len(raw) - 1)
+        for index, turn in enumerate(turns, 1):
+            role, event = turn[1].get("role"), None
+            if role == "user" and not settled:
+                event = next((event for by, event in said if by == role), None)
+            elif role != "user" and index == len(turns):
+                event = next((event for by, event in reversed(said) if by == role), None)
             if event is None:
-                records = self._fresh(turn_id, content, now, invocation)
+                self._append(turn, [], live[0].invocation_id if live else None)
             else:
-                settled[id(event)] = index
-                records = [SettledEvent.recording(event, content)]
-            self._append(turn_id, content, records)
-            self.events += [record.event for record in records]
-        if len(settled) < len(live):
-            self._keep_others(live, settled, start - 1)
+                settled[id(event)] = len(self._records)
+                self._append(turn, [SettledEvent.recording(event, turn[1])])
+        return settled
+
+    def _append(
+        self, turn: HistoryTurn, records: list[SettledEvent], invocation: str | None = None
+    ) -> None:
+        self._records.append(records or self._fresh(turn, invocation))
+        self._ids.append(turn[0])
+        self._contents.append(turn[1])
+
+    def _fresh(self, turn: HistoryTurn, invocation: str | None) -> list[SettledEvent]:
+        """The event of a turn that was none; what a user says begins an invocation by itself."""
+        turn_id, content = turn
+        if turn_id == ENVIRONMENT_CONTEXT_ID:
+            return []
+        of_user = content.get("role") == "user" and not has_function_response(content)
+        if invocation is None and not of_user:
+            before = next((records[-1] for records in reversed(self._records) if records), None)
+            invocation = None if before is None else before.fields["invocation_id"]
+        fields = {
+            "id": turn_id,
+            "invocation_id": invocation or f"e-{turn_id}",
+            "author": "user" if of_user else AGENT_NAME,
+            "timestamp": self._clock.now_ms() / 1000,
+        }
+        return [SettledEvent(fields, content)]
+
+    def _keep_changes(
+        self, old: Sequence[Sequence[SettledEvent]], now_at: Mapping[int, int], at: int
+    ) -> None:
+        """Keep what events did to state whose turns are gone, behind the turn before them.
+
+        Args:
+            old: The records of the turns that were in the place of the new ones.
+            now_at: For those of these turns that are not gone, where their records are now.
+            at: Where the records are of the turn before all these.
+        """
+        for index, records in enumerate(old):
+            at = now_at.get(index, at)
+            if index not in now_at:
+                changes = [record.fields for record in records if record.changes_state]
+                self._records[at] += [SettledEvent(fields, None) for fields in changes]
 
     def _keep_others(self, live: Sequence[Event], settled: Mapping[int, int], at: int) -> None:
         """Keep what is in no turn: what others than the runtime said or changed.
@@ -308,129 +319,64 @@ class SettledTurns:
             shown = wire_of(event.content) if said and event.content is not None else None
             record = SettledEvent.recording(event, shown)
             if shown is not None or record.changes_state:
-                self._behind(at).append(record)
-                self._flatten()
-
-    def _append(self, turn_id: str, content: Content, records: list[SettledEvent]) -> None:
-        self._contents.append(content)
-        self._ids.append(turn_id)
-        self._records.append(records)
-
-    def _fresh(
-        self, turn_id: str, content: Content, now: float, invocation: str | None = None
-    ) -> list[SettledEvent]:
-        """The event of a turn that was none; what a user says begins an invocation by itself."""
-        if turn_id == ENVIRONMENT_CONTEXT_ID:
-            return []
-        of_user = content.get("role") == "user" and not has_function_response(content)
-        if invocation is None and not of_user:
-            before = next((records[-1] for records in reversed(self._records) if records), None)
-            invocation = None if before is None else before.fields["invocation_id"]
-        fields = {
-            "id": turn_id,
-            "invocation_id": invocation or f"e-{turn_id}",
-            "author": "user" if of_user else AGENT_NAME,
-            "timestamp": now,
-        }
-        return [SettledEvent(fields, content)]
-
-    def _flatten(self) -> None:
-        records = [*self._left, *(record for records in self._records for record in records)]
-        self.events = [record.event for record in records]
-        self.version += 1
+                self._records[at].append(record)
 
 
-class _Origins:
-    """Finds which turns of the old history a turn of the new one was."""
+def _origins(
+    ids: Sequence[str], records: Sequence[Sequence[SettledEvent]], turns: Sequence[HistoryTurn]
+) -> Iterator[Sequence[int]]:
+    """Which old turns each new turn was: the one with its id, or those that its parts were in.
 
-    def __init__(
-        self, ids: Sequence[str], records: Sequence[list[SettledEvent]], new: Iterable[str]
-    ) -> None:
-        self._records = records
-        ours = set(new)
-        self._by_id = {turn_id: index for index, turn_id in enumerate(ids) if turn_id in ours}
-        self._used = set(self._by_id.values())
-        self._now_at: dict[int, int] = {}
-        self._by_part: dict[int, int] = {}
-        self._by_call: dict[_Call, tuple[int, Part]] = {}
-        for index, settled in enumerate(records):
-            for part in (part for record in settled for part in record.parts):
-                self._by_part[id(part)] = index
-                call = _call_of(part)
-                if call is not None:
-                    self._by_call[call] = index, part
+    The records of those turns get the new turn's parts, where these are other objects.
 
-    def of(self, turn_id: str, content: Content, position: int) -> list[SettledEvent]:
-        """The records for a turn: of the one with its id, or of those that its parts were in."""
-        index = self._by_id.pop(turn_id, None)
-        if index is not None:
-            self._now_at[index] = position
-            _rebind(self._records[index], content)
-            return self._records[index]
-        found: list[SettledEvent] = []
-        for part in content.get("parts") or ():
-            index = self._origin(part)
-            if index is not None and index not in self._used:
-                self._used.add(index)
-                self._now_at[index] = position
-                found += self._records[index]
-        return found
-
-    def unused(self, position: int) -> Iterator[tuple[int, SettledEvent]]:
-        """The records of turns that no new turn was, each with the position that it is behind now.
-
-        `position` is where the last turn before all these stands.
-        """
-        for index, records in enumerate(self._records):
-            position = self._now_at.get(index, position)
-            if index not in self._now_at:
-                yield from ((position, record) for record in records)
-
-    def _origin(self, part: Part) -> int | None:
-        index, call = self._by_part.get(id(part)), _call_of(part)
-        if index is not None or call is None or call not in self._by_call:
-            return index
-        # A response that was cut short, or a call that has got a signature.
-        index, old = self._by_call[call]
-        if index not in self._used:
-            for record in self._records[index]:
-                record.put({id(old): part})
-        return index
+    Args:
+        ids: The old turns' ids.
+        records: The old turns' records.
+        turns: The new turns.
+    """
+    parts_of = [[part for record in each for part in record.parts] for each in records]
+    held = {
+        key: (index, part)
+        for index, parts in enumerate(parts_of)
+        for part in parts
+        for key in _keys(part)
+    }
+    new = {turn_id for turn_id, _ in turns}
+    named = {turn_id: index for index, turn_id in enumerate(ids) if turn_id in new}
+    taken = set(named.values())
+    for turn_id, content in turns:
+        parts: list[Part] = content.get("parts") or []
+        if turn_id in named:
+            found = [named.pop(turn_id)]
+            # A turn may begin with parts that no event has: the environment's context.
+            start = len(parts) - len(parts_of[found[0]])
+            pairs = list(zip(parts_of[found[0]], parts[start:], strict=True)) if start >= 0 else []
+        else:
+            places = [
+                next((held[key] for key in _keys(part) if key in held), None) for part in parts
+            ]
+            free = [
+                (*place, part)
+                for place, part in zip(places, parts, strict=True)
+                if place is not None and place[0] not in taken
+            ]
+            found = list(dict.fromkeys(index for index, _, _ in free))
+            pairs = [(old, part) for _, old, part in free]
+            taken.update(found)
+        changed = {id(old): part for old, part in pairs if old is not part}
+        for index in found:
+            for record in records[index]:
+                record.put(changed)
+        yield found
 
 
-def _rebind(records: Sequence[SettledEvent], content: Content) -> None:
-    """Let records hold the parts of `content`: the last ones, where it has some of no event."""
-    parts: list[Part] = content.get("parts") or []
-    held = [record for record in records if record.content is not None]
-    start = len(parts) - sum(len(record.parts) for record in held)
-    for record in held if start >= 0 else ():
-        end = start + len(record.parts)
-        record.rebind({**content, "parts": parts[start:end]})
-        start = end
-
-
-def _call_of(part: Part) -> _Call | None:
+def _keys(part: Part) -> Iterator[object]:
+    """What a part is found by: itself; its call's id, where it was cut short or got a signature."""
+    yield id(part)
     for kind in ("functionResponse", "functionCall"):
         call = part.get(kind)
         if isinstance(call, dict) and isinstance(call.get("id"), str):
-            return kind, call["id"]
-    return None
-
-
-def _event_of(
-    content: Content, live: Sequence[Event], settled: Mapping[int, int], *, last: bool
-) -> Event | None:
-    """Which live event a new turn is: the first with the user's role, or at the end the answer.
-
-    The history has turns beside those two: a placeholder for an answer that was broken off before
-    the user's turn, binary data behind it.
-    """
-    role = content.get("role")
-    said = [event for event in live if event.content is not None and event.content.role == role]
-    if not said or (role != "user" and not last):
-        return None
-    found = said[0] if role == "user" else said[-1]
-    return None if id(found) in settled else found
+            yield kind, call["id"]
 
 
 def _of_others(event: Event) -> bool:

@@ -49,7 +49,7 @@ class ToolBatch:
         the answer that is complete.
         """
         run, session = self._link.run, context.session
-        if not self._sessions.archive(session).calls.leave_for_tools(run):
+        if not self._sessions.conversation.calls.leave_for_tools(run):
             # Hooks have a say first, and perhaps another request; the batch waits for that.
             context.end_invocation = True
             return
@@ -63,7 +63,7 @@ class ToolBatch:
             event.actions = self._round.actions(event.actions)
         yield event
         # Clients have the event by now: the Runner and the agent go in step.
-        conversation = self._sessions.archive(session)
+        conversation = self._sessions.conversation
         self.record(conversation, completed)
         if run.end is None and event.actions.skip_summarization:
             self._keep(conversation, event, run)
@@ -94,13 +94,8 @@ class ToolBatch:
 
     def _keep(self, conversation: Conversation, event: Event, run: Run) -> None:
         """End the stream with the response in history, as ADK does on `skip_summarization`."""
-        if event.content is not None and run.step.key is not None:
-            conversation.send(
-                wire_of(event.content),
-                prompt_id=run.prompt_id,
-                model=run.step.key.model,
-                display_content=None,
-            )
+        if event.content is not None:
+            conversation.take_request(wire_of(event.content), prompt_id=run.prompt_id)
         run.end = End("completed")
 
 

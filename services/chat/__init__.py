@@ -2,8 +2,9 @@
 
 `ChatHistory` has the turns, and the places that they may go back to. `Chat` keeps the recording in
 step with them; it knows what a request and its answer leave in both. `ChatSuccession` opens one
-chat after another: start, compress, resume, rewind. `NumberedEvents` and `ConversationEvents` make
-a stream's agent events. How and when the model is asked is the runtime's own.
+chat after another: start, compress, resume, rewind; a `SuccessiveChat` is one object for all of
+them. `NumberedEvents` and `ConversationEvents` make a stream's agent events. How and when the model
+is asked is the runtime's own.
 """
 
 from services.chat.chat import Chat, SentRequest
@@ -15,7 +16,7 @@ from services.chat.events import (
     tool_call_request,
 )
 from services.chat.history import ChatHistory, HistoryMark
-from services.chat.succession import ChatSuccession
+from services.chat.succession import ChatSuccession, SuccessiveChat
 
 __all__ = [
     "MAX_TURNS_EXCEEDED",
@@ -26,6 +27,7 @@ __all__ = [
     "HistoryMark",
     "NumberedEvents",
     "SentRequest",
+    "SuccessiveChat",
     "request_display",
     "tool_call_request",
 ]

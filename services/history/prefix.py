@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from services.wire import Content
 
-__all__ = ["PerContent", "shared_prefix"]
+__all__ = ["PerContent", "kept_prefix", "shared_prefix"]
 
 T = TypeVar("T")
 
@@ -21,6 +21,11 @@ def shared_prefix(old: Sequence[Content], new: Sequence[Content]) -> int:
     """With how many of the same objects both begin."""
     differs = bytes(map(is_, old, new)).find(0)
     return min(len(old), len(new)) if differs < 0 else differs
+
+
+def kept_prefix(old: Sequence[Content], new: Sequence[Content]) -> int:
+    """`shared_prefix` of a history that has only grown or shrunk at its end; costs the change."""
+    return next((i for i in range(min(len(old), len(new)), 0, -1) if old[i - 1] is new[i - 1]), 0)
 
 
 class PerContent(Generic[T]):

@@ -13,6 +13,7 @@ from google.adk.platform import time as platform_time
 from google.adk.platform import uuid as platform_uuid
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import Runner
+from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.genai import types
 
 from runtimes.adk.agent import AdkAgentProtocol
@@ -21,9 +22,7 @@ from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.notes import ChildToolsDone, WireContent
 from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
-from runtimes.adk.sessions import GcliSessionService
 from services.children.calls import CallsOutcome
-from services.clock import VirtualClock
 from services.model.aliases import ModelAlias
 from services.model.errors import NetworkError
 from services.subagents.child import ChildRequest
@@ -228,7 +227,7 @@ class Rounds:
 async def test_adk_asks_whether_an_event_is_the_last_after_plugins_have_seen_it():
     """The contract that the terminator rests on: the mark counts although it is made in place."""
     asked.clear()
-    sessions, batch = GcliSessionService(VirtualClock()), Rounds()
+    sessions, batch = InMemorySessionService(), Rounds()
     await sessions.create_session(app_name=APP_NAME, user_id="u", session_id="s")
     hosted = HostedAgent.make(Endless(model="m"), RuntimeFlow([], batch.execute), lambda: "")
     plugins: list[BasePlugin] = [CompleteTaskAdkPlugin()]

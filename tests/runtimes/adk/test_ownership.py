@@ -19,13 +19,11 @@ RECEIVERS: dict[str, str | None] = {
     "calls[-1]": "Call",
     "calls[-1].outcome": "CallOutcome",
     "stream": "OpenStream",
-    "kept": "_Kept",
     "call": "_Call",
     "_session": "SessionTurns",
     "model": "GcliAgentModel",
     "shell": "GeminiCliAgent",
     "events": "SessionEvents",
-    "archive": "Conversation",
     **dict.fromkeys(("content", "event", "llm_request", "request", "session")),
 }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from google.adk.events.event import Event
@@ -13,6 +13,7 @@ from google.genai import types
 
 from runtimes.adk.notes import WireContent
 from runtimes.adk.session_events import SessionEvents, SettledTurns
+from services.clock import VirtualClock
 from services.history.transforms import coalesce
 from services.history.view import RequestView
 from services.wire import Content, Part
@@ -91,7 +92,7 @@ def mask(turns: Turns, settled: SettledTurns, chance: random.Random) -> None:
 def test_events_hold_the_historys_parts_whatever_happens_to_it(seed):
     chance = random.Random(seed)
     turns = Turns()
-    settled = SettledTurns(turns)
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
     shown = SessionEvents()
     known: dict[str, Event] = {}
     for _ in range(25):
@@ -121,7 +122,7 @@ def test_events_hold_the_historys_parts_whatever_happens_to_it(seed):
 
 def test_shows_before_live_events():
     turns = Turns()
-    settled, shown = SettledTurns(turns), SessionEvents()
+    settled, shown = SettledTurns(cast("Any", turns), VirtualClock()), SessionEvents()
     live = Event(author="user", invocation_id="i")
     shown.append(live)
     a_round(turns, settled)
@@ -136,7 +137,7 @@ def test_shows_before_live_events():
 
 def test_turns_around_a_request_are_not_taken_for_it():
     turns = Turns()
-    settled = SettledTurns(turns)
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
     broken_off: Content = {"role": "model", "parts": [part(turns)]}
     asked: Content = {"role": "user", "parts": [part(turns)]}
     received: Content = {"role": "model", "parts": [part(turns)]}
@@ -154,7 +155,7 @@ def test_turns_around_a_request_are_not_taken_for_it():
 
 def test_events_of_others_stay_where_they_were_said():
     turns = Turns()
-    settled = SettledTurns(turns)
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
     asked: Content = {"role": "user", "parts": [part(turns)]}
     answer: Content = {"role": "model", "parts": [part(turns)]}
     plain = types.Content(role="model", parts=[types.Part(text="aside")])
@@ -170,7 +171,7 @@ def test_events_of_others_stay_where_they_were_said():
 
 def test_what_others_said_instead_of_an_answer_stays_with_the_message():
     turns = Turns()
-    settled = SettledTurns(turns)
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
     asked = event(turns, {"role": "user", "parts": [part(turns)]})
     settled.follow([asked])
     assert settled.events == []
@@ -200,7 +201,7 @@ def changes(settled: SettledTurns) -> list[tuple[int, bool]]:
 
 def test_what_events_did_to_state_outlives_turns_that_are_taken_back():
     turns = Turns()
-    settled = SettledTurns(turns)
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
     changing(turns, settled, 1, 2, 3)
     turns.truncate(1)
     assert changes(settled) == [(1, True), (2, False), (3, False)]
@@ -212,7 +213,7 @@ def test_what_events_did_to_state_outlives_turns_that_are_taken_back():
 
 def test_what_events_did_to_state_outlives_turns_that_are_replaced():
     turns = Turns()
-    settled = SettledTurns(turns)
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
     changing(turns, settled, 1, 2, 3, 4)
     raw = turns.view.raw
     summary: Content = {"role": "user", "parts": [part(turns)]}
@@ -222,7 +223,7 @@ def test_what_events_did_to_state_outlives_turns_that_are_replaced():
 
 def test_a_rewind_takes_back_what_events_did_to_state():
     turns = Turns()
-    settled = SettledTurns(turns)
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
     changing(turns, settled, 1, 2, 3)
     turns.replace(turns.view.raw[:2], turns.turn_ids[:2])
     settled.follow(keeps_state=False)
