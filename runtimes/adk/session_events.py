@@ -13,15 +13,16 @@ readers (iteration, slices, copies, pydantic), and a conversation that is never 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 from typing import Any, Final
 
 from google.adk.events.event import Event
 from google.adk.sessions.session import Session
-from pydantic import ConfigDict
+from pydantic import BaseModel, ConfigDict
 
 from runtimes.adk.notes import WireContent, note_of, wire_of
-from services.chat import ChatHistory
+from services.chat import ChatHistory, successors, with_parts
 from services.clock import Clock
 from services.history.prefix import kept_prefix, shared_prefix
 from services.history.transforms import has_function_response
@@ -48,10 +49,6 @@ _KEPT: Final = (
     *("usage_metadata", "model_version", "finish_reason"),
 )
 """The fields of an event that its record keeps beside content and actions."""
-_SLOTS: Final = (
-    *("__dict__", "__pydantic_fields_set__"),
-    *("__pydantic_extra__", "__pydantic_private__"),
-)
 
 
 class SessionEvents(list[Event]):
@@ -74,28 +71,21 @@ def live_events(session: Session) -> list[Event]:
 
 
 def write_parts(event: Event, changed: Mapping[int, Part]) -> None:
-    """Replace parts of an event that carries its JSON; all other parts stay the same objects.
+    """Replace parts of an event that carries its JSON; parts that stay equal stay the same objects.
 
     Args:
         event: The event.
         changed: The new parts under the identity (`id`) of the old ones in its JSON.
     """
     content = event.content
-    wire = {} if content is None else wire_of(content)
-    old: list[Part] = wire.get("parts") or []
-    if content is None or not any(id(part) in changed for part in old):
+    old = {} if content is None else wire_of(content)
+    new = with_parts(old, changed)
+    if content is None or new is old:
         return
-    event.content = WireContent.of(_with(wire, changed), note_of(event))
-    shown, made = content.parts or [], event.content.parts or []
-    if len(shown) == len(old):
-        parts = zip(old, shown, made, strict=True)
-        event.content.parts = [
-            typed if changed.get(id(part), part) == part else new for part, typed, new in parts
-        ]
-
-
-def _with(wire: Content, changed: Mapping[int, Part]) -> Content:
-    return {**wire, "parts": [changed.get(id(part), part) for part in wire["parts"]]}
+    event.content = made = WireContent.of(new, note_of(event))
+    if len(content.parts or ()) == len(old["parts"]):
+        pairs = zip(old["parts"], new["parts"], content.parts or (), made.parts or (), strict=True)
+        made.parts = [typed if one == other else fresh for one, other, typed, fresh in pairs]
 
 
 class SettledEvent:
@@ -103,10 +93,10 @@ class SettledEvent:
 
     __slots__ = ("content", "event", "fields")
 
-    def __init__(self, fields: dict[str, Any], content: Content | None) -> None:
+    def __init__(self, fields: dict[str, Any], content: Content | None = None) -> None:
         self.fields = fields
         self.content = content
-        self.event: Event = UnreadEvent.of(self)
+        self.event: Event = UnreadEvent(self)
 
     @classmethod
     def recording(cls, event: Event, content: Content | None) -> SettledEvent:
@@ -116,11 +106,6 @@ class SettledEvent:
         if any(event.actions.__dict__.values()):
             fields["actions"] = event.actions
         return cls(fields, content)
-
-    @property
-    def parts(self) -> list[Part]:
-        """The content's parts."""
-        return [] if self.content is None else self.content.get("parts") or []
 
     @property
     def changes_state(self) -> bool:
@@ -135,10 +120,10 @@ class SettledEvent:
 
     def put(self, changed: Mapping[int, Part]) -> None:
         """Replace parts: `changed` has the new ones under the identity (`id`) of the old ones."""
-        if self.content is not None and any(id(part) in changed for part in self.parts):
-            if type(self.event) is Event:
-                write_parts(self.event, changed)
-            self.content = _with(self.content, changed)
+        if type(self.event) is Event:
+            write_parts(self.event, changed)
+        if self.content is not None:
+            self.content = with_parts(self.content, changed)
 
 
 class UnreadEvent(Event):
@@ -149,19 +134,15 @@ class UnreadEvent(Event):
 
     model_config = ConfigDict(defer_build=True)
 
-    @classmethod
-    def of(cls, record: SettledEvent) -> UnreadEvent:
-        """The unread event of `record`."""
-        unread = cls.__new__(cls)
-        object.__setattr__(unread, "__dict__", {_RECORD: record})
-        return unread
+    def __init__(self, record: SettledEvent) -> None:
+        object.__setattr__(self, "__dict__", {_RECORD: record})
 
     def __getattribute__(self, name: str) -> Any:
         # A copy of an event that has been filled meanwhile has no record: it is complete.
         record = object.__getattribute__(self, "__dict__").get(_RECORD)
         if record is not None:
             made = record.made()
-            for slot in _SLOTS:
+            for slot in BaseModel.__slots__:
                 object.__setattr__(self, slot, getattr(made, slot))
         object.__setattr__(self, "__class__", Event)
         return getattr(self, name)
@@ -203,23 +184,39 @@ class SettledTurns:
         raw, ids, replaced = self._history.view.raw, self._history.turn_ids, self.outdated
         kept = (shared_prefix if replaced else kept_prefix)(self._contents, raw)
         turns = list(zip(ids[kept:], raw[kept:], strict=True))
-        old_ids, old = self._ids[kept:], self._records[kept + 1 :]
-        del self._ids[kept:], self._contents[kept:], self._records[kept + 1 :]
-        if replaced:
-            self._raw, self._ids = raw, list(ids[:kept])
-        shown, now_at, settled = len(self._records[kept]), dict[int, int](), dict[int, int]()
-        at = kept
-        if replaced and old:
-            for turn, found in zip(turns, _origins(old_ids, old, turns), strict=True):
-                now_at.update(dict.fromkeys(found, len(self._records)))
-                self._append(turn, [record for index in found for record in old[index]])
-            at = len(self._records) - 1
-        else:
-            settled = self._settle(turns, live)
-        if keeps_state:
-            self._keep_changes(old, now_at, kept)
-        self._keep_others(live, settled, at)
-        new = [self._records[kept][shown:], *self._records[kept + 1 :]]
+        gone = list(zip(self._ids[kept:], self._contents[kept:], strict=True))
+        first, old = 0 if replaced else kept, self._records[kept + 1 :]
+        self._raw, self._ids[first:], self._contents[kept:] = raw, ids[first:], raw[kept:]
+        before, lists = self._records[kept], [list[SettledEvent]() for _ in turns]
+        shown, self._records[kept + 1 :] = len(before), lists
+        became, changed = successors(gone, turns) if replaced else ({}, {})
+        for record in chain.from_iterable(old):
+            record.put(changed)
+        at = before
+        for index, records in enumerate(old):
+            if index in became:
+                at = lists[became[index]]
+                at += records
+            elif keeps_state:
+                at += [SettledEvent(record.fields) for record in records if record.changes_state]
+        # Live events are the newest turns of a history that has grown, not of another one.
+        newest, at = ((), self._records[-1]) if replaced and old else (live, before)
+        places = _places(newest, turns)
+        others = {id(event) for event in live if _of_others(event)}
+        for event in live:
+            content = None
+            if id(event) in places:
+                at, content = lists[places[id(event)]], turns[places[id(event)]][1]
+            elif id(event) in others or (others and not places and event.author == "user"):
+                # What is said in place of an answer is in no turn, nor is what it was said to.
+                content = None if event.content is None else wire_of(event.content)
+            record = SettledEvent.recording(event, content)
+            if content is not None or record.changes_state:
+                at.append(record)
+        invocation = newest[0].invocation_id if newest else None
+        for place in sorted({*range(len(turns))}.difference(became.values(), places.values())):
+            lists[place][:0] = self._fresh(kept + place, invocation)
+        new = [before[shown:], *lists]
         if old:
             new, self.events, self.version = self._records, [], object()
         self.events += [record.event for records in new for record in records]
@@ -232,54 +229,25 @@ class SettledTurns:
 
     def put(self, changed: Mapping[int, Part]) -> None:
         """Replace parts: `changed` has the new ones under the identity (`id`) of the old ones."""
-        for records in self._records:
-            for record in records:
-                record.put(changed)
+        self._contents = [with_parts(content, changed) for content in self._contents]
+        for record in chain.from_iterable(self._records):
+            record.put(changed)
 
     def add(self, fields: dict[str, Any]) -> None:
         """Put an event without a turn, and without content, at the end."""
-        record = SettledEvent(fields, None)
+        record = SettledEvent(fields)
         self._records[-1].append(record)
         self.events.append(record.event)
 
-    def _settle(self, turns: Sequence[HistoryTurn], live: Sequence[Event]) -> dict[int, int]:
-        """Put new turns at the end; return where the live events now are that they were.
-
-        The first turn of the user was the first event of the user, the last turn the model's
-        answer. The history has turns beside those two: a placeholder for an answer that was broken
-        off before the user's turn, binary data behind it.
-        """
-        said = [(event.content.role, event) for event in live if event.content is not None]
-        settled: dict[int, int] = {}
-        for index, turn in enumerate(turns, 1):
-            role, event = turn[1].get("role"), None
-            if role == "user" and not settled:
-                event = next((event for by, event in said if by == role), None)
-            elif role != "user" and index == len(turns):
-                event = next((event for by, event in reversed(said) if by == role), None)
-            if event is None:
-                self._append(turn, [], live[0].invocation_id if live else None)
-            else:
-                settled[id(event)] = len(self._records)
-                self._append(turn, [SettledEvent.recording(event, turn[1])])
-        return settled
-
-    def _append(
-        self, turn: HistoryTurn, records: list[SettledEvent], invocation: str | None = None
-    ) -> None:
-        self._records.append(records or self._fresh(turn, invocation))
-        self._ids.append(turn[0])
-        self._contents.append(turn[1])
-
-    def _fresh(self, turn: HistoryTurn, invocation: str | None) -> list[SettledEvent]:
+    def _fresh(self, index: int, invocation: str | None) -> list[SettledEvent]:
         """The event of a turn that was none; what a user says begins an invocation by itself."""
-        turn_id, content = turn
+        turn_id, content = self._ids[index], self._contents[index]
         if turn_id == ENVIRONMENT_CONTEXT_ID:
             return []
         of_user = content.get("role") == "user" and not has_function_response(content)
         if invocation is None and not of_user:
-            before = next((records[-1] for records in reversed(self._records) if records), None)
-            invocation = None if before is None else before.fields["invocation_id"]
+            before = (each[-1] for each in reversed(self._records[: index + 1]) if each)
+            invocation = next((record.fields["invocation_id"] for record in before), None)
         fields = {
             "id": turn_id,
             "invocation_id": invocation or f"e-{turn_id}",
@@ -288,95 +256,23 @@ class SettledTurns:
         }
         return [SettledEvent(fields, content)]
 
-    def _keep_changes(
-        self, old: Sequence[Sequence[SettledEvent]], now_at: Mapping[int, int], at: int
-    ) -> None:
-        """Keep what events did to state whose turns are gone, behind the turn before them.
 
-        Args:
-            old: The records of the turns that were in the place of the new ones.
-            now_at: For those of these turns that are not gone, where their records are now.
-            at: Where the records are of the turn before all these.
-        """
-        for index, records in enumerate(old):
-            at = now_at.get(index, at)
-            if index not in now_at:
-                changes = [record.fields for record in records if record.changes_state]
-                self._records[at] += [SettledEvent(fields, None) for fields in changes]
+def _places(live: Sequence[Event], turns: Sequence[HistoryTurn]) -> dict[int, int]:
+    """Which turns live events were: the turns' indices by the events' identity (`id`).
 
-    def _keep_others(self, live: Sequence[Event], settled: Mapping[int, int], at: int) -> None:
-        """Keep what is in no turn: what others than the runtime said or changed.
-
-        What they said to a user's message takes the place of an answer, so the message stays too.
-        """
-        others = {id(event) for event in live if _of_others(event)}
-        stays = bool(others) and not settled
-        for event in live:
-            at = settled.get(id(event), at)
-            if id(event) in settled:
-                continue
-            said = id(event) in others or (stays and event.author == "user")
-            shown = wire_of(event.content) if said and event.content is not None else None
-            record = SettledEvent.recording(event, shown)
-            if shown is not None or record.changes_state:
-                self._records[at].append(record)
-
-
-def _origins(
-    ids: Sequence[str], records: Sequence[Sequence[SettledEvent]], turns: Sequence[HistoryTurn]
-) -> Iterator[Sequence[int]]:
-    """Which old turns each new turn was: the one with its id, or those that its parts were in.
-
-    The records of those turns get the new turn's parts, where these are other objects.
-
-    Args:
-        ids: The old turns' ids.
-        records: The old turns' records.
-        turns: The new turns.
+    The user's first event is the user's first turn, the last answer the last turn. The history has
+    turns beside those two: a placeholder for an answer that was broken off before the user's turn,
+    binary data behind it.
     """
-    parts_of = [[part for record in each for part in record.parts] for each in records]
-    held = {
-        key: (index, part)
-        for index, parts in enumerate(parts_of)
-        for part in parts
-        for key in _keys(part)
-    }
-    new = {turn_id for turn_id, _ in turns}
-    named = {turn_id: index for index, turn_id in enumerate(ids) if turn_id in new}
-    taken = set(named.values())
-    for turn_id, content in turns:
-        parts: list[Part] = content.get("parts") or []
-        if turn_id in named:
-            found = [named.pop(turn_id)]
-            # A turn may begin with parts that no event has: the environment's context.
-            start = len(parts) - len(parts_of[found[0]])
-            pairs = list(zip(parts_of[found[0]], parts[start:], strict=True)) if start >= 0 else []
-        else:
-            places = [
-                next((held[key] for key in _keys(part) if key in held), None) for part in parts
-            ]
-            free = [
-                (*place, part)
-                for place, part in zip(places, parts, strict=True)
-                if place is not None and place[0] not in taken
-            ]
-            found = list(dict.fromkeys(index for index, _, _ in free))
-            pairs = [(old, part) for _, old, part in free]
-            taken.update(found)
-        changed = {id(old): part for old, part in pairs if old is not part}
-        for index in found:
-            for record in records[index]:
-                record.put(changed)
-        yield found
-
-
-def _keys(part: Part) -> Iterator[object]:
-    """What a part is found by: itself; its call's id, where it was cut short or got a signature."""
-    yield id(part)
-    for kind in ("functionResponse", "functionCall"):
-        call = part.get(kind)
-        if isinstance(call, dict) and isinstance(call.get("id"), str):
-            yield kind, call["id"]
+    places: dict[int, int] = {}
+    for index, (_, content) in enumerate(turns):
+        role = content.get("role")
+        said = [id(event) for event in live if event.content and event.content.role == role]
+        if said and role == "user":
+            places.setdefault(said[0], index)
+        elif said and index == len(turns) - 1:
+            places[said[-1]] = index
+    return places
 
 
 def _of_others(event: Event) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable, Sequence
-from itertools import count
+from itertools import count, takewhile
 from typing import Any
 
 from google.adk.artifacts.in_memory_artifact_service import InMemoryArtifactService
@@ -90,19 +90,18 @@ class GcliSessionService(InMemorySessionService):
     def refresh(self, session: Session) -> None:
         """Show what is settled, and give the session a fresh copy of its stored state."""
         self._show(session)
-        app, user = session.app_name, session.user_id
+        of_users = self.user_state.get(session.app_name, {})
         session.state.clear()
         for prefix, values in (
             ("", self._state),
-            (State.APP_PREFIX, self.app_state.get(app, {})),
-            (State.USER_PREFIX, self.user_state.get(app, {}).get(user, {})),
+            (State.APP_PREFIX, self.app_state.get(session.app_name, {})),
+            (State.USER_PREFIX, of_users.get(session.user_id, {})),
         ):
-            fresh = {prefix + name: copy.deepcopy(value) for name, value in values.items()}
-            session.state.update(fresh)
+            session.state.update({prefix + key: copy.deepcopy(values[key]) for key in values})
 
     def pending(self, session: Session) -> types.Content | None:
         """The user-role turn that waits to be sent: all that came since the model's last answer."""
-        contents = [event.content for event in _unsent(session) if event.content is not None]
+        contents = [content for _, content in _unsent(session)]
         if not contents:
             return None
         content = contents[0]
@@ -124,14 +123,13 @@ class GcliSessionService(InMemorySessionService):
 
     def extend_pending(self, session: Session, parts: list[Part]) -> None:
         """Give the turn that waits to be sent other parts."""
-        for event in _unsent(session):
-            if event.content is not None:
-                wire = {**wire_of(event.content), "parts": parts}
-                event.content, parts = WireContent.of(wire, note_of(event)), []
+        for event, content in _unsent(session):
+            wire = {**wire_of(content), "parts": parts}
+            event.content, parts = WireContent.of(wire, note_of(event)), []
 
     def discard_pending(self, session: Session) -> None:
         """Forget a user-role turn that will not be sent after all, unless it joined the history."""
-        unsent = _unsent(session)
+        unsent = [event for event, _ in _unsent(session)]
         if unsent:
             self._settle(session, unsent)
 
@@ -177,15 +175,9 @@ class GcliSessionService(InMemorySessionService):
         )
         if actions.state_delta or actions.artifact_delta:
             self._state.update(actions.state_delta)
-            self._turns.add(
-                {
-                    "invocation_id": f"e-{self.next_id()}",
-                    "id": self.next_id(),
-                    "author": "user",
-                    "timestamp": self._clock.now_ms() / 1000,
-                    "actions": actions,
-                }
-            )
+            ids = {"invocation_id": f"e-{self.next_id()}", "id": self.next_id()}
+            now = self._clock.now_ms() / 1000
+            self._turns.add({**ids, "author": "user", "timestamp": now, "actions": actions})
         for each in self._live.values():
             self.refresh(each)
 
@@ -222,7 +214,7 @@ class GcliSessionService(InMemorySessionService):
     async def append_event(self, session: Session, event: Event) -> Event:
         """Take an event in, once.
 
-        A model's answer goes to the archive at once. A batch of tool responses closes its round:
+        A model's answer goes to the history at once. A batch of tool responses closes its round:
         the events before it are settled. A partial event only passes through. An event appended
         to a copy of a session reaches the session too.
         """
@@ -261,15 +253,10 @@ class GcliSessionService(InMemorySessionService):
         self._turns.show(_events_of(session))
 
 
-def _unsent(session: Session) -> list[Event]:
-    """The events of the turn that waits to be sent; those without a content do not count."""
-    found: list[Event] = []
-    for event in reversed(live_events(session)):
-        if event.content is not None:
-            if event.content.role != "user":
-                break
-            found.insert(0, event)
-    return found
+def _unsent(session: Session) -> list[tuple[Event, types.Content]]:
+    """The events of the turn that waits to be sent, with their contents; others do not count."""
+    said = [(each, each.content) for each in live_events(session) if each.content is not None]
+    return list(takewhile(lambda each: each[1].role == "user", reversed(said)))[::-1]
 
 
 def _events_of(session: Session) -> SessionEvents:

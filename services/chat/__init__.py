@@ -3,8 +3,9 @@
 `ChatHistory` has the turns, and the places that they may go back to. `Chat` keeps the recording in
 step with them; it knows what a request and its answer leave in both. `ChatSuccession` opens one
 chat after another: start, compress, resume, rewind; a `SuccessiveChat` is one object for all of
-them. `NumberedEvents` and `ConversationEvents` make a stream's agent events. How and when the model
-is asked is the runtime's own.
+them. `successors` says which turns of a history are still there in the one that took its place.
+`NumberedEvents` and `ConversationEvents` make a stream's agent events. How and when the model is
+asked is the runtime's own.
 """
 
 from services.chat.chat import Chat, SentRequest
@@ -16,6 +17,7 @@ from services.chat.events import (
     tool_call_request,
 )
 from services.chat.history import ChatHistory, HistoryMark
+from services.chat.lineage import successors, with_parts
 from services.chat.succession import ChatSuccession, SuccessiveChat
 
 __all__ = [
@@ -29,5 +31,7 @@ __all__ = [
     "SentRequest",
     "SuccessiveChat",
     "request_display",
+    "successors",
     "tool_call_request",
+    "with_parts",
 ]
