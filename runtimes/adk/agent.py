@@ -57,7 +57,7 @@ class AdkConfig:
 
     services: Services
     session: Session
-    """The live session, made and given its archive beforehand."""
+    """The live session, made beforehand."""
     tasks: BackgroundTasks
     link: RunLink
     """Shared with the request processors: there they find the send under way."""

@@ -183,6 +183,8 @@ class SettledTurns:
         """
         raw, ids, replaced = self._history.view.raw, self._history.turn_ids, self.outdated
         kept = (shared_prefix if replaced else kept_prefix)(self._contents, raw)
+        if not (replaced or live) and kept == len(raw) == len(self._contents):
+            return
         turns = list(zip(ids[kept:], raw[kept:], strict=True))
         gone = list(zip(self._ids[kept:], self._contents[kept:], strict=True))
         first, old = 0 if replaced else kept, self._records[kept + 1 :]

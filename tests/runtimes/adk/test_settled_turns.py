@@ -11,7 +11,7 @@ from google.adk.events.event import Event
 from google.adk.events.event_actions import EventActions
 from google.genai import types
 
-from runtimes.adk.notes import WireContent
+from runtimes.adk.notes import WireContent, wire_of
 from runtimes.adk.session_events import SessionEvents, SettledTurns
 from services.clock import VirtualClock
 from services.history.transforms import coalesce
@@ -228,3 +228,38 @@ def test_a_rewind_takes_back_what_events_did_to_state():
     turns.replace(turns.view.raw[:2], turns.turn_ids[:2])
     settled.follow(keeps_state=False)
     assert changes(settled) == [(1, True), (2, True)]
+
+
+def answer_to(call_id: str, output: str) -> Part:
+    return {"functionResponse": {"id": call_id, "name": "f", "response": {"output": output}}}
+
+
+def test_an_event_gets_every_response_of_its_turn_that_was_cut_short():
+    turns = Turns()
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
+    turns.push({"role": "user", "parts": [answer_to("1", "long"), answer_to("2", "long")]})
+    settled.follow([event(turns, turns.view.raw[0])])
+    before = [each.id for each in settled.events]
+    cut = [answer_to("1", "cut"), answer_to("2", "cut")]
+    turns.replace([{"role": "user", "parts": cut}])
+    settled.follow()
+    assert [each.id for each in settled.events] == before
+    assert parts_of([each.content.wire for each in settled.events]) == cut
+
+
+def test_an_event_that_was_read_is_masked_after_a_resume_too():
+    turns = Turns()
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
+    turns.push({"role": "user", "parts": [answer_to("1", "long"), {"text": "t"}]})
+    settled.follow([event(turns, turns.view.raw[0])])
+    before: Any = settled.events[0].content
+    unchanged = before.parts[1]
+    again: Content = {"role": "user", "parts": [answer_to("1", "long"), {"text": "t"}]}
+    turns.replace([again], turns.turn_ids)
+    settled.follow()
+    masked = answer_to("1", "masked")
+    settled.put({id(again["parts"][0]): masked})
+    found: Any = settled.events[0].content
+    assert wire_of(found)["parts"] == [masked, {"text": "t"}]
+    assert found.parts[0].function_response.response == {"output": "masked"}
+    assert found.parts[1] is unchanged
