@@ -21,11 +21,12 @@ from google.adk.events.event import Event
 from google.adk.sessions.session import Session
 from pydantic import BaseModel, ConfigDict
 
-from runtimes.adk.notes import WireContent, note_of, wire_of
+from runtimes.adk.notes import note_of
 from services.chat import ChatHistory, successors, with_parts
 from services.clock import Clock
-from services.history.prefix import kept_prefix, shared_prefix
+from services.history.prefix import shared_prefix, shared_stack
 from services.history.transforms import has_function_response
+from services.model.sdk_contents import WireContent, wire_of
 from services.prompts import ENVIRONMENT_CONTEXT_ID
 from services.recording.records import HistoryTurn
 from services.wire import Content, Part
@@ -182,7 +183,7 @@ class SettledTurns:
             keeps_state: What events of turns that are gone did to state stays on record.
         """
         raw, ids, replaced = self._history.view.raw, self._history.turn_ids, self.outdated
-        kept = (shared_prefix if replaced else kept_prefix)(self._contents, raw)
+        kept = (shared_prefix if replaced else shared_stack)(self._contents, raw)
         if not (replaced or live) and kept == len(raw) == len(self._contents):
             return
         turns = list(zip(ids[kept:], raw[kept:], strict=True))

@@ -28,14 +28,16 @@ from google.adk.sessions.state import State
 from google.genai import types
 
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.notes import Answer, ChildToolsDone, ToolsDone, WireContent, note_of, wire_of
+from runtimes.adk.notes import Answer, ToolsDone, note_of
 from runtimes.adk.session_events import (
     SessionEvents,
     SettledTurns,
     live_events,
     write_parts,
 )
+from services.children.calls import CallsOutcome
 from services.clock import Clock
+from services.model.sdk_contents import WireContent, wire_of
 from services.output_masking import MaskedResponse
 from services.wire import Part
 
@@ -230,7 +232,7 @@ class GcliSessionService(InMemorySessionService):
             self.conversation.expect(None)
         if isinstance(note, Answer):
             self.conversation.answer(note.turn, note.model)
-        elif isinstance(note, (ToolsDone, ChildToolsDone)):
+        elif isinstance(note, (ToolsDone, CallsOutcome)):
             self._settle(live, live_events(live))
         await super().append_event(live, event)
         # google-adk's list would grow, and each event be looked for in it.

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.models.llm_request import LlmRequest
 
-from runtimes.adk.notes import TypedHistory
 from runtimes.adk.processors.base import EngineProcessor
 from runtimes.adk.run import Run
+from services.model.sdk_contents import TypedHistory
 
 __all__ = ["ContentsProcessor"]
 

@@ -11,11 +11,11 @@ from google.adk.events.event import Event
 from google.adk.events.event_actions import EventActions
 from google.genai import types
 
-from runtimes.adk.notes import WireContent, wire_of
 from runtimes.adk.session_events import SessionEvents, SettledTurns
 from services.clock import VirtualClock
 from services.history.transforms import coalesce
 from services.history.view import RequestView
+from services.model.sdk_contents import WireContent, wire_of
 from services.wire import Content, Part
 
 
