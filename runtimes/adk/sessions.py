@@ -78,12 +78,8 @@ class GcliSessionService(InMemorySessionService):
         known = self.sessions.setdefault(app_name, {}).setdefault(user_id, {})
         if session_id in known:
             raise AlreadyExistsError(f"Session with id {session_id} already exists.")
-        session = Session(
-            id=session_id,
-            app_name=app_name,
-            user_id=user_id,
-            last_update_time=self._clock.now_ms() / 1000,
-        )
+        now = self._clock.now_ms() / 1000
+        session = Session(id=session_id, app_name=app_name, user_id=user_id, last_update_time=now)
         known[session_id] = session.model_copy(update={"events": [], "state": self._state})
         self._live[app_name, user_id, session_id] = session
         self.refresh(session)
