@@ -1,4 +1,4 @@
-"""`AdkAgentProtocol`: the product's agent, with Google's ADK as its loop (`AgentLoop`).
+"""`AdkAgentProtocol`: the product's agent, with Google's ADK as its loop.
 
 A send is one `Runner.run_async` per user-role request: the message, then perhaps requests that the
 user did not write. The tool rounds happen inside it.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from typing import Final
 
 from google.adk.agents.run_config import RunConfig, StreamingMode
@@ -23,12 +24,10 @@ from google.adk.telemetry.context import TelemetryConfig
 from agent_protocol.agent import AgentSend, MessageSend
 from agent_protocol.errors import UnsupportedSend
 from runtimes.adk.continuation import Continuation
-from runtimes.adk.conversation import Conversation
 from runtimes.adk.flow import Batch, RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.model_parts import Asking, Instruction, ModelParts
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
-from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
 from runtimes.adk.run import End, Run, RunLink
 from runtimes.adk.runner import GcliRunner
@@ -45,7 +44,7 @@ from services.presentation.content import content_to_parts
 from services.presentation.errors import map_error, model_failure
 from services.wire import Content
 
-__all__ = ["USER_ID", "AdkAgentProtocol", "AgentLoop", "ArrangeFlow", "Invoke", "Reader"]
+__all__ = ["USER_ID", "AdkAgentProtocol", "AdkConfig", "ArrangeFlow", "Invoke", "Reader"]
 
 USER_ID: Final = "user"
 
@@ -56,68 +55,81 @@ Reader = Callable[[Event], bool]
 """Takes in ADK's events as they come; false leaves the invocation at once."""
 
 Invoke = Callable[[Run, Content, Reader], Awaitable[None]]
-"""`AgentLoop.invoke`."""
+"""`AdkAgentProtocol.invoke`."""
 
 
-class AgentLoop:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdkConfig:
+    """What an agent is built over, and what makes it the kind of agent that it is."""
+
+    services: Services
+    """The session's, or the child's."""
+    tasks: BackgroundTasks
+    link: RunLink
+    """Shared with the request processors: there they find the send under way."""
+    session_id: str
+    batch: Batch
+    """Runs a turn's calls."""
+    asking: Asking = field(default_factory=Asking)
+    """How the model is asked."""
+    arrange_flow: ArrangeFlow | None = None
+    """Called with the flow."""
+    prompt_id: str = ""
+    """That of every send."""
+    continuation: Continuation | None = None
+    """What follows an invocation; a child has none, as its `ChildTermination` sends for it."""
+
+
+class AdkAgentProtocol(StreamingAgent):
     """One `LlmAgent` on ADK's Runner, over one session: a conversation's, or a child's."""
 
     def __init__(
         self,
-        services: Services,
-        conversation: Conversation,
-        sessions: GcliSessionService,
-        link: RunLink,
-        *,
-        session_id: str,
-        instruction: Callable[[], str],
+        config: AdkConfig,
+        instruction_provider: Callable[[], str],
         tools: Toolbox,
         plugins: Sequence[BasePlugin],
         request_processors: Sequence[BaseLlmRequestProcessor],
-        batch: Batch,
-        asking: Asking | None = None,
-        arrange_flow: ArrangeFlow | None = None,
+        session_service: GcliSessionService,
+        parent_session_id: str | None = None,
     ) -> None:
         """Build the agent and open its session.
 
         Args:
-            services: the session's, or the child's.
-            conversation: what is settled of the session.
-            sessions: gets the session.
-            link: where the request processors find the run under way.
-            session_id: the session's.
-            instruction: the system instruction, asked for at each request.
+            config: what it stands on.
+            instruction_provider: the system instruction, asked for at each request.
             tools: what requests declare.
             plugins: ADK plugins, in order.
             request_processors: ours; `PROCESSOR_ORDER` says where each goes.
-            batch: runs a turn's calls.
-            asking: how the model is asked.
-            arrange_flow: called with the flow.
+            session_service: gets the session, and has the conversation.
+            parent_session_id: the session whose tool call started this agent, if one did.
         """
-        self._clock = services.clock
-        self._sessions = sessions
-        self._session = sessions.open(app_name=APP_NAME, user_id=USER_ID, session_id=session_id)
-        sessions.attach(self._session, conversation)
-        self._link = link
-        said = Instruction(instruction)
+        super().__init__(config.tasks)
+        self.parent_session_id = parent_session_id
+        self._config = config
+        self._sessions = session_service
+        self._session = session_service.open(
+            app_name=APP_NAME, user_id=USER_ID, session_id=config.session_id
+        )
+        instruction = Instruction(instruction_provider)
         model = GcliAgentModel.over(
             ModelParts(
-                services=services,
-                conversation=conversation,
-                pending=lambda: sessions.pending(self._session),
-                link=link,
+                services=config.services,
+                conversation=session_service.conversation,
+                pending=lambda: session_service.pending(self._session),
+                link=config.link,
                 tools=tools,
-                instruction=said,
+                instruction=instruction,
                 hooks=next((each for each in plugins if isinstance(each, HookBridgePlugin)), None),
-                asking=asking or Asking(),
+                asking=config.asking,
             )
         )
-        flow = RuntimeFlow(request_processors, batch)
-        if arrange_flow is not None:
-            arrange_flow(flow)
-        hosted = HostedAgent.make(model, flow, said)
+        flow = RuntimeFlow(request_processors, config.batch)
+        if config.arrange_flow is not None:
+            config.arrange_flow(flow)
+        hosted = HostedAgent.make(model, flow, instruction)
         app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=list(plugins))
-        self._runner = GcliRunner(hosted, app, sessions)
+        self._runner = GcliRunner(hosted, app, session_service)
         # Agents share the plugins of others, which the engine closes.
         self._runner.plugin_manager.set_skip_closing_plugins(True)
         self._run_config = RunConfig(
@@ -126,6 +138,32 @@ class AgentLoop:
             max_llm_calls=1_000_000_000,
             telemetry=TelemetryConfig(),
         )
+
+    async def send(self, payload: AgentSend) -> str | None:
+        """Start a stream with a user's message.
+
+        Raises:
+            UnsupportedSend: anything but a message, or a child, whose session takes its messages.
+            StreamActive: a stream is running.
+        """
+        continuation = self._config.continuation
+        if not isinstance(payload, MessageSend) or continuation is None:
+            raise UnsupportedSend(
+                "AdkAgentProtocol.send() only supports message sends for the moment."
+            )
+        self._refuse_second("AdkAgentProtocol")
+        continuation.max_turns.send_started()
+        self._stream = stream = Stream(self._config.services, self._log)
+        stream.emit_user_message(payload)
+        return self._start(
+            stream,
+            lambda: self._drive(stream, payload, continuation),
+            name=f"adk stream {stream.id}",
+        )
+
+    async def close(self) -> None:
+        """Let go of what ADK holds. The agent must be idle."""
+        await self._runner.close()
 
     async def invoke(self, run: Run, message: Content, read: Reader) -> None:
         """Make one user-role request, and the tool rounds that follow from it.
@@ -137,89 +175,41 @@ class AgentLoop:
             Exception: whatever the invocation raised; `Run.step.failure`, where the model failed.
         """
         # For this task only: our clock, and ids that are the same in every run.
-        platform_time.set_time_provider(lambda: self._clock.now_ms() / 1000)
+        clock = self._config.services.clock
+        platform_time.set_time_provider(lambda: clock.now_ms() / 1000)
         platform_uuid.set_id_provider(self._sessions.next_id)
-        # A resume or a rewind drops the session: its live events belong to another history.
-        self._session = self._sessions.reopened(self._session)
+        self._sessions.refresh(self._session)
         events = self._runner.run_async(
             user_id=USER_ID,
             session_id=self._session.id,
             new_message=_sendable(message),
             run_config=self._run_config,
         )
-        self._link.begin(run)
+        self._config.link.begin(run)
         try:
             async with aclosing(events):
                 async for event in events:
                     if not read(event):
                         return
         finally:
-            self._link.finish()
+            self._config.link.finish()
             self._sessions.settle(self._session)
 
-    async def close(self) -> None:
-        """Let go of what ADK holds. The agent must be idle."""
-        await self._runner.close()
-
-
-class AdkAgentProtocol(StreamingAgent):
-    """One agent over a conversation; one stream at a time."""
-
-    def __init__(
-        self,
-        services: Services,
-        tasks: BackgroundTasks,
-        conversation: Conversation,
-        loop: AgentLoop,
-        continuation: Continuation,
-        max_turns: MaxTurnsAdkPlugin,
-        prompt_id: str,
+    async def _drive(
+        self, stream: Stream, payload: MessageSend, continuation: Continuation
     ) -> None:
-        """`continuation` decides what follows an invocation; every send has the same prompt id."""
-        super().__init__(tasks)
-        self._services = services
-        self._conversation = conversation
-        self._loop = loop
-        self._continuation = continuation
-        self._max_turns = max_turns
-        self._prompt_id = prompt_id
-
-    async def send(self, payload: AgentSend) -> str | None:
-        """Start a stream with a user's message.
-
-        Raises:
-            UnsupportedSend: anything but a message.
-            StreamActive: a stream is running.
-        """
-        if not isinstance(payload, MessageSend):
-            raise UnsupportedSend(
-                "AdkAgentProtocol.send() only supports message sends for the moment."
-            )
-        self._refuse_second("AdkAgentProtocol")
-        self._max_turns.send_started()
-        self._stream = stream = Stream(self._services, self._log)
-        stream.emit_user_message(payload)
-        return self._start(
-            stream, lambda: self._drive(stream, payload), name=f"adk stream {stream.id}"
-        )
-
-    async def close(self) -> None:
-        """Let go of what ADK holds. The agent must be idle."""
-        await self._loop.close()
-
-    async def _drive(self, stream: Stream, payload: MessageSend) -> None:
         """Send the message, and the requests that follow from it."""
         run = Run(
-            prompt_id=self._prompt_id,
+            prompt_id=self._config.prompt_id,
             signal=stream.controller.signal,
             display_content=payload.display_content,
-            hooks=self._conversation.hooks,
+            hooks=self._sessions.conversation.hooks,
         )
         parts = content_to_parts(payload.content)
         try:
             while True:
                 try:
-                    await self._loop.invoke(
+                    await self.invoke(
                         run,
                         {"role": "user", "parts": parts},
                         lambda event: stream.read(event, run),
@@ -228,10 +218,10 @@ class AdkAgentProtocol(StreamingAgent):
                     if error is not run.step.failure:
                         raise
                     run.signal.raise_if_aborted()
-                    self._emit_failure(stream, error)
+                    _emit_failure(stream, error)
                 if stream.ended:
                     return
-                after = await self._continuation.after(stream, run)
+                after = await continuation.after(stream, run)
                 if isinstance(after, End):
                     stream.end(after.reason, after.data)
                     return
@@ -239,15 +229,16 @@ class AdkAgentProtocol(StreamingAgent):
         finally:
             run.calls.abandon()
 
-    def _emit_failure(self, stream: Stream, error: Exception) -> None:
-        """Emit the failure of a model request, and end the stream."""
-        if isinstance(error, EmptyMessageError):
-            raise error
-        if isinstance(error, InvalidStreamError):
-            stream.emit(stream.translator.invalid_stream(error.type, str(error)))
-        else:
-            stream.emit(stream.translator.error(map_error(model_failure(error))))
-        stream.end("failed")
+
+def _emit_failure(stream: Stream, error: Exception) -> None:
+    """Emit the failure of a model request, and end the stream."""
+    if isinstance(error, EmptyMessageError):
+        raise error
+    if isinstance(error, InvalidStreamError):
+        stream.emit(stream.translator.invalid_stream(error.type, str(error)))
+    else:
+        stream.emit(stream.translator.error(map_error(model_failure(error))))
+    stream.end("failed")
 
 
 def _sendable(message: Content) -> WireContent:

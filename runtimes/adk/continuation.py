@@ -20,6 +20,7 @@ from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import ToolsDone
+from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
 from runtimes.adk.processors.base import agent_event
 from runtimes.adk.run import End, Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
@@ -48,6 +49,7 @@ class Continuation:
     _conversation: Conversation
     _sessions: GcliSessionService
     _link: RunLink
+    max_turns: MaxTurnsAdkPlugin
 
     async def run_tools(
         self, context: InvocationContext, call_event: Event, llm_request: LlmRequest
@@ -73,9 +75,7 @@ class Continuation:
             run.end = End("completed")
             if event.content is not None:
                 # As with ADK, the response stays in the history.
-                self._conversation.send(
-                    wire_of(event.content), prompt_id=run.prompt_id, model="", display_content=None
-                )
+                self._conversation.take_request(wire_of(event.content), prompt_id=run.prompt_id)
         if run.end is not None:
             self._sessions.discard_pending(context.session)
 

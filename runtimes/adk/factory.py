@@ -1,7 +1,7 @@
 """The session factory: the one place that constructs agents.
 
 What an agent is, is put together here: which plugins and processors it has, how it asks the model
-and runs its calls. A child's agent is the same `AgentLoop` with another set.
+and runs its calls. A child's agent is the same `AdkAgentProtocol` with another set.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.agent import AdkAgentProtocol, AgentLoop, ArrangeFlow
+from runtimes.adk.agent import AdkAgentProtocol, AdkConfig, ArrangeFlow
 from runtimes.adk.child.processors import ChildCompression, ChildLimits, ChildRouting
 from runtimes.adk.child.session import AdkChild
 from runtimes.adk.child.termination import ChildCall, ChildConversation, ChildTermination
@@ -91,11 +91,19 @@ class SessionFactory:
             services.settings.max_session_turns, self._session_turns, driven=True
         )
         token_limit = TokenLimitAdkPlugin(services.content_generator, driven=True)
-        continuation = Continuation(*parts)
-        loop = AgentLoop(
-            *parts,
-            session_id=f"{session_id}/{number}" if number else session_id,
-            instruction=services.prompts.system_instruction,
+        continuation = Continuation(*parts, max_turns)
+        return AdkAgentProtocol(
+            AdkConfig(
+                services=services,
+                tasks=self._tasks,
+                link=link,
+                session_id=f"{session_id}/{number}" if number else session_id,
+                batch=continuation.run_tools,
+                arrange_flow=self._arrange_flow,
+                prompt_id=prompt_id or services.state.prompt_id,
+                continuation=continuation,
+            ),
+            instruction_provider=services.prompts.system_instruction,
             tools=tools,
             plugins=self._with_others(
                 max_turns,
@@ -106,47 +114,49 @@ class SessionFactory:
                 LimitsProcessor(*parts, max_turns),
                 CompressionProcessor(*parts, token_limit),
                 ToolOutputMaskingProcessor(*parts),
-                ContentsProcessor(sessions, link),
+                ContentsProcessor(*parts),
                 OverflowProcessor(*parts, token_limit),
                 LoopCheckProcessor(*parts),
                 GcliRoutingProcessor(*parts),
                 ToolsProcessor(*parts, tools),
             ),
-            batch=continuation.run_tools,
-            arrange_flow=self._arrange_flow,
-        )
-        prompt_id = prompt_id or services.state.prompt_id
-        return AdkAgentProtocol(
-            services, self._tasks, conversation, loop, continuation, max_turns, prompt_id
+            session_service=sessions,
         )
 
     def child(self, request: ChildRequest) -> AdkChild:
         """A child; see `services.subagents.child.ChildFactory`."""
         return AdkChild(self._services, request, self._tasks, self.children, self.child_agent)
 
-    def child_agent(self, child: ChildServices) -> tuple[ChildTermination, AgentLoop]:
+    def child_agent(self, child: ChildServices) -> tuple[ChildTermination, AdkAgentProtocol]:
         """What runs a child's task, and its agent: with a Runner and a conversation of its own."""
         services, link = child.services, RunLink()
-        sessions, chat = GcliSessionService(services.clock), ChildConversation(services)
+        chat = ChildConversation(services)
+        sessions = GcliSessionService(chat, services.clock)
         parts = (services, chat, sessions, link)
         tools = Toolbox(ChildDeclarations(child.toolset))
         termination = ChildTermination(child, chat, link)
-        return termination, AgentLoop(
-            *parts,
-            session_id=child.agent_id,
-            instruction=lambda: termination.instruction,
+        return termination, AdkAgentProtocol(
+            AdkConfig(
+                services=services,
+                tasks=self._tasks,
+                link=link,
+                session_id=child.agent_id,
+                batch=termination.run_calls,
+                asking=_AS_CHILD,
+                arrange_flow=self._arrange_flow,
+            ),
+            instruction_provider=lambda: termination.instruction,
             tools=tools,
             plugins=self._with_others(*termination.plugins),
             request_processors=(
                 ChildLimits(*parts, termination),
                 ChildCompression(*parts, child),
-                ContentsProcessor(sessions, link),
+                ContentsProcessor(*parts),
                 ChildRouting(*parts, child),
                 ToolsProcessor(*parts, tools),
             ),
-            batch=termination.run_calls,
-            asking=_AS_CHILD,
-            arrange_flow=self._arrange_flow,
+            session_service=sessions,
+            parent_session_id=self._services.state.session_id,
         )
 
     def _with_others(self, *ours: BasePlugin) -> list[BasePlugin]:

@@ -37,7 +37,7 @@ class AdkRuntime(ChatRuntime):
         self._conversation = Conversation(services)
         self._conversation.start()
         super().__init__(services, tasks, self._conversation)
-        self._sessions = GcliSessionService(services.clock)
+        self._sessions = GcliSessionService(self._conversation, services.clock)
         self._tools = Toolbox(self._conversation.declarations)
         self._agents: list[AdkAgentProtocol] = []
         self._plugins = without_namesakes(plugins)
@@ -54,13 +54,10 @@ class AdkRuntime(ChatRuntime):
     def _running(self) -> Iterable[AdkAgentProtocol | ChildSession]:
         return (*self._agents, *self._factory.children)
 
-    def _history_replaced(self) -> None:
-        self._sessions.drop(self._conversation)
-
     async def reset(self) -> None:
         """Start the conversation anew, with an empty state."""
         await super().reset()
-        self._sessions.reset(self._conversation)
+        self._sessions.reset()
 
     async def resume(self, recording: Path | None) -> None:
         """Go on from a chat recording; another one than this conversation's empties the state.
@@ -70,12 +67,12 @@ class AdkRuntime(ChatRuntime):
         """
         await super().resume(recording)
         if recording is not None:
-            self._sessions.reset(self._conversation)
+            self._sessions.reset()
 
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message, with state and artifacts as they were then."""
         await super().rewind(to)
-        await self._sessions.rewound(self._conversation)
+        await self._sessions.rewound()
 
     async def _close_agents(self) -> None:
         for agent in self._agents:

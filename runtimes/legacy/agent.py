@@ -139,7 +139,7 @@ class _Stream(AgentStream):
         for call in completed:
             self.emit(self._translator.tool_response(call))
             parts.extend(call.response.response_parts)
-        self._client.chat.recording.record_tool_calls(self._client.recording_model, completed)
+        self._client.chat.record_tool_calls(self._client.recording_model, completed)
         return parts
 
 

@@ -86,9 +86,7 @@ class LocalAgentExecutor(ChildRun):
             return Ended(self.cut_off())
         if not calls:
             return Ended(TerminateMode.ERROR_NO_COMPLETE_TASK_CALL)
-        runner = ChildCalls(
-            child, waiting=self._time.waiting, record=chat.recording.record_tool_calls
-        )
+        runner = ChildCalls(child, waiting=self._time.waiting, record=chat.record_tool_calls)
         outcome = await runner.run(calls, prompt_id, signal, model)
         if outcome.aborted:
             return Ended(TerminateMode.ABORTED)

@@ -30,7 +30,7 @@ from services.routing.router import RoutingContext
 from services.tools.declaring import ToolDeclarations
 from services.wire import JsonObject, Part
 
-__all__ = ["ChatSuccession"]
+__all__ = ["ChatSuccession", "SuccessiveChat"]
 
 
 class ChatSuccession(ABC):
@@ -184,3 +184,19 @@ class ChatSuccession(ABC):
         path = self.current.recording.path
         record = load_conversation_record(path, self._services.clock) if path else None
         return ResumedSession(record, path) if path and record else None
+
+
+class SuccessiveChat(Chat, ChatSuccession):
+    """One conversation whose chats take each other's place in this one object."""
+
+    def __init__(self, services: Services) -> None:
+        Chat.__init__(self, services)
+        ChatSuccession.__init__(self, services)
+
+    @property
+    def current(self) -> Chat:
+        """This object."""
+        return self
+
+    def _open(self, recording: ChatRecording, turns: Sequence[HistoryTurn]) -> None:
+        self.begin(recording, turns)

@@ -254,7 +254,9 @@ FAULTS: Final = (
         name="display-content-not-recorded",
         says="The recording shows what was sent where something else was to be shown.",
         origin="google-adk's Runner, which takes a message and nothing beside it",
-        breaks=lambda: replaced("runtimes.adk.conversation:Conversation.send", _never_shown),
+        breaks=lambda: replaced(
+            "runtimes.adk.conversation:Conversation.take_request", _never_shown
+        ),
     ),
     _adk(
         name="prompt-id-per-send",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from runtimes.adk.agent import AgentLoop
+from runtimes.adk.agent import AdkAgentProtocol
 from runtimes.adk.child.termination import ChildTermination
 from services.abort import AbortSignal
 from services.background import BackgroundTasks
@@ -17,7 +17,7 @@ from services.wire import JsonObject
 
 __all__ = ["AdkChild", "ChildAgentFactory"]
 
-ChildAgentFactory = Callable[[ChildServices], tuple[ChildTermination, AgentLoop]]
+ChildAgentFactory = Callable[[ChildServices], tuple[ChildTermination, AdkAgentProtocol]]
 """Makes what runs a child's task, and the agent that does its turns."""
 
 
@@ -33,12 +33,11 @@ class AdkChild(ChildSession):
         make_agent: ChildAgentFactory,
     ) -> None:
         super().__init__(parent, request, tasks, running)
-        self.parent_session_id = parent.state.session_id
         self._make_agent = make_agent
 
     async def _run(self, inputs: JsonObject, signal: AbortSignal) -> AgentOutput:
-        termination, loop = self._make_agent(self._child)
+        termination, agent = self._make_agent(self._child)
         try:
-            return await termination.drive(inputs, signal, loop.invoke)
+            return await termination.drive(inputs, signal, agent.invoke)
         finally:
-            await loop.close()
+            await agent.close()

@@ -101,7 +101,7 @@ class CompressionProcessor(EngineProcessor):
 class ToolOutputMaskingProcessor(EngineProcessor):
     """Puts files in place of old, bulky tool outputs of the history without the pending turn.
 
-    The archive and the recording get the masked history. The events of the session keep their ids
+    The chat and the recording get the masked history. The events of the session keep their ids
     and all their other parts.
     """
 

@@ -13,16 +13,17 @@ from google.adk.platform import time as platform_time
 from google.adk.platform import uuid as platform_uuid
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import Runner
+from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.genai import types
 
-from runtimes.adk.agent import AgentLoop
+from agent_protocol.agent import MessageSend
+from agent_protocol.errors import UnsupportedSend
+from runtimes.adk.agent import AdkAgentProtocol
 from runtimes.adk.flow import RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.plugins.child import CompleteTaskAdkPlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
-from runtimes.adk.sessions import GcliSessionService
 from services.children.calls import CallsOutcome
-from services.clock import VirtualClock
 from services.model.aliases import ModelAlias
 from services.model.errors import NetworkError
 from services.model.sdk_contents import WireContent
@@ -68,26 +69,27 @@ def answered(note) -> Event:
     return Event(author=APP_NAME, invocation_id="i", content=content)
 
 
-def loop_of(child):
-    """A loop as each run of the child gets one."""
+def agent_of(child):
+    """An agent as each run of the child gets one."""
     return child._make_agent(child._child)[1]
 
 
-def test_child_has_a_loop_of_the_same_class_and_its_parents_session_id(kit):
+def test_child_has_an_agent_of_the_same_class_and_its_parents_session_id(kit):
     async def script(played, runtime):
-        child, main = made(played, runtime), runtime.agent()
-        assert child.parent_session_id == played.services.state.session_id
-        loop = loop_of(child)
-        assert type(loop) is type(main._loop) is AgentLoop
-        assert loop._runner is not main._loop._runner
-        assert loop._sessions is not main._loop._sessions
+        agent, main = agent_of(made(played, runtime)), runtime.agent()
+        assert agent.parent_session_id == played.services.state.session_id
+        assert type(agent) is type(main) is AdkAgentProtocol
+        assert agent._runner is not main._runner
+        assert agent._sessions is not main._sessions
+        with pytest.raises(UnsupportedSend):
+            await agent.send(MessageSend(content=()))
 
     kit.run(script, [])
 
 
 def test_child_has_no_masking_loop_check_window_check_or_loop_plugin(kit):
     async def script(played, runtime):
-        runner = loop_of(made(played, runtime))._runner
+        runner = agent_of(made(played, runtime))._runner
         plugins = [plugin.name for plugin in runner.plugin_manager.plugins]
         assert plugins == ["max_turns", "max_time", "complete_task", "steering"]
         flow = runner.agent._hosted._llm_flow
@@ -104,11 +106,11 @@ def test_child_that_has_ended_is_not_among_the_children_and_its_runner_is_closed
         child = made(played, runtime)
         closed = []
 
-        async def close(loop):
+        async def close(agent):
             closed.append([each.type for each in child.events])
-            await shut(loop)
+            await shut(agent)
 
-        monkeypatch.setattr(AgentLoop, "close", close)
+        monkeypatch.setattr(AdkAgentProtocol, "close", close)
         await child.start({"query": "go"})
         assert runtime._factory.children == {child}
         await child.result()
@@ -116,7 +118,7 @@ def test_child_that_has_ended_is_not_among_the_children_and_its_runner_is_closed
         (before_the_close,) = closed
         assert [each.type for each in child.events] == [*before_the_close, "agent_end"]
 
-    shut = AgentLoop.close
+    shut = AdkAgentProtocol.close
     kit.run(script, [done(kit)])
 
 
@@ -236,7 +238,7 @@ class Rounds:
 async def test_adk_asks_whether_an_event_is_the_last_after_plugins_have_seen_it():
     """The contract that the terminator rests on: the mark counts although it is made in place."""
     asked.clear()
-    sessions, batch = GcliSessionService(VirtualClock()), Rounds()
+    sessions, batch = InMemorySessionService(), Rounds()
     await sessions.create_session(app_name=APP_NAME, user_id="u", session_id="s")
     hosted = HostedAgent.make(Endless(model="m"), RuntimeFlow([], batch.execute), lambda: "")
     plugins: list[BasePlugin] = [CompleteTaskAdkPlugin()]
@@ -278,12 +280,12 @@ class Reading(BasePlugin):
 
 def test_the_session_of_a_child_shows_its_whole_task(kit, monkeypatch):
     reading = Reading()
-    init: Any = AgentLoop.__init__
+    init: Any = AdkAgentProtocol.__init__
 
     def added(self, *args, plugins, **options):
         init(self, *args, plugins=(*plugins, reading), **options)
 
-    monkeypatch.setattr(AgentLoop, "__init__", added)
+    monkeypatch.setattr(AdkAgentProtocol, "__init__", added)
 
     async def script(played, runtime):
         child = made(played, runtime)

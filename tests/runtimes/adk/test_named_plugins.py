@@ -169,7 +169,7 @@ def test_a_name_that_ours_have_is_refused(kit: Any) -> None:
         async with kit.services() as played, open_runtime(played.services) as plain:
             agent = plain.agent()
             assert isinstance(agent, AdkAgentProtocol)
-            taken = agent._loop._runner.plugin_manager.plugins[0].name
+            taken = agent._runner.plugin_manager.plugins[0].name
         async with (
             kit.services() as played,
             open_runtime(played.services, plugins=[Noting(taken, [])]) as runtime,

@@ -16,13 +16,11 @@ RECEIVERS: dict[str, str | None] = {
     "run": "Run",
     "step": "Step",
     "stream": "Stream",
-    "kept": "_Kept",
     "call": "_Call",
     "tool": "_AddedTool",
     "model": "GcliAgentModel",
     "shell": "GeminiCliAgent",
     "events": "SessionEvents",
-    "archive": "Conversation",
     **dict.fromkeys(("content", "event", "llm_request", "request", "session")),
 }
 

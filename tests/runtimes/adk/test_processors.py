@@ -28,7 +28,7 @@ def test_early_stop_removes_the_pending_event_at_once(kit, monkeypatch):
     left = []
 
     def settle(self, session):
-        left.append([event.author for event in self.live(session)])
+        left.append([event.author for event in live_events(session)])
 
     monkeypatch.setattr(GcliSessionService, "settle", settle)
     kit.play([], max_session_turns=0)
@@ -111,9 +111,8 @@ def test_masked_response_is_written_to_every_event_that_holds_it_and_to_no_other
             conversation.start()
             for content in (asked, long, said):
                 conversation.add_history(content)
-            sessions = GcliSessionService(played.services.clock)
+            sessions = GcliSessionService(conversation, played.services.clock)
             session = sessions.open(app_name="app", user_id="u", session_id="s")
-            sessions.attach(session, conversation)
             for content in (long, pending):
                 session.events.append(
                     Event(author="user", invocation_id="i", content=WireContent.of(content))

@@ -110,7 +110,7 @@ def play(kit, steps, *, sends=("hello",), rules=(), answer=None, on_event=None, 
             played.asked = confirming(played.services, answer)
         agent = runtime.agent()
         played.agent = agent
-        equip(agent._loop, **equipment)
+        equip(agent, **equipment)
         kit.listen(agent, played, on_event)
         for words in sends:
             await agent.send(kit.message(words))
