@@ -11,7 +11,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from google.adk.agents.run_config import RunConfig, StreamingMode
@@ -29,7 +29,7 @@ from agent_protocol.event_log import EventLog
 from agent_protocol.events import AgentEvent
 from runtimes.adk.flow import Batch, RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.model_parts import Asking, Instruction, ModelParts
+from runtimes.adk.model_call import ModelParts
 from runtimes.adk.notes import WireContent
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
@@ -41,8 +41,9 @@ from runtimes.adk.stream import OpenStream
 from runtimes.adk.tools import Toolbox
 from services.background import BackgroundTasks
 from services.bundle import Services
+from services.chat import AskedCall
 from services.history.transforms import has_function_response
-from services.wire import Content
+from services.wire import Content, JsonObject
 
 __all__ = ["USER_ID", "AdkAgentProtocol", "AdkConfig"]
 
@@ -65,8 +66,8 @@ class AdkConfig:
     """What a send starts, and how it goes on."""
     batch: Batch
     """How a turn's calls are run."""
-    asking: Asking = field(default_factory=Asking)
-    """How the model is asked."""
+    child_call: Callable[[JsonObject], AskedCall] | None = None
+    """In a child: what its batch runs for a function call of the model's."""
     arrange_flow: Callable[[BaseLlmFlow], None] | None = None
     """Called with the flow, to place request processors of others."""
 
@@ -105,7 +106,6 @@ class AdkAgentProtocol(AgentProtocol):
         self._handler = config.handler
         self._log = EventLog()
         self._stream: OpenStream | None = None
-        instruction = Instruction(instruction_provider)
         model = GcliAgentModel.over(
             ModelParts(
                 services=services,
@@ -113,15 +113,17 @@ class AdkAgentProtocol(AgentProtocol):
                 pending=lambda: session_service.pending(self._session),
                 link=link,
                 tools=tools,
-                instruction=instruction,
+                instruction=instruction_provider,
                 hooks=next((each for each in plugins if isinstance(each, HookBridgePlugin)), None),
-                asking=config.asking,
+                child_call=config.child_call,
             )
         )
         flow = RuntimeFlow(request_processors, config.batch)
         if config.arrange_flow is not None:
             config.arrange_flow(flow)
-        hosted = HostedAgent.make(model, flow, instruction)
+        hosted = HostedAgent.make(
+            model, flow, lambda: link.run.step.base.write_instruction(instruction_provider())
+        )
         app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=list(plugins))
         self._runner = GcliRunner(hosted, app, session_service)
         # Agents share the plugins of others, which the engine closes.

@@ -42,9 +42,7 @@ class Conversation(Chat, ChatSuccession):
         """This object: other chats take its place in it."""
         return self
 
-    def send(
-        self, content: Content, *, prompt_id: str, model: str, display_content: str | None
-    ) -> SentRequest:
+    def send(self, content: Content, *, prompt_id: str, display_content: str | None) -> SentRequest:
         """Take a user-role turn into history and recording, as the request about to be made.
 
         Raises:

@@ -7,7 +7,6 @@ its sends, how it asks the model and runs its calls. A child is the same class w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final
 
 from google.adk.flows.llm_flows.base_llm_flow import BaseLlmFlow
 from google.adk.plugins.base_plugin import BasePlugin
@@ -25,7 +24,6 @@ from runtimes.adk.child.termination import (
 from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.conversation_handler import ConversationHandler
-from runtimes.adk.model_parts import Asking
 from runtimes.adk.plugins.hook_bridge import hook_bridge
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, SessionTurns, TokenLimitAdkPlugin
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
@@ -46,21 +44,12 @@ from runtimes.adk.tools import Toolbox
 from services.background import BackgroundTasks
 from services.bundle import Services
 from services.children.declaring import ChildDeclarations
-from services.model.generator import LlmRole
 from services.subagents.child import ChildRequest
 
 __all__ = ["ArrangeFlow", "SessionFactory"]
 
 ArrangeFlow = Callable[[BaseLlmFlow], None]
 """Places request processors by the public methods of an agent's flow."""
-
-_AS_CHILD: Final = Asking(
-    role=LlmRole.SUBAGENT,
-    names_calls=False,
-    outlives_stops=True,
-    announces_retries=True,
-    requested=lambda _services, _run: lambda call, _response_id: ChildCall(call),
-)
 
 
 class SessionFactory:
@@ -165,7 +154,7 @@ class SessionFactory:
                 link=link,
                 handler=made,
                 batch=ChildBatch(termination, link).execute,
-                asking=_AS_CHILD,
+                child_call=ChildCall,
                 arrange_flow=self._arrange_flow,
             ),
             instruction_provider=lambda: termination.instruction,

@@ -67,7 +67,7 @@ class RuntimeFlow(SingleFlow):
         self.tool_request_processors.clear()
         self.response_processors.clear()
 
-    async def _run_and_handle_error(
+    def _run_and_handle_error(
         self,
         response_generator: AsyncGenerator[LlmResponse, None],
         invocation_context: InvocationContext,
@@ -80,23 +80,28 @@ class RuntimeFlow(SingleFlow):
         Callbacks get the model's own error. The telemetry of ADK's own handling is made only where
         there are such callbacks and the model has failed.
         """
-        try:
-            async with aclosing(response_generator) as responses:
+        if not asked_for(invocation_context, "on_model_error_callback"):
+            return response_generator
+        handle = super()._run_and_handle_error
+
+        async def handled() -> AsyncGenerator[LlmResponse, None]:
+            try:
+                async with aclosing(response_generator) as responses:
+                    async for response in responses:
+                        yield response
+                return
+            except Exception as error:
+                if is_cancellation(error):
+                    raise
+                failing = _failing(error)
+            handling = handle(
+                failing, invocation_context, llm_request, model_response_event, call_llm_span
+            )
+            async with aclosing(handling) as responses:
                 async for response in responses:
-                    yield response
-            return
-        except Exception as error:
-            if is_cancellation(error) or not asked_for(
-                invocation_context, "on_model_error_callback"
-            ):
-                raise
-            failure = error
-        handled = super()._run_and_handle_error(
-            _failing(failure), invocation_context, llm_request, model_response_event, call_llm_span
-        )
-        async with aclosing(handled) as responses:
-            async for response in responses:
-                yield await self._instead(invocation_context, response)
+                    yield await _instead(invocation_context, response)
+
+        return handled()
 
     async def _handle_before_model_callback(
         self,
@@ -110,7 +115,7 @@ class RuntimeFlow(SingleFlow):
         response = await super()._handle_before_model_callback(
             invocation_context, llm_request, model_response_event
         )
-        return None if not response else await self._instead(invocation_context, response)
+        return response and await _instead(invocation_context, response)
 
     async def _handle_after_model_callback(
         self,
@@ -119,26 +124,20 @@ class RuntimeFlow(SingleFlow):
         model_response_event: Event,
     ) -> LlmResponse | None:
         """Likewise, for every delta; a changed answer is what history gets."""
-        if not asked_for(invocation_context, "after_model_callback"):
-            return None
         content = llm_response.content
-        if isinstance(content, WireContent) and not isinstance(content.note, (Delta, Answer)):
+        announces = isinstance(content, WireContent) and not isinstance(
+            content.note, (Delta, Answer)
+        )
+        if announces or not asked_for(invocation_context, "after_model_callback"):
             return None
         before = None if content is None else content.model_copy(deep=True)
         response = await super()._handle_after_model_callback(
             invocation_context, llm_response, model_response_event
         )
-        now = (response or llm_response).content
-        model = getattr(invocation_context.agent, "model", None)
-        if (now is content and now == before) or not isinstance(model, GcliAgentModel):
+        now, model = response or llm_response, _model_of(invocation_context)
+        if model is None or (now.content is content and content == before):
             return response
-        return model.changed(response or llm_response, llm_response)
-
-    async def _instead(self, context: InvocationContext, response: LlmResponse) -> LlmResponse:
-        model = getattr(context.agent, "model", None)
-        if not isinstance(model, GcliAgentModel):
-            return response
-        return await model.replaced(response)
+        return model.changed(now, llm_response)
 
     async def _postprocess_handle_function_calls_async(
         self,
@@ -151,6 +150,16 @@ class RuntimeFlow(SingleFlow):
         async with aclosing(batch) as events:
             async for event in events:
                 yield event
+
+
+def _model_of(context: InvocationContext) -> GcliAgentModel | None:
+    model = getattr(context.agent, "model", None)
+    return model if isinstance(model, GcliAgentModel) else None
+
+
+async def _instead(context: InvocationContext, response: LlmResponse) -> LlmResponse:
+    model = _model_of(context)
+    return response if model is None else await model.replaced(response)
 
 
 def asked_for(context: InvocationContext, callback: str) -> bool:

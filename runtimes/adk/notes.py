@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, SupportsIndex, TypeVar, cast
+from typing import Any, Final, SupportsIndex, TypeVar, cast
 
 from google.adk.events.event import Event
 from google.genai import types
 from pydantic import BaseModel
 
 from agent_protocol.events import Meta
+from services.chat import AskedCall, Delta
 from services.children.calls import CallsOutcome
 from services.compression.service import CompressionInfo
 from services.history.prefix import shared_prefix
@@ -28,7 +29,6 @@ __all__ = [
     "LOOP_DETECTED",
     "LOOP_STRIKES",
     "Answer",
-    "AskedCall",
     "Blocked",
     "ChildToolsDone",
     "Compressed",
@@ -58,52 +58,11 @@ LOOP_STRIKES: Final = "loop_strikes"
 """In that event's `custom_metadata`: how often the prompt has looped, this time included."""
 
 
-class AskedCall(Protocol):
-    """A function call that the model asked for, as far as ADK has to see it."""
-
-    @property
-    def call_id(self) -> str:
-        """Its id; empty where a child session's call has none."""
-
-    @property
-    def name(self) -> str:
-        """The tool's name."""
-
-    @property
-    def args(self) -> JsonObject:
-        """Its arguments."""
-
-
 @dataclass(frozen=True, slots=True)
 class ModelChosen:
     """The router settled on a model for this sequence of requests."""
 
     model: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delta:
-    """What one partial response of the model's stream adds; the note of every such response.
-
-    A chunk of the API gives its thoughts, its text, each of its function calls, then one closing
-    delta without a part, if it has a finish reason or nothing else to report.
-    """
-
-    part: Part | None = None
-    """The API's JSON: a thought, a text (the chunk's texts joined) or a function call; `None`: the
-    closing delta."""
-    request: AskedCall | None = None
-    """Of a function call: what is scheduled; a `ToolCallRequest` with its display, or, in a child
-    session, a `ChildCall`."""
-    index: int = 0
-    """The delta's place among those of its chunk, from 0."""
-    citations: tuple[str, ...] = ()
-    """Of a closing delta with a finish reason: the answer's citations so far, sorted; each is
-    reported once."""
-    finish_reason: str | None = None
-    """Of a closing delta: the chunk's finish reason."""
-    usage: JsonObject | None = None
-    """Of a closing delta with a finish reason: the chunk's `usageMetadata`."""
 
 
 @dataclass(frozen=True, slots=True)

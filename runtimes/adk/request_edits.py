@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import is_
 from typing import Any, Final
 
@@ -20,10 +19,11 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 
 from runtimes.adk.notes import LentList, edited_wire, request_contents, wire_of
 from runtimes.adk.tools import DeclaredTools
+from services.chat import RequestEdits
 from services.model.sdk_json import changed_json, dumped, typed
 from services.wire import Content, Json, JsonObject
 
-__all__ = ["UNROUTED", "RequestBase", "RequestEdits", "TypedConfig"]
+__all__ = ["UNROUTED", "RequestBase"]
 
 UNROUTED: Final = "gcli"
 """The model that ADK's `basic` writes into a request, before one is chosen."""
@@ -45,46 +45,6 @@ _KNOWN: Final = frozenset(
 _Tools = list[JsonObject]
 
 
-class TypedConfig:
-    """ADK's view of a generation config; made once, as long as the config stays the same."""
-
-    def __init__(self) -> None:
-        self._last: tuple[JsonObject, types.GenerateContentConfig] | None = None
-
-    def of(self, config: JsonObject) -> types.GenerateContentConfig:
-        """`config`, the API's JSON, without the fields that ADK's type does not know."""
-        if self._last is None or self._last[0] != config:
-            known = {key: value for key, value in config.items() if key in _KNOWN}
-            self._last = config, typed(types.GenerateContentConfig, known)
-        return self._last[1]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestEdits:
-    """The edits of one request, in the API's JSON."""
-
-    model: str | None = None
-    """Asked as it is; configuration and tools stay those of the model that was routed to."""
-    config: Mapping[str, Json] = field(default_factory=dict)
-    """Fields of the generation config; `None` removes a field."""
-    instruction: Callable[[str], Json] | None = None
-    """From the product's system instruction to the edited one; `None` removes it."""
-    tools: Callable[[_Tools], _Tools | None] | None = None
-    """From the product's tools to the edited ones; `None` removes them."""
-    contents: list[Content] | None = None
-    """What is sent instead of the history and the pending turn."""
-
-    def applied(self, config: JsonObject, instruction: str, tools: _Tools) -> JsonObject:
-        """A request's config: the product's fields, resolved for this attempt, and the edits."""
-        edited = dict(self.config)
-        if self.instruction is not None:
-            edited["systemInstruction"] = self.instruction(instruction)
-        if self.tools is not None:
-            edited["tools"] = self.tools(tools)
-        found = {**config, "systemInstruction": instruction, "tools": tools, **edited}
-        return {key: found[key] for key in found if found[key] is not None or key not in edited}
-
-
 class RequestBase:
     """What the product wrote into the `LlmRequest` of one step."""
 
@@ -93,6 +53,7 @@ class RequestBase:
         self._config = _NOTHING
         self._contents: list[types.Content] = []
         self._declared: DeclaredTools | None = None
+        self._instruction = ""
 
     @property
     def model(self) -> str | None:
@@ -111,23 +72,30 @@ class RequestBase:
         request.contents = request_contents(self._contents)
         request.contents[len(history) : len(history)] = earlier
 
-    def write_routed(
-        self, request: LlmRequest, model: str, config: types.GenerateContentConfig
-    ) -> None:
-        """Write the model and its configuration; what was edited before stays."""
-        written = config.model_copy()
-        for name, value in written.__dict__.items():
-            if isinstance(value, (BaseModel, list, dict)):
-                # Changes in place stay within this request.
-                written.__dict__[name] = copy.deepcopy(value)
-        for name, value in _changed(request.config, self._config).items():
-            setattr(written, name, value)
-        for name in _APART:
-            setattr(written, name, getattr(request.config, name))
-        request.config = written
+    def write_instruction(self, instruction: str) -> str:
+        """Take the system instruction that ADK writes into the request; returns it."""
+        self._instruction = instruction
+        return instruction
+
+    def write_routed(self, request: LlmRequest, model: str, config: JsonObject) -> None:
+        """Write the model and its configuration, the API's JSON; what was edited before stays.
+
+        ADK's view of the configuration is without the fields that google-genai does not know.
+        """
+        known = {key: value for key, value in config.items() if key in _KNOWN}
+        base, before = typed(types.GenerateContentConfig, known), request.config
+        # Changes in place stay within this request.
+        written = {
+            name: copy.deepcopy(value)
+            for name, value in base.__dict__.items()
+            if isinstance(value, (BaseModel, list, dict))
+        }
+        written |= _changed(before, self._config)
+        written |= {name: getattr(before, name) for name in _APART}
+        request.config = base.model_copy(update=written)
         if request.model in (None, UNROUTED):
             request.model = model
-        self._model, self._config = model, config
+        self._model, self._config = model, base
 
     def write_tools(self, request: LlmRequest, declared: DeclaredTools) -> None:
         """Write the tools; others that are there already come after them, functions in one tool."""
@@ -143,12 +111,8 @@ class RequestBase:
         request.tools_dict = {**declared.by_name, **request.tools_dict}
         self._declared = declared
 
-    def edits(self, request: LlmRequest, instruction: str) -> RequestEdits:
-        """What differs from what the product wrote.
-
-        Args:
-            request: As the model layer gets it.
-            instruction: The product's, as it was written into the request.
+    def edits(self, request: LlmRequest) -> RequestEdits:
+        """What differs from what the product wrote, when the model layer gets the request.
 
         Raises:
             ValueError: a field has a value that cannot be sent.
@@ -163,7 +127,7 @@ class RequestBase:
         return RequestEdits(
             model=model if model != self._model else None,
             config=_config_json(changed),
-            instruction=_instruction_edit(config.system_instruction, instruction),
+            instruction=_instruction_edit(config.system_instruction, self._instruction),
             tools=None if self._declared is None else _tools_edit(config.tools, self._declared),
             contents=self._edited_contents(request.contents),
         )
@@ -252,7 +216,7 @@ def _tools_edit(
             tool = tool.model_copy(update={"function_declarations": None})
         others += [other] if (other := dumped(tool)) else []
     kept = made.keys() & now.keys()
-    changed = {name for name in kept if made[name] != now[name]}
+    changed = {name for name in kept if made[name] is not now[name] and made[name] != now[name]}
     if not (ours or others or changed) and len(kept) == len(made):
         return None
 

@@ -1,4 +1,4 @@
-"""What ADK gets of a model's stream: partial responses, and one that ends it."""
+"""Between the API's JSON and ADK's responses: partial ones, and one that ends a stream."""
 
 from __future__ import annotations
 
@@ -7,12 +7,23 @@ from collections.abc import Sequence
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
-from runtimes.adk.notes import Answer, AskedCall, Delta, Note, WireContent, WirePart
-from services.model.sdk_json import typed
+from runtimes.adk.notes import Answer, Note, WireContent, WirePart
+from services.chat import AskedCall, Delta
+from services.model.sdk_json import dumped, typed
 from services.model.stream import AssembledTurn
-from services.wire import JsonObject
+from services.wire import Content, JsonObject
 
-__all__ = ["announcing", "called_off", "consolidated", "partial", "stand_in"]
+__all__ = [
+    "announcing",
+    "called_off",
+    "chunk_of",
+    "consolidated",
+    "partial",
+    "response_of",
+    "stand_in",
+]
+
+_Usage = types.GenerateContentResponseUsageMetadata
 
 
 def partial(delta: Delta, chunk: JsonObject) -> LlmResponse:
@@ -25,17 +36,13 @@ def partial(delta: Delta, chunk: JsonObject) -> LlmResponse:
         content=WireContent.bare(delta),
         partial=True,
         finish_reason=_finish_reason(delta.finish_reason),
-        usage_metadata=_usage(delta.usage),
+        usage_metadata=None if delta.usage is None else typed(_Usage, delta.usage),
         citation_metadata=typed(types.CitationMetadata, sources) if sources else None,
     )
 
 
 def consolidated(
-    turn: AssembledTurn,
-    model: str,
-    requests: Sequence[AskedCall],
-    *,
-    hides_calls: bool = False,
+    turn: AssembledTurn, model: str, requests: Sequence[AskedCall], *, hides_calls: bool
 ) -> LlmResponse:
     """The whole answer. ADK's view of it has calls just where clients have got some.
 
@@ -54,19 +61,19 @@ def consolidated(
     return LlmResponse(
         content=content,
         finish_reason=_finish_reason(turn.finish_reason),
-        usage_metadata=_usage(turn.usage),
+        usage_metadata=None if turn.usage is None else typed(_Usage, turn.usage),
         model_version=model,
     )
-
-
-def called_off(reason: str) -> LlmResponse:
-    """What ADK's flow takes for the end: without a last response that is whole it would warn."""
-    return LlmResponse(content=WireContent.of({"role": "model", "parts": []}), error_code=reason)
 
 
 def announcing(note: Note) -> LlmResponse:
     """Announces something to clients in the middle of an answer; ADK sees no parts."""
     return LlmResponse(content=WireContent.bare(note), partial=True)
+
+
+def called_off(reason: str) -> LlmResponse:
+    """What ADK's flow takes for the end: without a last response that is whole it would warn."""
+    return LlmResponse(content=WireContent.of({"role": "model", "parts": []}), error_code=reason)
 
 
 def stand_in(reason: str, requests: Sequence[AskedCall]) -> LlmResponse:
@@ -78,9 +85,23 @@ def stand_in(reason: str, requests: Sequence[AskedCall]) -> LlmResponse:
     return LlmResponse(content=content)
 
 
+def response_of(chunk: JsonObject) -> LlmResponse:
+    """The response that a whole chunk makes."""
+    candidate = (chunk.get("candidates") or [{}])[0]
+    content = {"role": "model", **(candidate.get("content") or {})}
+    reason = _finish_reason(candidate.get("finishReason"))
+    return LlmResponse(content=WireContent.of(content), finish_reason=reason)
+
+
+def chunk_of(response: LlmResponse, content: Content) -> JsonObject:
+    """The chunk that a response makes, with this content as the API's JSON."""
+    reason, usage = response.finish_reason, response.usage_metadata
+    candidate = {"content": content, **({"finishReason": reason.value} if reason else {})}
+    return {
+        "candidates": [candidate],
+        **({"usageMetadata": dumped(usage)} if usage is not None else {}),
+    }
+
+
 def _finish_reason(reason: str | None) -> types.FinishReason | None:
     return types.FinishReason.__members__.get(reason or "")
-
-
-def _usage(usage: JsonObject | None) -> types.GenerateContentResponseUsageMetadata | None:
-    return None if usage is None else typed(types.GenerateContentResponseUsageMetadata, usage)

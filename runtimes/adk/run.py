@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from runtimes.adk.answer_reader import AnswerReader
 from runtimes.adk.notes import LOOP_DETECTED
 from runtimes.adk.request_edits import RequestBase
 from services.abort import AbortController, AbortSignal
+from services.chat import AnswerReader
 from services.loop_detection.detector import LoopVerdict
 from services.model.configs import ModelConfigKey
 from services.scheduler.calls import ToolCallRequest

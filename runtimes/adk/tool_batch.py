@@ -94,12 +94,7 @@ class ToolBatch:
     def _keep(self, conversation: Conversation, event: Event, run: Run) -> None:
         """End the stream with the response in history, as ADK does on `skip_summarization`."""
         if event.content is not None and run.step.key is not None:
-            conversation.send(
-                wire_of(event.content),
-                prompt_id=run.prompt_id,
-                model=run.step.key.model,
-                display_content=None,
-            )
+            conversation.send(wire_of(event.content), prompt_id=run.prompt_id, display_content=None)
         run.end = End("completed")
 
 

@@ -31,7 +31,7 @@ class ClientCall:
     @property
     def pending_calls(self) -> bool:
         """Whether the last turn asked for tools."""
-        return self.turn is not None and bool(self.turn.pending_tool_calls)
+        return self.turn is not None and bool(self.turn.answer.calls)
 
     def continued(self) -> ClientCall:
         """The call that a blocking AfterAgent hook makes necessary."""
@@ -69,7 +69,7 @@ async def after_agent(
     said = await hooks.after_agent(
         prompt_id,
         parts,
-        response_text=call.turn.text if call.turn is not None else "",
+        response_text=call.turn.answer.text if call.turn is not None else "",
         has_pending_calls=call.pending_calls,
         stop_hook_active=call.stop_hook_active,
         signal=signal,

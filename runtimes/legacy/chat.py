@@ -12,16 +12,14 @@ from dataclasses import replace
 from typing import Final
 
 from runtimes.legacy.chat_stream import ChatBlocked, ChatItem, ChatRetry, ChatStopped
-from runtimes.legacy.model_call import ModelCall
-from runtimes.legacy.request_parts import ChatRequestParts
 from services.abort import AbortError, AbortSignal, cancellation_or_abort
 from services.bundle import Services
-from services.chat import Chat
+from services.chat import Attempt, Chat, RequestParts
 from services.hooks.model_call import (
     AgentExecutionBlocked,
     AgentExecutionStopped,
     HookVerdict,
-    after_model,
+    ModelCallHooks,
 )
 from services.hooks.translation import HookModelRequest
 from services.model.classification import is_retryable_error, retry_error_type
@@ -41,9 +39,10 @@ _MID_STREAM_DELAY_MS: Final = 1000
 class GeminiChat(Chat):
     """One chat. Sends are serialised: a send waits until the stream before it has been closed."""
 
-    def __init__(self, services: Services, request_parts: ChatRequestParts) -> None:
+    def __init__(self, services: Services, request_parts: RequestParts) -> None:
         super().__init__(services)
         self._request_parts = request_parts
+        self._hooks = None if services.hooks is None else ModelCallHooks(services.hooks)
 
     async def send(
         self,
@@ -101,14 +100,14 @@ class GeminiChat(Chat):
     async def _attempts(
         self, key: ModelConfigKey, prompt_id: str, signal: AbortSignal, answers_tools: bool
     ) -> AsyncGenerator[ChatItem, None]:
-        """Up to four attempts at a whole stream; connecting is retried by `ModelCall` itself."""
+        """Up to four attempts at a whole stream; `Attempt` retries connecting by itself."""
         settings = self._services.settings
         last_invalid: InvalidStreamError | None = None
         attempt = 0
         while True:
             if attempt > 0:
                 yield ChatRetry()
-            call = ModelCall(
+            call = Attempt(
                 self._services,
                 self,
                 self._request_parts,
@@ -116,6 +115,7 @@ class GeminiChat(Chat):
                 prompt_id=prompt_id,
                 signal=signal,
                 nudge=retry_nudge(last_invalid) if attempt else None,
+                hooks=self._hooks,
             )
             asked, stream = await call.connect()
             try:
@@ -159,5 +159,5 @@ class GeminiChat(Chat):
         )
         async for chunk in stream:
             assembler.feed(chunk)
-            yield await after_model(self._services.hooks, asked, chunk)
+            yield chunk if self._hooks is None else await self._hooks.after_chunk(asked, chunk)
         self.answer(assembler.finish(), asked.model)

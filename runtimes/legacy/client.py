@@ -222,7 +222,7 @@ class GeminiClient:
                 failed = failed or isinstance(event, server.ModelFailed)
         if not failed:
             if self._hooks is not None:
-                self._hooks.note_response(prompt_id, turn.text)
+                self._hooks.note_response(prompt_id, turn.answer.text)
             after.follow_up = await self._continuation(turn, signal, prompt_id)
 
     def _watched(self, event: server.ServerEvent) -> LoopVerdict:
@@ -246,10 +246,10 @@ class GeminiClient:
         self, turn: Turn, signal: AbortSignal, prompt_id: str
     ) -> list[Part] | None:
         """What is sent where the model was not done, as another model sees it."""
-        if turn.pending_tool_calls or signal.aborted:
+        if turn.answer.calls or signal.aborted:
             return None
         goes_on = await model_goes_on(
-            self._services, self.chat, signal, prompt_id, turn.finish_reason
+            self._services, self.chat, signal, prompt_id, turn.answer.finish_reason
         )
         return [{"text": CONTINUE_REQUEST}] if goes_on else None
 

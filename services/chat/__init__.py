@@ -3,9 +3,12 @@
 `ChatHistory` has the turns, and the places that they may go back to. `Chat` keeps the recording in
 step with them; it knows what a request and its answer leave in both. `ChatSuccession` opens one
 chat after another: start, compress, resume, rewind. `NumberedEvents` and `ConversationEvents` make
-a stream's agent events. How and when the model is asked is the runtime's own.
+a stream's agent events. `Attempt` asks the model until it begins to answer, `AnswerReader` takes in
+what it answers. How many attempts there are, and when the model is asked, is the runtime's own.
 """
 
+from services.chat.answer import AnswerReader, AskedCall, Delta, Requested
+from services.chat.attempt import Attempt, RequestEdits, RequestParts
 from services.chat.chat import Chat, SentRequest
 from services.chat.events import (
     MAX_TURNS_EXCEEDED,
@@ -19,12 +22,19 @@ from services.chat.succession import ChatSuccession
 
 __all__ = [
     "MAX_TURNS_EXCEEDED",
+    "AnswerReader",
+    "AskedCall",
+    "Attempt",
     "Chat",
     "ChatHistory",
     "ChatSuccession",
     "ConversationEvents",
+    "Delta",
     "HistoryMark",
     "NumberedEvents",
+    "RequestEdits",
+    "RequestParts",
+    "Requested",
     "SentRequest",
     "request_display",
     "tool_call_request",

@@ -262,8 +262,7 @@ FAULTS: Final = (
         says="After tool results the nudge stands in their turn instead of in one of its own.",
         origin="text appended to whatever turn is the last",
         breaks=lambda: all_of(
-            replaced("runtimes.legacy.model_call:apply_retry_nudge", _beside_results),
-            replaced("runtimes.adk.model_call:apply_retry_nudge", _beside_results),
+            replaced("services.chat.attempt:apply_retry_nudge", _beside_results),
             replaced("services.hooks.model_call:apply_retry_nudge", _beside_results),
         ),
     ),

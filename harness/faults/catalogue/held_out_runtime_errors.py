@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any, Final
 
-from harness.faults.altered import Altered
+from harness.faults.altered import Altered, remade
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import all_of, replaced
 from services.history.transforms import apply_retry_nudge
@@ -114,7 +114,9 @@ FAULTS: Final = (
         name="waits-announced-in-seconds",
         says="The wait before the model is asked again is announced in seconds.",
         origin="a unit that changed on one side of a call",
-        breaks=lambda: replaced("runtimes.legacy.model_call:ModelCall._tell_retry", _in_seconds),
+        breaks=lambda: replaced(
+            "runtimes.legacy.chat:Attempt", remade(_announce_retry=_in_seconds)
+        ),
     ),
     _legacy(
         name="sequence-keeps-to-wanted-model",

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from harness.faults.altered import Altered
+from harness.faults.altered import Altered, remade
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import replaced
 from services.scheduler.calls import CallStatus
@@ -41,9 +41,9 @@ def _context_first(before_agent: Any) -> Any:
 
 def _run_together(_: Any) -> Any:
     def broken(self: Any) -> str:
-        return "".join(self._texts)
+        return "".join(self.texts)
 
-    return broken
+    return property(broken)
 
 
 def _undoing_refused(send: Any) -> Any:
@@ -140,7 +140,7 @@ FAULTS: Final = (
         says="AfterAgent is told the answer's fragments without blanks between them.",
         origin="a clean-up: who would want blanks in the middle of words",
         closed_by="hooks/told_fragments",
-        breaks=lambda: replaced("runtimes.legacy.turn:Turn.text", _run_together),
+        breaks=lambda: replaced("runtimes.legacy.turn:AnswerReader", remade(text=_run_together)),
     ),
     _legacy(
         name="refused-answer-undoes-prompt",

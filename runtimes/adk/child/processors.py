@@ -16,7 +16,6 @@ from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.child.termination import ChildTermination
 from runtimes.adk.processors.base import leave
-from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
 from services.children.chats import compress_chat
@@ -90,7 +89,6 @@ class ChildRouting(ChildProcessor):
         )
         run.step.routed(key)
         resolved = self._child.services.models.resolve(key)
-        config = TypedConfig().of(resolved.config)
-        run.step.base.write_routed(llm_request, resolved.model, config)
+        run.step.base.write_routed(llm_request, resolved.model, resolved.config)
         return
         yield

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from google.adk.events.event import Event
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.answer_reader import AnswerReader
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import Delta, note_of
 from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
@@ -23,6 +22,7 @@ from runtimes.adk.plugins.steering import SteeringAdkPlugin
 from runtimes.adk.run import Run
 from runtimes.adk.send import Invoke
 from services.abort import AbortSignal
+from services.chat import AnswerReader
 from services.children.chats import open_chat
 from services.children.child_services import ChildServices
 from services.children.run import ChildRun, Ended

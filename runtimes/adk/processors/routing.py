@@ -16,11 +16,8 @@ from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.notes import ModelChosen
 from runtimes.adk.processors.base import EngineProcessor, note_event
-from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import Run, RunLink
-from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import Toolbox
-from services.bundle import Services
 from services.model.configs import ModelConfigKey
 from services.routing.router import RoutingContext
 
@@ -34,10 +31,6 @@ class GcliRoutingProcessor(EngineProcessor):
     """
 
     name = "gcli_routing"
-
-    def __init__(self, services: Services, sessions: GcliSessionService, link: RunLink) -> None:
-        super().__init__(services, sessions, link)
-        self._config = TypedConfig()
 
     async def run_async(
         self, invocation_context: InvocationContext, llm_request: LlmRequest
@@ -53,8 +46,7 @@ class GcliRoutingProcessor(EngineProcessor):
             yield note_event(invocation_context, ModelChosen(selection.model), partial=True)
         state.sequence_model = selection.model
         run.step.key = key
-        config = self._config.of(selection.config)
-        run.step.base.write_routed(llm_request, selection.model, config)
+        run.step.base.write_routed(llm_request, selection.model, selection.config)
 
     async def _route(self, context: InvocationContext, run: Run) -> str:
         conversation = self._sessions.archive(context.session)
