@@ -28,8 +28,7 @@ from agent_protocol.agent import AgentProtocol, AgentSend, Subscriber, Unsubscri
 from agent_protocol.event_log import EventLog
 from agent_protocol.events import AgentEvent
 from runtimes.adk.flow import Batch, RuntimeFlow
-from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.model_call import ModelParts
+from runtimes.adk.model_call import GcliAgentModel, ModelParts
 from runtimes.adk.notes import WireContent
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent

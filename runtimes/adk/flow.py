@@ -18,7 +18,7 @@ from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.llm import GcliAgentModel
+from runtimes.adk.model_call import GcliAgentModel
 from runtimes.adk.notes import Answer, Delta, WireContent
 from services.model.errors import is_cancellation
 
@@ -77,12 +77,12 @@ class RuntimeFlow(SingleFlow):
     ) -> AsyncGenerator[LlmResponse, None]:
         """Error handling without telemetry, which would convert the whole request every time.
 
-        Callbacks get the model's own error. The telemetry of ADK's own handling is made only where
-        there are such callbacks and the model has failed.
+        ADK's own handling, with its telemetry, gets the model's error where callbacks ask for it.
         """
         if not asked_for(invocation_context, "on_model_error_callback"):
             return response_generator
         handle = super()._run_and_handle_error
+        given = (invocation_context, llm_request, model_response_event, call_llm_span)
 
         async def handled() -> AsyncGenerator[LlmResponse, None]:
             try:
@@ -94,10 +94,7 @@ class RuntimeFlow(SingleFlow):
                 if is_cancellation(error):
                     raise
                 failing = _failing(error)
-            handling = handle(
-                failing, invocation_context, llm_request, model_response_event, call_llm_span
-            )
-            async with aclosing(handling) as responses:
+            async with aclosing(handle(failing, *given)) as responses:
                 async for response in responses:
                     yield await _instead(invocation_context, response)
 
@@ -124,18 +121,18 @@ class RuntimeFlow(SingleFlow):
         model_response_event: Event,
     ) -> LlmResponse | None:
         """Likewise, for every delta; a changed answer is what history gets."""
+        if not asked_for(invocation_context, "after_model_callback"):
+            return None
         content = llm_response.content
-        announces = isinstance(content, WireContent) and not isinstance(
-            content.note, (Delta, Answer)
-        )
-        if announces or not asked_for(invocation_context, "after_model_callback"):
+        if isinstance(content, WireContent) and not isinstance(content.note, (Delta, Answer)):
             return None
         before = None if content is None else content.model_copy(deep=True)
         response = await super()._handle_after_model_callback(
             invocation_context, llm_response, model_response_event
         )
-        now, model = response or llm_response, _model_of(invocation_context)
-        if model is None or (now.content is content and content == before):
+        now, model = response or llm_response, getattr(invocation_context.agent, "model", None)
+        same = now.content is content and content == before
+        if same or not isinstance(model, GcliAgentModel):
             return response
         return model.changed(now, llm_response)
 
@@ -152,14 +149,9 @@ class RuntimeFlow(SingleFlow):
                 yield event
 
 
-def _model_of(context: InvocationContext) -> GcliAgentModel | None:
-    model = getattr(context.agent, "model", None)
-    return model if isinstance(model, GcliAgentModel) else None
-
-
 async def _instead(context: InvocationContext, response: LlmResponse) -> LlmResponse:
-    model = _model_of(context)
-    return response if model is None else await model.replaced(response)
+    model = getattr(context.agent, "model", None)
+    return await model.replaced(response) if isinstance(model, GcliAgentModel) else response
 
 
 def asked_for(context: InvocationContext, callback: str) -> bool:

@@ -1,43 +1,55 @@
-"""`ModelCall`: one whole answer of the model, with the attempts that it takes and their hooks.
+"""`GcliAgentModel`: ADK's model, in front of the product's `ContentGenerator`.
+
+This layer retries, and the Runner does not see it: the shared backoff retries the connection, and
+`ModelCall` asks for a stream that breaks off or is invalid again as a whole. ADK gets one partial
+response per delta, and one consolidated response when the answer is complete.
 
 Source: core `core/geminiChat.ts`.
 """
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 from typing import Final
 
+from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
+from pydantic import PrivateAttr
 
 from runtimes.adk.conversation import Conversation, SentRequest
-from runtimes.adk.notes import Blocked, Retrying, Stopped, wire_of
-from runtimes.adk.plugins.hook_bridge import BLOCKED, STOPPED, HookBridgePlugin
-from runtimes.adk.responses import announcing, consolidated, partial, stand_in
+from runtimes.adk.notes import (
+    Answer,
+    Blocked,
+    Retrying,
+    Stopped,
+    WireContent,
+    WirePart,
+    dumped_part,
+    wire_of,
+)
+from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
+from runtimes.adk.request_edits import UNROUTED
+from runtimes.adk.responses import announcing, called_off, chunk_of, consolidated, partial
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.tools import Toolbox
-from services.abort import AbortError
+from services.abort import AbortError, cancellation_or_abort
 from services.bundle import Services
-from services.chat import AskedCall, Attempt, RequestParts, tool_call_request
-from services.hooks.model_call import (
-    AgentExecutionBlocked,
-    AgentExecutionStopped,
-    HookVerdict,
-)
+from services.chat import AskedCall, Attempt, RequestParts, retry_kind, tool_call_request
+from services.hooks.model_call import AgentExecutionStopped, HookVerdict
 from services.hooks.translation import HookModelRequest
-from services.model.classification import is_retryable_error, retry_error_type
-from services.model.errors import InvalidStreamError
+from services.model.errors import InvalidStreamError, is_cancellation
 from services.model.generator import ChunkStream, LlmRole
 from services.model.parts import function_calls
-from services.model.stream import CallIds, StreamAssembler, retry_nudge
+from services.model.stream import AssembledTurn, CallIds, StreamAssembler, retry_nudge
 from services.state import RetryAttempt
-from services.wire import JsonObject
+from services.wire import JsonObject, Part
 
-__all__ = ["ModelCall", "ModelParts"]
+__all__ = ["GcliAgentModel", "ModelCall", "ModelParts"]
 
 _STREAM_ATTEMPTS: Final = 4
 _STREAM_DELAY_MS: Final = 1000
@@ -102,14 +114,8 @@ class ModelCall:
             async with aclosing(self._attempts(sent)) as responses:
                 async for response in responses:
                     yield response
-        except AgentExecutionStopped as verdict:
-            # The reader closes the stream at this, and so history goes back, as upstream's does.
-            yield announcing(Stopped(reason="completed", data={"message": verdict.reason}))
-            if self._parts.child_call is not None:
-                self._run.step.answer.finish()
-                yield stand_in(STOPPED, self._run.step.answer.calls)
-        except AgentExecutionBlocked as verdict:
-            for response in self._blocked(verdict):
+        except HookVerdict as verdict:
+            for response in self._refused(verdict):
                 yield response
 
     async def _attempts(self, sent: SentRequest) -> AsyncGenerator[LlmResponse, None]:
@@ -138,37 +144,34 @@ class ModelCall:
                                 return
                         self._parts.conversation.publish_tokens()
                 turn = assembler.finish()
-            except (AbortError, HookVerdict):
-                raise
             except Exception as error:
-                if isinstance(error, InvalidStreamError):
-                    invalid = error
-                    kind = error.type
-                elif run.signal.aborted or not is_retryable_error(
-                    error, services.settings.retry_fetch_errors
-                ):
+                kind = retry_kind(error, services.settings, aborted=run.signal.aborted)
+                if kind is None or attempt == most - 1:
                     raise
-                else:
-                    kind = retry_error_type(error)
-                if attempt == most - 1:
-                    raise
+                invalid = error if isinstance(error, InvalidStreamError) else invalid
                 await self._wait(attempt, most, kind)
                 continue
             answer.finish()
             yield consolidated(turn, asked.model, answer.calls, hides_calls=not answer.asked)
             return
 
-    def _blocked(self, verdict: AgentExecutionBlocked) -> Iterator[LlmResponse]:
+    def _refused(self, verdict: HookVerdict) -> Iterator[LlmResponse]:
         """What takes the place of an answer that a hook does not allow; history gets none."""
         step = self._run.step
-        yield announcing(Blocked(verdict.reason))
+        if isinstance(verdict, AgentExecutionStopped):
+            yield announcing(Stopped(reason="completed", data={"message": verdict.reason}))
+            if self._parts.child_call is None:
+                # The reader has closed the stream at this: history goes back, as upstream's does.
+                return
+        else:
+            yield announcing(Blocked(verdict.reason))
         if verdict.response is not None:
             for response in self._partials(verdict.response):
                 yield response
                 if step.stream.signal.aborted:
                     return
         step.answer.finish()
-        yield stand_in(BLOCKED, step.answer.calls)
+        yield called_off(verdict.code, step.answer.calls)
 
     async def _wait(self, attempt: int, most: int, kind: str) -> None:
         """Announce another attempt and wait for it; an abort does not cut this wait short."""
@@ -213,3 +216,147 @@ class ModelCall:
             edits=self._edits,
         )
         return await attempt.connect()
+
+
+class GcliAgentModel(BaseLlm):
+    """The one model of the ADK agent; which model answers, the request says."""
+
+    _parts: ModelParts = PrivateAttr()
+
+    @classmethod
+    def over(cls, parts: ModelParts) -> GcliAgentModel:
+        """Make the model. Its name is only what ADK calls it before a request is routed."""
+        model = cls(model=UNROUTED)
+        model._parts = parts
+        return model
+
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        """Send the pending turn; yield partial responses, then exactly one consolidated one.
+
+        Unless the answer is complete when this ends, for whatever reason, history goes back to
+        where the rules of `Conversation.fail` say. A stream that was called off meanwhile
+        (`Step.stream`) ends with a response that says why, and has no content.
+
+        Raises:
+            Exception: the model could not be asked, broke off, or answered nothing usable; it is
+                `Step.failure` then.
+        """
+        parts, run = self._parts, self._parts.link.run
+        sent: SentRequest | None = None
+        caught: BaseException | None = None
+        answered = False
+        async with parts.conversation.sending:
+            try:
+                call = ModelCall(parts, run, llm_request)
+                sent = parts.send()
+                async with aclosing(call.responses(sent)) as responses:
+                    async for response in responses:
+                        answered = not response.partial
+                        yield self._expected(response)
+            except asyncio.CancelledError as error:
+                caught = cancellation_or_abort(error)
+                if not isinstance(caught, AbortError):
+                    raise
+                run.step.failure = caught
+                raise caught from None
+            except Exception as error:
+                caught = run.step.failure = error
+                answers_tools = sent is not None and sent.answers_tools
+                run.step.keeps_turn = answers_tools and not is_cancellation(error)
+                raise
+            finally:
+                if sent is not None and not answered:
+                    parts.conversation.fail(sent, aborted=run.signal.aborted, error=caught)
+        reason = run.step.stream.signal.reason
+        if reason is not None:
+            yield called_off(reason)
+
+    async def replaced(self, response: LlmResponse) -> LlmResponse:
+        """Make the response of a `before_model` or an `on_model_error` callback the model's.
+
+        History gets the pending turn and the response, and the calls in it are run. A partial
+        response, and one without content, is no answer: history gets none.
+
+        Raises:
+            AbortError: the run was aborted meanwhile; history stays as it is.
+        """
+        parts, run = self._parts, self._parts.link.run
+        async with parts.conversation.sending:
+            run.signal.raise_if_aborted()
+            if not run.step.keeps_turn:
+                parts.send()
+        answer, content = run.step.answer, response.content
+        answer.replace_calls(())
+        if response.partial or content is None:
+            return self._expected(response)
+        shown, wires = self._with_call_ids(content)
+        chunk = chunk_of(response, {"role": "model", "parts": wires})
+        # Asking for a delta takes it in; clients get the response itself.
+        tuple(answer.deltas(chunk, parts.requested))
+        answer.finish()
+        finish = chunk["candidates"][0].get("finishReason")
+        turn = AssembledTurn.of(wires, chunk.get("usageMetadata"), finish)
+        return self._expected(_noting(response, shown, Answer(turn, run.step.base.model or "")))
+
+    def changed(self, response: LlmResponse, original: LlmResponse) -> LlmResponse:
+        """A delta or an answer that an `after_model` callback made of `original`.
+
+        Clients have got the answer's deltas; history gets the changed answer.
+        """
+        content, answer = response.content, self._parts.link.run.step.answer
+        if response.partial:
+            plain = None if content is None else content.model_copy()
+            return response.model_copy(update={"content": plain})
+        note = _answer_of(original)
+        if content is None or note is None:
+            answer.replace_calls(())
+            return response
+        shown, wires = self._with_call_ids(content)
+        known = {call.call_id: call for call in answer.calls}
+        calls = []
+        for part in shown:
+            if part.function_call is not None:
+                wire = dumped_part(part)["functionCall"]
+                asked, call = (wire.get("name"), wire.get("args") or {}), known.get(wire.get("id"))
+                if call is None or (call.name, call.args) != asked:
+                    call = self._parts.requested(wire, None)
+                calls.append(call)
+        answer.replace_calls(calls)
+        return _noting(response, shown, note.rewritten(wires))
+
+    def _with_call_ids(self, content: types.Content) -> tuple[list[types.Part], list[Part]]:
+        """The parts as ADK sees them, and as history gets them; calls have their ids in both."""
+        parts = self._parts
+        ids = CallIds(parts.services.clock)
+        known = {call.call_id for call in parts.link.run.step.answer.calls}
+        shown: list[types.Part] = []
+        wires: list[Part] = []
+        for part in content.parts or ():
+            wire, called = dumped_part(part), part.function_call
+            if not (isinstance(part, WirePart) and part.is_aside):
+                wires.append(wire)
+            if called is not None and not called.id and parts.child_call is None:
+                while ids.assign(call := wire["functionCall"]) in known:
+                    del call["id"]
+                named = called.model_copy(update={"id": call["id"]})
+                part = part.model_copy(update={"function_call": named})
+            shown.append(part)
+        return shown, wires
+
+    def _expected(self, response: LlmResponse) -> LlmResponse:
+        """Have history take this answer with the next event, also where a plugin replaces that."""
+        self._parts.conversation.expect(_answer_of(response))
+        return response
+
+
+def _answer_of(response: LlmResponse) -> Answer | None:
+    content = response.content
+    note = content.note if isinstance(content, WireContent) else None
+    return note if isinstance(note, Answer) else None
+
+
+def _noting(response: LlmResponse, shown: list[types.Part], note: Answer) -> LlmResponse:
+    content = WireContent.noting(response.content, shown, note)
+    return response.model_copy(update={"content": content})

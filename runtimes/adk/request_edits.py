@@ -15,12 +15,12 @@ from typing import Any, Final
 
 from google.adk.models.llm_request import LlmRequest
 from google.genai import types
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter
 
 from runtimes.adk.notes import LentList, edited_wire, request_contents, wire_of
 from runtimes.adk.tools import DeclaredTools
 from services.chat import RequestEdits
-from services.model.sdk_json import changed_json, dumped, typed
+from services.model.sdk_json import changed_json, dumped, fields_json, typed
 from services.wire import Content, Json, JsonObject
 
 __all__ = ["UNROUTED", "RequestBase"]
@@ -119,13 +119,11 @@ class RequestBase:
         """
         config = request.config
         changed = _changed(config, self._config)
-        labels = {**(config.labels or {})}
-        labels.pop(_AGENT_LABEL, None)
+        labels = {key: each for key, each in (config.labels or {}).items() if key != _AGENT_LABEL}
         if labels:
             changed["labels"] = labels
-        model = request.model if self._model is not None else None
         return RequestEdits(
-            model=model if model != self._model else None,
+            model=None if self._model in (None, request.model) else request.model,
             config=_config_json(changed),
             instruction=_instruction_edit(config.system_instruction, self._instruction),
             tools=None if self._declared is None else _tools_edit(config.tools, self._declared),
@@ -141,8 +139,7 @@ class RequestBase:
             wire_of(content) if id(content) in own else edited_wire(content)
             for content in list.__iter__(contents)
         ]
-        same = len(now) == len(made) and all(map(is_, now, made))
-        return None if same else now
+        return None if len(now) == len(made) and all(map(is_, now, made)) else now
 
 
 def _changed(
@@ -157,24 +154,11 @@ def _changed(
 
 def _config_json(changed: Mapping[str, Any]) -> dict[str, Json]:
     """The API's JSON of changed fields; a class that is a schema goes as its JSON schema."""
-    if not changed:
-        return {}
     schema = changed.get("response_schema")
     if schema is not None and not isinstance(schema, (dict, types.Schema)):
         schema_json = TypeAdapter(schema).json_schema()
         changed = {**changed, "response_schema": None, "response_json_schema": schema_json}
-    try:
-        config = types.GenerateContentConfig(**changed)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ValueError(f"llm_request.config.{where} cannot be sent: {first['msg']}") from error
-    found = dumped(config)
-    return {_alias(name): found.get(_alias(name)) for name in changed}
-
-
-def _alias(name: str) -> str:
-    return types.GenerateContentConfig.model_fields[name].alias or name
+    return fields_json(types.GenerateContentConfig, changed, "llm_request.config")
 
 
 def _instruction_edit(now: Any, instruction: str) -> Callable[[str], Json] | None:

@@ -13,15 +13,7 @@ from services.model.sdk_json import dumped, typed
 from services.model.stream import AssembledTurn
 from services.wire import Content, JsonObject
 
-__all__ = [
-    "announcing",
-    "called_off",
-    "chunk_of",
-    "consolidated",
-    "partial",
-    "response_of",
-    "stand_in",
-]
+__all__ = ["announcing", "called_off", "chunk_of", "consolidated", "partial", "response_of"]
 
 _Usage = types.GenerateContentResponseUsageMetadata
 
@@ -71,18 +63,14 @@ def announcing(note: Note) -> LlmResponse:
     return LlmResponse(content=WireContent.bare(note), partial=True)
 
 
-def called_off(reason: str) -> LlmResponse:
-    """What ADK's flow takes for the end: without a last response that is whole it would warn."""
-    return LlmResponse(content=WireContent.of({"role": "model", "parts": []}), error_code=reason)
+def called_off(reason: str, requests: Sequence[AskedCall] = ()) -> LlmResponse:
+    """The end of an answer that is not in history, with the calls that clients got.
 
-
-def stand_in(reason: str, requests: Sequence[AskedCall]) -> LlmResponse:
-    """The end of an answer that is not in history, with the calls that clients got."""
-    if not requests:
-        return called_off(reason)
+    Without a last response that is whole, ADK's flow would warn.
+    """
     content = WireContent.of({"role": "model", "parts": []})
     content.parts = [WirePart.aside(request) for request in requests]
-    return LlmResponse(content=content)
+    return LlmResponse(content=content, error_code=None if requests else reason)
 
 
 def response_of(chunk: JsonObject) -> LlmResponse:

@@ -20,7 +20,7 @@ from google.adk.events.event import Event
 from pydantic import PrivateAttr
 
 from runtimes.adk.flow import RuntimeFlow
-from runtimes.adk.llm import GcliAgentModel
+from runtimes.adk.model_call import GcliAgentModel
 from runtimes.adk.session_events import AGENT_NAME
 
 __all__ = ["AGENT_NAME", "APP_NAME", "GeminiCliAgent", "HostedAgent"]

@@ -12,17 +12,15 @@ from dataclasses import replace
 from typing import Final
 
 from runtimes.legacy.chat_stream import ChatBlocked, ChatItem, ChatRetry, ChatStopped
-from services.abort import AbortError, AbortSignal, cancellation_or_abort
+from services.abort import AbortSignal, cancellation_or_abort
 from services.bundle import Services
-from services.chat import Attempt, Chat, RequestParts
+from services.chat import Attempt, Chat, RequestParts, retry_kind
 from services.hooks.model_call import (
     AgentExecutionBlocked,
     AgentExecutionStopped,
-    HookVerdict,
     ModelCallHooks,
 )
 from services.hooks.translation import HookModelRequest
-from services.model.classification import is_retryable_error, retry_error_type
 from services.model.configs import ModelConfigKey
 from services.model.errors import InvalidStreamError
 from services.model.generator import ChunkStream
@@ -123,20 +121,12 @@ class GeminiChat(Chat):
                     async for chunk in self._read(stream, asked, answers_tools):
                         yield chunk
                 return
-            except InvalidStreamError as error:
-                last_invalid = error
-                kind = error.type
-                failure: Exception = error
-            except (AbortError, HookVerdict):
-                raise
             except Exception as error:
-                retryable = is_retryable_error(error, settings.retry_fetch_errors)
-                if signal.aborted or not retryable:
+                kind = retry_kind(error, settings, aborted=signal.aborted)
+                last = attempt >= min(settings.max_attempts, _MID_STREAM_ATTEMPTS) - 1
+                if kind is None or last:
                     raise
-                kind = retry_error_type(error)
-                failure = error
-            if attempt >= min(settings.max_attempts, _MID_STREAM_ATTEMPTS) - 1:
-                raise failure
+                last_invalid = error if isinstance(error, InvalidStreamError) else last_invalid
             delay_ms = _MID_STREAM_DELAY_MS * 2**attempt
             attempt += 1
             self._services.events.emit(

@@ -8,7 +8,7 @@ what it answers. How many attempts there are, and when the model is asked, is th
 """
 
 from services.chat.answer import AnswerReader, AskedCall, Delta, Requested
-from services.chat.attempt import Attempt, RequestEdits, RequestParts
+from services.chat.attempt import Attempt, RequestEdits, RequestParts, retry_kind
 from services.chat.chat import Chat, SentRequest
 from services.chat.events import (
     MAX_TURNS_EXCEEDED,
@@ -37,5 +37,6 @@ __all__ = [
     "Requested",
     "SentRequest",
     "request_display",
+    "retry_kind",
     "tool_call_request",
 ]

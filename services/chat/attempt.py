@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from services.abort import AbortSignal
+from services.abort import AbortError, AbortSignal
 from services.bundle import Services
 from services.chat.history import ChatHistory
 from services.history.transforms import (
@@ -21,16 +21,19 @@ from services.history.transforms import (
     ensure_signatures,
     strip_call_id_prefixes,
 )
-from services.hooks.model_call import ModelCallHooks
+from services.hooks.model_call import HookVerdict, ModelCallHooks
 from services.hooks.translation import HookModelRequest
+from services.model.classification import is_retryable_error, retry_error_type
 from services.model.configs import ModelConfigKey
+from services.model.errors import InvalidStreamError
 from services.model.generator import ChunkStream, LlmRole, ModelRequest
 from services.model.names import is_gemini2_model, supports_modern_features
 from services.model.retry import AvailabilityContext, retry_with_backoff
+from services.settings import Settings
 from services.state import RetryAttempt
 from services.wire import Content, Json, JsonObject
 
-__all__ = ["Attempt", "RequestEdits", "RequestParts"]
+__all__ = ["Attempt", "RequestEdits", "RequestParts", "retry_kind"]
 
 _Tools = list[JsonObject]
 
@@ -213,3 +216,20 @@ class Attempt:
                 model=self._model,
             )
         )
+
+
+def retry_kind(error: Exception, settings: Settings, *, aborted: bool) -> str | None:
+    """The kind under which another attempt is announced; `None` where there is none.
+
+    Args:
+        error: What broke off the stream, or made its answer invalid.
+        settings: The session's; they say whether failed connections are retried.
+        aborted: Whether the prompt is; an invalid answer is asked for again all the same.
+    """
+    if isinstance(error, InvalidStreamError):
+        return error.type
+    if aborted or isinstance(error, AbortError | HookVerdict):
+        return None
+    return (
+        retry_error_type(error) if is_retryable_error(error, settings.retry_fetch_errors) else None
+    )

@@ -6,6 +6,7 @@ Source: core `core/geminiChat.ts`, `makeApiCallAndProcessStream` and `processStr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import ClassVar
 
 from services.history.transforms import apply_retry_nudge
 from services.hooks.system import HookSystem
@@ -23,21 +24,26 @@ __all__ = [
 class HookVerdict(Exception):
     """A hook has ended the model's turn. No failure: nothing is retried, nothing rolled back."""
 
-    def __init__(self, reason: str) -> None:
+    code: ClassVar[str]
+    """How clients know the verdict."""
+
+    def __init__(self, reason: str, response: JsonObject | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.response = response
+        """What takes the answer's place, if anything does."""
 
 
 class AgentExecutionStopped(HookVerdict):
     """The whole stream is over."""
 
+    code = "AGENT_EXECUTION_STOPPED"
+
 
 class AgentExecutionBlocked(HookVerdict):
-    """This answer is not given; `response` is what takes its place, if anything does."""
+    """This answer is not given."""
 
-    def __init__(self, reason: str, response: JsonObject | None) -> None:
-        super().__init__(reason)
-        self.response = response
+    code = "AGENT_EXECUTION_BLOCKED"
 
 
 class ModelCallHooks:

@@ -181,8 +181,7 @@ FAULTS: Final = (
         breaks=lambda: all_of(
             replaced("services.model.base_llm_client:retry_error_type", _by_status),
             replaced("services.tools.web_client:retry_error_type", _by_status),
-            replaced("runtimes.legacy.chat:retry_error_type", _by_status),
-            replaced("runtimes.adk.model_call:retry_error_type", _by_status),
+            replaced("services.chat.attempt:retry_error_type", _by_status),
         ),
     ),
     _errors(

@@ -183,7 +183,7 @@ FAULTS: Final = (
         name="stand-in-answer-kept",
         says="The answer that a hook gives instead of the model's gets into the history.",
         origin="google-adk, which appends whatever a callback returns to the session",
-        breaks=lambda: replaced("runtimes.adk.model_call:ModelCall._blocked", _keeping_stand_in),
+        breaks=lambda: replaced("runtimes.adk.model_call:ModelCall._refused", _keeping_stand_in),
     ),
     _adk(
         name="refused-call-ends-stream",

@@ -19,21 +19,13 @@ from google.genai import types
 from runtimes.adk.notes import WireContent, wire_of
 from runtimes.adk.responses import chunk_of, response_of
 from services.hooks.events import HookEvent
-from services.hooks.model_call import (
-    AgentExecutionBlocked,
-    AgentExecutionStopped,
-    HookVerdict,
-    ModelCallHooks,
-)
+from services.hooks.model_call import HookVerdict, ModelCallHooks
 from services.hooks.system import HookSystem
 from services.hooks.translation import HookModelRequest
 from services.model.sdk_json import dumped, typed
 from services.wire import JsonObject
 
-__all__ = ["BLOCKED", "STOPPED", "HookBridgePlugin", "hook_bridge"]
-
-BLOCKED: Final = "AGENT_EXECUTION_BLOCKED"
-STOPPED: Final = "AGENT_EXECUTION_STOPPED"
+__all__ = ["HookBridgePlugin", "hook_bridge"]
 
 _EVENTS: Final = HookEvent.BEFORE_MODEL, HookEvent.BEFORE_TOOL_SELECTION, HookEvent.AFTER_MODEL
 _APART: Final = {"system_instruction", "tools", "http_options", "response_schema"}
@@ -120,10 +112,8 @@ def hook_bridge(hooks: HookSystem | None) -> tuple[HookBridgePlugin, ...]:
 
 
 def _refusal(verdict: HookVerdict) -> LlmResponse:
-    given = verdict.response if isinstance(verdict, AgentExecutionBlocked) else None
-    response = LlmResponse() if given is None else response_of(given)
-    response.error_code = STOPPED if isinstance(verdict, AgentExecutionStopped) else BLOCKED
-    response.error_message = verdict.reason
+    response = LlmResponse() if verdict.response is None else response_of(verdict.response)
+    response.error_code, response.error_message = verdict.code, verdict.reason
     return response
 
 

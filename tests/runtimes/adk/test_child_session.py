@@ -17,7 +17,7 @@ from google.genai import types
 
 from runtimes.adk.agent import AdkAgentProtocol
 from runtimes.adk.flow import RuntimeFlow
-from runtimes.adk.llm import GcliAgentModel
+from runtimes.adk.model_call import GcliAgentModel
 from runtimes.adk.notes import ChildToolsDone, WireContent
 from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent

@@ -19,7 +19,7 @@ from google.adk.plugins.plugin_manager import PluginManager
 from google.genai import types
 
 from runtimes.adk.flow import PROCESSOR_ORDER, RuntimeFlow
-from runtimes.adk.llm import GcliAgentModel
+from runtimes.adk.model_call import GcliAgentModel
 from runtimes.adk.notes import ToolsDone, WireContent
 from runtimes.adk.root import GeminiCliAgent, HostedAgent
 from runtimes.adk.run import RunLink

@@ -13,8 +13,7 @@ from google.genai import types
 
 from runtimes.adk.child.termination import ChildCall
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.model_call import ModelParts
+from runtimes.adk.model_call import GcliAgentModel, ModelParts
 from runtimes.adk.notes import Answer, Delta, Retrying, Stopped, WireContent
 from runtimes.adk.plugins.hook_bridge import hook_bridge
 from runtimes.adk.run import Run, RunLink
