@@ -36,7 +36,7 @@ Way = Literal["search", "sample"]
 _BACKEND: Final = "parity-sample"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, repr=False)
 class DrawnScenario:
     """A scenario and the numbers that it was made of."""
 
@@ -44,6 +44,10 @@ class DrawnScenario:
     """The cassette, named by its content."""
     choices: tuple[int, ...]
     """Every whole number drawn, in order: the scenario again, for the same grammar and profile."""
+
+    def __repr__(self) -> str:
+        """The name alone: Hypothesis prints the scenario with each failure, before its cause."""
+        return f"DrawnScenario({self.document['name']!r})"
 
 
 def block_seed(seed: int, profile: Profile, number: int) -> int:

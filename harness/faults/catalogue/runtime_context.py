@@ -90,12 +90,11 @@ def _silent(_: Any) -> Any:
 
 
 def _with_pending_turn(step: Any) -> Any:
-    async def broken(self: Any, context: Any, run: Any) -> None:
-        session = context.session
-        conversation, pending = self._sessions.archive(session), self._sessions.pending(session)
+    async def broken(self: Any, context: Any, *args: Any) -> None:
+        conversation, pending = self._conversation, self._sessions.pending(context.session)
         if pending is not None and pending.wire is not None:
             conversation.push("pending", pending.wire)
-        await step(self, context, run)
+        await step(self, context, *args)
         if pending is not None and pending.wire is not None:
             conversation._ids.pop()
             conversation.view.truncate(len(conversation._ids))

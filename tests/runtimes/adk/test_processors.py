@@ -122,7 +122,7 @@ def test_masked_response_is_written_to_every_event_that_holds_it_and_to_no_other
             context: Any = SimpleNamespace(session=session)
             link = RunLink()
             link.begin(Run("p", AbortController().signal))
-            masking = ToolOutputMaskingProcessor(played.services, sessions, link)
+            masking = ToolOutputMaskingProcessor(played.services, conversation, sessions, link)
             async for _ in masking.run_async(context, LlmRequest()):
                 pass
             return session, conversation.shown_history()
