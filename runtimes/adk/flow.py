@@ -43,7 +43,6 @@ transfer, ADK's own authorisation, confirmation, compaction, planning and code e
 `identity` would write into the system instruction.
 """
 
-
 Batch = Callable[[InvocationContext, Event, LlmRequest], AsyncGenerator[Event, None]]
 """Runs the calls of one answer, which are in the event; the request has the tools by name.
 

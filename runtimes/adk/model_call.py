@@ -30,6 +30,7 @@ from runtimes.adk.notes import (
     WireContent,
     WirePart,
     dumped_part,
+    note_of,
     wire_of,
 )
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
@@ -157,14 +158,12 @@ class ModelCall:
 
     def _refused(self, verdict: HookVerdict) -> Iterator[LlmResponse]:
         """What takes the place of an answer that a hook does not allow; history gets none."""
-        step = self._run.step
-        if isinstance(verdict, AgentExecutionStopped):
-            yield announcing(Stopped(reason="completed", data={"message": verdict.reason}))
-            if self._parts.child_call is None:
-                # The reader has closed the stream at this: history goes back, as upstream's does.
-                return
-        else:
-            yield announcing(Blocked(verdict.reason))
+        step, stops = self._run.step, isinstance(verdict, AgentExecutionStopped)
+        stopped = Stopped(reason="completed", data={"message": verdict.reason})
+        yield announcing(stopped if stops else Blocked(verdict.reason))
+        if stops and self._parts.child_call is None:
+            # The reader has closed the stream at this: history goes back, as upstream's does.
+            return
         if verdict.response is not None:
             for response in self._partials(verdict.response):
                 yield response
@@ -309,8 +308,8 @@ class GcliAgentModel(BaseLlm):
         if response.partial:
             plain = None if content is None else content.model_copy()
             return response.model_copy(update={"content": plain})
-        note = _answer_of(original)
-        if content is None or note is None:
+        note = note_of(original)
+        if content is None or not isinstance(note, Answer):
             answer.replace_calls(())
             return response
         shown, wires = self._with_call_ids(content)
@@ -347,14 +346,9 @@ class GcliAgentModel(BaseLlm):
 
     def _expected(self, response: LlmResponse) -> LlmResponse:
         """Have history take this answer with the next event, also where a plugin replaces that."""
-        self._parts.conversation.expect(_answer_of(response))
+        note = note_of(response)
+        self._parts.conversation.expect(note if isinstance(note, Answer) else None)
         return response
-
-
-def _answer_of(response: LlmResponse) -> Answer | None:
-    content = response.content
-    note = content.note if isinstance(content, WireContent) else None
-    return note if isinstance(note, Answer) else None
 
 
 def _noting(response: LlmResponse, shown: list[types.Part], note: Answer) -> LlmResponse:

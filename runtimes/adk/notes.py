@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, SupportsIndex, TypeVar, cast
 
-from google.adk.events.event import Event
+from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 from pydantic import BaseModel
 
@@ -304,8 +304,8 @@ def edited_wire(content: types.Content) -> Content:
     return {**own, **({"role": content.role} if content.role else {}), "parts": parts}
 
 
-def note_of(event: Event) -> Note | None:
-    """What an ADK event is about; `None` for events that are not ours."""
+def note_of(event: LlmResponse) -> Note | None:
+    """What an ADK event, or a response, is about; `None` for those that are not ours."""
     content = event.content
     return content.note if isinstance(content, WireContent) else None
 

@@ -49,16 +49,12 @@ class RequestBase:
     """What the product wrote into the `LlmRequest` of one step."""
 
     def __init__(self) -> None:
-        self._model: str | None = None
+        self.model: str | None = None
+        """The model that was routed to; `None` before."""
         self._config = _NOTHING
         self._contents: list[types.Content] = []
         self._declared: DeclaredTools | None = None
         self._instruction = ""
-
-    @property
-    def model(self) -> str | None:
-        """The model that was routed to; `None` before."""
-        return self._model
 
     def write_contents(
         self, request: LlmRequest, history: Sequence[types.Content], pending: types.Content | None
@@ -95,7 +91,7 @@ class RequestBase:
         request.config = base.model_copy(update=written)
         if request.model in (None, UNROUTED):
             request.model = model
-        self._model, self._config = model, base
+        self.model, self._config = model, base
 
     def write_tools(self, request: LlmRequest, declared: DeclaredTools) -> None:
         """Write the tools; others that are there already come after them, functions in one tool."""
@@ -123,7 +119,7 @@ class RequestBase:
         if labels:
             changed["labels"] = labels
         return RequestEdits(
-            model=None if self._model in (None, request.model) else request.model,
+            model=None if self.model in (None, request.model) else request.model,
             config=_config_json(changed),
             instruction=_instruction_edit(config.system_instruction, self._instruction),
             tools=None if self._declared is None else _tools_edit(config.tools, self._declared),

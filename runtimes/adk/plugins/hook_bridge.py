@@ -81,10 +81,8 @@ class HookBridgePlugin(ModelCallHooks, BasePlugin):
 
         After a verdict, nothing of the answer is left but the error at its end.
         """
-        if self.driven or llm_response.content is None:
-            return None
-        call = self._calls.get(callback_context.invocation_id)
-        if call is None:
+        call = None if self.driven else self._calls.get(callback_context.invocation_id)
+        if call is None or llm_response.content is None:
             return None
         chunk = chunk_of(llm_response, wire_of(llm_response.content))
         if call.verdict is None and (llm_response.partial or not call.streamed):
