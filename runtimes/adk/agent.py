@@ -29,7 +29,6 @@ from agent_protocol.event_log import EventLog
 from agent_protocol.events import AgentEvent
 from runtimes.adk.flow import Batch, RuntimeFlow
 from runtimes.adk.model_call import GcliAgentModel, ModelParts
-from runtimes.adk.notes import WireContent
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
 from runtimes.adk.run import Run, RunLink
@@ -40,8 +39,9 @@ from runtimes.adk.stream import OpenStream
 from runtimes.adk.tools import Toolbox
 from services.background import BackgroundTasks
 from services.bundle import Services
-from services.chat import AskedCall
 from services.history.transforms import has_function_response
+from services.model.sdk_contents import WireContent
+from services.model.stream import AskedCall
 from services.wire import Content, JsonObject
 
 __all__ = ["USER_ID", "AdkAgentProtocol", "AdkConfig"]

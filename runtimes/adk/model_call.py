@@ -22,17 +22,7 @@ from google.genai import types
 from pydantic import PrivateAttr
 
 from runtimes.adk.conversation import Conversation, SentRequest
-from runtimes.adk.notes import (
-    Answer,
-    Blocked,
-    Retrying,
-    Stopped,
-    WireContent,
-    WirePart,
-    dumped_part,
-    note_of,
-    wire_of,
-)
+from runtimes.adk.notes import Answer, Blocked, Retrying, Stopped, note_of
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
 from runtimes.adk.request_edits import UNROUTED
 from runtimes.adk.responses import announcing, called_off, chunk_of, consolidated, partial
@@ -40,13 +30,14 @@ from runtimes.adk.run import Run, RunLink
 from runtimes.adk.tools import Toolbox
 from services.abort import AbortError, cancellation_or_abort
 from services.bundle import Services
-from services.chat import AskedCall, Attempt, RequestParts, retry_kind, tool_call_request
+from services.chat import Attempt, RequestParts, retry_kind, tool_call_request
 from services.hooks.model_call import AgentExecutionStopped, HookVerdict
 from services.hooks.translation import HookModelRequest
 from services.model.errors import InvalidStreamError, is_cancellation
 from services.model.generator import ChunkStream, LlmRole
 from services.model.parts import function_calls
-from services.model.stream import AssembledTurn, CallIds, StreamAssembler, retry_nudge
+from services.model.sdk_contents import WireContent, WirePart, dumped_part, wire_of
+from services.model.stream import AskedCall, AssembledTurn, CallIds, StreamAssembler, retry_nudge
 from services.state import RetryAttempt
 from services.wire import JsonObject, Part
 
@@ -205,7 +196,7 @@ class ModelCall:
             RequestParts(
                 role=LlmRole.MAIN if parts.child_call is None else LlmRole.SUBAGENT,
                 system_instruction=parts.instruction,
-                tools=lambda model: parts.tools.taken(model).wire,
+                tools=parts.tools.taken,
             ),
             key=replace(self._key, is_retry=True) if is_retry else self._key,
             prompt_id=self._run.prompt_id,

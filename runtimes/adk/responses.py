@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
-from runtimes.adk.notes import Answer, Note, WireContent, WirePart
-from services.chat import AskedCall, Delta
+from runtimes.adk.notes import Answer, Note
+from services.chat import Delta
+from services.model.sdk_contents import WireContent, WirePart
 from services.model.sdk_json import dumped, typed
-from services.model.stream import AssembledTurn
+from services.model.stream import AskedCall, AssembledTurn
 from services.wire import Content, JsonObject
 
 __all__ = ["announcing", "called_off", "chunk_of", "consolidated", "partial", "response_of"]

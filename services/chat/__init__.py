@@ -7,7 +7,7 @@ a stream's agent events. `Attempt` asks the model until it begins to answer, `An
 what it answers. How many attempts there are, and when the model is asked, is the runtime's own.
 """
 
-from services.chat.answer import AnswerReader, AskedCall, Delta, Requested
+from services.chat.answer import AnswerReader, Delta, Requested
 from services.chat.attempt import Attempt, RequestEdits, RequestParts, retry_kind
 from services.chat.chat import Chat, SentRequest
 from services.chat.events import (
@@ -23,7 +23,6 @@ from services.chat.succession import ChatSuccession
 __all__ = [
     "MAX_TURNS_EXCEEDED",
     "AnswerReader",
-    "AskedCall",
     "Attempt",
     "Chat",
     "ChatHistory",

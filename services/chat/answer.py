@@ -7,49 +7,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Protocol
 
 from services.model.parts import citations, first_parts, response_text, response_texts
+from services.model.stream import AskedCall
 from services.wire import JsonObject, Part, js_trim
 
-__all__ = ["AnswerReader", "AskedCall", "Delta", "Requested"]
-
-
-class AskedCall(Protocol):
-    """A function call that the model asked for, as far as a reader of answers has to see it."""
-
-    @property
-    def call_id(self) -> str:
-        """Its id; empty where a child's call has none."""
-
-    @property
-    def name(self) -> str:
-        """The tool's name."""
-
-    @property
-    def args(self) -> JsonObject:
-        """Its arguments."""
+__all__ = ["AnswerReader", "Delta", "Requested"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delta:
     """What one step of the model's stream adds to its answer.
 
-    A chunk of the API gives its thoughts, its text, each of its function calls, then one closing
-    delta without a part, if it has a finish reason or nothing else to report.
+    A chunk of the API gives its thoughts, its texts as one, each of its function calls, then one
+    closing delta without a part, if it has a finish reason or nothing else to report.
     """
 
     part: Part | None = None
-    """The API's JSON: a thought, a text (the chunk's texts joined) or a function call; `None`: the
-    closing delta."""
+    """The API's JSON of a thought, a text or a function call; `None` in a closing delta."""
     request: AskedCall | None = None
-    """Of a function call: what is scheduled; a `ToolCallRequest` with its display; in a child, its
-    own kind of call."""
+    """Of a function call: a `ToolCallRequest`, or, in a child, its own kind of call."""
     index: int = 0
     """The delta's place among those of its chunk, from 0."""
     citations: tuple[str, ...] = ()
-    """Of a closing delta with a finish reason: the answer's citations so far, sorted; each is
-    reported once."""
+    """Of a closing delta with a finish reason: the citations not reported yet, sorted."""
     finish_reason: str | None = None
     """Of a closing delta: the chunk's finish reason."""
     usage: JsonObject | None = None

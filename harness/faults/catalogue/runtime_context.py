@@ -281,6 +281,6 @@ FAULTS: Final = (
         origin="a list brought up to date at its end, of a history that changed in its middle",
         unobservable="what is sent is read from the conversation unless a plugin edits the "
         "request: tests/harness/faults/test_unobservable.py",
-        breaks=lambda: replaced("runtimes.adk.notes:TypedHistory.follow", _never_replaced),
+        breaks=lambda: replaced("services.model.sdk_contents:TypedHistory.follow", _never_replaced),
     ),
 )

@@ -13,10 +13,11 @@ from google.adk.models.llm_request import LlmRequest
 from google.genai import types
 
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.notes import Note, Stopped, WireContent
+from runtimes.adk.notes import Note, Stopped
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
 from services.bundle import Services
+from services.model.sdk_contents import WireContent
 
 __all__ = ["EngineProcessor", "agent_event", "leave", "note_event"]
 

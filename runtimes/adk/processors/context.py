@@ -8,7 +8,6 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.models.llm_request import LlmRequest
 
-from runtimes.adk.notes import Compressed
 from runtimes.adk.plugins.limits import TokenLimitAdkPlugin
 from runtimes.adk.processors.base import EngineProcessor, note_event
 from runtimes.adk.run import Run
@@ -33,7 +32,7 @@ class CompressionProcessor(EngineProcessor):
         if not self._services.settings.context_management:
             info = await conversation.compress(run.prompt_id, run.signal)
             if info.status is CompressionStatus.COMPRESSED:
-                event = note_event(context, Compressed(info), partial=True)
+                event = note_event(context, info, partial=True)
         self._token_limit.room_measured(model, conversation.last_prompt_token_count)
         return event
 

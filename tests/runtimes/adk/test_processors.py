@@ -12,7 +12,6 @@ from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcess
 from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.notes import WireContent, wire_of
 from runtimes.adk.processors.contents import ContentsProcessor
 from runtimes.adk.processors.context import ToolOutputMaskingProcessor
 from runtimes.adk.processors.routing import ToolsProcessor
@@ -22,6 +21,7 @@ from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import AdkTool, Toolbox
 from services.abort import AbortController
 from services.model.errors import ApiError
+from services.model.sdk_contents import WireContent, wire_of
 from services.tools.declaring import ToolDeclarations
 
 
