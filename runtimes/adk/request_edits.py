@@ -180,6 +180,11 @@ def _instruction_edit(now: Any, instruction: str) -> Callable[[str], Json] | Non
 def _tools_edit(
     tools: Sequence[Any] | None, declared: DeclaredTools
 ) -> Callable[[_Tools], _Tools | None] | None:
+    single = tools[0] if tools and len(tools) == 1 else None
+    if isinstance(single, types.Tool) and not single.model_fields_set:
+        held = list.__iter__(single.function_declarations or [])
+        if [*map(id, held)] == [*map(id, declared.functions)]:
+            return None
     made = {each.name: each for each in declared.functions}
     now: dict[str | None, types.FunctionDeclaration] = {}
     ours, others = list[JsonObject](), _Tools()
@@ -189,10 +194,10 @@ def _tools_edit(
                 f"llm_request.config.tools cannot be sent: it holds a {type(tool).__name__}; use "
                 "llm_request.append_tools, or a google.genai.types.Tool"
             )
-        held = {each.name: each for each in list.__iter__(tool.function_declarations or [])}
-        now |= held
-        if held.keys() & made.keys():
-            ours += [dumped(each) for name, each in held.items() if name not in made]
+        named = {each.name: each for each in list.__iter__(tool.function_declarations or [])}
+        now |= named
+        if named.keys() & made.keys():
+            ours += [dumped(each) for name, each in named.items() if name not in made]
             tool = tool.model_copy(update={"function_declarations": None})
         others += [other] if (other := dumped(tool)) else []
     kept = made.keys() & now.keys()
