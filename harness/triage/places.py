@@ -58,6 +58,7 @@ _SHARED: Final[Mapping[Seam, tuple[str, ...]]] = {
     Seam.RECORDING: ("services/chat", "services/chat_recording.py", "services/recording"),
     Seam.EVENTS: ("services/chat/events.py", "services/presentation"),
     Seam.LIFECYCLE: (
+        "services/chat/streams.py",
         "services/next_speaker.py",
         "services/abort.py",
         "services/presentation/finish.py",
@@ -87,11 +88,10 @@ _OWN: Final[Mapping[str, Mapping[Seam, tuple[str, ...]]]] = {
         Seam.POLICY: ("flow.py",),
         Seam.HISTORY: ("conversation.py", "runtime.py"),
         Seam.RECORDING: ("conversation.py", "flow.py", "runtime.py"),
-        Seam.EVENTS: ("translate.py", "stream.py", "conversation_handler.py"),
+        Seam.EVENTS: ("translate.py", "stream.py", "agent.py"),
         Seam.LIFECYCLE: (
             "agent.py",
             "stream.py",
-            "conversation_handler.py",
             "continuation.py",
             "plugins/limits.py",
             "processors/limits.py",
@@ -121,7 +121,7 @@ _OWN: Final[Mapping[str, Mapping[Seam, tuple[str, ...]]]] = {
         Seam.EVENTS: ("translate.py", "turn.py", "agent.py"),
         Seam.LIFECYCLE: ("agent.py", "client.py"),
         Seam.LOOPS: ("client.py",),
-        Seam.SUBAGENTS: ("executor.py", "subagent.py", "child_events.py"),
+        Seam.SUBAGENTS: ("executor.py", "subagent.py"),
     },
 }
 """Runtime and seam to files and folders below `runtimes/<runtime>`, the likeliest first."""

@@ -28,16 +28,10 @@ from services.abort import AbortSignal
 from services.bundle import Services
 from services.chat import AnswerReader, tool_call_request
 from services.model.configs import ModelConfigKey
-from services.model.errors import (
-    EmptyMessageError,
-    InvalidStreamError,
-    UnauthorizedError,
-    error_message,
-    friendly_error,
-)
+from services.model.errors import EmptyMessageError, InvalidStreamError
 from services.model.parts import parse_thought
 from services.model.stream import CallIds
-from services.presentation.errors import StructuredError
+from services.presentation.errors import model_failure
 from services.scheduler.calls import ToolCallRequest
 from services.wire import JsonObject, Part
 
@@ -98,19 +92,7 @@ class Turn:
             elif isinstance(error, InvalidStreamError):
                 yield InvalidStream(error.type, str(error))
             else:
-                yield self._failed(error)
-
-    def _failed(self, error: Exception) -> ModelFailed:
-        friendly = friendly_error(error)
-        if isinstance(friendly, UnauthorizedError):
-            raise friendly
-        status = getattr(friendly, "status", None)
-        return ModelFailed(
-            StructuredError(
-                message=error_message(friendly),
-                status=status if isinstance(status, int) else None,
-            )
-        )
+                yield ModelFailed(model_failure(error))
 
     def _read(self, chunk: JsonObject) -> Iterator[ServerEvent]:
         """One chunk's events: thoughts, text, tool requests, citations, finish; in this order."""

@@ -3,8 +3,9 @@
 `ChatHistory` has the turns, and the places that they may go back to. `Chat` keeps the recording in
 step with them; it knows what a request and its answer leave in both. `ChatSuccession` opens one
 chat after another: start, compress, resume, rewind. `NumberedEvents` and `ConversationEvents` make
-a stream's agent events. `Attempt` asks the model until it begins to answer, `AnswerReader` takes in
-what it answers. How many attempts there are, and when the model is asked, is the runtime's own.
+a stream's agent events. `AgentStream` emits them; a `StreamingAgent` has one stream at a time.
+`Attempt` asks the model until it begins to answer, `AnswerReader` takes in what it answers. How
+many attempts there are, and when the model is asked, is the runtime's own.
 """
 
 from services.chat.answer import AnswerReader, Delta, Requested
@@ -18,10 +19,12 @@ from services.chat.events import (
     tool_call_request,
 )
 from services.chat.history import ChatHistory, HistoryMark
+from services.chat.streams import AgentStream, StreamingAgent
 from services.chat.succession import ChatSuccession
 
 __all__ = [
     "MAX_TURNS_EXCEEDED",
+    "AgentStream",
     "AnswerReader",
     "Attempt",
     "Chat",
@@ -35,6 +38,7 @@ __all__ = [
     "RequestParts",
     "Requested",
     "SentRequest",
+    "StreamingAgent",
     "request_display",
     "retry_kind",
     "tool_call_request",

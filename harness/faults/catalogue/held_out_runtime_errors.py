@@ -130,9 +130,7 @@ FAULTS: Final = (
         name="failure-does-not-end-the-stream",
         says="After a failure was told the stream goes on as if the request had been answered.",
         origin="an exception swallowed where it is reported",
-        breaks=lambda: replaced(
-            "runtimes.adk.conversation_handler:ConversationSend._emit_failure", _going_on
-        ),
+        breaks=lambda: replaced("runtimes.adk.agent:AdkAgentProtocol._emit_failure", _going_on),
     ),
     _adk(
         name="no-second-attempt-once-text-was-told",

@@ -114,7 +114,7 @@ FAULTS: Final = (
         name="texts-of-a-message-joined",
         says="A message of several texts reaches the model as one.",
         origin="a message that was a string before it became parts",
-        breaks=lambda: replaced("runtimes.adk.conversation_handler:content_to_parts", _one_text),
+        breaks=lambda: replaced("runtimes.adk.agent:content_to_parts", _one_text),
     ),
     _adk(
         name="message-told-as-sent",

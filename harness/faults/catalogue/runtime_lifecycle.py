@@ -145,11 +145,11 @@ def _never_shown(send: Any) -> Any:
     return broken
 
 
-def _prompt_id_per_send(take: Any) -> Any:
-    def broken(self: Any, payload: Any, log: Any, **kwargs: Any) -> Any:
+def _prompt_id_per_send(send: Any) -> Any:
+    async def broken(self: Any, payload: Any) -> Any:
         self.sends = getattr(self, "sends", 0) + 1
         self._prompt_id = f"{self._prompt_id.partition('#')[0]}#{self.sends}"
-        return take(self, payload, log, **kwargs)
+        return await send(self, payload)
 
     return broken
 
@@ -186,7 +186,7 @@ FAULTS: Final = (
         name="no-end-at-turn-limit",
         says="A stream that reaches the turn limit has no `agent_end`.",
         origin="seen in agent migrations: a missing `agent_end` on one exit path",
-        breaks=lambda: replaced("runtimes.legacy.agent:_Stream._end", _without_end_at_limit),
+        breaks=lambda: replaced("runtimes.legacy.agent:_Stream.end", _without_end_at_limit),
     ),
     _legacy(
         name="ends-always-completed",
@@ -258,9 +258,7 @@ FAULTS: Final = (
         name="prompt-id-per-send",
         says="Every send counts as a new prompt: routed, announced and watched for loops anew.",
         origin="google-adk's invocation ids, taken for the prompt's",
-        breaks=lambda: replaced(
-            "runtimes.adk.conversation_handler:ConversationHandler.take", _prompt_id_per_send
-        ),
+        breaks=lambda: replaced("runtimes.adk.agent:AdkAgentProtocol.send", _prompt_id_per_send),
     ),
     _adk(
         name="rewind-counts-all-messages",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -143,19 +143,15 @@ def _not_compressing(_: Any) -> Any:
 
 def _late(stop: Any) -> Any:
     def broken(self: Any) -> None:
-        _stopped_late(self, self._child, stop)
+        async def later() -> None:
+            await self._child.services.clock.sleep(_LATE_MS)
+            stop(self)
+
+        self.__dict__.setdefault("_stopping", []).append(
+            asyncio.get_running_loop().create_task(later())
+        )
 
     return broken
-
-
-def _stopped_late(agent: Any, child: Any, stop: Any) -> None:
-    async def later() -> None:
-        await child.services.clock.sleep(_LATE_MS)
-        stop(agent)
-
-    agent.__dict__.setdefault("_stopping", []).append(
-        asyncio.get_running_loop().create_task(later())
-    )
 
 
 def _history_goes_on(open_chat: Any) -> Any:
@@ -200,13 +196,6 @@ def _not_saved(save: Any) -> Any:
     return broken
 
 
-def _late_adk(stop: Any) -> Any:
-    def broken(self: Any) -> None:
-        _stopped_late(self, self.child, stop)
-
-    return broken
-
-
 def _not_terminating(completed: Any) -> Any:
     def broken(self: Any, submitted: Any, event: Any) -> None:
         return None
@@ -214,11 +203,10 @@ def _not_terminating(completed: Any) -> Any:
     return broken
 
 
-def _routed_anew(run_async: Any) -> Any:
-    async def broken(self: Any, *args: Any) -> AsyncGenerator[Any, None]:
+def _routed_anew(step: Any) -> Any:
+    async def broken(self: Any, *args: Any) -> None:
         self._child._choice.model = None
-        async for event in run_async(self, *args):
-            yield event
+        await step(self, *args)
 
     return broken
 
@@ -280,10 +268,12 @@ def _last_chunk_only(see: Any) -> Any:
     return broken
 
 
-def _no_events(tell: Any) -> Any:
+def _no_events(report: Any) -> Any:
     def broken(self: Any, activity: Any) -> None:
-        if str(activity.type) != "ERROR":
-            tell(self, activity)
+        if str(activity.type) == "ERROR":
+            self._on_activity(activity)
+        else:
+            report(self, activity)
 
     return broken
 
@@ -431,7 +421,7 @@ FAULTS: Final = (
         name="subagent-abort-late-adk",
         says="An abort reaches an agent five seconds later.",
         origin="an abort that waits for the runner",
-        breaks=lambda: replaced("runtimes.adk.child.session:AdkChild.stop", _late_adk),
+        breaks=lambda: replaced("runtimes.adk.child.session:AdkChild.stop", _late),
     ),
     _adk(
         name="subagent-terminator-ignored-adk",
@@ -446,9 +436,7 @@ FAULTS: Final = (
         name="subagent-routed-each-turn",
         says="An agent's automatic model is chosen anew for every turn.",
         origin="a routing processor without a memory",
-        breaks=lambda: replaced(
-            "runtimes.adk.child.processors:ChildRouting.run_async", _routed_anew
-        ),
+        breaks=lambda: replaced("runtimes.adk.child.processors:ChildRouting._step", _routed_anew),
     ),
     _adk(
         name="subagent-declares-parents-tools",
@@ -504,6 +492,6 @@ FAULTS: Final = (
         name="subagent-errors-no-events",
         says="Errors inside an agent are no events of its stream.",
         origin="only what the parent shows is translated",
-        breaks=lambda: replaced("runtimes.adk.child.session:ChildStream.emit_activity", _no_events),
+        breaks=lambda: replaced("runtimes.adk.child.session:AdkChild.report", _no_events),
     ),
 )

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from runtimes.adk import factory
-from runtimes.adk.agent import AdkAgentProtocol
+from runtimes.adk.agent import AgentLoop
 from tests.runtimes.kit import Kit
 
 
@@ -21,13 +21,13 @@ def hosted(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
     """Gives every agent these plugins, and its hosted `LlmAgent` to a function."""
 
     def arrange(*plugins: Any, prepare: Callable[[Any], Any] = lambda _agent: None) -> None:
-        def make(*args: Any, **kwargs: Any) -> AdkAgentProtocol:
+        def make(*args: Any, **kwargs: Any) -> AgentLoop:
             kwargs["plugins"] = (*kwargs["plugins"], *plugins)
-            agent = AdkAgentProtocol(*args, **kwargs)
-            root: Any = agent._runner.agent
+            loop = AgentLoop(*args, **kwargs)
+            root: Any = loop._runner.agent
             prepare(root._hosted)
-            return agent
+            return loop
 
-        monkeypatch.setattr(factory, "AdkAgentProtocol", make)
+        monkeypatch.setattr(factory, "AgentLoop", make)
 
     return arrange

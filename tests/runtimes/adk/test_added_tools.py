@@ -90,7 +90,7 @@ def test_function_tool_of_the_agent_is_declared_and_run(kit):
         asking(kit, SUM),
         tools=[add],
         rules=ALLOWED,
-        more=lambda played, agent: states.append(dict(agent._session.state)),
+        more=lambda played, agent: states.append(dict(agent._loop._session.state)),
     )
     plain = play(kit, [[kit.text("hello", "STOP")]])
     (own,) = declared(played).keys() - declared(plain).keys()
@@ -298,7 +298,7 @@ def test_state_of_parallel_tools_is_merged_into_the_session(kit):
         asking(kit, ("one", {}), ("two", {})),
         tools=[one, two],
         rules=rules,
-        more=lambda played, agent: states.append(dict(agent._session.state)),
+        more=lambda played, agent: states.append(dict(agent._loop._session.state)),
     )
     calls = [{"functionCall": {"name": name, "args": {}, "id": name}} for name in ("one", "two")]
     _, expected, _ = stock([calls, [{"text": "done"}]], tools=[one, two])

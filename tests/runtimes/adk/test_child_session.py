@@ -15,7 +15,7 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import Runner
 from google.genai import types
 
-from runtimes.adk.agent import AdkAgentProtocol
+from runtimes.adk.agent import AgentLoop
 from runtimes.adk.flow import RuntimeFlow
 from runtimes.adk.model_call import GcliAgentModel
 from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
@@ -51,7 +51,7 @@ def made(played, runtime, *, call_id="c", told=lambda activity: None, **fields):
     request = ChildRequest(
         definition=definition(**fields), parent_call_id=call_id, on_activity=told
     )
-    return runtime._factory.child_agent(request)
+    return runtime._factory.child(request)
 
 
 def done(kit, result="done"):
@@ -68,22 +68,26 @@ def answered(note) -> Event:
     return Event(author=APP_NAME, invocation_id="i", content=content)
 
 
-def test_child_is_the_same_class_with_its_parents_session_id(kit):
+def loop_of(child):
+    """A loop as each run of the child gets one."""
+    return child._make_agent(child._child)[1]
+
+
+def test_child_has_a_loop_of_the_same_class_and_its_parents_session_id(kit):
     async def script(played, runtime):
-        agent = made(played, runtime)._agent
-        assert type(agent) is AdkAgentProtocol
-        assert agent.parent_session_id == played.services.state.session_id
-        main = runtime.agent()
-        assert main.parent_session_id is None
-        assert agent._runner is not main._runner
-        assert agent._sessions is not main._sessions
+        child, main = made(played, runtime), runtime.agent()
+        assert child.parent_session_id == played.services.state.session_id
+        loop = loop_of(child)
+        assert type(loop) is type(main._loop) is AgentLoop
+        assert loop._runner is not main._loop._runner
+        assert loop._sessions is not main._loop._sessions
 
     kit.run(script, [])
 
 
 def test_child_has_no_masking_loop_check_window_check_or_loop_plugin(kit):
     async def script(played, runtime):
-        runner = made(played, runtime)._agent._runner
+        runner = loop_of(made(played, runtime))._runner
         plugins = [plugin.name for plugin in runner.plugin_manager.plugins]
         assert plugins == ["max_turns", "max_time", "complete_task", "steering"]
         flow = runner.agent._hosted._llm_flow
@@ -95,20 +99,24 @@ def test_child_has_no_masking_loop_check_window_check_or_loop_plugin(kit):
     kit.run(script, [])
 
 
-def test_child_that_has_ended_is_not_among_the_children_and_its_runner_is_closed(kit):
+def test_child_that_has_ended_is_not_among_the_children_and_its_runner_is_closed(kit, monkeypatch):
     async def script(played, runtime):
         child = made(played, runtime)
         closed = []
 
-        async def close():
-            closed.append(runtime._factory.children)
+        async def close(loop):
+            closed.append([each.type for each in child.events])
+            await shut(loop)
 
-        child._agent._runner.close = close
-        assert runtime._factory.children == [child]
+        monkeypatch.setattr(AgentLoop, "close", close)
         await child.start({"query": "go"})
+        assert runtime._factory.children == {child}
         await child.result()
-        assert closed == [[]]
+        assert runtime._factory.children == set()
+        (before_the_close,) = closed
+        assert [each.type for each in child.events] == [*before_the_close, "agent_end"]
 
+    shut = AgentLoop.close
     kit.run(script, [done(kit)])
 
 
@@ -270,12 +278,12 @@ class Reading(BasePlugin):
 
 def test_the_session_of_a_child_shows_its_whole_task(kit, monkeypatch):
     reading = Reading()
-    init: Any = AdkAgentProtocol.__init__
+    init: Any = AgentLoop.__init__
 
     def added(self, *args, plugins, **options):
         init(self, *args, plugins=(*plugins, reading), **options)
 
-    monkeypatch.setattr(AdkAgentProtocol, "__init__", added)
+    monkeypatch.setattr(AgentLoop, "__init__", added)
 
     async def script(played, runtime):
         child = made(played, runtime)

@@ -160,7 +160,7 @@ async def test_time_stops_when_a_run_fails():
 
 def test_conversation_has_its_limits_on_the_app_and_drives_them(kit):
     async def script(played, runtime):
-        manager = runtime.agent()._runner.plugin_manager
+        manager = runtime.agent()._loop._runner.plugin_manager
         limits = [manager.get_plugin(name) for name in ("max_turns", "token_limit")]
         assert [type(plugin) for plugin in limits] == [MaxTurnsAdkPlugin, TokenLimitAdkPlugin]
         assert all(plugin.driven for plugin in limits)

@@ -154,7 +154,7 @@ def test_children_have_the_same_plugins_and_leave_them_open(kit: Any) -> None:
                 definition=helper, parent_call_id="c", on_activity=lambda activity: None
             )
             assert isinstance(runtime, AdkRuntime)
-            child = runtime._factory.child_agent(request)
+            child = runtime._factory.child(request)
             await child.start({"query": "go"})
             await child.result()
             notes.append("child ends")
@@ -169,7 +169,7 @@ def test_a_name_that_ours_have_is_refused(kit: Any) -> None:
         async with kit.services() as played, open_runtime(played.services) as plain:
             agent = plain.agent()
             assert isinstance(agent, AdkAgentProtocol)
-            taken = agent._runner.plugin_manager.plugins[0].name
+            taken = agent._loop._runner.plugin_manager.plugins[0].name
         async with (
             kit.services() as played,
             open_runtime(played.services, plugins=[Noting(taken, [])]) as runtime,

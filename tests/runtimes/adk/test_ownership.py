@@ -18,7 +18,7 @@ RECEIVERS: dict[str, str | None] = {
     "turn": "Turn",
     "calls[-1]": "Call",
     "calls[-1].outcome": "CallOutcome",
-    "stream": "OpenStream",
+    "stream": "Stream",
     "kept": "_Kept",
     "call": "_Call",
     "_session": "SessionTurns",

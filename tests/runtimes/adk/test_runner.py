@@ -11,7 +11,7 @@ from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.adk.tools.base_toolset import BaseToolset
 from google.genai import types
 
-from runtimes.adk.agent import AdkAgentProtocol
+from runtimes.adk.agent import AgentLoop
 
 from .adk_private_names import SCANS
 from .test_session_events import answers, made, reading, register
@@ -102,12 +102,12 @@ class Toolset(BaseToolset):
 
 def test_closing_the_runner_closes_the_agents_toolsets(kit, monkeypatch):
     toolset = Toolset()
-    init = AdkAgentProtocol.__init__
+    init = AgentLoop.__init__
 
     def equipped(self, *args, **options):
         init(self, *args, **options)
         self._runner._agent.tools.append(toolset)
 
-    monkeypatch.setattr(AdkAgentProtocol, "__init__", equipped)
+    monkeypatch.setattr(AgentLoop, "__init__", equipped)
     kit.play(answers(kit, "a"))
     assert toolset.closed

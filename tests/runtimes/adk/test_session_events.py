@@ -13,7 +13,7 @@ from google.adk.events.event import Event
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.sessions.session import Session
 
-from runtimes.adk.agent import USER_ID, AdkAgentProtocol
+from runtimes.adk.agent import USER_ID, AgentLoop
 from runtimes.adk.root import AGENT_NAME, APP_NAME
 from runtimes.adk.session_events import SettledEvent, UnreadEvent
 from services.model.errors import ApiError
@@ -68,12 +68,12 @@ def register(monkeypatch) -> Callable[..., None]:
     """Has every agent made from now on get these plugins too."""
 
     def register(*mine: BasePlugin) -> None:
-        init: Any = AdkAgentProtocol.__init__
+        init: Any = AgentLoop.__init__
 
         def added(self, *args, plugins, **options):
             init(self, *args, plugins=(*plugins, *mine), **options)
 
-        monkeypatch.setattr(AdkAgentProtocol, "__init__", added)
+        monkeypatch.setattr(AgentLoop, "__init__", added)
 
     return register
 

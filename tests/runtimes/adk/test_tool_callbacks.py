@@ -331,7 +331,7 @@ def test_state_is_the_sessions_and_goes_with_the_response_event(kit):
     seen = []
 
     def more(played, agent):
-        seen.append(dict(agent._session.state))
+        seen.append(dict(agent._loop._session.state))
 
     plugin = Listening(before=before)
     calls = (("read_file", READ), ("read_file", {"file_path": "b.txt"}))
@@ -415,7 +415,7 @@ def test_without_callbacks_no_context_is_made(kit, monkeypatch):
 
 def test_calls_run_without_the_processor_of_tools(kit):
     def remove(event, agent):
-        flow = agent._runner.agent._hosted._llm_flow
+        flow = agent._loop._runner.agent._hosted._llm_flow
         if flow.get_request_processor("agent_tools") is not None:
             flow.remove_request_processor("agent_tools")
 

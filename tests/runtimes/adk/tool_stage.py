@@ -76,11 +76,11 @@ class AgentCallbacks:
         }
 
 
-def equip(agent, *, plugins: Sequence[BasePlugin] = (), tools=(), callbacks=None) -> None:
-    """Give an agent of the ADK runtime plugins, tools and agent callbacks."""
+def equip(loop, *, plugins: Sequence[BasePlugin] = (), tools=(), callbacks=None) -> None:
+    """Give the loop of an agent plugins, tools and agent callbacks."""
     for plugin in plugins:
-        agent._runner.plugin_manager.register_plugin(plugin)
-    hosted = agent._runner.agent._hosted
+        loop._runner.plugin_manager.register_plugin(plugin)
+    hosted = loop._runner.agent._hosted
     hosted.tools.extend(tools)
     for name, callback in (callbacks or {}).items():
         setattr(hosted, name, callback)
@@ -110,7 +110,7 @@ def play(kit, steps, *, sends=("hello",), rules=(), answer=None, on_event=None, 
             played.asked = confirming(played.services, answer)
         agent = runtime.agent()
         played.agent = agent
-        equip(agent, **equipment)
+        equip(agent._loop, **equipment)
         kit.listen(agent, played, on_event)
         for words in sends:
             await agent.send(kit.message(words))
