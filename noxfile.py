@@ -15,7 +15,7 @@ nox.options.reuse_existing_virtualenvs = True
 nox.options.default_venv_backend = "virtualenv"
 
 PYPROJECT = nox.project.load_toml("pyproject.toml")
-PACKAGES = ["agent_protocol", "services", "runtimes", "surfaces", "harness"]
+PACKAGES = ["agent_protocol", "seeded_faults", "services", "runtimes", "surfaces", "harness"]
 CORPUS = ["cassettes", "cassettes/http"]
 BASELINES = "baselines/upstream"
 REPORT = Path("parity-report")

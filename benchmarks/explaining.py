@@ -28,10 +28,10 @@ from harness.detection.reach import wrapped_by
 from harness.experiment.backend import real_backend
 from harness.explain import Explanation, Seam
 from harness.faults.catalogue import faults
-from harness.faults.fault import Fault, Site
 from harness.parity.divergence import ChannelName
 from harness.parity.waivers import Waivers, load_waivers
 from harness.triage.places import lies_at, places_of
+from seeded_faults import Fault, Site
 
 __all__ = ["accepted_channels", "accepted_seams", "measure", "names_file", "outcome_of"]
 

@@ -11,6 +11,7 @@ import hashlib
 import json
 import os
 import platform
+import re
 import sys
 import tempfile
 import tomllib
@@ -26,6 +27,7 @@ from services.regular_files import MOST_TEXT, open_regular, read_regular
 
 __all__ = [
     "CODE",
+    "PACKAGES",
     "Component",
     "Inventory",
     "changes",
@@ -41,12 +43,15 @@ __all__ = [
 ]
 
 CODE: Final = ("agent_protocol", "services", "runtimes", "surfaces", "harness")
-"""The components that are code, each a package; `harness` without the fault catalogue."""
+"""The components that are code, each a package, without the fault catalogue."""
+PACKAGES: Final = (*CODE, "seeded_faults")
+"""The packages of our code. What faults are made of counts as a part of the harness."""
 CATALOGUE: Final = "fault catalogue"
 HELPERS: Final = "corpus helpers"
 """Programs that cassettes start, such as servers: they lie beside them and are none themselves."""
 _PACKAGES: Final = Path(__file__).resolve().parents[1]
-_FAULTS: Final = "harness/faults/catalogue/"
+_FAULTS: Final = re.compile(r"(services|runtimes/\w+)/faults/")
+"""Where the faults of the catalogue lie: beside what they break."""
 _DATA: Final = frozenset(
     {"harness/corpus", "harness/baselines", "harness/contract.md", "services/docs"}
 )
@@ -128,10 +133,10 @@ def code_components() -> Mapping[str, Component]:
     file that lies among them is not: Python takes `wire/__init__.pyc` before `wire.py`.
     """
     found: dict[str, dict[str, str]] = {name: {} for name in (*CODE, CATALOGUE)}
-    for package in CODE:
+    for package in PACKAGES:
+        component = package if package in CODE else "harness"
         for name, file in files_of(_PACKAGES / package, f"{package}/"):
-            component = CATALOGUE if name.startswith(_FAULTS) else package
-            found[component][name] = file_digest(file)
+            found[CATALOGUE if _FAULTS.match(name) else component][name] = file_digest(file)
     return {name: Component(files) for name, files in found.items()}
 
 

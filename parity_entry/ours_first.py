@@ -15,7 +15,9 @@ from typing import Final
 
 __all__ = ["OURS"]
 
-OURS: Final = frozenset({"agent_protocol", "services", "runtimes", "surfaces", "harness"})
+OURS: Final = frozenset(
+    {"agent_protocol", "seeded_faults", "services", "runtimes", "surfaces", "harness"}
+)
 """The packages of this project whose names a user's project may have as well."""
 _ROOT: Final = str(Path(__file__).resolve().parents[1])
 

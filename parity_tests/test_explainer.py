@@ -18,9 +18,9 @@ from harness.detection.explaining import explanation_of
 from harness.detection.families import FAMILIES
 from harness.explain import Explanation, Seam
 from harness.faults.catalogue import faults
-from harness.faults.fault import Behaviour
 from harness.parity.divergence import ChannelName
 from parity_tests.corpus import CORPUS, ROOT, WAIVERS
+from seeded_faults import Behaviour
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from harness.detection.families import FAMILIES
 from harness.detection.finding import FoundBy
 from harness.detection.measuring import CorpusTask, measure
 from harness.faults.catalogue import faults
-from harness.faults.fault import Behaviour
 from parity_tests.corpus import CORPUS, ROOT, WAIVERS
+from seeded_faults import Behaviour
 
 CHOSEN: Final = (
     "usage-dropped",

@@ -17,8 +17,7 @@ from harness.cassette.find import find_cassettes
 from harness.cassette.format import Cassette
 from harness.cassette.load import load_cassette
 from harness.explain import explain
-from harness.faults.fault import Behaviour, Fault, Site, in_force
-from harness.faults.patching import replaced
+from harness.faults.force import in_force
 from harness.parity.compare import compare
 from harness.parity.divergence import ChannelName, Kind
 from harness.parity.provider import CoreFindings, FindingKey
@@ -26,6 +25,8 @@ from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.provider.check import ProviderCheck
 from harness.replay.runner import run_cassette
 from parity_tests.corpus import CORPUS, ROOT, SHARED, WAIVERS, cassette
+from seeded_faults import Behaviour, Fault, Site
+from seeded_faults.patching import replaced
 from services.abort import AbortController
 from services.model.generator import LlmRole, ModelRequest
 from services.wire import Content, JsonObject

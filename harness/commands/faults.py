@@ -36,8 +36,8 @@ if TYPE_CHECKING:  # importing these costs what `parity --help` must not
     from harness.detection.matrix import Matrix
     from harness.detection.measurement import Measurement
     from harness.detection.stratified import FaultSample
-    from harness.faults.fault import Fault
     from harness.parity.waivers import Waivers
+    from seeded_faults import Fault
 
 __all__ = ["FaultsSetup", "faults"]
 
@@ -208,8 +208,8 @@ def _chosen(plan: _Plan, setup: FaultsSetup) -> tuple[list[Fault], FaultSample |
 
 def _check(plan: _Plan, chosen: list[Fault]) -> None:
     from harness.detection.choosing import dead
-    from harness.faults.fault import Site
     from harness.scenarios.profiles import PROFILES
+    from seeded_faults import Site
 
     if plan.profile not in PROFILES:
         raise UsageError(f"unknown profile {plan.profile!r}", f"known: {', '.join(PROFILES)}")

@@ -87,12 +87,12 @@ def clean_revision_here(place: Here, signoffs: Path) -> str | None:
     """
     from harness.config import code_checkout, core_baselines, default_contract, default_waivers
     from harness.gate.here import gates_file
-    from harness.inventory import CODE, code_components
+    from harness.inventory import PACKAGES, code_components
     from harness.signoff.clean import clean_revision, stray_packages
     from harness.signoff.problems import SigningRefused
 
     own = Path(__file__).resolve().parents[2]
-    if strays := stray_packages(CODE, own):
+    if strays := stray_packages(PACKAGES, own):
         problem = f"packages are not those of {own}: {', '.join(strays)}"
         raise SigningRefused(problem, "see PYTHONPATH and what is installed")
     rules = [gates_file(None), default_waivers(), default_contract()]

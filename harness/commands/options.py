@@ -284,6 +284,7 @@ def check_fault(name: str | None, *sides: str) -> None:
     if name is None:
         return
     from harness.faults.catalogue import faults
+    from harness.faults.force import breaks_side
 
     known = faults()
     if name not in known:
@@ -291,7 +292,7 @@ def check_fault(name: str | None, *sides: str) -> None:
         mend = f"did you mean {', '.join(near)}?" if near else "see `parity faults --list`"
         raise UsageError(f"unknown fault {name!r}", mend)
     fault = known[name]
-    if not any(fault.breaks_side(side) for side in sides):
+    if not any(breaks_side(fault, side) for side in sides):
         problem = f"the fault {name} is one of {fault.site}, which is neither side"
         raise UsageError(problem, f"make {fault.site} one with --control or --candidate")
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from harness.faults.fault import Fault
+from seeded_faults import Fault
 
 __all__ = ["CatalogueAt"]
 

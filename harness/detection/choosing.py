@@ -7,7 +7,7 @@ from difflib import get_close_matches
 
 from harness.detection.stratified import FaultSample, stratified
 from harness.errors import UsageError
-from harness.faults.fault import Fault
+from seeded_faults import Fault
 
 __all__ = ["chosen_faults", "dead", "sampled"]
 

@@ -16,10 +16,10 @@ from harness.detection.playing import Seen, play_broken
 from harness.detection.reach import all_targets, wrapped_by
 from harness.errors import HarnessError
 from harness.explain import Explanation, explained
-from harness.faults.fault import Fault
 from harness.http.case import load_case
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import Waivers
+from seeded_faults import Fault
 
 __all__ = ["explanation_of", "explanations_of"]
 

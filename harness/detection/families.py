@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from harness.cassette.find import CassetteFile
-from harness.faults.fault import Behaviour
+from seeded_faults import Behaviour
 
 __all__ = ["FAMILIES", "own_first"]
 

@@ -12,9 +12,9 @@ from harness.detection.good import GoodCase, Leg
 from harness.detection.playing import Broke, Seen, play_broken
 from harness.detection.reach import Wrapped
 from harness.explain import explain, first_cause
-from harness.faults.fault import Fault
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.replay.observation import Observation
+from seeded_faults import Fault
 from services.wire import JsonObject
 
 __all__ = ["CaseOutcome", "Found", "FoundBy", "look"]

@@ -20,13 +20,13 @@ from harness.baseline.files import fitting_observation
 from harness.baseline.projected import projected
 from harness.detection.playing import Seen, play
 from harness.experiment.backend import LoadedCassette
-from harness.faults.fault import Fault, Site
 from harness.parity.compare import compare
 from harness.parity.provider import NOT_AT_HAND, CoreFindings
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import Waivers
 from harness.replay.observation import Observation
 from harness.whole_file import write_whole
+from seeded_faults import Fault, Site
 
 __all__ = ["CorpusCase", "DrawnCase", "GoodCase", "Leg", "leg_of"]
 

@@ -11,7 +11,7 @@ from harness.detection.bound import lower_bound
 from harness.detection.finding import Found, FoundBy
 from harness.detection.measuring import Measured
 from harness.detection.stratified import FaultSample
-from harness.faults.fault import Behaviour, Fault
+from seeded_faults import Behaviour, Fault
 from services.wire import Json, JsonObject
 
 __all__ = ["FORMAT", "Conditions", "Matrix", "Outcome", "Row", "Tally"]

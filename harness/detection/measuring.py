@@ -16,10 +16,10 @@ from harness.detection.reach import Wrapped, all_targets, wrapped_by
 from harness.errors import HarnessError
 from harness.experiment.announcing import case_begins
 from harness.experiment.backend import LoadedCassette, real_backend
-from harness.faults.fault import Fault
 from harness.http.case import load_case
 from harness.parity.waivers import Waivers
 from harness.replay.confining import confining
+from seeded_faults import Fault
 
 __all__ = ["CorpusTask", "Measured", "measure"]
 

@@ -18,11 +18,12 @@ from typing import Final
 from harness.cassette.format import Cassette
 from harness.detection.reach import calls_noted
 from harness.experiment.backend import LoadedCassette
-from harness.faults.fault import Fault, in_force
+from harness.faults.force import in_force
 from harness.http.case import HttpCase
 from harness.parity.compare import observation_digest
 from harness.replay.observation import Observation
 from harness.replay.runner import run_cassette
+from seeded_faults import Fault
 
 __all__ = ["BROKEN_DEADLINE_S", "Broke", "Seen", "play", "play_broken"]
 

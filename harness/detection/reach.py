@@ -14,8 +14,8 @@ from functools import cache
 from typing import TypeVar
 
 from harness.detection.catalogue_at import CatalogueAt
-from harness.faults.fault import Fault
-from harness.faults.patching import Reach, replaced, watched
+from seeded_faults import Fault
+from seeded_faults.patching import Reach, replaced, watched
 
 __all__ = ["Wrapped", "all_targets", "calls_noted", "wrapped_by"]
 

@@ -22,9 +22,9 @@ from harness.detection.finding import Found, FoundBy
 from harness.detection.matrix import Matrix, Outcome, Row, Tally
 from harness.detection.measurement import Told
 from harness.detection.measuring import Measured
-from harness.faults.fault import Fault
 from harness.progress import Pace, so_far
 from harness.screen import Screen
+from seeded_faults import Fault
 
 __all__ = ["progress", "show", "show_catalogue"]
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from harness.canonical import sha256_hex
-from harness.faults.fault import Fault
+from seeded_faults import Fault
 from services.wire import JsonObject
 
 __all__ = ["FaultSample", "stratified"]

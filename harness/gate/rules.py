@@ -8,9 +8,9 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import BaseModel, ConfigDict, Field, field_validator, model_validator
 
 from harness.coverage.behaviour import BehaviourClass
-from harness.faults.fault import Behaviour
 from harness.scenarios.profiles import PROFILES as GENERATOR_PROFILES
 from harness.sides import hands_over
+from seeded_faults import Behaviour
 
 __all__ = [
     "PROFILES",

@@ -29,7 +29,14 @@ from services.confinement import Confinement, Seam
 __all__ = ["walled"]
 
 _WRITES: Final = os.O_WRONLY | os.O_RDWR | os.O_CREAT | os.O_TRUNC | os.O_APPEND
-_OWN_PACKAGES: Final = ("agent_protocol", "services", "runtimes", "surfaces", "harness")
+_OWN_PACKAGES: Final = (
+    "agent_protocol",
+    "seeded_faults",
+    "services",
+    "runtimes",
+    "surfaces",
+    "harness",
+)
 _INSTALLED: Final = ("stdlib", "platstdlib", "purelib", "platlib")
 _PROCESSES: Final = frozenset(
     {

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from harness.config import default_corpus
 from harness.errors import UsageError
-from harness.inventory import CODE, Inventory
+from harness.inventory import PACKAGES, Inventory
 from harness.parity.verdict import CaseVerdict
 from harness.parity.waivers import Waivers, settle
 from harness.report.journal import JournalRecord
@@ -119,8 +119,8 @@ def _corpus() -> str:
 def _uncommitted(checkout: Checkout) -> tuple[str, ...]:
     """The files of our code that differ from the commit that is checked out, new ones too."""
     try:
-        changed = checkout.git("diff", "--name-only", "--no-renames", "HEAD", "--", *CODE)
-        new = checkout.git("ls-files", "--others", "--exclude-standard", "--", *CODE)
+        changed = checkout.git("diff", "--name-only", "--no-renames", "HEAD", "--", *PACKAGES)
+        new = checkout.git("ls-files", "--others", "--exclude-standard", "--", *PACKAGES)
     except UsageError:  # the folder is a checkout of something else
         return ()
     return tuple(sorted({*changed.splitlines(), *new.splitlines()}))

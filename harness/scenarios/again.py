@@ -13,7 +13,7 @@ from typing import Final
 from harness.cassette.load import build_cassette
 from harness.cassette.problems import FormatProblem
 from harness.errors import HarnessError, in_short
-from harness.faults.fault import in_force
+from harness.faults.force import in_force
 from harness.parity.compare import compare_repeated
 from harness.parity.divergence import Kind
 from harness.parity.verdict import CaseResult

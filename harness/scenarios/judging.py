@@ -8,13 +8,13 @@ from pathlib import Path
 
 from harness.cassette.problems import FormatProblem
 from harness.errors import HarnessError, UnusableSide, in_short
-from harness.faults.fault import Fault
 from harness.parity.waivers import Waivers
 from harness.replay.confining import confining
 from harness.scenarios.byte_level import byte_trial, fits_bytes
 from harness.scenarios.trial import Trial, try_document
 from runtimes.contract import RuntimeTraits, UnusableRuntime
 from runtimes.registry import runtime_traits
+from seeded_faults import Fault
 from services.wire import JsonObject
 
 __all__ = ["Judging", "fault_named"]

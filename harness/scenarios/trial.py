@@ -11,13 +11,14 @@ from harness.canonical import sha256_hex
 from harness.cassette.load import build_cassette
 from harness.experiment.announcing import case_begins
 from harness.explain import first_cause
-from harness.faults.fault import Fault, in_force
+from harness.faults.force import in_force
 from harness.parity.compare import compare
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import Waivers
 from harness.provider.rules import RULES, Severity
 from harness.replay.observation import Observation
 from harness.replay.runner import run_cassette
+from seeded_faults import Fault
 from services.wire import JsonObject
 
 __all__ = ["UNDECIDED", "Trial", "fingerprint_of", "try_document"]

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from harness.inventory import CODE, Component, Inventory, changes
+from harness.inventory import CODE, PACKAGES, Component, Inventory, changes
 from harness.signoff.chain import Chain, standing, taken_back
 from harness.signoff.records import Record
 from harness.signoff.statement import Revocation, SignOff
@@ -176,7 +176,7 @@ def _changes(
 def _called(component: str, file: str, cassettes: Mapping[str, str]) -> str:
     if component == _CASSETTES:
         return cassettes.get(file, f"cassette {file}")
-    if component in CODE or file.startswith(tuple(f"{package}/" for package in CODE)):
+    if component in CODE or file.startswith(tuple(f"{package}/" for package in PACKAGES)):
         return file
     return f"baseline {file}" if component == _BASELINES else file
 

@@ -38,12 +38,12 @@ expires = 2026-12-31
 
 def packages(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A build of its own: one file in each package."""
-    for package in inventory.CODE:
+    for package in inventory.PACKAGES:
         (folder / package).mkdir(parents=True)
         (folder / package / "x.py").write_text("x")
-    catalogue = folder / "harness" / "faults" / "catalogue"
-    catalogue.mkdir(parents=True)
-    (catalogue / "f.py").write_text("f")
+    for room in ("services", "runtimes/legacy"):
+        (folder / room / "faults").mkdir(parents=True)
+        (folder / room / "faults" / "f.py").write_text("f")
     monkeypatch.setattr(inventory, "_PACKAGES", folder)
     return folder
 
@@ -82,8 +82,8 @@ def test_code_is_told_by_package_and_the_fault_catalogue_apart(
         "services": ["services/x.py"],
         "runtimes": ["runtimes/x.py"],
         "surfaces": ["surfaces/x.py"],
-        "harness": ["harness/x.py"],
-        "fault catalogue": ["harness/faults/catalogue/f.py"],
+        "harness": ["harness/x.py", "seeded_faults/x.py"],
+        "fault catalogue": ["services/faults/f.py", "runtimes/legacy/faults/f.py"],
     }
 
 

@@ -12,7 +12,15 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PACKAGES = ("agent_protocol", "services", "runtimes", "surfaces", "harness", "parity_entry")
+PACKAGES = (
+    "agent_protocol",
+    "seeded_faults",
+    "services",
+    "runtimes",
+    "surfaces",
+    "harness",
+    "parity_entry",
+)
 STARTS = {
     "asyncio.create_subprocess_exec",
     "asyncio.create_subprocess_shell",

@@ -409,7 +409,14 @@ def test_the_real_tree_is_searched(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     """Real revisions of this project: a fault planted in legacy, and some that do not load."""
     monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     project = tmp_path / "project"
-    for package in ("agent_protocol", "services", "runtimes", "surfaces", "harness"):
+    for package in (
+        "agent_protocol",
+        "seeded_faults",
+        "services",
+        "runtimes",
+        "surfaces",
+        "harness",
+    ):
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(REPOSITORY / package, project / package, ignore=ignored)
 

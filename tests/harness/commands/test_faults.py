@@ -14,8 +14,8 @@ from harness.commands import faults as command
 from harness.commands.faults import FaultsSetup
 from harness.config import current_inventory, default_waivers
 from harness.detection.catalogue_at import CatalogueAt
-from harness.faults.fault import Behaviour, Site
 from harness.gate.evidence import read_evidence
+from seeded_faults import Behaviour, Site
 from tests.harness.detection import stand_ins
 from tests.harness.detection.stand_ins import CATALOGUE, write_cassettes
 

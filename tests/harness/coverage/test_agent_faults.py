@@ -12,7 +12,7 @@ from harness.config import default_contract
 from harness.coverage.contract import load_contract
 from harness.coverage.probes import reached
 from harness.faults.catalogue import faults
-from harness.faults.fault import in_force
+from harness.faults.force import in_force
 from harness.replay.runner import run_cassette
 
 CASSETTES = Path(__file__).parents[3] / "cassettes"

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 from harness.detection.catalogue_at import CatalogueAt
-from harness.faults.fault import Behaviour, Fault, Site
-from harness.faults.patching import replaced
+from seeded_faults import Behaviour, Fault, Site
+from seeded_faults.patching import replaced
 
 CATALOGUE = CatalogueAt(f"{__name__}:catalogue")
 TRANSLATE = "runtimes.legacy.translate:StreamTranslator.translate"

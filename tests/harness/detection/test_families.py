@@ -5,7 +5,7 @@ import pytest
 
 from harness.cassette.find import CassetteFile, find_cassettes
 from harness.detection.families import FAMILIES, own_first
-from harness.faults.fault import Behaviour
+from seeded_faults import Behaviour
 
 CORPUS = Path(__file__).parents[3] / "cassettes"
 EXTRA = {"http"}

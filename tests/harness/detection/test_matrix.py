@@ -1,8 +1,8 @@
 from harness.detection.finding import Found, FoundBy
 from harness.detection.matrix import Conditions, Matrix, Outcome, Row
 from harness.detection.measuring import Measured
-from harness.faults.fault import Behaviour, Fault
-from harness.faults.patching import replaced
+from seeded_faults import Behaviour, Fault
+from seeded_faults.patching import replaced
 from tests.harness.detection.stand_ins import TRANSLATE, fault
 
 

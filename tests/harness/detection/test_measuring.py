@@ -12,10 +12,11 @@ from harness.detection.measuring import CorpusTask, Measured, measure
 from harness.detection.playing import Broke, Seen, play, play_broken
 from harness.detection.reach import all_targets, calls_noted, wrapped_by
 from harness.detection.sampling import SAMPLE_BLOCK, SampleTask, sample_block, sample_tasks
-from harness.faults.fault import Fault, Site, in_force
-from harness.faults.patching import replaced
+from harness.faults.force import breaks_side, in_force
 from harness.http.case import load_case
 from harness.parity.waivers import Waivers
+from seeded_faults import Fault, Site
+from seeded_faults.patching import replaced
 from tests.harness.detection import stand_ins
 from tests.harness.detection.stand_ins import CATALOGUE, TRANSLATE, fault, write_cassettes
 
@@ -77,7 +78,7 @@ def test_a_fault_is_put_into_its_own_runtime_alone() -> None:
 def test_a_service_fault_concerns_both_runtimes_and_never_the_published_core() -> None:
     service = named("service", SERVICES)
 
-    assert [service.breaks_side(side) for side in ("legacy", "adk", "upstream")] == [1, 1, 0]
+    assert [breaks_side(service, side) for side in ("legacy", "adk", "upstream")] == [1, 1, 0]
     assert leg_of(service) is Leg.PUBLISHED
     assert leg_of(fault("x", lambda: replaced(TRANSLATE, id), site=Site.ADK)) is Leg.ADK
 

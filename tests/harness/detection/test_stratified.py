@@ -5,8 +5,8 @@ import pytest
 
 from harness.detection.stratified import stratified
 from harness.faults.catalogue import faults
-from harness.faults.fault import Behaviour, Fault, Site
-from harness.faults.patching import replaced
+from seeded_faults import Behaviour, Fault, Site
+from seeded_faults.patching import replaced
 from tests.harness.detection.stand_ins import TRANSLATE, fault
 
 

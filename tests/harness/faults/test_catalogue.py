@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from harness.faults.catalogue import faults
-from harness.faults.fault import Behaviour, Fault, Site
-from harness.faults.patching import watched
+from seeded_faults import Behaviour, Fault, Site
+from seeded_faults.patching import watched
 
 
 def things(targets: Collection[str]) -> dict[str, Any]:

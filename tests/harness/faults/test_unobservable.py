@@ -8,10 +8,11 @@ from typing import Any
 
 from harness.cassette.load import load_cassette
 from harness.faults.catalogue import faults
-from harness.faults.fault import Fault, in_force
-from harness.faults.patching import replaced
+from harness.faults.force import in_force
 from harness.parity.compare import observation_digest
 from harness.replay.runner import run_cassette
+from seeded_faults import Fault
+from seeded_faults.patching import replaced
 
 CORPUS = Path(__file__).parents[3] / "cassettes"
 

@@ -4,10 +4,11 @@ from typing import Any
 
 from harness.cassette.load import build_cassette
 from harness.faults.catalogue import faults
-from harness.faults.fault import Fault, in_force
+from harness.faults.force import in_force
 from harness.parity.compare import compare_observations
 from harness.replay.observation import Observation
 from harness.replay.runner import run_cassette
+from seeded_faults import Fault
 
 REQUESTS_IN_EACH_MODE = 2
 

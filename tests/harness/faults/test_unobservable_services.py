@@ -3,11 +3,12 @@ from typing import Any
 
 from harness.cassette.load import build_cassette
 from harness.faults.catalogue import faults
-from harness.faults.fault import Fault, in_force
-from harness.faults.patching import replaced, watched
+from harness.faults.force import in_force
 from harness.parity.compare import observation_digest
 from harness.replay.observation import Observation
 from harness.replay.runner import run_cassette
+from seeded_faults import Fault
+from seeded_faults.patching import replaced, watched
 from services.state import UserFeedback
 
 CHUNKS = 3

@@ -124,7 +124,7 @@ def inventory(**changes: Component) -> Inventory:
     """What is here now; a component by its name with `_` for a space."""
     parts = {name: Component({f"{name}/file.py": "1" * 64}) for name in CODE}
     parts |= {
-        "fault catalogue": Component({"harness/faults/catalogue/a.py": "2" * 64}),
+        "fault catalogue": Component({"services/faults/a.py": "2" * 64}),
         "corpus": Component(dict.fromkeys(NAMES, "3" * 64)),
         "baselines": Component({"here/a/one.json": "4" * 64}),
         "waivers": Component({"waivers.toml": "5" * 64}),

@@ -14,7 +14,7 @@ from harness.cli import parity
 from harness.experiment.backend import real_backend
 from harness.experiment.case import CaseTask, Skipped, judge
 from harness.faults.catalogue import faults
-from harness.faults.fault import in_force
+from harness.faults.force import in_force
 from harness.parity.compare import compare_repeated
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.replay.handover import script_halves

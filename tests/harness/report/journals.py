@@ -20,7 +20,7 @@ INVENTORY = Inventory(
         "runtimes": Component({"runtimes/x.py": "4" * 64}),
         "surfaces": Component(),
         "harness": Component({"harness/x.py": "5" * 64}),
-        "fault catalogue": Component({"harness/faults/catalogue/x.py": "6" * 64}),
+        "fault catalogue": Component({"services/faults/x.py": "6" * 64}),
         "corpus": Component(dict.fromkeys(NAMES, "7" * 64)),
         "waivers": Component({"waivers.toml": "8" * 64}, {"W-1": "9" * 64}),
         "distributions": Component({"click": "8.1.0", "google-adk": "2.13.0"}),

@@ -68,8 +68,8 @@ def test_a_record_holds_where_nothing_changed(tmp_path: Path) -> None:
         ({"baselines": Component({"text/one.json": "5" * 64})}, "baseline text/one.json new"),
         ({"gates": Component({"gates.toml": "5" * 64})}, "gates.toml new"),
         (
-            {"fault_catalogue": Component({"harness/faults/catalogue/x.py": "5" * 64})},
-            "harness/faults/catalogue/x.py new",
+            {"fault_catalogue": Component({"services/faults/x.py": "5" * 64})},
+            "services/faults/x.py new",
         ),
     ],
 )

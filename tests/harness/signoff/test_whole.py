@@ -17,7 +17,7 @@ from tests.harness.signoff.signable import GATES, WAIVER, git
 pytestmark = pytest.mark.slow
 
 REPOSITORY = Path(__file__).parents[3]
-PACKAGES = ("agent_protocol", "services", "runtimes", "surfaces", "harness")
+PACKAGES = ("agent_protocol", "seeded_faults", "services", "runtimes", "surfaces", "harness")
 
 CASSETTE = """cassette: 1
 name: text/{name}

@@ -1,0 +1,1 @@
+"""Faults of the ADK runtime. One module for each behaviour."""

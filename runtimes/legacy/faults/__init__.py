@@ -1,0 +1,1 @@
+"""Faults of the legacy runtime. One module for each behaviour."""

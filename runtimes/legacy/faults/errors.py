@@ -1,0 +1,85 @@
+"""Faults of the legacy runtime in how a failing model is handled."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from seeded_faults import Behaviour, Faults, Site
+from seeded_faults.altered import remade
+from seeded_faults.wrappers import instead, passing, result
+from services.history.transforms import NO_RESPONSE_TEXT_NUDGE
+
+fault = Faults(Site.LEGACY, Behaviour.ERRORS)
+fault_fallback = Faults(Site.LEGACY, Behaviour.FALLBACK)
+held_out = Faults(Site.LEGACY, Behaviour.ERRORS, held_out=True)
+held_out_fallback = Faults(Site.LEGACY, Behaviour.FALLBACK, held_out=True)
+
+
+@instead
+def _as_first_attempt(init: Any, /, self: Any, *args: Any, key: Any, **kwargs: Any) -> None:
+    init(self, *args, key=replace(key, is_retry=False), **kwargs)
+
+
+@instead
+def _in_seconds(tell: Any, self: Any, attempt: int, error: Any, delay_ms: float) -> None:
+    tell(self, attempt, error, delay_ms / 1000)
+
+
+error_status_lost = fault.wrap(
+    "runtimes.legacy.turn:model_failure",
+    result(lambda found: replace(found, status=None)),
+    says="An error of the API is told without its status.",
+    origin="a port that keeps an exception's message and forgets its fields",
+)
+nudge_for_any_invalid_answer = fault.wrap(
+    "runtimes.legacy.chat:retry_nudge",
+    instead(
+        lambda nudge, error: nudge(error) or (None if error is None else NO_RESPONSE_TEXT_NUDGE)
+    ),
+    says="After every invalid answer the model is told that it said nothing.",
+    origin="seen in agent migrations: a nudge inserted where upstream has none",
+)
+stream_attempts_off_by_one = fault.wrap(
+    "runtimes.legacy.chat:_MID_STREAM_ATTEMPTS",
+    lambda number: number + 1,
+    says="A stream that breaks off is asked for once more than upstream does.",
+    origin="seen in agent migrations: off by one at a threshold (attempts or retries)",
+)
+failed_tool_answer_forgotten = fault.wrap(
+    "runtimes.legacy.chat:GeminiChat.fail",
+    passing(request=lambda request: replace(request, answers_tools=False)),
+    says="Where the model fails over tool results, the results leave the history as well.",
+    origin="a rollback that treats every send alike; upstream keeps what the model must see",
+)
+retry_with_first_config = fault_fallback.wrap(
+    "runtimes.legacy.chat:Attempt",
+    remade(__init__=_as_first_attempt),
+    says="Another attempt at an answer is made with the first attempt's generation config.",
+    origin="a port that resolves a model's config once, before its retry loop",
+)
+invalid_answer_ends_completed = held_out.wrap(
+    "runtimes.legacy.agent:_ENDS_FAILED",
+    lambda kinds: tuple(kind for kind in kinds if kind.__name__ != "InvalidStream"),
+    says="A stream whose answer stayed invalid tells the error, and ends as completed.",
+    origin="a list of events that end a stream, in which one kind was forgotten",
+)
+waits_announced_in_seconds = held_out.wrap(
+    "runtimes.legacy.chat:Attempt",
+    remade(_announce_retry=_in_seconds),
+    says="The wait before the model is asked again is announced in seconds.",
+    origin="a unit that changed on one side of a call",
+)
+
+
+@held_out_fallback(
+    "runtimes.legacy.turn:Turn.run",
+    origin="a refactoring that lost the difference between a name and what it resolved to",
+    closed_by="models/alias_after_tool",
+)
+def sequence_keeps_to_wanted_model(
+    run: Any, /, self: Any, key: Any, *args: Any, **kwargs: Any
+) -> Any:
+    """A prompt keeps to the name that was wanted, an alias say, not to the model it means."""
+    self._services.state.sequence_model = key.model
+    return run(self, key, *args, **kwargs)

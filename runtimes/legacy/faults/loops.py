@@ -1,0 +1,74 @@
+"""Faults of the legacy runtime in loop detection, limits, and who speaks next."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from seeded_faults import Behaviour, Faults, Site
+from seeded_faults.altered import Altered, given
+from seeded_faults.wrappers import first, passing
+from services.loop_detection.detector import LoopVerdict
+
+fault = Faults(Site.LEGACY, Behaviour.LOOPS)
+held_out = Faults(Site.LEGACY, Behaviour.LOOPS, held_out=True)
+
+
+def _one_turn_more(settings: Any) -> Any:
+    limit = settings.max_session_turns
+    return replace(settings, max_session_turns=limit + 1 if limit >= 0 else limit)
+
+
+calls_forgotten_between_requests = fault.wrap(
+    "runtimes.legacy.client:GeminiClient._send",
+    first(lambda self, parts, sending: self._loops._calls.clear()),
+    says="The loop detector forgets the calls it saw at every request of a prompt.",
+    origin="seen in agent migrations: identical successful calls not counted as a loop",
+)
+second_loop_warned_again = fault.wrap(
+    "runtimes.legacy.client:GeminiClient._take_loop",
+    passing(verdict=lambda verdict: replace(verdict, count=1)),
+    says="A prompt's second loop is told to the model like the first, and so on.",
+    origin="a port that keeps one strike of upstream's two",
+)
+send_limit_off_by_one = fault.wrap(
+    "runtimes.legacy.agent:_Stream.__init__",
+    given(settings=_one_turn_more),
+    says="A send may take one turn more than the limit says.",
+    origin="seen in agent migrations: off by one at every threshold",
+)
+follow_ups_off_by_one = fault.wrap(
+    "runtimes.legacy.client:MAX_TURNS",
+    lambda number: number - 1,
+    says="One request less may follow by itself than upstream allows.",
+    origin="seen in agent migrations: off by one at every threshold",
+)
+next_speaker_asked_over_calls = held_out.wrap(
+    "runtimes.legacy.client:GeminiClient._continuation",
+    passing(turn=lambda turn: Altered(turn, answer=Altered(turn.answer, calls=[]))),
+    says="Who speaks next is asked though the answer has calls that wait to be run.",
+    origin="a condition lost when the check moved behind the turn",
+)
+
+
+@held_out(
+    "runtimes.legacy.client:GeminiClient._watched",
+    origin="a watch that takes everything with a text for what the model says",
+)
+def thoughts_watched_for_chanting(watched: Any, self: Any, event: Any) -> Any:
+    """A thought that comes again and again is taken for a loop of the answer."""
+    if type(event).__name__ == "ThoughtText":
+        return self._loops.add_text(event.description)
+    return watched(self, event)
+
+
+@held_out(
+    "runtimes.legacy.client:GeminiClient._watched",
+    origin="a watch that looks at what was told instead of at what is about to be",
+)
+def loop_noticed_one_event_late(watched: Any, self: Any, event: Any) -> Any:
+    """The fragment or call that closes a loop is told before the loop is noticed."""
+    late, self.late = getattr(self, "late", LoopVerdict()), watched(self, event)
+    if late.count:
+        self.late = LoopVerdict()
+    return late

@@ -1,0 +1,93 @@
+"""Faults of the services in compression."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from seeded_faults import Behaviour, Faults, Site
+from seeded_faults.wrappers import during, instead, result, returns
+
+held_out = Faults(Site.SERVICE, Behaviour.CONTEXT, held_out=True)
+
+
+class _FirstWord:
+    """A model that is asked each time, and whose first answer is given each time."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._said: Any = None
+
+    async def generate_content(self, request: Any) -> Any:
+        answer = await self._model.generate_content(request)
+        self._said = self._said or answer
+        return self._said
+
+
+summary_unacknowledged = held_out.wrap(
+    "services.compression.service:_turns",
+    result(lambda found: found[:1]),
+    says="After a compression the model has not answered the summary.",
+    origin="a summary that is put in the place of turns, one for all",
+)
+earlier_snapshot_unnoticed = held_out.wrap(
+    "services.compression.service:_has_snapshot",
+    returns(False),
+    says="A second summary is asked for as if there had been none before.",
+    origin="a prompt built before the history is looked at",
+)
+forced_failure_counts = held_out.wrap(
+    "services.compression.service:ChatCompressionService._judged",
+    instead(lambda judged, self, *args: judged(self, *args[:-1], False)),
+    says="Where a compression that a user asked for fails, none is made unasked any more.",
+    origin="a flag set wherever a compression fails",
+)
+failed_compression_outlives_chat = held_out.wrap(
+    "services.compression.service:ChatCompressionService.chat_started",
+    returns(None),
+    says="What failed in one chat keeps the next one from being summarised.",
+    origin="a service that lives longer than the chats it serves",
+)
+one_model_summarises_all = held_out.wrap(
+    "services.compression.service:_CONFIG_KEYS",
+    lambda _: {},
+    says="Conversations with any model are summarised by the same one.",
+    origin="a table of configurations that was not carried over",
+)
+split_counts_turns = held_out.wrap(
+    "services.compression.budget:js_length",
+    returns(1),
+    says="What a compression keeps is a share of the turns, whatever their length.",
+    origin="a compactor with a window of events",
+)
+summary_weighed_alone = held_out.wrap(
+    "services.compression.service:ChatCompressionService._judged",
+    during("_session_context", lambda: {"role": "user", "parts": []}),
+    says="Whether a summary is shorter is judged without the context that goes before it.",
+    origin="a comparison of texts for one of requests",
+)
+
+
+@held_out(
+    "services.compression.service:ChatCompressionService._summarise",
+    origin="the older of two variables returned",
+)
+async def improved_summary_thrown_away(summarise: Any, self: Any, *args: Any) -> Any:
+    """The model is asked what its summary left out, and what it says is not used."""
+    asked = self._model
+    self._model = _FirstWord(asked)
+    try:
+        return await summarise(self, *args)
+    finally:
+        self._model = asked
+
+
+@held_out(
+    "services.compression.service:ChatCompressionService.__init__", origin="`is None` for `or`"
+)
+def zero_threshold_taken_literally(
+    prepare: Any, /, self: Any, *, threshold: Any = None, **seams: Any
+) -> None:
+    """A threshold of 0 has every request compress what is there, not half a window."""
+    prepare(self, threshold=threshold, **seams)
+    if threshold is not None:
+        self._threshold = threshold

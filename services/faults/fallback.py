@@ -1,0 +1,279 @@
+"""Faults of the services in which model is asked: names, configurations, routing, fallback."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from seeded_faults import Behaviour, Faults, Site
+from seeded_faults.wrappers import instead, only_when, passing, result, returns
+from services.availability.handler import FallbackIntent
+from services.availability.health import TerminalReason
+from services.availability.policies import FailureKind
+from services.model.errors import ModelNotFoundError
+from services.model.names import ALIAS_FLASH, LATEST_FLASH
+from services.routing.contents import is_function_call, is_function_response
+from services.state import ModelChanged
+
+fault = Faults(Site.SERVICE, Behaviour.FALLBACK)
+held_out = Faults(Site.SERVICE, Behaviour.FALLBACK, held_out=True)
+_AGES_MS: Final = 10**12
+_WINDOW: Final = 20
+_SHOWN: Final = 4
+
+
+@instead
+def _keeping_sticky_model(change: Any, self: Any, value: Any) -> None:
+    sticky = self.sequence_model
+    change(self, value)
+    self.sequence_model = sticky
+
+
+@instead
+def _active_model(_: Any, _context: Any, state: Any) -> Any:
+    return state.active_model
+
+
+@instead
+def _active_model_rated(_: Any, self: Any, _context: Any) -> Any:
+    return self.state.active_model
+
+
+sticky_model_outlives_change = fault.wrap(
+    "services.state:SessionState.set_model",
+    _keeping_sticky_model,
+    says="The model that a sequence of requests keeps to stays when the user sets another.",
+    origin="the sticky model kept by the router, which is told of no change",
+)
+sticky_model_outlives_mode = fault.wrap(
+    "services.state:SessionState.set_approval_mode",
+    _keeping_sticky_model,
+    says="The model that a sequence of requests keeps to stays when plan mode is left.",
+    origin="the sticky model kept by the router, which is told of no change",
+)
+availability_never_reset = fault.wrap(
+    "services.availability.health:ModelAvailabilityService.reset",
+    returns(None),
+    says="A change of model leaves what is held against models in force.",
+    origin="health moved to an object that lives as long as the process",
+)
+probation_outlives_turn = fault.wrap(
+    "services.availability.health:ModelAvailabilityService.reset_turn",
+    returns(None),
+    says="A model on probation does not get its attempt back when a turn begins.",
+    origin="a reset hung on the start of a session instead of on that of a turn",
+)
+capacity_never_comes_back = fault.wrap(
+    "services.availability.health:ModelAvailabilityService._state",
+    passing(ttl_ms=lambda _: _AGES_MS),
+    says="A model that lacked capacity is not asked again however much time passes.",
+    origin="one flag for every terminal failure",
+)
+quota_comes_back = fault.wrap(
+    "services.availability.health:ModelAvailabilityService.mark_terminal",
+    passing(reason=lambda _: TerminalReason.CAPACITY),
+    says="A model whose quota is used up is asked again after half a minute.",
+    origin="one time to live for every terminal failure",
+)
+plan_mode_asks_about_fallback = fault.wrap(
+    "services.availability.chains:SILENT_ACTIONS",
+    lambda _: {},
+    says="In plan mode a fallback waits for an answer that nobody is asked for.",
+    origin="policies taken from the catalogue without the mode's own actions",
+)
+redirection_forgotten = fault.wrap(
+    "services.availability.switching:ModelSwitch._redirect",
+    returns(None),
+    says="What stood in for a model beside the conversation is forgotten at the next question.",
+    origin="a stand-in chosen anew for every call",
+)
+classifier_before_mode = fault.wrap(
+    "services.routing.router:_strategies",
+    result(lambda found: sorted(found, key=lambda strategy: strategy.name == "approval-mode")),
+    says="In plan mode a classifier chooses the model, before the mode is looked at.",
+    origin="strategies registered in another order",
+)
+classifier_sees_tool_turns = fault.wrap(
+    "services.routing.contents:_is_tool_turn",
+    returns(False),
+    says="The classifier is shown calls and results among the last four turns.",
+    origin="a window taken of the history as it is",
+)
+capacity_asked_about_at_once = fault.wrap(
+    "services.model.retry:_Run._soften_capacity",
+    returns(None),
+    says="A lack of capacity is not retried silently before somebody is asked.",
+    origin="capacity and quota treated as one kind of failure",
+)
+policy_attempts_not_heeded = fault.wrap(
+    "services.availability.selection:PolicyContext.max_attempts",
+    returns(None),
+    says="How often a model of a chain may be tried is taken from the settings alone.",
+    origin="one limit for all models in the framework's retry options",
+)
+transient_failures_unknown = held_out.wrap(
+    "services.availability.fallback:classify_failure_kind",
+    result(lambda kind: FailureKind.UNKNOWN if kind is FailureKind.TRANSIENT else kind),
+    says="Where an auto chain's flash model is merely busy people are asked about the pro one.",
+    origin="a kind of failure that a table lost",
+)
+missing_model_in_order = held_out.wrap(
+    "services.availability.selection:PolicyContext.apply_transition",
+    only_when(lambda self, kind: kind is not FailureKind.NOT_FOUND),
+    says="A model that does not exist counts as in order, and is asked for at the next prompt.",
+    origin="a state machine without an edge for that failure",
+)
+success_leaves_mark = held_out.wrap(
+    "services.availability.selection:PolicyContext.mark_healthy",
+    returns(None),
+    says="An answer does not clear what is held against the model that gave it.",
+    origin="a callback that was not handed on to the retry loop",
+)
+session_id_outlives_fallback = held_out.wrap(
+    "services.availability.switching:ModelSwitch.rotate_session_id",
+    returns(None),
+    says="After a fallback the session goes on under the id that it had.",
+    origin="an id that was made read-only",
+)
+custom_tools_variant_everywhere = held_out.wrap(
+    "services.model.names:AccessFlags.without_custom_tools",
+    instead(lambda _, self: self),
+    says="Routing and the chat ask for the variant for custom tools, which they are to omit.",
+    origin="one set of flags for all who resolve names",
+)
+configs_replaced_not_merged = held_out.wrap(
+    "services.model.configs:_merged",
+    instead(lambda _, base, over: {**base, **over}),
+    says="An alias's thinking config takes the place of the one below it, whole.",
+    origin="a shallow merge",
+)
+broadest_override_last = held_out.wrap(
+    "services.model.configs:ModelConfigs._matching",
+    result(lambda found: list(found)[::-1]),
+    says="Of overrides that disagree the broadest wins, not the most specific.",
+    origin="a list sorted the other way round",
+)
+plans_made_by_flash = held_out.wrap(
+    "services.routing.strategies:ALIAS_PRO",
+    lambda _: ALIAS_FLASH,
+    says="In plan mode an auto model is a flash one.",
+    origin="the two tiers swapped",
+)
+prompts_follow_active_model = held_out.wrap_all(
+    ("services.routing.strategies:_requested", _active_model),
+    ("services.routing.classifiers:ClassifierParts.requested", _active_model_rated),
+    says="Once a model was chosen for a prompt the next ones are routed as if it were wanted.",
+    origin="configured and active model taken for one",
+)
+score_threshold_outdated = held_out.wrap(
+    "services.routing.options:_DEFAULT_THRESHOLD",
+    lambda _: 50,
+    says="Requests rated between 50 and 89 go to the pro model.",
+    origin="a default of an earlier version",
+    closed_by="routing/scores",
+)
+
+
+@fault(
+    "services.availability.selection:ModelSelector.apply",
+    origin="a config resolved once, before the retry loop",
+)
+def config_of_failed_model(apply: Any, self: Any, key: Any, *, consume_attempt: bool = True) -> Any:
+    """The model that stands in is asked with the config of the one that was wanted."""
+    asked = self._models.resolve(key).config
+    return replace(apply(self, key, consume_attempt=consume_attempt), config=asked)
+
+
+@fault(
+    "services.availability.fallback:FallbackHandler._carry_out",
+    origin="two answers of a dialog mapped to one",
+)
+async def once_means_always(
+    carry_out: Any, self: Any, intent: Any, model: str, beside: str | None
+) -> Any:
+    """Answering `retry_once` switches the session's model for good."""
+    if intent is FallbackIntent.RETRY_ONCE:
+        intent = FallbackIntent.RETRY_ALWAYS
+    return await carry_out(self, intent, model, beside)
+
+
+@held_out("services.model.retry:classify_google_error", origin="404 left to the general rule")
+def missing_model_plain_refusal(classify: Any, error: Any) -> Any:
+    """A model that does not exist is an error like any other: nothing stands in for it."""
+    classified = classify(error)
+    return error if isinstance(classified, ModelNotFoundError) else classified
+
+
+@held_out(
+    "services.availability.selection:ModelSelector.select",
+    origin="`or requested` at the end of a selection",
+    closed_by="fallback/last_resort",
+)
+def last_resort_not_taken(_: Any, self: Any, requested: str) -> Any:
+    """Where no model may be asked the wanted one is, and not the chain's last resort."""
+    chain = self._chains.resolve(requested)
+    return self._health.select_first_available(policy.model for policy in chain)
+
+
+@held_out(
+    "services.availability.chains:_from", origin="a slice of a chain from the wanted model on"
+)
+def chain_does_not_go_round(start_from: Any, chain: Any, model: str, *, wraps_around: bool) -> Any:
+    """The models before the wanted one in its chain do not stand in for it."""
+    del wraps_around
+    return start_from(chain, model, wraps_around=False)
+
+
+@held_out(
+    "services.availability.fallback:FallbackHandler._carry_out",
+    origin="an answer that is newer than the switch",
+)
+async def credits_not_accepted(
+    carry_out: Any, self: Any, intent: Any, model: str, beside: Any
+) -> Any:
+    """Answering `retry_with_credits` ends the request like `stop`."""
+    if intent is FallbackIntent.RETRY_WITH_CREDITS:
+        return False
+    return await carry_out(self, intent, model, beside)
+
+
+@held_out(
+    "services.availability.fallback:FallbackHandler._carry_out",
+    origin="answers sorted by how they begin",
+)
+async def later_means_now(carry_out: Any, self: Any, intent: Any, model: str, beside: Any) -> Any:
+    """Answering `retry_later` tries again at once."""
+    if intent is FallbackIntent.RETRY_LATER:
+        intent = FallbackIntent.RETRY_ONCE
+    return await carry_out(self, intent, model, beside)
+
+
+@held_out(
+    "services.model.configs:resolve_model",
+    origin="an alias's promotion applied to what names a model",
+)
+def named_preview_flash_promoted(resolve: Any, requested: str, access: Any) -> Any:
+    """Whoever asks for the preview flash by name gets the latest flash."""
+    resolved = resolve(requested, access)
+    promoted = access.latest_flash and resolved == access.preview_flash
+    return LATEST_FLASH if promoted else resolved
+
+
+@held_out("services.routing.classifiers:conversation_window", origin="a slice from the wrong end")
+def classifier_sees_oldest_turns(_: Any, history: Sequence[Any]) -> Any:
+    """The classifier is shown the first four turns of its window, not the last."""
+    recent = history[-_WINDOW:]
+    words = (turn for turn in recent if not (is_function_call(turn) or is_function_response(turn)))
+    return list(words)[:_SHOWN]
+
+
+@held_out(
+    "services.state:SessionState.set_model",
+    origin="an early return that was lost with a refactoring",
+)
+def unchanged_model_announced(set_model: Any, self: Any, model: str) -> None:
+    """Setting the model that is set already is told as a change."""
+    if model == self.model and model == self.active_model:
+        self._events.emit(ModelChanged(model=model))
+    set_model(self, model)

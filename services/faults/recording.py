@@ -1,0 +1,282 @@
+"""Faults of the services in the chat recording, and in what a session resumes with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from seeded_faults import Behaviour, Faults, Site
+from seeded_faults.wrappers import during, instead, only_when, passing, result, returns
+
+fault = Faults(Site.SERVICE, Behaviour.RECORDING)
+held_out = Faults(Site.SERVICE, Behaviour.RECORDING, held_out=True)
+held_out_approval = Faults(Site.SERVICE, Behaviour.APPROVAL, held_out=True)
+held_out_hooks = Faults(Site.SERVICE, Behaviour.HOOKS, held_out=True)
+_NOTICES: Final = frozenset({"info", "warning", "error"})
+
+
+def _swapped_kinds(names: Any) -> Any:
+    other = {"thoughts": "tool", "tool": "thoughts"}
+    return tuple((other.get(name, name), count) for name, count in names)
+
+
+def _bare_call(part: Mapping[str, Any]) -> Mapping[str, Any]:
+    call = part.get("functionCall")
+    if call is None:
+        return part
+    return {**part, "functionCall": {key: call[key] for key in call if key != "args"}}
+
+
+recording_not_synced = fault.wrap(
+    "services.chat_recording:ChatRecording.update_messages_from_history",
+    returns(None),
+    says="When the history is masked, compressed or rolled back the recording stays behind.",
+    origin="a session service that stores its own events and forgets the recording",
+)
+metadata_updates_not_written = fault.wrap(
+    "services.chat_recording:ChatRecording._set",
+    returns(None),
+    says="The recording lacks the lines that update its metadata.",
+    origin="metadata written once, by a writer of messages",
+)
+resumed_without_results = fault.wrap(
+    "services.recording.conversion:_results",
+    instead(lambda _, _message: []),
+    says="A resumed session has its calls and not what came of them.",
+    origin="messages converted one to one, where results are kept with the calls",
+)
+commands_resumed_as_words = fault.wrap(
+    "services.recording.conversion:is_ignored_user_content",
+    instead(lambda _, text: not text),
+    says="Commands and injected context of a recording go to the model as the user's words.",
+    origin="a filter of messages by their type alone",
+)
+resumed_pairs_come_apart = fault.wrap(
+    "services.recording.conversion:_nameless_partner",
+    returns(None),
+    says="A call and its response that were recorded without ids get different ones.",
+    origin="ids made for each part on its own",
+)
+rewind_to_unknown_ignored = fault.wrap(
+    "services.recording.loading:_Reader._rewind",
+    only_when(lambda self, message_id: message_id in self._messages or message_id in self._ids),
+    says="A rewind in a file to a message that is not there takes nothing back.",
+    origin="the sensible thing to do, which is not what the published core does",
+)
+tokens_include_thoughts = fault.wrap(
+    "services.chat_recording:token_record",
+    result(lambda counts: {**counts, "output": counts["output"] + counts["thoughts"]}),
+    says="Recorded output tokens include those of the thoughts.",
+    origin="another client library's idea of output",
+)
+cancelled_call_recorded_as_error = fault.wrap(
+    "services.chat_recording:tool_record",
+    result(
+        lambda record: record | {"status": "error"} if record["status"] == "cancelled" else record
+    ),
+    says="A call that was cancelled is recorded as one that failed.",
+    origin="a framework's results, which know success and error",
+)
+masked_results_not_recorded = fault.wrap(
+    "services.recording.sync:_sync_results",
+    returns(False),
+    says="Records of tool calls keep their results when those are masked.",
+    origin="messages synced, and what hangs on them not",
+)
+first_version_of_a_message_counts = fault.wrap(
+    "services.recording.loading:_Reader._add",
+    only_when(lambda self, message, **more: message["id"] not in self._messages),
+    says="On resuming, a message that was written twice is as it was at first.",
+    origin="a reader that skips ids it knows",
+)
+shown_words_not_recorded = fault.wrap(
+    "services.chat_recording:ChatRecording.record_message",
+    instead(lambda record, /, self, *, display_content=None, **more: record(self, **more)),
+    says="What was shown instead of the user's message is not recorded.",
+    origin="a message type without the field",
+)
+answers_recorded_without_model = held_out.wrap(
+    "services.chat_recording:ChatRecording.record_message",
+    instead(lambda record, /, self, *, model=None, **more: record(self, **more)),
+    says="It is not recorded which model gave an answer.",
+    origin="a message type without the field",
+)
+token_kinds_swapped = held_out.wrap(
+    "services.recording.tool_records:_TOKENS",
+    _swapped_kinds,
+    says="Tokens of thoughts are recorded as those of tools, and the other way round.",
+    origin="a tuple whose order was taken from elsewhere",
+)
+rewind_not_written = held_out.wrap(
+    "services.chat_recording:ChatRecording._append",
+    only_when(lambda self, record: "$rewindTo" not in record),
+    says="A rewind is not written down, and is undone when the session is resumed.",
+    origin="state changed before the file, and the file forgotten",
+)
+thoughts_resumed_as_text = held_out.wrap(
+    "services.recording.conversion:_thought_part",
+    result(lambda found: {"text": found["text"]}),
+    says="Recorded thoughts go back to the model as what it said.",
+    origin="a part built without its flag",
+)
+calls_resumed_without_arguments = held_out.wrap(
+    "services.recording.conversion:_model_parts",
+    result(lambda found: [_bare_call(part) for part in found]),
+    says="A resumed session has its calls by name alone.",
+    origin="a list of fields that lacks one",
+)
+recordings_read_as_latin_1 = held_out.wrap(
+    "services.recording.loading:_parse",
+    passing(text=lambda text: text.encode("utf-8", "surrogatepass").decode("latin-1")),
+    says="A recording is read back in another encoding than it was written in.",
+    origin="a file opened with the machine's default",
+    closed_by="resume/words_beyond_ascii",
+)
+privileged_modes_unguarded = held_out_approval.wrap(
+    "services.state:SessionState.set_approval_mode",
+    during("_folder_trusted", True),
+    says="In a folder that is not trusted a session may be set to do things unasked.",
+    origin="trust looked at when a session begins, and not again",
+)
+
+
+@fault(
+    "services.recording.conversion:_model_parts",
+    origin="a conversion made for sessions without tools",
+)
+def resumed_without_calls(_: Any, message: Any) -> Any:
+    """A resumed answer has its text and not its calls."""
+    content = message.get("content")
+    if isinstance(content, str):
+        return [{"text": content}] if content else []
+    return [part for part in content or () if "text" in part]
+
+
+@fault(
+    "services.chat_recording:ChatRecording.rewind_to",
+    origin="an end that is included for one that is not",
+)
+def rewind_keeps_the_message(rewind_to: Any, self: Any, message_id: str) -> Any:
+    """Rewinding to a message keeps that message."""
+    position = self._index.get(message_id)
+    if position is None or position + 1 >= len(self._messages):
+        return rewind_to(self, message_id)
+    return rewind_to(self, self._messages[position + 1]["id"])
+
+
+@fault(
+    "services.chat_recording:ChatRecording.record_tokens",
+    origin="usage that arrives after the text, kept for whatever comes next",
+)
+def tokens_with_next_message(record_tokens: Any, self: Any, usage: Any) -> None:
+    """An answer's token counts are recorded with the answer after it."""
+    due, self.late_usage = getattr(self, "late_usage", None), usage
+    if due is not None:
+        record_tokens(self, due)
+
+
+@fault(
+    "services.recording.loading:_Reader._update",
+    origin="a reader that treats every line as an addition",
+)
+def checkpoint_adds(update: Any, self: Any, updates: Any) -> None:
+    """On resuming, a checkpoint adds to the messages before it instead of replacing them."""
+    known = dict(self._messages)
+    update(self, updates)
+    self._messages = {**known, **self._messages}
+
+
+@fault(
+    "services.chat_recording:tool_record",
+    origin="records made of what ran instead of what was asked for",
+)
+def tail_call_recorded_as_run(tool_record: Any, call: Any, find_tool: Any, timestamp: str) -> Any:
+    """A call that a hook put another in the place of is recorded as that other."""
+    record = tool_record(call, find_tool, timestamp)
+    return {**record, "name": call.request.name, "args": call.request.args}
+
+
+@held_out(
+    "services.chat_recording:ChatRecording.record_message",
+    origin="a queue that is read and not emptied",
+)
+def thoughts_recorded_with_every_answer(
+    record: Any, /, self: Any, *, type: str, **more: Any
+) -> Any:
+    """An answer's thoughts are recorded again with each of the answers after it."""
+    queued = list(self._queued_thoughts)
+    message_id = record(self, type=type, **more)
+    if type == "gemini":
+        self._queued_thoughts = queued
+    return message_id
+
+
+@held_out("services.chat_recording:tool_record", origin="a display that began as a text")
+def structured_display_not_recorded(tool_record: Any, *args: Any) -> Any:
+    """What people were shown of a tool is recorded only where it is a text."""
+    record = tool_record(*args)
+    if not isinstance(record.get("resultDisplay"), str):
+        record.pop("resultDisplay", None)
+    return record
+
+
+@held_out(
+    "services.recording.loading:_Reader._rewind",
+    origin="a record about a place read as one about a message",
+)
+def rewind_read_as_deletion(rewind: Any, self: Any, message_id: str) -> None:
+    """On resuming, a rewind takes back the message it names and none after it."""
+    if message_id in self._messages:
+        del self._messages[message_id]
+    else:
+        rewind(self, message_id)
+
+
+@held_out(
+    "services.chat.succession:convert_session_to_client_history",
+    origin="every message that is not the model's taken for the user's",
+)
+def notices_resumed_as_words(convert: Any, messages: Any) -> Any:
+    """Notices of a recording go to the model as the user's words."""
+    return convert(
+        {**message, "type": "user"} if message.get("type") in _NOTICES else message
+        for message in messages
+    )
+
+
+@held_out(
+    "services.chat_recording:followed", origin="messages matched by id, and taken as they are"
+)
+def known_messages_keep_contents(followed: Any, messages: Any, positions: Any, *more: Any) -> Any:
+    """A checkpoint has messages as they were first recorded, not as the history has them."""
+    found = followed(messages, positions, *more)
+    return found and [
+        {**message, "content": messages[positions[message["id"]]]["content"]}
+        if message["id"] in positions
+        else message
+        for message in found
+    ]
+
+
+@held_out("services.chat_recording:followed", origin="a merge for a replacement")
+def dropped_messages_recorded(followed: Any, messages: Sequence[Any], *more: Any) -> Any:
+    """A checkpoint still has the messages that the history has lost."""
+    found = followed(messages, *more)
+    if found is None:
+        return None
+    there = {message["id"] for message in found}
+    for position, message in enumerate(messages):
+        if message["id"] not in there:
+            found.insert(position, message)
+    return found
+
+
+@held_out_hooks("services.compose:_pre_compress", origin="a flag that was turned round on its way")
+def compression_trigger_swapped(pre_compress: Any, hooks: Any) -> Any:
+    """PreCompress is told that users asked for what was done unasked, and vice versa."""
+    fire = pre_compress(hooks)
+
+    async def swapped(trigger: str) -> None:
+        await fire("auto" if trigger == "manual" else "manual")
+
+    return fire and swapped

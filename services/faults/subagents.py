@@ -1,0 +1,191 @@
+"""Faults of the services in subagents. Both runtimes have them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from seeded_faults import Behaviour, Faults, Site
+from seeded_faults.wrappers import (
+    during,
+    first,
+    instead,
+    keeps,
+    passing,
+    put,
+    result,
+    returns,
+    twice,
+)
+
+fault = Faults(Site.SERVICE, Behaviour.SUBAGENTS)
+held_out = Faults(Site.SERVICE, Behaviour.SUBAGENTS, held_out=True)
+
+
+class _Silent:
+    """A child that tells nothing."""
+
+    def tell(self, *args: Any) -> None:
+        """Nothing."""
+
+
+subagent_may_call_agents = fault.wrap(
+    "services.subagents.toolset:_may_be_lent",
+    returns(True),
+    says="An agent is given the tool that starts agents.",
+    origin="a filter by name that was lost with a rename",
+)
+subagent_output_unchecked = fault.wrap(
+    "services.subagents.complete_task:CompleteTaskTool._value_fault",
+    returns(None),
+    says="A blank result completes an agent's task.",
+    origin="validation left to the schema",
+)
+subagent_last_result_wins = fault.wrap(
+    "services.children.calls:_Batch._take_success",
+    first(put("task_completed", False)),
+    says="Of two results in one answer the last counts.",
+    origin="a loop that keeps assigning",
+)
+subagent_refusal_untold = fault.wrap(
+    "services.children.calls:_Batch._refuse",
+    during("child", _Silent()),
+    says="A refused call is no activity.",
+    origin="answers at once that pass by the events",
+)
+subagent_calls_parents_tools = fault.wrap(
+    "services.subagents.toolset:Toolset.allowed_names",
+    instead(lambda allowed, self: allowed(self) | {tool.name for tool in self._parent.active()}),
+    says="An agent may call what its parent may.",
+    origin="one registry for parent and child",
+)
+subagent_without_memory = fault.wrap(
+    "services.subagents.prompt:ChildPrompt.first_parts",
+    result(lambda found: found[-1:]),
+    says="An agent is not told the project's memory.",
+    origin="memory taken for a part of the parent's prompt",
+)
+subagent_failure_is_abort = fault.wrap(
+    "services.subagents.child_run:_is_abort",
+    returns(True),
+    says="An agent that fails counts as one that was aborted.",
+    origin="any exception of a task group taken for its cancellation",
+)
+subagent_output_as_repr = fault.wrap(
+    "services.subagents.complete_task:CompleteTaskTool.result",
+    instead(lambda result, self, params: str(next(iter(params.values()), ""))),
+    says="An output with a schema comes back in Python's notation.",
+    origin="str() where JSON is meant",
+)
+subagent_routed_twice = fault.wrap(
+    "services.children.child_services:ChildServices._routed",
+    twice,
+    says="The router is asked twice for an agent.",
+    origin="a memory that is filled after the second question",
+)
+subagent_time_not_held = fault.wrap(
+    "services.subagents.deadline:DeadlineTimer.pause",
+    returns(None),
+    says="The deadline goes on while a person is asked.",
+    origin="a limit on a whole run, set once",
+)
+subagent_time_anew = fault.wrap(
+    "services.subagents.deadline:DeadlineTimer.pause",
+    keeps("_left_ms"),
+    says="A person who is asked gives an agent all of its time anew.",
+    origin="a timer that is set again, not gone on with",
+)
+subagent_time_stays_held = fault.wrap(
+    "services.subagents.deadline:DeadlineTimer.resume",
+    returns(None),
+    says="Once a person was asked an agent has all the time there is.",
+    origin="a pause without its end",
+)
+subagent_answers_reversed = held_out.wrap(
+    "services.children.calls:_Batch.answers",
+    result(lambda found: iter(list(found)[::-1])),
+    says="The results of an agent's calls come in another order than the calls.",
+    origin="results gathered as they are done",
+)
+subagent_wildcards_unknown = held_out.wrap(
+    "services.subagents.toolset:Toolset._named",
+    instead(
+        lambda named, self, name: () if name.endswith("*") and name != "*" else named(self, name)
+    ),
+    says="Wildcards for servers stand for nothing.",
+    origin="a list of tools that is matched by equality",
+)
+subagent_scope_lost = held_out.wrap(
+    "services.children.child_services:ChildServices.model_key",
+    result(lambda key: type(key)(model=key.model)),
+    says="Settings of models for one agent do not apply to it.",
+    origin="a model chosen by name where its scope was forgotten",
+)
+subagent_last_definition_wins = held_out.wrap(
+    "services.subagents.registry:AgentRegistry._register_all",
+    passing(agents=lambda agents: list(agents)[::-1]),
+    says="Of two definitions with one name in one folder the last counts.",
+    origin="a mapping that is filled in order",
+    closed_by="subagent_definitions/duplicates",
+)
+subagent_all_activity_shown = held_out.wrap(
+    "services.subagents.session_invocation:LocalSessionInvocation.newest",
+    lambda newest: None,
+    says="As a session, too, an agent shows all of its activity.",
+    origin="one trail for both ways of running",
+    closed_by="subagent/as_session",
+)
+
+
+@fault(
+    "services.subagents.toolset:Toolset._tools",
+    origin="a test for truth where one for absence was meant",
+)
+def subagent_empty_list_is_all(tools: Any, self: Any) -> Any:
+    """An empty list of tools stands for all of them."""
+    if self._definition.tools is None or self._definition.tools:
+        return tools(self)
+    asked = self._definition
+    self._definition = replace(asked, tools=None)
+    try:
+        return tools(self)
+    finally:
+        self._definition = asked
+
+
+@fault("services.children.calls:_Batch.take", origin="one state for cancelled and refused")
+def subagent_no_is_abort(take: Any, self: Any, call: Any) -> None:
+    """A person's no to one of an agent's calls ends the agent."""
+    take(self, call)
+    if str(call.outcome) == "cancel":
+        self.aborted = True
+
+
+@fault(
+    "services.children.child_services:_ScopedIds.uuid",
+    origin="an id made where a definition is loaded",
+)
+def subagent_id_reused(uuid: Any, self: Any, scope: str) -> str:
+    """Every agent has the same id, and so the same file."""
+    if scope == "agent":
+        return "00000000-0000-4000-8000-000000000000"
+    made: str = uuid(self, scope)
+    return made
+
+
+@fault(
+    "services.children.child_services:ChildServices.open_recording",
+    origin="a recorder made the usual way",
+)
+def subagent_recorded_as_main(opened: Any, self: Any) -> Any:
+    """An agent's recording says that it is a session of its own, without a parent."""
+    recording = self.services.new_recording()
+    recording.initialize("main")
+    return recording
+
+
+@fault("services.subagents.child_run:_finished", origin="a result without its envelope")
+def subagent_reason_left_out(finished: Any, agent: str, output: Any) -> str:
+    """A parent's model is not told why its agent ended."""
+    lines = str(finished(agent, output)).split("\n")
+    return "\n".join([lines[0], *lines[2:]])
