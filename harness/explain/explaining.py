@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from harness.canonical import printable
-from harness.explain.evidence import cause_of
-from harness.explain.model import Explanation, Seam
+from harness.explain.cause import cause_of
+from harness.explain.model import Explanation
 from harness.explain.seams import seam_of
-from harness.explain.told import contradiction_of, sentences_of
+from harness.explain.sentences import contradiction_of, sentences_of
+from harness.parity.guess import Seam
 from harness.parity.verdict import CaseResult
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.canonical import printable
-from harness.explain.evidence import cause_of
+from harness.explain.cause import cause_of
 from harness.explain.explaining import explained
 from harness.parity.divergence import Divergence
 from harness.parity.verdict import CaseResult

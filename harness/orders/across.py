@@ -13,15 +13,15 @@ from typing import Final
 
 from harness.experiment.shareable import compared_without_secrets
 from harness.orders.shared import Trace, apart
+from harness.parity.channels import CHANNELS
 from harness.parity.compare import compare_observations
-from harness.parity.divergence import ChannelName, Divergence
+from harness.parity.divergence import Divergence
 from harness.parity.verdict import CaseResult
 from harness.replay.observation import Observation
 
 __all__ = ["Difference", "Seen", "differing"]
 
-_ORDERED: Final = frozenset({ChannelName.EVENTS, ChannelName.COST})
-"""Channels that tell in which order independent things happened, or when."""
+_TIMING: Final = frozenset(channel.name for channel in CHANNELS if channel.timing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,5 +82,5 @@ def _told(one: Observation, other: Observation) -> Divergence | None:
 
 def _between(one: Observation, other: Observation) -> Iterator[Divergence]:
     for found in compare_observations(one, other).divergences:
-        if found.channel not in _ORDERED:
+        if found.channel not in _TIMING:
             yield found

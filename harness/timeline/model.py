@@ -43,8 +43,10 @@ class MomentKind(StrEnum):
     WORKSPACE = "workspace"
     PROVIDER = "provider"
     COST = "cost"
+    ITEM = "item"
+    """An item of a channel that names no kind of its own."""
     NOTE = "note"
-    """What the replay had to say."""
+    """A remark of the replay."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

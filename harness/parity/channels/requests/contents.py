@@ -6,10 +6,9 @@ import json
 import re
 from typing import Final
 
-from harness.explain.evidence import Evidence
-from harness.explain.guess import Guess, probably
-from harness.explain.model import Seam
 from harness.parity.divergence import ABSENT, ChannelName, Kind
+from harness.parity.evidence import Evidence
+from harness.parity.guess import Guess, Seam, probably
 from harness.timeline.model import MomentKind, Row
 from harness.timeline.words import quoted
 

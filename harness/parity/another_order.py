@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from harness.explain.evidence import Evidence
-from harness.explain.words import cut
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
+from harness.parity.evidence import Evidence
 from harness.timeline.model import Moment, MomentKind
-from harness.timeline.words import quoted
+from harness.timeline.words import cut, quoted
 from services.wire import Json
 
 __all__ = ["Reordered", "reordered"]
