@@ -131,9 +131,9 @@ class LoadProblem:
 
 
 def key_problem(error: Mapping[str, Any]) -> str:
-    """What is wrong with a key of a file that people write, from one of pydantic's errors."""
+    """What is wrong with a key of a file, from one of pydantic's errors."""
     kind, message = error["type"], str(error["msg"])
-    if kind == "extra_forbidden":
+    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
         return "unknown key"
     if kind == "missing":
         return "this key must be there"

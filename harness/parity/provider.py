@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from harness.codec import Coded
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
 from harness.parity.threads import by_thread
 from harness.provider.rules import ProviderFinding, Severity
@@ -50,7 +51,7 @@ class CommittedBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommittedFinding:
+class CommittedFinding(Coded):
     """A finding that makes no difference between the two sides."""
 
     request: int
@@ -59,18 +60,13 @@ class CommittedFinding:
     by: CommittedBy
 
     def to_json(self) -> JsonObject:
-        """As written to journals and reports."""
+        """As written to journals and reports: the finding's keys beside the others."""
         return {"request": self.request, "by": self.by.value, **self.finding.to_json()}
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> CommittedFinding:
-        """The inverse of `to_json`.
-
-        Raises:
-            KeyError, ValueError: what was written is no such finding, or of a rule not known here.
-        """
-        finding = ProviderFinding.from_json(value)
-        return cls(request=value["request"], finding=finding, by=CommittedBy(value["by"]))
+    def fields_of(cls, value: Any) -> Any:
+        """The finding's keys are beside the others."""
+        return {**value, "finding": value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

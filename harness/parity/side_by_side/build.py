@@ -7,7 +7,6 @@ of a long conversation the stretches in which nothing differs are left out.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from harness.parity.align import Pair
@@ -266,5 +265,5 @@ def _note(placed: Placed, found: Sequence[tuple[int, Divergence]]) -> Row:
             if value != ABSENT
         ]
         sides.append(Moment(index=index or 0, line=one_line("; ".join(texts))) if texts else None)
-    row = Row(kind=kind, control=sides[0], candidate=sides[1])
-    return replace(row, divergences=tuple(index for index, _ in found))
+    at = tuple(index for index, _ in found)
+    return Row(kind=kind, control=sides[0], candidate=sides[1], divergences=at)
