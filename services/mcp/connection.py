@@ -34,9 +34,9 @@ from services.mcp.errors import (
 )
 from services.mcp.events import ConnectionEvents
 from services.mcp.http import HttpFailures
-from services.mcp.results import INITIALIZE, PROTOCOL_VERSION, SUPPORTED_VERSIONS
-from services.mcp.shapes import Shape, checked
+from services.mcp.results import INITIALIZE, PROTOCOL_VERSION, SUPPORTED_VERSIONS, checked
 from services.wire import Json, JsonObject
+from services.zod import Shape
 
 __all__ = ["Connection", "Streams"]
 

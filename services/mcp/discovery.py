@@ -22,10 +22,10 @@ from services.mcp.errors import (
     McpError,
 )
 from services.mcp.registries import McpPrompt, McpResource
-from services.mcp.results import GET_PROMPT, LIST_PROMPTS, LIST_RESOURCES, LIST_TOOLS
-from services.mcp.shapes import Shape, ShapeError
+from services.mcp.results import GET_PROMPT, LIST_PROMPTS, LIST_RESOURCES, LIST_TOOLS, ShapeError
 from services.tools.schema import ParameterSchema
 from services.wire import JsonObject, js_json
+from services.zod import Shape
 
 __all__ = ["Discovery"]
 

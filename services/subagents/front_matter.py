@@ -8,6 +8,7 @@ Source: core `agents/agentLoader.ts`, which uses `js-yaml` with its default sche
 
 from __future__ import annotations
 
+import datetime
 import math
 import re
 from typing import Final
@@ -15,8 +16,9 @@ from typing import Final
 import yaml
 
 from services.wire import Json, JsonObject, js_number
+from services.zod import UNDEFINED
 
-__all__ = ["UNDEFINED", "FrontMatterError", "YamlDate", "parse_front_matter", "split_file"]
+__all__ = ["FrontMatterError", "parse_front_matter", "split_file"]
 
 MAX_FRONT_MATTER: Final = 100_000
 """Characters. Reading takes a second at most."""
@@ -53,22 +55,12 @@ _DATE: Final = re.compile(
 )
 
 
+_SOME_DATE: Final = datetime.date.min
+"""Stands for every date: no field may be one."""
+
+
 class FrontMatterError(ValueError):
     """YAML that cannot be read; the message says why and, where it is known, on which line."""
-
-
-class YamlDate:
-    """A date, which YAML has and JSON has not."""
-
-
-class _Undefined:
-    """What a field is that is not there, and a document without a value."""
-
-    def __repr__(self) -> str:
-        return "undefined"
-
-
-UNDEFINED: Final = _Undefined()
 
 
 def split_file(text: str) -> tuple[str, str] | None:
@@ -100,7 +92,7 @@ def parse_front_matter(text: str) -> Json:
     except FrontMatterError:
         raise
     except yaml.MarkedYAMLError as error:
-        raise FrontMatterError(_told(error)) from error
+        raise FrontMatterError(_message(error)) from error
     except yaml.reader.ReaderError as error:
         raise FrontMatterError(
             f"a character that YAML does not allow (number {error.character:#x}) at position "
@@ -209,7 +201,7 @@ def _scalar(node: yaml.ScalarNode) -> Json:
         f"{_TAGS}float": isinstance(value, (int, float)) and not isinstance(value, bool),
         f"{_TAGS}bool": isinstance(value, bool),
         f"{_TAGS}null": value is None and not (node.style and not text),
-        f"{_TAGS}timestamp": isinstance(value, YamlDate),
+        f"{_TAGS}timestamp": value is _SOME_DATE,
     }
     if node.tag not in expected:
         raise FrontMatterError(f"unknown tag !<{node.tag}> {_line(node)}")
@@ -233,7 +225,7 @@ def _plain(text: str) -> Json:
         return float(f"{infinite[1]}inf")
     if text in _NANS:
         return float("nan")
-    return YamlDate() if _DATE.fullmatch(text) else text
+    return _SOME_DATE if _DATE.fullmatch(text) else text
 
 
 def _integer(text: str) -> int | float:
@@ -269,7 +261,7 @@ def _line(node: yaml.Node) -> str:
     return f"(line {node.start_mark.line + 2})"
 
 
-def _told(error: yaml.MarkedYAMLError) -> str:
+def _message(error: yaml.MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
     where = "" if mark is None else f" (line {mark.line + 2})"
     said = ": ".join(part for part in (error.context, error.problem) if part)
