@@ -1,7 +1,6 @@
-"""The YAML at the top of an agent's file, read as JavaScript reads it, and within bounds.
+"""The YAML at the top of a file for an agent or a skill, read as JavaScript reads it.
 
-YAML 1.2's plain values: `yes` is a text, `0o17` a number, a date is a date (which no field may
-be). Aliases are followed without copying, so that no file grows while it is read.
+YAML 1.2's plain values: `yes` is a text, `0o17` a number, a date is a date (which no field may be).
 
 Source: core `agents/agentLoader.ts`, which uses `js-yaml` with its default schema.
 """
@@ -11,10 +10,15 @@ from __future__ import annotations
 import datetime
 import math
 import re
-from typing import Final
+from typing import ClassVar, Final
 
 import yaml
+from yaml.events import (
+    NodeEvent,
+    ScalarEvent,
+)
 
+from services.bounded_yaml import YAML_TAG, YamlProblem, YamlReader, is_merge
 from services.wire import Json, JsonObject, js_number
 from services.zod import UNDEFINED
 
@@ -27,8 +31,6 @@ MAX_VALUES: Final = 100_000
 """So many are checked, and complained of, where aliases repeat them."""
 
 _PARTS: Final = re.compile(r"---\r?\n(.*?)\r?\n---(?:\r?\n(.*))?", re.DOTALL)
-_PLAIN: Final = "!plain"
-_TAGS: Final = "tag:yaml.org,2002:"
 _NULLS: Final = frozenset({"", "~", "null", "Null", "NULL"})
 _BOOLEANS: Final = {
     **dict.fromkeys(("true", "True", "TRUE"), True),
@@ -80,17 +82,9 @@ def parse_front_matter(text: str) -> Json:
             f"longer than {MAX_FRONT_MATTER} characters; put instructions below the second ---"
         )
     try:
-        loader = _Loader(f"{text}\n")
-        try:
-            node = loader.get_single_node()
-        finally:
-            loader.dispose()
-        if node is None:
-            return UNDEFINED if not text.strip() else None
-        value, _ = _Values().of(node, 0)
-        return value
-    except FrontMatterError:
-        raise
+        documents = _FrontMatter(MAX_DEPTH, MAX_VALUES).read(f"{text}\n")
+    except YamlProblem as problem:
+        raise FrontMatterError(f"{problem}{_place(problem.line)}") from problem
     except yaml.MarkedYAMLError as error:
         raise FrontMatterError(_message(error)) from error
     except yaml.reader.ReaderError as error:
@@ -98,88 +92,69 @@ def parse_front_matter(text: str) -> Json:
             f"a character that YAML does not allow (number {error.character:#x}) at position "
             f"{error.position}"
         ) from error
-    except RecursionError as error:
-        raise FrontMatterError(_too_deep()) from error
     except (yaml.YAMLError, ValueError) as error:
         raise FrontMatterError(str(error)) from error
+    if not documents:
+        return UNDEFINED if not text.strip() else None
+    return documents[0]
 
 
-class _Loader(yaml.SafeLoader):
-    """Leaves it open what plain values are."""
+class _FrontMatter(YamlReader):
+    """YAML as `js-yaml` reads it."""
 
+    loader = yaml.SafeLoader  # its messages are better than those of the one in C
+    words: ClassVar = {
+        "deep": f"nested more than {MAX_DEPTH} levels deep",
+        "many": f"more than {MAX_VALUES} values, those counted that aliases repeat",
+        "tag": "unknown tag !<{}>",
+    }
 
-_Loader.yaml_implicit_resolvers = {None: [(_PLAIN, re.compile(""))]}
+    def key(self, event: NodeEvent, value: Json) -> Json:
+        if is_merge(event):
+            return "<<"
+        return _key(self.scalar(event) if isinstance(event, ScalarEvent) else value, event)
 
-
-class _Values:
-    """From nodes to values; a node that is met again gives the same value, and counts again."""
-
-    def __init__(self) -> None:
-        self._known: dict[int, tuple[Json, int]] = {}
-        self._open: set[int] = set()
-
-    def of(self, node: yaml.Node, depth: int) -> tuple[Json, int]:
-        """A node's value, and how many values are in it with all aliases followed."""
-        if depth > MAX_DEPTH:
-            raise FrontMatterError(_too_deep())
-        if isinstance(node, yaml.ScalarNode):
-            return _scalar(node), 1
-        key = id(node)
-        if key in self._open:
-            raise FrontMatterError(f"refers to itself {_line(node)}")
-        if key not in self._known:
-            self._open.add(key)
-            self._known[key] = self._collection(node, depth)
-            self._open.discard(key)
-        return self._known[key]
-
-    def _collection(self, node: yaml.Node, depth: int) -> tuple[Json, int]:
-        if isinstance(node, yaml.SequenceNode) and node.tag == f"{_TAGS}seq":
-            items: list[Json] = []
-            count = 1
-            for item in node.value:
-                value, size = self.of(item, depth + 1)
-                items.append(value)
-                count = _within(count + size, item)
-            return items, count
-        if isinstance(node, yaml.MappingNode) and node.tag == f"{_TAGS}map":
-            return self._mapping(node, depth)
-        raise FrontMatterError(f"unknown tag !<{node.tag}> {_line(node)}")
-
-    def _mapping(self, node: yaml.MappingNode, depth: int) -> tuple[JsonObject, int]:
+    def mapping(self, entries: list[tuple[NodeEvent, Json, Json]]) -> Json:
         own: set[str] = set()
         values: JsonObject = {}
-        count = 1
-        for key_node, value_node in node.value:
-            key_value, key_size = self.of(key_node, depth + 1)
-            value, size = self.of(value_node, depth + 1)
-            count = _within(count + key_size + size, key_node)
-            if key_node.tag == _PLAIN and key_node.value == "<<":
-                _merge(values, value, key_node)
+        for event, key, value in entries:
+            if is_merge(event):
+                _merge(values, value, event)
                 continue
-            key = _key(key_value, key_node)
             if key in own:
-                raise FrontMatterError(f"duplicated mapping key {_line(key_node)}")
+                raise YamlProblem("duplicated mapping key", event)
             own.add(key)
             values[key] = value
-        return _in_order(values), count
+        return _in_order(values)
+
+    def scalar(self, event: ScalarEvent) -> Json:
+        text: str = event.value
+        if event.implicit[0]:
+            return _plain(text)
+        if event.implicit[1] or event.tag == f"{YAML_TAG}str":
+            return text
+        value = _plain(text)
+        expected = {
+            f"{YAML_TAG}int": isinstance(value, int) and not isinstance(value, bool),
+            f"{YAML_TAG}float": isinstance(value, (int, float)) and not isinstance(value, bool),
+            f"{YAML_TAG}bool": isinstance(value, bool),
+            f"{YAML_TAG}null": value is None and not (event.style and not text),
+            f"{YAML_TAG}timestamp": value is _SOME_DATE,
+        }
+        if event.tag not in expected:
+            raise self.problem("tag", "", event)
+        if not expected[event.tag]:
+            problem = f"cannot resolve a node with !<{event.tag}> explicit tag"
+            raise YamlProblem(problem, event)
+        return value
 
 
-def _within(count: int, node: yaml.Node) -> int:
-    if count > MAX_VALUES:
-        raise FrontMatterError(
-            f"more than {MAX_VALUES} values, those counted that aliases repeat {_line(node)}"
-        )
-    return count
-
-
-def _merge(values: JsonObject, sources: Json, node: yaml.Node) -> None:
+def _merge(values: JsonObject, sources: Json, event: NodeEvent) -> None:
     """Add to `values` what they say nothing about and the first of `sources` does."""
     for source in sources if isinstance(sources, list) else [sources]:
         if not isinstance(source, dict):
-            raise FrontMatterError(
-                f"cannot merge mappings; the provided source object is unacceptable {_line(node)}"
-            )
+            problem = "cannot merge mappings; the provided source object is unacceptable"
+            raise YamlProblem(problem, event)
         values.update([item for item in source.items() if item[0] not in values])
 
 
@@ -187,29 +162,6 @@ def _in_order(values: JsonObject) -> JsonObject:
     """As JavaScript lists an object's keys: numbers first."""
     numbers = [key for key in values if _INDEX.fullmatch(key)]
     return {**{key: values[key] for key in sorted(numbers, key=int)}, **values}
-
-
-def _scalar(node: yaml.ScalarNode) -> Json:
-    text: str = node.value
-    if node.tag == _PLAIN:
-        return _plain(text)
-    if node.tag in (f"{_TAGS}str", "!"):
-        return text
-    value = _plain(text)
-    expected = {
-        f"{_TAGS}int": isinstance(value, int) and not isinstance(value, bool),
-        f"{_TAGS}float": isinstance(value, (int, float)) and not isinstance(value, bool),
-        f"{_TAGS}bool": isinstance(value, bool),
-        f"{_TAGS}null": value is None and not (node.style and not text),
-        f"{_TAGS}timestamp": value is _SOME_DATE,
-    }
-    if node.tag not in expected:
-        raise FrontMatterError(f"unknown tag !<{node.tag}> {_line(node)}")
-    if not expected[node.tag]:
-        raise FrontMatterError(
-            f"cannot resolve a node with !<{node.tag}> explicit tag {_line(node)}"
-        )
-    return value
 
 
 def _plain(text: str) -> Json:
@@ -239,7 +191,7 @@ def _integer(text: str) -> int | float:
     return -value if text.startswith("-") else value
 
 
-def _key(value: Json, node: yaml.Node) -> str:
+def _key(value: Json, event: NodeEvent) -> str:
     """A mapping's key as JavaScript has it: a text."""
     if isinstance(value, str):
         return value
@@ -251,22 +203,17 @@ def _key(value: Json, node: yaml.Node) -> str:
         return js_number(value)
     if isinstance(value, list):
         if any(isinstance(item, list) for item in value):
-            raise FrontMatterError(f"nested arrays are not supported inside keys {_line(node)}")
-        return ",".join("" if item is None else _key(item, node) for item in value)
+            raise YamlProblem("nested arrays are not supported inside keys", event)
+        return ",".join("" if item is None else _key(item, event) for item in value)
     return "[object Object]"
 
 
-def _line(node: yaml.Node) -> str:
-    # The front matter begins on the file's second line, and marks count from 0.
-    return f"(line {node.start_mark.line + 2})"
+def _place(line: int | None) -> str:
+    # The front matter begins on the file's second line.
+    return "" if line is None else f" (line {line + 1})"
 
 
 def _message(error: yaml.MarkedYAMLError) -> str:
     mark = error.problem_mark or error.context_mark
-    where = "" if mark is None else f" (line {mark.line + 2})"
     said = ": ".join(part for part in (error.context, error.problem) if part)
-    return f"{said or 'not YAML'}{where}"
-
-
-def _too_deep() -> str:
-    return f"nested more than {MAX_DEPTH} levels deep"
+    return f"{said or 'not YAML'}{_place(None if mark is None else mark.line + 1)}"
