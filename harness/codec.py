@@ -16,7 +16,7 @@ from typing import Any, ClassVar, Final, Self, TypeVar
 from pydantic import ConfigDict, TypeAdapter, ValidationError, model_validator
 from pydantic.alias_generators import to_camel
 
-from harness.errors import key_problem
+from harness.errors import first_problem
 from services.wire import Json
 
 __all__ = ["Coded", "Listed", "read", "written"]
@@ -104,9 +104,8 @@ def read(kind: type[T], value: Any) -> T:
         found: T = _ADAPTER(kind).validate_python(value)
         return found
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        place = ".".join(map(str, first["loc"])) or "the whole"
-        raise ValueError(f"{place}: {key_problem(dict(first))}") from error
+        place, problem = first_problem(error)
+        raise ValueError(f"{place or 'the whole'}: {problem}") from error
 
 
 _ADAPTER: Final[Callable[[Any], TypeAdapter[Any]]] = cache(TypeAdapter)

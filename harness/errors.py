@@ -13,12 +13,15 @@ A difference between two runtimes is never an exception: it is a verdict.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from harness.canonical import printable
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 __all__ = [
     "CassetteError",
@@ -29,8 +32,8 @@ __all__ = [
     "ReplayFailure",
     "UnusableSide",
     "UsageError",
+    "first_problem",
     "in_short",
-    "key_problem",
 ]
 
 
@@ -130,14 +133,16 @@ class LoadProblem:
     message: str
 
 
-def key_problem(error: Mapping[str, Any]) -> str:
-    """What is wrong with a key of a file, from one of pydantic's errors."""
-    kind, message = error["type"], str(error["msg"])
-    if kind in ("extra_forbidden", "unexpected_keyword_argument"):
-        return "unknown key"
-    if kind == "missing":
-        return "this key must be there"
-    return message.removeprefix("Value error, ")
+def first_problem(error: ValidationError) -> tuple[str, str]:
+    """The first of pydantic's errors about a document: the place, `a.b[0]`, and the problem."""
+    first = error.errors(include_url=False)[0]
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
+    place = "".join(steps).replace(".[key]", "").removeprefix(".")
+    if first["type"] in ("extra_forbidden", "unexpected_keyword_argument"):
+        return place, "unknown key"
+    if first["type"] == "missing":
+        return place, "this key must be there"
+    return place, first["msg"].removeprefix("Value error, ")
 
 
 def in_short(error: Exception) -> str:

@@ -55,7 +55,9 @@ class _Open:
     """A collection that is being built: items, or keys with their values."""
 
     event: MappingStartEvent | SequenceStartEvent
-    before: _Extent
+    values: int
+    """How many had been read before it."""
+    characters: int
     items: list[Any] = field(default_factory=list)
     key: tuple[NodeEvent, Json] | None = None
     depth: int = 1
@@ -83,7 +85,8 @@ class YamlReader:
         self._documents: list[Json] = []
         self._open: list[_Open] = []
         self._anchors: dict[str, tuple[Json, _Extent] | None] = {}
-        self._total = _Extent()
+        self._values = 0
+        self._characters = 0
 
     def read(self, text: str) -> list[Json]:
         """The documents of `text`, in order.
@@ -161,7 +164,7 @@ class YamlReader:
         kind = "map" if isinstance(event, MappingStartEvent) else "seq"
         if event.tag not in (None, "!", YAML_TAG + kind):
             raise self.problem("tag", "the tag {} is not allowed", event)
-        self._open.append(_Open(event, self._total))
+        self._open.append(_Open(event, self._values, self._characters))
         self._grow(_Extent(values=1), event)
 
     def _end(self) -> None:
@@ -172,8 +175,8 @@ class YamlReader:
         self._open.pop()
         if done.event.anchor is not None:
             size = _Extent(
-                self._total.values - done.before.values,
-                self._total.characters - done.before.characters,
+                self._values - done.values,
+                self._characters - done.characters,
                 done.depth,
             )
             self._anchors[done.event.anchor] = (value, size)
@@ -197,14 +200,14 @@ class YamlReader:
             self._open[-1].depth = max(self._open[-1].depth, depth + 1)
 
     def _grow(self, size: _Extent, event: Event) -> None:
-        values, characters = self._total.values + size.values, self._total.characters
-        self._total = _Extent(values, characters + size.characters)
+        self._values += size.values
+        self._characters += size.characters
         if len(self._open) + size.depth > self._max_depth:
             raise self.problem("deep", f"is nested deeper than {self._max_depth} levels", event)
-        if values > self._max_values:
+        if self._values > self._max_values:
             raise self.problem("many", f"holds more than {self._max_values:,} values", event)
         most = self._max_characters
-        if most is not None and self._total.characters > most:
+        if most is not None and self._characters > most:
             problem = f"holds more than {most >> 20} million characters of text"
             raise YamlProblem(f"{problem} with its aliases written out", event)
 

@@ -18,7 +18,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from harness.canonical import canonical
-from harness.errors import HarnessError
+from harness.errors import HarnessError, first_problem
 from harness.parity.divergence import Divergence, Kind
 from harness.parity.verdict import CaseResult
 from harness.parity.waiver import UNWRITTEN, Waiver
@@ -120,9 +120,7 @@ def _count(fields: dict[str, Any], result: CaseResult, found: Divergence) -> int
     try:
         waiver = Waiver.model_validate(tomllib.loads(text))
     except ValidationError as error:
-        first = error.errors()[0]
-        message = str(first["msg"]).removeprefix("Value error, ")
-        raise NotWaivable(f"{'.'.join(map(str, first['loc']))}: {message}") from error
+        raise NotWaivable(": ".join(first_problem(error))) from error
     if not waiver.fits(found, result.runtimes):
         raise NotWaivable(f"{found.place}: its values cannot be written down")
     return sum(waiver.fits(each, result.runtimes) for each in result.divergences)
