@@ -130,7 +130,7 @@ class WaiverAnswer(Value):
 
 
 class CostAnswer(Value):
-    """What a leg's candidate cost beside its control, over all cases of which both are known."""
+    """What a leg's candidate cost beside its control, over all cases where both are known."""
 
     leg: str
     cases: int

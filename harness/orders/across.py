@@ -43,7 +43,7 @@ class Difference:
     first: Divergence
     """The first difference, `one` standing where the control usually does."""
     shared: tuple[str, ...]
-    """What was touched in another order; empty where no thread could have told the orders apart."""
+    """What was touched in another order; empty where no thread could notice the order."""
 
 
 def differing(runs: Sequence[Seen]) -> list[Difference]:
@@ -69,7 +69,7 @@ def differing(runs: Sequence[Seen]) -> list[Difference]:
 
 
 def _told(one: Observation, other: Observation) -> Divergence | None:
-    """The first difference, told without secrets."""
+    """The first difference, without secrets."""
     result = compared_without_secrets(
         lambda these, those: CaseResult(
             cassette=one.name, divergences=tuple(islice(_between(these[0], those[0]), 1))

@@ -3,7 +3,7 @@
 Three things are done one after the other while a run lasts, and are taken down when they happen:
 questions to the model, retries and changes of model or mode, calls of tools. Of these the earliest
 explains the later ones, whatever sort it is. What is looked at when the run is over, and what the
-client is told, follows from them.
+client receives, follows from them.
 """
 
 from __future__ import annotations

@@ -73,7 +73,7 @@ class Comparison:
     inherited: tuple[CommittedFinding, ...] = ()
     """Findings of the provider rules that the published core commits, too."""
     unsettled: tuple[CommittedFinding, ...] = ()
-    """Those of both sides of which nobody knows whether it does."""
+    """Those of both sides where it is not known whether it does."""
     digests: tuple[str, str]
     """Digest of everything observed on each side."""
     aligned: Mapping[ChannelName, Aligned] = field(default_factory=dict)
@@ -162,7 +162,7 @@ def _cost(seen: Observation) -> JsonObject:
 def _blockers(controls: Sequence[Observation], candidates: Sequence[Observation]) -> list[str]:
     """Why runs decide nothing; what holds for both sides is said once.
 
-    A run that hangs where the other side's ends is a difference like any other: virtual time tells
+    A run that hangs where the other side's ends is a difference like any other: virtual time shows
     for certain that nothing was left to happen. Only when both hang there is nothing to compare.
     """
     hangs = [any(seen.hung for seen in runs) for runs in (controls, candidates)]

@@ -84,7 +84,7 @@ class Divergence(Coded):
 
     @property
     def place(self) -> str:
-        """Where, in words for people: `events[5] usage: inputTokens`."""
+        """Where, in words: `events[5] usage: inputTokens`."""
         index = self.control_index if self.control_index is not None else self.candidate_index
         where = self.channel.value if index is None else f"{self.channel.value}[{index}]"
         where = f"{where} {self.label}".rstrip()

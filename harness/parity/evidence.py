@@ -2,7 +2,7 @@
 
 Everything comes from the result: its open divergences, its packed timelines, and the probes that
 each side reached. Where a result was made without timelines or probes there is less to go by, and
-fewer seams can be told.
+fewer seams can be named.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ class Evidence:
     @property
     def read_otherwise(self) -> bool:
         """Whether one side alone took an answer for none, or found another fault with it."""
-        told = [
+        announced = [
             side.line
             for row in self.earlier(MomentKind.RETRY)
             if not row.divergences
@@ -187,7 +187,7 @@ class Evidence:
             if side is not None
         ]
         return any(
-            error in self._written(found) and not any(error in line for line in told)
+            error in self._written(found) and not any(error in line for line in announced)
             for found in self.of(ChannelName.RETRIES)
             if found.sort == "retry" and found.kind in LONE
             for error in _INVALID_ANSWERS
@@ -195,7 +195,7 @@ class Evidence:
 
     @cached_property
     def told_before(self) -> tuple[Divergence, ...]:
-        """What the client had been told otherwise before the first cause."""
+        """Differences in what the client received before the first cause."""
         found = (
             self.result.divergences[index]
             for row in self.before
@@ -206,12 +206,12 @@ class Evidence:
 
     @property
     def ended_otherwise(self) -> bool:
-        """Whether the client had been told of another end of a stream before the first cause."""
+        """Whether the client saw another end of a stream before the first cause."""
         return any(found.label == "agent_end" for found in self.told_before)
 
     @property
     def failed_once(self) -> bool:
-        """Whether one side alone told the client of an error."""
+        """Whether one side alone emitted an error."""
         events = self.of(ChannelName.EVENTS)
         return any(found.label == "error" and found.kind in LONE for found in events)
 

@@ -74,7 +74,7 @@ class CoreFindings:
     """What the published core commits in one cassette, as far as that is known."""
 
     keys: frozenset[FindingKey] | None = None
-    """`None`: nobody has observed it, or the observation is of another version of the cassette."""
+    """`None`: it was not observed, or the observation is of another version of the cassette."""
     mend: str | None = None
     """What makes it known, in words that name the command; `None` where findings alike on both
     sides are to be counted and no more."""
@@ -86,7 +86,7 @@ NOT_AT_HAND: Final = CoreFindings()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderOutcome:
-    """Every finding of two runs, told apart."""
+    """Every finding of two runs, sorted."""
 
     divergences: tuple[Divergence, ...] = ()
     inherited: tuple[CommittedFinding, ...] = ()
@@ -110,7 +110,7 @@ def core_of(control: Observation, candidate: Observation) -> CoreFindings | None
 def provider_outcome(
     control: Observation, candidate: Observation, core: CoreFindings
 ) -> ProviderOutcome:
-    """Tell the findings of two runs apart, in order of their requests."""
+    """Sort the findings of two runs, in order of their requests."""
     here, there = _findings(control), _findings(candidate)
     known = core.keys
     divergences: list[Divergence] = []

@@ -91,10 +91,10 @@ def call_ids(item: Item) -> None:
         if isinstance(event.get(key), str):
             item.rename("call_ids", event, key, join(where, key), "call")
     activity = item.value.get("activity")
-    told = activity.get("data") if isinstance(activity, dict) else None
+    data = activity.get("data") if isinstance(activity, dict) else None
     for key in ("callId", "id"):
-        if isinstance(told, dict) and isinstance(told.get(key), str):
-            item.rename("call_ids", told, key, f"activity.data.{key}", "call")
+        if isinstance(data, dict) and isinstance(data.get(key), str):
+            item.rename("call_ids", data, key, f"activity.data.{key}", "call")
     for holder, path in dicts(item.value):
         for key in ("functionCall", "functionResponse"):
             call = holder.get(key)

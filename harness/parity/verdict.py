@@ -33,7 +33,7 @@ class Noise(Coded):
 
     place: str
     hides: int
-    """How many differences between the sides stand at such a place: they cannot be told from it."""
+    """How many differences between the sides stand at such a place, and may be noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -58,7 +58,7 @@ class CaseResult(Coded):
     inherited: tuple[CommittedFinding, ...] = ()
     """What of the provider rules the published core breaks as well, at the same requests."""
     unsettled: tuple[CommittedFinding, ...] = ()
-    """What both sides break of them while nobody knows whether the published core does."""
+    """What both sides break of them while it is not known whether the published core does."""
     noise: tuple[Noise, ...] = ()
     digests: tuple[str, str] = ("", "")
     """Digest of all that was observed of control and candidate."""
@@ -96,7 +96,7 @@ class CaseResult(Coded):
 
     @classmethod
     def undecided(cls, cassette: str, reason: str) -> CaseResult:
-        """A case of which nothing can be said, and why."""
+        """A case that could not be decided, and why."""
         return cls(cassette=cassette, blockers=(reason,))
 
     def to_json(self) -> JsonObject:
@@ -135,7 +135,7 @@ def decide(*, blockers: Collection[str], open: bool, doubts: Collection[str]) ->
 def leftover_doubts(
     control: Collection[int], candidate: Collection[int], declared: Collection[int]
 ) -> tuple[str, ...]:
-    """Doubts about model steps that neither side asked for though nobody said they would not be.
+    """Doubts about model steps that neither side asked for though none is declared unused.
 
     Left over differently is no doubt but a divergence, and is found elsewhere.
     """

@@ -87,7 +87,7 @@ class Lines:
 
 
 def header_line(file: Path) -> JournalHeader:
-    """The header of a journal, of which no more is read.
+    """The header of a journal; no more is read.
 
     Raises:
         UsageError: not readable, no header, or one of another format.

@@ -1,6 +1,6 @@
 """Reading what was signed: a statement that is exactly of its type, or none at all.
 
-A field too many is a field that somebody may rely on and nobody checks, so there is none.
+A field too many could be relied on without being checked, so there is none.
 """
 
 from __future__ import annotations

@@ -42,7 +42,7 @@ class MomentKind(StrEnum):
     """A content of the transcript at the end."""
     RECORDING = "recording"
     CHILD = "child"
-    """What a child agent told of its work."""
+    """What a child agent reports of its work."""
     WORKSPACE = "workspace"
     PROVIDER = "provider"
     COST = "cost"

@@ -33,7 +33,7 @@ _HEADER: Final = re.compile(r"[ \t]*\[\[[ \t]*(rule|safety_checker)[ \t]*\]\]")
 
 @dataclass(frozen=True, slots=True)
 class PolicyFileError:
-    """One thing that is wrong; `str` is what people are told."""
+    """One thing that is wrong; `str` is the message for the user."""
 
     file: Path
     """The file, or the folder that cannot be read."""
@@ -184,7 +184,7 @@ class FileErrors:
             for number, line in enumerate(self._text.split("\n"), start=1)
             if (found := _HEADER.match(line)) is not None and found.group(1) == table
         ]
-        # Strings of several lines may hold what looks like a header; then there is no telling.
+        # Strings of several lines may hold what looks like a header; then the line is not known.
         quoted = '"""' in self._text or "'''" in self._text
         return None if quoted or index >= len(headers) else headers[index]
 

@@ -30,10 +30,10 @@ __all__ = ["CHANNEL"]
 
 class _Children(Channel):
     name = ChannelName.CHILDREN
-    about = "what child agents told of their work"
-    did = "told"
-    item = "telling of a child agent"
-    cannot = "Both agents had been asked and answered alike; their work can be told in one way."
+    about = "what child agents reported of their work"
+    did = "reported"
+    item = "report of a child agent"
+    cannot = "Both agents had been asked and answered alike; only one of the reports can be right."
 
     rules = (event_ids, stream_ids, timestamps, error_stacks, call_ids, *EVERYWHERE)
     kind = MomentKind.CHILD
@@ -75,8 +75,10 @@ class _Children(Channel):
                 "child-itself", Seam.SUBAGENTS, "which agents there are is a definition's"
             )
         if not sort.isupper():  # activities are, events are not
-            return probably("child-event", Seam.EVENTS, "the child may have told it so")
-        return probably("child-told", Seam.SUBAGENTS, "it may have gone so, and be told as it went")
+            return probably("child-event", Seam.EVENTS, "the child may have reported it so")
+        return probably(
+            "child-told", Seam.SUBAGENTS, "it may have happened so, and be reported as it happened"
+        )
 
 
 def _did(item: Any) -> str:
@@ -89,7 +91,7 @@ def _did(item: Any) -> str:
     shown = data if isinstance(data, dict) else {}
     said = shown.get("text") or shown.get("error")
     rest = quoted(said) if said else f"{shown.get('name')} {short_json(shown.get('args'))}".strip()
-    return f"told {activity.get('type')}: {rest}"
+    return f"reported {activity.get('type')}: {rest}"
 
 
 CHANNEL: Final = _Children()

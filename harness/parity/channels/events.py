@@ -31,10 +31,10 @@ _COMMON: Final = frozenset({"type", "id", "timestamp", "streamId", "threadId", "
 
 class _Events(Channel):
     name = ChannelName.EVENTS
-    about = "what the client was told"
+    about = "what the client received"
     did = "emitted"
     item = "event"
-    cannot = "The same happened in both runs, and a client is told two different stories of it."
+    cannot = "The same happened in both runs, and the client received two different accounts of it."
 
     rules = (event_ids, stream_ids, timestamps, error_stacks, call_ids, progress_ids, *EVERYWHERE)
     when = When.AS_EMITTED
@@ -101,12 +101,12 @@ def _own(event: Mapping[str, Any]) -> JsonObject:
 
 
 def _said(content: Any) -> str:
-    told = []
+    parts = []
     for part in content if isinstance(content, list) else []:
         kind = part.get("type") if isinstance(part, dict) else None
         text = part.get(kind) if isinstance(kind, str) else None
-        told.append(f"{kind} {quoted(text)}" if isinstance(text, str) else f"{kind} part")
-    return ", ".join(told) or "nothing"
+        parts.append(f"{kind} {quoted(text)}" if isinstance(text, str) else f"{kind} part")
+    return ", ".join(parts) or "nothing"
 
 
 def _result(event: Mapping[str, Any]) -> str:
@@ -126,25 +126,25 @@ def _event_seam(evidence: Evidence) -> Guess:
             return probably("end-by-hook", Seam.HOOKS)
         return probably("end-data", Seam.LIFECYCLE)
     if first.label in ("agent_start", "agent_end"):
-        doubt = "how a stream ends and how its end is told look alike here"
+        doubt = "how a stream ends and how its end is emitted look alike here"
         return probably("end-told", Seam.LIFECYCLE, doubt)
     if lone and _next_ends_aborted(evidence):
-        return probably("event-at-abort", Seam.LIFECYCLE, "it may be told wrongly all the same")
+        return probably("event-at-abort", Seam.LIFECYCLE, "it may be emitted wrongly all the same")
     if lone and evidence.reached("loop:") and _spoken(first):
         if _loop_is_told_next(evidence):
             return probably("event-before-loop", Seam.LOOPS)
         return probably("event-at-loop", Seam.EVENTS)
     if lone and _spoken(first) and (evidence.reached("hook:") or evidence.about("hooks")):
-        return probably("event-at-hook", Seam.HOOKS, "a hook decides what is told, too")
+        return probably("event-at-hook", Seam.HOOKS, "a hook decides what is emitted, too")
     if first.label.startswith("tool_") and not evidence.shares_services:
-        doubt = "what a tool answers and how it is told look alike here"
+        doubt = "what a tool answers and how it is emitted look alike here"
         return probably("event-of-tool", Seam.TOOL, doubt)
     if not evidence.shares_services:
         return probably("event-of-engines", Seam.EVENTS, "a service may differ")
     if first.label == "error" and evidence.value(ChannelName.EVENTS, "agent_end"):
         return probably("event-then-end", Seam.LIFECYCLE, "one run failed; look at its error first")
     if first.label in ("session_update", "error"):
-        return probably("event-of-state", Seam.EVENTS, "what happened may differ, not its telling")
+        return probably("event-of-state", Seam.EVENTS, "what happened may differ, not the event")
     return plainly("event", Seam.EVENTS)
 
 

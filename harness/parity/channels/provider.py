@@ -23,7 +23,7 @@ class _Provider(Channel):
     about = "what the model's API has against a question"
     did = "asked"
     item = "question to the model"
-    cannot = "The API takes such a question as it is or refuses it, whoever asks."
+    cannot = "The API takes such a question as it is or refuses it, whichever side asks."
 
     when = When.AS_IT_HAPPENS
     remarks_on = ChannelName.REQUESTS

@@ -136,7 +136,7 @@ class _Recording(Channel):
             if evidence.reached("abort:") or evidence.went_otherwise:
                 doubt = "what is recorded follows from how the stream went"
                 return probably("recording-otherwise", Seam.LIFECYCLE, doubt)
-            doubt = "recorded and told otherwise alike"
+            doubt = "recorded and emitted differently alike"
             if any(found.label == "tool_response" for found in evidence.of(ChannelName.EVENTS)):
                 return probably("result-recorded-and-told", Seam.SCHEDULER, doubt)
             return probably("recorded-and-told", Seam.STREAM, doubt)
@@ -165,8 +165,8 @@ def _recorded(item: Any) -> str:
         texts = content if isinstance(content, list) else [{"text": content}]
         calls = line.get("toolCalls")
         called = [str(call.get("name")) for call in calls or () if isinstance(call, dict)]
-        told = f" with calls {', '.join(called)}" if called else ""
-        return f"message of {line['type']}: {content_line({'parts': texts})}{told}"
+        calls_text = f" with calls {', '.join(called)}" if called else ""
+        return f"message of {line['type']}: {content_line({'parts': texts})}{calls_text}"
     if isinstance(line, dict) and "sessionId" in line:
         return f"the head of {_file(item)}"
     if isinstance(line, dict) and isinstance(line.get("$set"), dict):

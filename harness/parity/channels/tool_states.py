@@ -114,7 +114,7 @@ def _lone_call(evidence: Evidence) -> Guess:
 
 
 def _told_otherwise(evidence: Evidence, *labels: str) -> bool:
-    """Whether one side alone told the client of such an event."""
+    """Whether one side alone emitted such an event."""
     return any(
         found.label in labels and found.kind in LONE for found in evidence.of(ChannelName.EVENTS)
     )

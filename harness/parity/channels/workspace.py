@@ -42,11 +42,11 @@ class _Workspace(Channel):
         return f"the file {cut(found.label)}"
 
     def seam(self, evidence: Evidence) -> Guess:
-        told = evidence.text
-        if "hook_event_name" in told or ('"session_id' in told and "transcript_path" in told):
+        text = evidence.text
+        if "hook_event_name" in text or ('"session_id' in text and "transcript_path" in text):
             if evidence.shares_services:
                 return plainly("told-to-a-hook", Seam.HOOKS)
-            return probably("told-to-a-hook-of-engines", Seam.HOOKS, "it is told what others did")
+            return probably("told-to-a-hook-of-engines", Seam.HOOKS, "it receives what others did")
         if evidence.reached("hook:") or evidence.about("hooks"):
             return probably("file-at-hook", Seam.HOOKS, "tools leave files, too")
         if evidence.shares_services:

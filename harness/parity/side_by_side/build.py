@@ -213,7 +213,7 @@ def _found_at(divergences: Sequence[Divergence]) -> dict[Placed, list[int]]:
         a, b = each.control_index, each.candidate_index
         places: list[Placed]
         if each.kind is Kind.NONDETERMINISTIC:
-            # Both are runs of the candidate, the first of which is the one that is shown.
+            # Both are runs of the candidate; the first one is shown.
             places = [(each.channel, None, None)]
         elif each.kind is Kind.ORDER:
             places = [(each.channel, a, None), (each.channel, None, b)]

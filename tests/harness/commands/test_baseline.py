@@ -300,7 +300,7 @@ def test_a_stale_baseline_is_named_with_the_first_place_and_the_command(
     assert result.exit_code == 1
     lines = result.output.splitlines()
     assert lines[0] == "stale: a/2: events[3] message(agent): content[0].text (changed)"
-    assert lines[1].startswith("  1. The first difference is in what the client was told")
+    assert lines[1].startswith("  1. The first difference is in what the client received")
     told = "\n".join(lines)
     assert "stored" in told
     assert "It says bye." in told

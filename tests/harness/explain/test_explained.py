@@ -49,7 +49,7 @@ def test_a_changed_event_is_told_from_its_channel_to_its_contradiction() -> None
 
     assert made.channel is ChannelName.EVENTS
     assert made.sentences[0] == (
-        "The first difference is in what the client was told (channel events): legacy and adk "
+        "The first difference is in what the client received (channel events): legacy and adk "
         "differ in the fifth event (usage)."
     )
     assert "last thing both did: answered: text 'It says hello.'" in made.sentences[1]

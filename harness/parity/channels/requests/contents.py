@@ -188,21 +188,21 @@ def _in_another_order(evidence: Evidence) -> bool:
 
 
 def _result_seam(evidence: Evidence, is_new: bool) -> Guess:
-    """What the model is told of a call's result."""
+    """What the model receives of a call's result."""
     if _in_another_order(evidence):
         return probably("results-swapped", Seam.SCHEDULER, "the question may put them so")
     if not is_new:
         if ChannelName.TRANSCRIPT not in evidence.channels:
             return probably("not-remembered", Seam.REQUEST_ASSEMBLY, _AFTERWARDS)
         return _remembered_seam(evidence, of_the_model=False)
-    told = any(found.label == "tool_response" for found in evidence.of(ChannelName.EVENTS))
+    emitted = any(found.label == "tool_response" for found in evidence.of(ChannelName.EVENTS))
     if evidence.about("policy"):
         return probably("result-about-policy", Seam.POLICY, "the cassette is about it")
     if evidence.shares_services:
-        if told or ChannelName.TOOL_STATES in evidence.channels:
+        if emitted or ChannelName.TOOL_STATES in evidence.channels:
             return probably("result-told", Seam.SCHEDULER, "both sides are given the same tools")
         return probably("result-not-told", Seam.REQUEST_ASSEMBLY)
-    doubt = "a tool's answer and how it is told look alike here"
+    doubt = "a tool's answer and how it is sent look alike here"
     if evidence.reached("truncation:") or evidence.about("truncation", "distillation"):
         return probably("result-cut", Seam.SCHEDULER, doubt)
     return probably("result-of-engines", Seam.TOOL, doubt)
