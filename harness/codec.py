@@ -19,9 +19,18 @@ from pydantic.alias_generators import to_camel
 from harness.errors import first_problem
 from services.wire import Json
 
-__all__ = ["Coded", "Listed", "read", "written"]
+__all__ = ["Coded", "Listed", "Unreadable", "read", "written"]
 
 T = TypeVar("T")
+
+
+class Unreadable(ValueError):
+    """A value that is not what was to be read: the place in it, and what is wrong there."""
+
+    def __init__(self, place: str, problem: str) -> None:
+        super().__init__(f"{place or 'the whole'}: {problem}")
+        self.place = place
+        self.problem = problem
 
 
 class Coded:
@@ -42,7 +51,7 @@ class Coded:
         """The inverse of `to_json`.
 
         Raises:
-            ValueError: a key is missing, or a value has another type; names the place.
+            Unreadable: a key is missing, or a value has another type.
         """
         return read(cls, value)
 
@@ -98,14 +107,13 @@ def read(kind: type[T], value: Any) -> T:
     """`value`, parsed JSON, as an instance of `kind`.
 
     Raises:
-        ValueError: it is none; names the place.
+        Unreadable: it is none.
     """
     try:
         found: T = _ADAPTER(kind).validate_python(value)
         return found
     except ValidationError as error:
-        place, problem = first_problem(error)
-        raise ValueError(f"{place or 'the whole'}: {problem}") from error
+        raise Unreadable(*first_problem(error)) from error
 
 
 _ADAPTER: Final[Callable[[Any], TypeAdapter[Any]]] = cache(TypeAdapter)

@@ -63,9 +63,9 @@ def test_a_nested_value_is_read_as_it_is_by_itself() -> None:
     [
         ({}, "firstPoint: this key must be there"),
         ({"first_point": [1]}, "firstPoint: this key must be there"),
-        ({"firstPoint": ["one"]}, "firstPoint.x: Input should be a valid integer"),
+        ({"firstPoint": ["one"]}, "firstPoint.x: must be a whole number, not 'one'"),
         ({"firstPoint": [1, 2, 3]}, "firstPoint: not a list of at most 2 values"),
-        ([], "the whole: Input should be a dictionary"),
+        ([], "the whole: must be a mapping, not a list"),
     ],
 )
 def test_a_value_of_another_shape_is_refused_by_its_place(value: Any, problem: str) -> None:
