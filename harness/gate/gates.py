@@ -50,7 +50,7 @@ class Signer(Table):
     @classmethod
     def _proves_something(cls, value: str | None) -> str | None:
         if value is not None and is_weak_key(value):
-            raise ValueError("for this key anybody can sign: it belongs to nobody")
+            raise ValueError("for this key anybody can sign: it has no owner")
         return value
 
     @model_validator(mode="after")

@@ -194,7 +194,7 @@ class Evidence:
         )
 
     @cached_property
-    def told_before(self) -> tuple[Divergence, ...]:
+    def events_before(self) -> tuple[Divergence, ...]:
         """Differences in what the client received before the first cause."""
         found = (
             self.result.divergences[index]
@@ -207,7 +207,7 @@ class Evidence:
     @property
     def ended_otherwise(self) -> bool:
         """Whether the client saw another end of a stream before the first cause."""
-        return any(found.label == "agent_end" for found in self.told_before)
+        return any(found.label == "agent_end" for found in self.events_before)
 
     @property
     def failed_once(self) -> bool:

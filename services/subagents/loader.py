@@ -1,4 +1,4 @@
-"""Agents from Markdown files: front matter says what an agent is, the body what it is told.
+"""Agents from Markdown files: front matter says what an agent is, the body is its prompt.
 
 Source: core `agents/agentLoader.ts`.
 """

@@ -1,7 +1,7 @@
 """What is wrong with a submitted value, sorted by field, in the words of upstream's library.
 
 Arguments have passed a JSON schema by then, so this speaks up only where that schema could not be
-used. Fields that nobody asked for are let through.
+used. Fields that are not in the schema are let through.
 
 Source: core `tools/complete-task.ts`; npm `zod` 3 (`ZodError.flatten`, `locales/en.ts`) over what
 `zod-to-json-schema` makes of a schema.

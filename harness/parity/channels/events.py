@@ -131,7 +131,7 @@ def _event_seam(evidence: Evidence) -> Guess:
     if lone and _next_ends_aborted(evidence):
         return probably("event-at-abort", Seam.LIFECYCLE, "it may be emitted wrongly all the same")
     if lone and evidence.reached("loop:") and _spoken(first):
-        if _loop_is_told_next(evidence):
+        if _loop_is_reported_next(evidence):
             return probably("event-before-loop", Seam.LOOPS)
         return probably("event-at-loop", Seam.EVENTS)
     if lone and _spoken(first) and (evidence.reached("hook:") or evidence.about("hooks")):
@@ -148,7 +148,7 @@ def _event_seam(evidence: Evidence) -> Guess:
     return plainly("event", Seam.EVENTS)
 
 
-def _loop_is_told_next(evidence: Evidence) -> bool:
+def _loop_is_reported_next(evidence: Evidence) -> bool:
     questions = (row for row in evidence.after if row.kind is MomentKind.REQUEST)
     row = next(questions, None)
     moment = None if row is None else row.control or row.candidate

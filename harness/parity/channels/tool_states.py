@@ -97,7 +97,7 @@ def _call_seam(evidence: Evidence) -> Guess:
     if "error" in values:
         doubt = "arguments, policy and tool all end a call so"
         return probably("call-failed", made, doubt)
-    if ABSENT in values and _told_otherwise(evidence, "tool_request", "tool_response"):
+    if ABSENT in values and _emitted_otherwise(evidence, "tool_request", "tool_response"):
         return probably("call-cut-and-told", Seam.STREAM, "the answer may have been read otherwise")
     return probably("call-steps", Seam.SCHEDULER)
 
@@ -108,12 +108,12 @@ def _lone_call(evidence: Evidence) -> Guess:
             return probably("lone-call-reached", seam, "that may follow from the call")
     if evidence.reached("loop:") or evidence.about("loops"):
         return probably("lone-call-at-loop", Seam.LOOPS, "a loop is noticed at calls")
-    if _told_otherwise(evidence, "tool_request"):
+    if _emitted_otherwise(evidence, "tool_request"):
         return probably("lone-call-told", Seam.STREAM, "the answer may have been read otherwise")
     return probably("lone-call", Seam.SCHEDULER)
 
 
-def _told_otherwise(evidence: Evidence, *labels: str) -> bool:
+def _emitted_otherwise(evidence: Evidence, *labels: str) -> bool:
     """Whether one side alone emitted such an event."""
     return any(
         found.label in labels and found.kind in LONE for found in evidence.of(ChannelName.EVENTS)

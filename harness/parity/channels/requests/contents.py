@@ -88,7 +88,7 @@ def _remembered_seam(evidence: Evidence, *, of_the_model: bool) -> Guess:
     if _read_back_otherwise(evidence):
         doubt = "a conversation read back and a recording that differed look alike here"
         return probably("before-read-back", Seam.RECORDING, doubt)
-    if evidence.reached("abort:") and evidence.told_before:
+    if evidence.reached("abort:") and evidence.events_before:
         doubt = "what is remembered follows from how the stream went"
         return probably("before-abort", Seam.LIFECYCLE, doubt)
     if evidence.reached("loop:") and of_the_model and not evidence.resumed:
