@@ -7,21 +7,36 @@ import shlex
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from harness.canonical import printable
+from harness.cassette.document import parse_document, read_text
+from harness.cassette.find import find_cassettes
+from harness.cassette.format import Cassette
+from harness.cassette.load import build_cassette
+from harness.cassette.problems import FormatProblem
+from harness.cassette.trust import starts_processes
 from harness.commands.naming import FindingPlace
 from harness.commands.options import backend_of, trust_option
+from harness.config import default_waivers
 from harness.errors import HarnessError, UsageError
+from harness.experiment.backend import Backend
+from harness.experiment.case import Baselined, BaselineTask, CaseTask, baseline, judge
+from harness.explain import explain
+from harness.http.case import load_case
+from harness.live.secrets import Scrubber
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.parity.waivers import Waivers, load_waivers, settle
+from harness.replay.confining import confining
+from harness.scenarios.adoption import Place, cleaned, corpus_name, readme_count
+from harness.scenarios.shrinking import tidied
+from harness.scenarios.trial import Trial, try_document
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.experiment.backend import Backend
-    from harness.parity.waivers import Waivers
-    from harness.scenarios.trial import Trial
-    from services.wire import JsonObject
+from services.environment import Environment
+from services.wire import JsonObject
+from services.workspace import Workspace
 
 __all__ = ["adopt"]
 
@@ -97,11 +112,6 @@ def adopt(ctx: click.Context, /, **asked: Any) -> None:
 
 
 def _adopt(plan: _Plan, backend: Backend) -> None:
-    from harness.config import default_waivers
-    from harness.parity.waivers import load_waivers
-    from harness.scenarios.adoption import Place, corpus_name
-    from harness.scenarios.shrinking import tidied
-
     if not _CORPUS.is_dir():
         raise UsageError(f"there is no folder {_CORPUS} here", "go to the checkout's root")
     document = _loaded(plan)
@@ -129,11 +139,6 @@ def _adopt(plan: _Plan, backend: Backend) -> None:
 
 
 def _loaded(plan: _Plan) -> JsonObject:
-    from harness.cassette.document import parse_document, read_text
-    from harness.cassette.find import find_cassettes
-    from harness.cassette.format import Cassette
-    from harness.http.case import load_case
-
     if plan.found.is_dir():
         raise UsageError(f"{plan.found} is a folder", "name one finding")
     (file,) = find_cassettes([plan.found])
@@ -157,11 +162,6 @@ def _check_place(plan: _Plan, file: Path) -> None:
 
 
 def _clean(plan: _Plan, document: JsonObject, name: str) -> JsonObject:
-    from harness.live.secrets import Scrubber
-    from harness.scenarios.adoption import cleaned
-    from services.environment import Environment
-    from services.workspace import Workspace
-
     variables = Environment.of_this_machine().variables
     scrubber = Scrubber(variables, Workspace.at(Path(), Path.home()))
     result = cleaned(document, name, scrubber, plan.note)
@@ -171,10 +171,6 @@ def _clean(plan: _Plan, document: JsonObject, name: str) -> JsonObject:
 
 
 def _check_trust(plan: _Plan, document: JsonObject, file: Path) -> None:
-    from harness.cassette.load import build_cassette
-    from harness.cassette.problems import FormatProblem
-    from harness.cassette.trust import starts_processes
-
     try:
         reason = starts_processes(build_cassette(document, file.absolute(), _CORPUS.absolute()))
     except FormatProblem as problem:
@@ -189,11 +185,6 @@ def _run(plan: _Plan, document: JsonObject, waivers: Waivers) -> Trial:
     Raises:
         _NotAdopted: they do not agree.
     """
-    from harness.explain import explain
-    from harness.parity.verdict import CaseVerdict
-    from harness.replay.confining import confining
-    from harness.scenarios.trial import try_document
-
     with confining(not plan.trust):
         trial = try_document(document, *_SIDES, waivers, root=_CORPUS.absolute())
     verdict = trial.result.verdict
@@ -212,8 +203,6 @@ def _run(plan: _Plan, document: JsonObject, waivers: Waivers) -> Trial:
 
 def _observe(plan: _Plan, backend: Backend, file: Path, name: str, waivers: Waivers) -> list[str]:
     """Keep what the published core does with it; what came of that, in lines."""
-    from harness.experiment.case import Baselined, BaselineTask, baseline
-
     words = ["parity", "baseline", str(_CORPUS), "--runtime", "upstream"]
     later = shlex.join([*words, "--out", str(_BASELINES), "-k", name])
     if plan.no_upstream:
@@ -241,11 +230,6 @@ def _observe(plan: _Plan, backend: Backend, file: Path, name: str, waivers: Waiv
 
 def _against(backend: Backend, file: Path, name: str, waivers: Waivers) -> list[str]:
     """Whether the published core does the same."""
-    from harness.experiment.case import CaseTask, judge
-    from harness.explain import explain
-    from harness.parity.verdict import CaseResult
-    from harness.parity.waivers import settle
-
     task = CaseTask(
         backend=backend,
         name=name,
@@ -268,8 +252,6 @@ def _verdict(trial: Trial) -> list[str]:
 
 
 def _left_to_do(name: str) -> list[str]:
-    from harness.scenarios.adoption import readme_count
-
     family = name.partition("/")[0]
     there, told = readme_count(_CORPUS, family)
     if told == there:

@@ -7,15 +7,17 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
 from harness.commands.adk_plugins import adk_plugin_option, with_adk_plugins
+from harness.debug_log import log_debug
 from harness.output import stopping_at_broken_output
-
-if TYPE_CHECKING:  # importing it costs what `parity --help` must not
-    from surfaces.headless.options import HeadlessOptions
+from services.telemetry_settings import TelemetryOverrides
+from surfaces.headless.options import HeadlessOptions
+from surfaces.headless.presenters import OutputFormat
+from surfaces.headless.program import run_headless
 
 __all__ = ["agent", "headless_options", "run_options"]
 
@@ -32,8 +34,6 @@ def _listed(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ..
 
 
 def _log_debug() -> None:
-    from harness.debug_log import log_debug
-
     root = logging.getLogger()
     for handler in [each for each in root.handlers if isinstance(each, logging.NullHandler)]:
         root.removeHandler(handler)
@@ -154,10 +154,6 @@ def headless_options(given: Mapping[str, Any]) -> HeadlessOptions:
     Raises:
         click.UsageError: they contradict each other.
     """
-    from services.telemetry_settings import TelemetryOverrides
-    from surfaces.headless.options import HeadlessOptions
-    from surfaces.headless.presenters import OutputFormat
-
     _check_together(given)
     output, loose = given["output"], given["fake_responses_non_strict"]
     return HeadlessOptions(
@@ -239,8 +235,6 @@ def agent(ctx: click.Context, /, **given: Any) -> None:
     Exit codes: 0 done; 1 failed; 2 wrong usage; 41 no way to sign in; 42 unusable input; 52
     unusable settings; 53 the turns ran out; 54 a tool failed for good; 130 interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from surfaces.headless.program import run_headless
-
     options = headless_options(given)
     with stopping_at_broken_output():
         code = run_headless(options, stdin=sys.stdin, out=sys.stdout, err=sys.stderr)

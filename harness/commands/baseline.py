@@ -8,11 +8,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from harness.baseline.folder import superfluous
+from harness.baseline.stale import outdated
 from harness.canonical import printable
+from harness.cassette.find import CassetteFile
 from harness.commands.options import (
     backend_of,
     check_runtimes,
@@ -25,14 +27,16 @@ from harness.commands.options import (
     trust_option,
     worker_count,
 )
-from harness.errors import UsageError
+from harness.config import to_run
+from harness.draw import chosen
+from harness.errors import LoadProblem, UsageError
+from harness.experiment.backend import Backend
+from harness.experiment.case import Baselined, BaselineTask
+from harness.experiment.case import baseline as baseline_one
 from harness.experiment.limits import Limits
+from harness.experiment.pool import WorkerDied, completed
+from harness.report.terminal import progress
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.experiment.backend import Backend
-    from harness.experiment.case import Baselined
 
 __all__ = ["baseline"]
 
@@ -195,9 +199,6 @@ def _read_only(plan: _Plan, files: Sequence[CassetteFile], tally: _Tally) -> Seq
     What a runtime does with a cassette that did not change is what it did before, unless the
     runtime or its driver did: a sample, another one for each seed, tells of those.
     """
-    from harness.baseline.stale import outdated
-    from harness.draw import chosen
-
     if plan.most is None:
         return files
     anew = set(chosen([file.name for file in files], plan.most, plan.seed))
@@ -233,13 +234,6 @@ def _are_whole(plan: _Plan, files: Sequence[CassetteFile]) -> bool:
 def _observe_all(
     plan: _Plan, backend: Backend, files: Sequence[CassetteFile], jobs: int, tally: _Tally
 ) -> None:
-    from harness.config import to_run
-    from harness.errors import LoadProblem
-    from harness.experiment.case import BaselineTask
-    from harness.experiment.case import baseline as baseline_one
-    from harness.experiment.pool import WorkerDied, completed
-    from harness.report.terminal import progress
-
     tasks = [
         BaselineTask(
             backend=backend,
@@ -292,8 +286,6 @@ def _conclude(plan: _Plan, tally: _Tally, names: Sequence[str] | None) -> int:
 
 
 def _gone(plan: _Plan, names: Sequence[str] | None) -> dict[str, Path]:
-    from harness.baseline.folder import superfluous
-
     return {} if names is None else dict(superfluous(plan.out, names))
 
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -20,16 +20,20 @@ from harness.commands.options import (
     check_writable_file,
     trust_option,
 )
+from harness.config import default_waivers, to_run
 from harness.errors import UsageError
+from harness.explain import explain
+from harness.parity.waivers import load_waivers
+from harness.replay.observation import Observation
 from harness.signals import terminated_like_interrupted
+from harness.triage.bisection import Found, Judged, Light, search
+from harness.triage.checkout import Checkout
+from harness.triage.judging import Judge
+from harness.triage.revision import CannotTrace, Tracer
+from harness.triage.traces import read_trace
 from harness.whole_file import write_asked_for
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.replay.observation import Observation
-    from harness.triage.bisection import Found, Judged
-    from harness.triage.checkout import Checkout
-    from harness.triage.judging import Judge
+from services.redaction import redacted, redacted_value
 
 __all__ = ["bisect"]
 
@@ -127,13 +131,6 @@ def bisect(ctx: click.Context, /, **asked: Any) -> None:
 
 
 def _bisect(ctx: click.Context, plan: _Asked) -> int:
-    from harness.config import default_waivers, to_run
-    from harness.parity.waivers import load_waivers
-    from harness.triage.bisection import search
-    from harness.triage.checkout import Checkout
-    from harness.triage.judging import Judge
-    from harness.triage.revision import Tracer
-
     ((_, cassette, trusted),) = to_run([find_one(plan.cassette)], trust=plan.trust)
     runtime, control = _sides(ctx, plan)
     today: date = datetime.now(UTC).date()
@@ -169,8 +166,6 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
 
 def _sides(ctx: click.Context, plan: _Asked) -> tuple[str, str | Observation | None]:
     """The runtime that is judged, and by what; `None`: by what it did in the good revision."""
-    from harness.triage.traces import read_trace
-
     backend = backend_of(ctx)
     if plan.control is not None and (
         plan.control.endswith(".json") or Path(plan.control).is_file()
@@ -202,8 +197,6 @@ def _ends(checkout: Checkout, plan: _Asked) -> tuple[str, str]:
 
 
 def _expected(judge: Judge, good: str, plan: _Asked) -> Observation:
-    from harness.triage.revision import CannotTrace
-
     try:
         return judge.trace(good)
     except CannotTrace as error:
@@ -237,10 +230,6 @@ def _tell(checkout: Checkout, judged: Judged) -> None:
 
 def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
     """The answer, on standard output; the line with the revision, or the range, comes last."""
-    from harness.explain import explain
-    from harness.triage.bisection import Light
-    from services.redaction import redacted
-
     first = judge.results.get(found.commit)
     said = [] if first is None else explain(first, *judge.sides(found.commit))
     lines = [redacted(line) for line in said]
@@ -270,8 +259,6 @@ def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
 
 
 def _document(found: Found, lines: Sequence[str], files: Sequence[str]) -> str:
-    from services.redaction import redacted_value
-
     document = {
         "bisect": 1,
         "exact": not found.suspects,

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -16,11 +16,19 @@ from harness.commands.verdict_options import (
     policy_from_option,
 )
 from harness.errors import UsageError
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from runtimes.flags import Flag
-    from runtimes.registry import Surface
-    from services.settings import AdkFlags
+from harness.flip.judge import judged_flip
+from harness.flip.show import show_flips
+from harness.gate.answer import Answer
+from harness.gate.here import gates_file as found_gates
+from harness.gate.here import here
+from harness.gate.show import EXITS, show_changes
+from harness.inventory import environment
+from harness.signoff.history import Anchor, history_of
+from runtimes.flags import FLAGS, PHASES, Flag, flag_named, flips
+from runtimes.registry import Surface
+from services.model.errors import FatalConfigError
+from services.settings import AdkFlags
+from surfaces.headless.settings_files import load_settings
 
 __all__ = ["can_flip"]
 
@@ -90,16 +98,6 @@ def can_flip(
     Exit codes: 0 yes; 1 no, also where the gates are not the committed ones; 2 wrong usage, or a
     file that cannot be read; 3 unknown: there is no record of what is here, or git cannot answer.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.flip.judge import judged_flip
-    from harness.flip.show import show_flips
-    from harness.gate.answer import Answer
-    from harness.gate.here import gates_file as found_gates
-    from harness.gate.here import here
-    from harness.gate.show import EXITS, show_changes
-    from harness.inventory import environment
-    from harness.signoff.history import Anchor, history_of
-    from runtimes.flags import PHASES
-
     check_digest(expect_head)
     found = _flag(flag)
     moved = _moved(found, surfaces, settings_file)
@@ -114,7 +112,7 @@ def can_flip(
     digest = place.policy.gates.digest if policy_from is None else None
     anchor = Anchor(gates=found_gates(gates_file), digest=digest, revision=policy_from)
     history = history_of(folder, anchor)
-    flips = [
+    judged = [
         judged_flip(
             PHASES[surface],
             folder,
@@ -127,13 +125,11 @@ def can_flip(
         )
         for surface in moved
     ]
-    answer = show_flips(found.name, list(zip(moved, flips, strict=True)), sys.stdout)
+    answer = show_flips(found.name, list(zip(moved, judged, strict=True)), sys.stdout)
     ctx.exit(EXITS[answer])
 
 
 def _flag(name: str) -> Flag:
-    from runtimes.flags import FLAGS, flag_named
-
     found = flag_named(name)
     if found is None:
         raise UsageError(f"unknown flag {name!r}", f"known: {', '.join(f.name for f in FLAGS)}")
@@ -141,9 +137,6 @@ def _flag(name: str) -> Flag:
 
 
 def _moved(flag: Flag, asked: tuple[str, ...], settings: Path | None) -> list[Surface]:
-    from runtimes.flags import flips
-    from services.settings import AdkFlags
-
     # Nobody said which surfaces are on: any may be, and what moves one must not pass unseen.
     every = AdkFlags(
         agent_session_noninteractive_enabled=True,
@@ -159,11 +152,6 @@ def _moved(flag: Flag, asked: tuple[str, ...], settings: Path | None) -> list[Su
 
 
 def _settings(file: Path) -> AdkFlags:
-    import os
-
-    from services.model.errors import FatalConfigError
-    from surfaces.headless.settings_files import load_settings
-
     try:
         return load_settings([file], os.environ, required=True).settings.adk
     except FatalConfigError as error:

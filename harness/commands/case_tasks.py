@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.experiment.backend import Backend
-    from harness.experiment.case import CaseTask
+from harness.cassette.find import CassetteFile
+from harness.config import core_baselines, to_run
+from harness.experiment.backend import Backend
+from harness.experiment.case import CaseTask
 
 __all__ = ["case_tasks"]
 
@@ -37,9 +36,6 @@ def case_tasks(
         phase: Only the cassettes of this phase; the others are skipped.
         contract: The file of the behaviours that cassettes may declare; none is asked without it.
     """
-    from harness.config import core_baselines, to_run
-    from harness.experiment.case import CaseTask
-
     core = core_baselines()
     return [
         CaseTask(

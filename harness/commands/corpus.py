@@ -5,18 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from harness.cassette.document import read_text
+from harness.cassette.find import CassetteFile
+from harness.cassette.problems import FormatProblem
+from harness.cassette.secrets import secret_problems
+from harness.cassette.show import show_cassette
 from harness.commands.naming import find_one
 from harness.commands.options import chosen_cassettes, paths_argument, select_option
+from harness.config import default_contract
+from harness.coverage.contract import Contract, load_contract
 from harness.errors import CassetteError, CassetteFormatError, UsageError
+from harness.http.case import HttpCase, load_case, load_found
+from harness.report.words import inert
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.coverage.contract import Contract
+from services.redaction import told
 
 __all__ = ["check", "list_", "show"]
 
@@ -48,10 +53,6 @@ def list_(
 
     Exit codes: 0 listed; 2 wrong usage, or a file that cannot be loaded (the others are listed).
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.http.case import load_case
-    from harness.report.words import inert
-    from services.redaction import told
-
     if behaviour is not None:
         say(_sentence(behaviour), err=True)
     files = chosen_cassettes(paths, expr, phase, on_stderr=True)
@@ -80,9 +81,6 @@ def _sentence(behaviour: str) -> str:
     Raises:
         UsageError: there is no contract, or it has no such behaviour.
     """
-    from harness.config import default_contract
-    from harness.coverage.contract import load_contract
-
     file = default_contract()
     found = load_contract(file).by_id(behaviour)
     if found is None:
@@ -103,9 +101,6 @@ def show(cassette: str, whole: bool) -> None:
     parity show tools/parallel_reads
     parity show cassettes/tools/parallel_reads.yaml
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.cassette.show import show_cassette
-    from harness.http.case import HttpCase, load_found
-
     found = find_one(cassette)
     case = load_found(found)
     loaded = case.cassette if isinstance(case, HttpCase) else case
@@ -131,9 +126,6 @@ def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None
 
     Exit codes: 0 all are valid; 2 some are not.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.config import default_contract
-    from harness.coverage.contract import load_contract
-
     contract_file = default_contract()
     contract = load_contract(contract_file)
     files = chosen_cassettes(paths, expr)
@@ -155,11 +147,6 @@ def _problems(
     file: CassetteFile, contract: Contract, contract_file: Path | None
 ) -> list[CassetteError]:
     """All that is wrong with one cassette, as far as each part of it can be looked at alone."""
-    from harness.cassette.document import read_text
-    from harness.cassette.problems import FormatProblem
-    from harness.cassette.secrets import secret_problems
-    from harness.http.case import load_case
-
     problems: list[CassetteError] = []
     try:
         declared = load_case(file.path, file.root).contract

@@ -7,18 +7,20 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from harness.commands.naming import did_you_mean, near_paths
 from harness.commands.options import check_writable_file, verbose_option
-from harness.errors import HarnessError, UsageError
+from harness.errors import HarnessError, LoadProblem, UsageError
+from harness.parity.verdict import CaseResult
+from harness.report.json_report import json_report
+from harness.report.model import RunReport, exit_code
+from harness.report.pairs import PairsReport
+from harness.report.terminal import show
+from harness.triage.pairs import compared
+from harness.triage.traces import read_trace
 from harness.whole_file import write_asked_for
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.parity.verdict import CaseResult
-    from harness.report.model import LoadProblem, RunReport
 
 __all__ = ["diff"]
 
@@ -61,10 +63,6 @@ def diff(
     others are compared nevertheless); 3 inconclusive: a run was not observed, or a trace has no
     partner. Of several, 2 wins over 1 over 3.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.report.json_report import json_report
-    from harness.report.model import exit_code
-    from harness.report.terminal import show
-
     on_stdout = json_file is not None and str(json_file) == "-"
     if not on_stdout:
         check_writable_file(json_file, "--json")
@@ -79,9 +77,6 @@ def diff(
 
 
 def _report(control: Path, candidate: Path) -> RunReport:
-    from harness.errors import LoadProblem
-    from harness.report.pairs import PairsReport
-
     sides: set[tuple[str, str]] = set()
     cases: list[CaseResult] = []
     problems: list[LoadProblem] = []
@@ -109,11 +104,6 @@ def _report(control: Path, candidate: Path) -> RunReport:
 
 
 def _outcome(pair: _Pair, control: Path, candidate: Path) -> CaseResult | LoadProblem:
-    from harness.errors import LoadProblem
-    from harness.parity.verdict import CaseResult
-    from harness.triage.pairs import compared
-    from harness.triage.traces import read_trace
-
     if pair.control is None or pair.candidate is None:
         side = candidate if pair.control is None else control
         return CaseResult.undecided(pair.name, f"only {side} holds a trace of it")

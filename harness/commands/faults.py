@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 import time
@@ -9,10 +10,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from harness.cassette.find import CassetteFile, with_variants
 from harness.commands.durations import Duration
 from harness.commands.options import (
     check_temporary_folder,
@@ -25,19 +27,24 @@ from harness.commands.options import (
     trust_option,
     worker_count,
 )
+from harness.config import default_baselines, default_waivers, to_run, versions
+from harness.detection.catalogue_at import CatalogueAt
+from harness.detection.choosing import chosen_faults, dead, sampled
+from harness.detection.matrix import Conditions, Matrix, Row
+from harness.detection.measurement import Measurement, look_in_corpus, look_in_sample
+from harness.detection.show import progress, show, show_catalogue
+from harness.detection.stratified import FaultSample
 from harness.errors import UsageError
+from harness.experiment.backend import real_backend
 from harness.experiment.limits import Limits
+from harness.faults.fault import Fault, Site
+from harness.gate.facts import evidence_facts
+from harness.parity.projection import RULES
+from harness.parity.waivers import Waivers, load_waivers
+from harness.scenarios.profiles import PROFILES
 from harness.whole_file import write_asked_for
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.detection.catalogue_at import CatalogueAt
-    from harness.detection.matrix import Matrix
-    from harness.detection.measurement import Measurement
-    from harness.detection.stratified import FaultSample
-    from harness.faults.fault import Fault
-    from harness.parity.waivers import Waivers
+from services.redaction import redacted_value
 
 __all__ = ["FaultsSetup", "faults"]
 
@@ -185,8 +192,6 @@ def faults(
     plan = _Plan(jobs=worker_count(jobs), **asked)
     chosen, sample = _chosen(plan, setup)
     if list_:
-        from harness.detection.show import show_catalogue
-
         show_catalogue(chosen, sys.stdout)
         return
     _check(plan, chosen)
@@ -194,23 +199,15 @@ def faults(
 
 
 def _real_setup() -> FaultsSetup:
-    from harness.detection.catalogue_at import CatalogueAt
-
     return FaultsSetup(catalogue=CatalogueAt())
 
 
 def _chosen(plan: _Plan, setup: FaultsSetup) -> tuple[list[Fault], FaultSample | None]:
-    from harness.detection.choosing import chosen_faults, sampled
-
     found = chosen_faults(setup.catalogue.faults(), plan.names, plan.classes, plan.sites)
     return (found, None) if plan.sample is None else sampled(found, plan.sample, plan.seed)
 
 
 def _check(plan: _Plan, chosen: list[Fault]) -> None:
-    from harness.detection.choosing import dead
-    from harness.faults.fault import Site
-    from harness.scenarios.profiles import PROFILES
-
     if plan.profile not in PROFILES:
         raise UsageError(f"unknown profile {plan.profile!r}", f"known: {', '.join(PROFILES)}")
     check_writable_file(plan.json_file, "--json")
@@ -225,8 +222,6 @@ def _check(plan: _Plan, chosen: list[Fault]) -> None:
 
 
 def _baselines(plan: _Plan) -> Path:
-    from harness.config import default_baselines
-
     return plan.baselines if plan.baselines is not None else default_baselines()
 
 
@@ -237,14 +232,6 @@ def _run(
     sample: FaultSample | None,
     files: list[CassetteFile],
 ) -> int:
-    import json
-
-    from harness.config import default_waivers
-    from harness.detection.measurement import look_in_corpus, look_in_sample
-    from harness.detection.show import progress, show
-    from harness.parity.waivers import load_waivers
-    from services.redaction import redacted_value
-
     waivers_file = plan.waivers_file or default_waivers()
     waivers = load_waivers(waivers_file, as_of=datetime.now(UTC).date())
     with tempfile.TemporaryDirectory(prefix="parity-faults-") as kept:
@@ -272,10 +259,6 @@ def _run(
 def _measurement(
     plan: _Plan, setup: FaultsSetup, files: list[CassetteFile], waivers: Waivers, kept: Path
 ) -> Measurement:
-    from harness.config import to_run
-    from harness.detection.measurement import Measurement
-    from harness.experiment.backend import real_backend
-
     check_temporary_folder()
     backend = real_backend(plan.limits)
     sources = list(to_run(files, trust=plan.trust))
@@ -301,12 +284,6 @@ def _matrix(
     sample: FaultSample | None,
     waivers_file: Path | None,
 ) -> Matrix:
-    from harness.cassette.find import with_variants
-    from harness.config import versions
-    from harness.detection.matrix import Conditions, Matrix, Row
-    from harness.gate.facts import evidence_facts
-    from harness.parity.projection import RULES
-
     conditions = Conditions(
         waivers=len(measurement.waivers.live),
         rules={

@@ -9,18 +9,19 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from harness.commands.here import found_here
+from harness.gate.answer import GateAnswer, Measurement
+from harness.gate.evidence import Evidence, read_evidence
+from harness.gate.here import Here
+from harness.gate.page import gate_html
+from harness.gate.plan import Planned, measure_command, needed, plan_of
+from harness.gate.scope import FOLDER
+from harness.gate.show import EXITS, show_answer, show_changes
 from harness.whole_file import write_asked_for
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.gate.answer import GateAnswer, Measurement
-    from harness.gate.evidence import Evidence
-    from harness.gate.here import Here
-    from harness.gate.plan import Planned
+from services.redaction import redacted_value
 
 __all__ = ["Answered", "Question"]
 
@@ -53,15 +54,11 @@ class Question:
     @property
     def folder(self) -> Path:
         """Where measurements go: the first place that is a folder, or can become one."""
-        from harness.gate.scope import FOLDER
-
         return next((place for place in self.places if not place.is_file()), FOLDER)
 
     @property
     def measure(self) -> str:
         """The command that measures what the answer lacks."""
-        from harness.gate.plan import measure_command
-
         options = [
             *(["--gates", str(self.gates_file)] if self.gates_file is not None else []),
             *(["--waivers", str(self.waivers_file)] if self.waivers_file is not None else []),
@@ -79,10 +76,6 @@ class Question:
         Raises:
             HarnessError: a file is missing or cannot be used.
         """
-        from harness.gate.evidence import read_evidence
-        from harness.gate.scope import FOLDER
-        from harness.gate.show import show_changes
-
         place = found_here(self.gates_file, self.waivers_file, as_of, self.policy_from)
         if say_changes and self.policy_from is not None:
             show_changes(place.policy.source, place.changes, sys.stdout)
@@ -94,8 +87,6 @@ class Question:
 
     def plan(self, answered: Answered, jobs: int, but: Sequence[Measurement] = ()) -> list[Planned]:
         """What measurements would change the answer, without those in `but`."""
-        from harness.gate.plan import needed, plan_of
-
         left = [each for each in needed(answered.answer) if each not in but]
         return plan_of(left, answered.evidence, jobs)
 
@@ -112,10 +103,6 @@ class Question:
         Raises:
             UsageError: a file cannot be written.
         """
-        from harness.gate.page import gate_html
-        from harness.gate.show import EXITS, show_answer
-        from services.redaction import redacted_value
-
         answer, source = answered.answer, answered.place.policy.source
         title = answered.title
         show_answer(answer, title, source, sys.stdout, plan=plan, measure=self.measure)

@@ -5,10 +5,10 @@ from __future__ import annotations
 import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -23,18 +23,30 @@ from harness.commands.options import (
     limits_option,
     worker_count,
 )
+from harness.config import default_waivers, versions
 from harness.errors import UsageError
+from harness.experiment.backend import Backend
+from harness.experiment.dask_workers import dask_workers
 from harness.experiment.limits import Limits
+from harness.experiment.pool import Workers, process_workers
+from harness.gate.facts import evidence_facts
+from harness.generating.campaign import Campaign, CampaignSetup
+from harness.generating.report import (
+    generation_exit,
+    generation_json,
+    generation_progress,
+    show_generation,
+)
+from harness.parity.waivers import Waivers, load_waivers
+from harness.scenarios.between import left_out
+from harness.scenarios.block import BlockDone, BlockTask, run_block
+from harness.scenarios.found import FOUND, KnownFinding, read_found
+from harness.scenarios.generation import GenerationPlan
+from harness.scenarios.generation_journal import JOURNALS, GenerationJournal, last_seed
+from harness.scenarios.profiles import PROFILES
 from harness.whole_file import write_asked_for
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.experiment.backend import Backend
-    from harness.experiment.pool import Workers
-    from harness.parity.waivers import Waivers
-    from harness.scenarios.block import BlockDone, BlockTask
-    from harness.scenarios.found import KnownFinding
-    from harness.scenarios.generation import GenerationPlan
+from services.clock import SystemClock
 
 __all__ = ["GenerateSeams", "generate"]
 
@@ -78,7 +90,6 @@ class _Asked:
 def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if not value or ctx.resilient_parsing:
         return
-    from harness.scenarios.profiles import PROFILES
 
     width = max(map(len, PROFILES))
     for profile in PROFILES.values():
@@ -177,8 +188,6 @@ def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> 
 
 
 def _check(asked: _Asked, backend: Backend) -> None:
-    from harness.scenarios.profiles import PROFILES
-
     if asked.examples is not None and asked.time_s is not None:
         raise UsageError("--examples and --time are two ways to end", "give one of them")
     if asked.examples is not None and asked.examples < 1:
@@ -194,19 +203,6 @@ def _check(asked: _Asked, backend: Backend) -> None:
 
 
 def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
-    from harness.config import default_waivers, versions
-    from harness.gate.facts import evidence_facts
-    from harness.generating.campaign import Campaign, CampaignSetup
-    from harness.generating.report import (
-        generation_exit,
-        generation_json,
-        generation_progress,
-        show_generation,
-    )
-    from harness.parity.waivers import load_waivers
-    from harness.scenarios.found import FOUND
-    from harness.scenarios.generation_journal import JOURNALS, GenerationJournal
-
     day = datetime.now(UTC).date()
     waivers_file = asked.waivers_file or default_waivers()
     waivers = load_waivers(waivers_file, as_of=day)
@@ -243,11 +239,6 @@ def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
 
 
 def _plan(asked: _Asked, waivers: Waivers) -> GenerationPlan:
-    from dataclasses import replace
-
-    from harness.scenarios.generation import GenerationPlan
-    from harness.scenarios.generation_journal import JOURNALS, last_seed
-
     plan = GenerationPlan(
         way="sample" if asked.way == "sample" else "search",
         profile=asked.profile,
@@ -269,14 +260,8 @@ def _plan(asked: _Asked, waivers: Waivers) -> GenerationPlan:
 
 def _seams(asked: _Asked, backend: Backend) -> tuple[GenerateSeams, int]:
     """Where blocks are run, and how many at a time: on a cluster, all that it can take."""
-    from harness.experiment.pool import process_workers
-    from harness.scenarios.block import run_block
-    from services.clock import SystemClock
-
     clock, jobs = SystemClock(), asked.jobs
     if asked.executor is not None:
-        from harness.experiment.dask_workers import dask_workers
-
         workers, count = dask_workers(asked.executor)
         jobs = max(jobs, count)
     else:
@@ -287,8 +272,6 @@ def _seams(asked: _Asked, backend: Backend) -> tuple[GenerateSeams, int]:
 
 def _known(folder: Path, plan: GenerationPlan, resumed: bool) -> Mapping[str, KnownFinding]:
     """What was found before between the same sides; of a run that goes on, not its own."""
-    from harness.scenarios.found import read_found
-
     return {
         known.fingerprint: known
         for known in read_found(folder)
@@ -311,8 +294,6 @@ def _command(asked: _Asked, plan: GenerationPlan) -> Sequence[str]:
 
 
 def _say_begin(asked: _Asked, plan: GenerationPlan, resumed: bool, blocks: int) -> None:
-    from harness.scenarios.between import left_out
-
     what = f"{plan.way} of {plan.profile}, seed {plan.seed}"
     until = in_words(asked.time_s) if asked.time_s is not None else f"{plan.examples} examples"
     after = f", going on after {blocks} blocks" if resumed else ""

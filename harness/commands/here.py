@@ -5,15 +5,22 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from harness.commands.case_tasks import case_tasks
+from harness.config import (
+    code_checkout,
+    core_baselines,
+    default_contract,
+    default_gates,
+    default_waivers,
+)
 from harness.errors import UsageError
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.experiment.backend import Backend
-    from harness.experiment.case import CaseTask
-    from harness.gate.here import Here
+from harness.experiment.backend import Backend
+from harness.experiment.case import CaseTask
+from harness.gate.here import Here, gates_file, here
+from harness.inventory import CODE, code_components, installed_distributions
+from harness.signoff.clean import clean_revision, stray_packages
+from harness.signoff.problems import SigningRefused
 
 __all__ = [
     "check_digest",
@@ -33,9 +40,6 @@ def found_here(
     Raises:
         HarnessError: a file is missing or cannot be used.
     """
-    from harness.gate.here import here
-    from harness.inventory import code_components, installed_distributions
-
     for read_once in (code_components, installed_distributions):
         read_once.cache_clear()
     return here(gates, waivers, as_of, policy_from)
@@ -43,8 +47,6 @@ def found_here(
 
 def signoffs_folder(asked: Path | None) -> Path:
     """Where the records are: the named folder, `./signoffs`, or the one beside the gates."""
-    from harness.config import default_gates
-
     own = Path("signoffs")
     if asked is not None or own.is_dir():
         return asked or own
@@ -85,12 +87,6 @@ def clean_revision_here(place: Here, signoffs: Path) -> str | None:
     Raises:
         SigningRefused: it isn't.
     """
-    from harness.config import code_checkout, core_baselines, default_contract, default_waivers
-    from harness.gate.here import gates_file
-    from harness.inventory import CODE, code_components
-    from harness.signoff.clean import clean_revision, stray_packages
-    from harness.signoff.problems import SigningRefused
-
     own = Path(__file__).resolve().parents[2]
     if strays := stray_packages(CODE, own):
         problem = f"packages are not those of {own}: {', '.join(strays)}"
@@ -121,8 +117,6 @@ def journalled_tasks(
     phase: str | None = None,
 ) -> list[CaseTask]:
     """The named cases, to be run as `parity run` had them; those of them that are here."""
-    from harness.config import default_contract
-
     here = sorted(place.cassettes, key=lambda file: file.name)
     return case_tasks(
         [file for file in here if file.name in names],

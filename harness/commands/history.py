@@ -6,7 +6,10 @@ from pathlib import Path
 
 import click
 
+from harness.canonical import printable
 from harness.commands.naming import journal_place, name_of
+from harness.config import default_waivers
+from harness.report.history import histories, journal_files, matched_name, read_known
 from harness.wrapping import say
 
 __all__ = ["history"]
@@ -44,10 +47,6 @@ def history(cassette: str, places: tuple[Path, ...], waivers_file: Path | None) 
 
     Exit codes: 0 told; 2 wrong usage, or a cassette that no run took on.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.canonical import printable
-    from harness.config import default_waivers
-    from harness.report.history import histories, journal_files, matched_name, read_known
-
     records, refused = read_known(journal_files([journal_place(place) for place in places]))
     for reason in refused:
         say(printable(f"passed over: {reason}"), err=True)

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from harness.canonical import printable
+from harness.cassette.importing import ImportOptions, import_responses
 from harness.commands.options import check_writable_folder
 from harness.errors import CassetteError
 from harness.whole_file import write_asked_for
@@ -56,8 +57,6 @@ def import_(
     parity import recordings/*.responses --out cassettes
     parity import todo.responses --out cassettes --approval-mode yolo
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.cassette.importing import ImportOptions, import_responses
-
     check_writable_folder(out, "--out")
     options = ImportOptions(
         model=model,

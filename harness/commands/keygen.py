@@ -10,6 +10,14 @@ import click
 
 from harness.commands.signing import asked, passphrase_options, passphrase_source
 from harness.errors import UsageError
+from harness.signoff.keyfile import (
+    check_new_passphrase,
+    check_place,
+    read_passphrase,
+    write_key_pair,
+)
+from harness.signoff.keys import SigningKey
+from harness.signoff.trust import SIGNER_NAME
 
 __all__ = ["keygen"]
 
@@ -53,10 +61,6 @@ def keygen(
     Exit codes: 0 both files are written; 2 wrong usage, or a place where something is already;
     130 interrupted, with nothing left behind.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.signoff.keyfile import check_place, write_key_pair
-    from harness.signoff.keys import SigningKey
-    from harness.signoff.trust import SIGNER_NAME
-
     if not SIGNER_NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no signer's name", "small letters, digits and dashes")
     check_place(out)
@@ -74,8 +78,6 @@ def keygen(
 
 
 def _passphrase(file: Path | None, descriptor: int | None, *, none: bool) -> bytes | None:
-    from harness.signoff.keyfile import check_new_passphrase, read_passphrase
-
     source = passphrase_source(file, descriptor)
     if none:
         if source is not None:

@@ -7,11 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from harness.commands.faults import faults
 from harness.commands.gate_question import Question
+from harness.commands.generate import generate
 from harness.commands.options import (
     backend_of,
     check_sides,
@@ -20,6 +22,7 @@ from harness.commands.options import (
     trust_option,
     worker_count,
 )
+from harness.commands.run import run
 from harness.commands.verdict_options import (
     evidence_option,
     gates_option,
@@ -29,11 +32,11 @@ from harness.commands.verdict_options import (
     waivers_option,
 )
 from harness.errors import HarnessError, UsageError
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.experiment.backend import Backend
-    from harness.gate.answer import Measurement
-    from harness.gate.plan import Planned
+from harness.experiment.backend import Backend
+from harness.gate.answer import Measurement
+from harness.gate.page import answer_file
+from harness.gate.plan import Planned, in_about
+from harness.gate.show import EXITS, Lines, show_plan
 
 __all__ = ["measure"]
 
@@ -103,9 +106,6 @@ def measure(
     Exit codes: those of the gate, 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3
     unknown; and 130 interrupted. With --dry-run those of the gate as things stand.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.gate.page import answer_file
-    from harness.gate.show import EXITS
-
     check_writable_file(json_file, "--json")
     check_writable_file(html_file, "--html")
     question = Question(**asked)
@@ -158,9 +158,6 @@ def _check(backend: Backend, measurement: Measurement) -> None:
 
 
 def _say_plan(plan: Sequence[Planned], how: _How, *, commands: bool = False) -> None:
-    from harness.gate.plan import in_about
-    from harness.gate.show import Lines, show_plan
-
     out = Lines(sys.stdout)
     if not plan:
         out.line("nothing lacks that could be measured")
@@ -177,9 +174,6 @@ def _run_all(plan: Sequence[Planned], how: _How) -> None:
     Raises:
         _Interrupted: the user has had enough.
     """
-    from harness.gate.plan import in_about
-    from harness.gate.show import Lines
-
     out = Lines(sys.stdout)
     for number, each in enumerate(plan, 1):
         about = each.measurement.about
@@ -207,10 +201,6 @@ def _run(measurement: Measurement, how: _How) -> int:
 
 
 def _invoked(words: Sequence[str], measurement: Measurement, how: _How) -> int:
-    from harness.commands.faults import faults
-    from harness.commands.generate import generate
-    from harness.commands.run import run
-
     command = {"leg": run, "faults": faults, "sample": generate}[measurement.kind]
     trust = ["--trust"] if how.trust and measurement.kind != "sample" else []
     args = [*words[1:], "-n", str(how.jobs), *how.options, *trust]

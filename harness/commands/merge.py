@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from harness.canonical import printable
 from harness.commands.naming import journal_place
 from harness.commands.options import (
     check_writable_file,
@@ -19,6 +20,20 @@ from harness.commands.options import (
     verbose_option,
 )
 from harness.commands.reports import write_report
+from harness.config import default_waivers
+from harness.report.kept import keep_copy, prune
+from harness.report.leads import with_past
+from harness.report.merged import merge as merged_of
+from harness.report.merged import read_all, write_merged
+from harness.report.model import exit_code
+from harness.report.settled import (
+    files_of,
+    journal_report,
+    refuse_other_waivers,
+    reproducing_options,
+    waivers_of,
+)
+from harness.report.terminal import show
 from harness.wrapping import say
 
 __all__ = ["merge"]
@@ -71,21 +86,6 @@ def merge(
     Exit codes: 0 parity; 1 divergent; 2 wrong usage, journals that do not belong together, or a
     cassette that could not be loaded; 3 inconclusive, or something is missing.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.canonical import printable
-    from harness.config import default_waivers
-    from harness.report.leads import with_past
-    from harness.report.merged import merge as merged_of
-    from harness.report.merged import read_all, write_merged
-    from harness.report.model import exit_code
-    from harness.report.settled import (
-        files_of,
-        journal_report,
-        refuse_other_waivers,
-        reproducing_options,
-        waivers_of,
-    )
-    from harness.report.terminal import show
-
     places = report_places(asked)
     check_writable_file(journal, "--journal")
     merged = merged_of(read_all([journal_place(each) for each in journals]))
@@ -120,8 +120,6 @@ def merge(
 
 def _keep(journal: Path, started_at: str) -> None:
     """Leave a copy among the last runs, by which later ones are told what changed."""
-    from harness.report.kept import keep_copy, prune
-
     try:
         began = datetime.fromisoformat(started_at)
     except ValueError:  # somebody else's journal, and nothing that could be put in order

@@ -11,15 +11,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from harness.cassette.find import SUFFIXES, CassetteFile, find_cassettes, with_variants
+from harness.cassette.variants import named_file, plain_name, variant_of
+from harness.config import default_baselines, default_corpus
 from harness.errors import CassetteNotFound, UsageError
+from harness.report.kept import JOURNALS, kept_journals
+from harness.scenarios.found import FOUND
 from harness.sides import BASELINE, baseline_folder
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
 
 __all__ = [
     "CassettePlace",
@@ -75,8 +77,6 @@ class Side(click.ParamType[str]):
 
     def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """The same side, with the path of its folder where it is a baseline."""
-        from harness.config import default_baselines
-
         folder = baseline_folder(value)
         if folder is None or value == BASELINE or folder.is_dir():
             return value
@@ -95,8 +95,6 @@ def cassette_place(asked: str) -> Path:
         CassetteNotFound: there is no such path.
         UsageError: there is no such name, or several cassettes have it; with the nearest ones.
     """
-    from harness.cassette.variants import named_file
-
     if not asked:
         raise UsageError("an empty name names no cassette", "see `parity list`")
     if _is_there(named_file(Path(asked))[0]):
@@ -125,8 +123,6 @@ def finding_place(asked: str) -> Path:
     Raises:
         CassetteNotFound: there is no such path; with the nearest findings.
     """
-    from harness.scenarios.found import FOUND
-
     path = Path(asked)
     if asked and _is_there(path):
         return path
@@ -146,8 +142,6 @@ def find_one(asked: str) -> CassetteFile:
         CassetteNotFound: there is no such path.
         UsageError: there is no such name, or it names several cassettes.
     """
-    from harness.cassette.find import find_cassettes
-
     files = find_cassettes([cassette_place(asked)])
     if len(files) > 1:
         names = [file.name for file in files]
@@ -157,9 +151,6 @@ def find_one(asked: str) -> CassetteFile:
 
 def name_of(asked: str) -> str:
     """The name of a cassette that may be named by its path; other words stay as they are."""
-    from harness.cassette.find import find_cassettes
-    from harness.cassette.variants import named_file
-
     if named_file(Path(asked))[0].is_file():
         return find_cassettes([Path(asked)])[0].name
     found = _Corpus.usual().find(asked)
@@ -174,8 +165,6 @@ def journal_place(asked: Path) -> Path:
     Raises:
         UsageError: there is neither; with the nearest ones.
     """
-    from harness.report.kept import JOURNALS, kept_journals
-
     if os.path.lexists(asked):  # what cannot be read is refused where it is read
         return asked
     kept = {file.stem: file for file in kept_journals()}
@@ -189,8 +178,6 @@ def journal_place(asked: Path) -> Path:
 
 def near_baselines(folder: Path) -> list[str]:
     """The sides that are nearest to one with a folder of baselines that does not exist."""
-    from harness.config import default_baselines
-
     places = (_BASELINES, default_baselines().parent)
     names = [each.name for place in places if place.is_dir() for each in place.iterdir()]
     near = [str(path) for path in near_paths(folder)] or near_words(str(folder), sorted({*names}))
@@ -245,18 +232,12 @@ def _say_which(names: Sequence[str], near: Sequence[str]) -> str:
 
 
 def _is_path(asked: str) -> bool:
-    from harness.cassette.find import SUFFIXES
-    from harness.cassette.variants import plain_name
-
     path = Path(plain_name(asked))
     return path.is_absolute() or path.suffix in SUFFIXES or asked.startswith((".", "~"))
 
 
 def _with_suffix(path: Path) -> Path | None:
     """The cassette file that `path` lacks the suffix of."""
-    from harness.cassette.find import SUFFIXES
-    from harness.cassette.variants import plain_name, variant_of
-
     if not path.name:
         return None
     variant = variant_of(path.name)
@@ -268,8 +249,6 @@ def _with_suffix(path: Path) -> Path | None:
 
 
 def _finding(asked: str) -> Path | None:
-    from harness.scenarios.found import FOUND
-
     path = FOUND / asked
     return path if _is_there(path) else _with_suffix(path)
 
@@ -284,8 +263,6 @@ class _Corpus:
     @classmethod
     def usual(cls) -> _Corpus:
         """The corpus that runs where nothing is named; without one, there are no names."""
-        from harness.config import default_corpus
-
         try:
             return cls(default_corpus())
         except UsageError:
@@ -293,9 +270,6 @@ class _Corpus:
 
     def find(self, asked: str) -> Path | None:
         """The cassette or folder of that name, with its variant if that is one of its variants."""
-        from harness.cassette.find import find_cassettes, with_variants
-        from harness.cassette.variants import plain_name, variant_of
-
         place = self._inside(asked)
         if place is None or self.root is None:
             return None
@@ -310,8 +284,6 @@ class _Corpus:
 
     def described(self, file: CassetteFile) -> CassetteFile:
         """The same file under the corpus's name, where it says none of its own."""
-        from harness.cassette.variants import variant_of
-
         root = file.path.parent.absolute()
         if self.root is None or file.root != root or not root.is_relative_to(self.root.absolute()):
             return file
@@ -321,8 +293,6 @@ class _Corpus:
 
     def with_part(self, asked: str) -> list[Path]:
         """The cassettes with `asked` in their names, by name."""
-        from harness.cassette.variants import plain_name, variant_of
-
         part = plain_name(asked)
         found = [path for name, path in self.files.items() if part in name]
         if variant_of(asked) is None:
@@ -358,8 +328,6 @@ class _Corpus:
     @property
     def files(self) -> Mapping[str, Path]:
         """Name to file, by name; files are not looked into."""
-        from harness.cassette.find import SUFFIXES
-
         if self._files is None:
             found: dict[str, Path] = {}
             for place, folders, files in os.walk(self.root) if self.root is not None else ():

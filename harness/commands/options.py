@@ -9,19 +9,20 @@ from dataclasses import replace
 from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
+from harness.cassette.find import CassetteFile, find_cassettes
 from harness.commands.naming import CassettePlace, did_you_mean, near_baselines
+from harness.config import default_corpora
 from harness.errors import UsageError
+from harness.experiment.backend import Backend, real_backend
 from harness.experiment.limits import LIMITS_VARIABLE, Limits
+from harness.faults.catalogue import faults
 from harness.report.written import GITHUB, STEP_SUMMARY, WRITERS
+from harness.sides import baseline_folder, engines_of
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.experiment.backend import Backend
 
 __all__ = [
     "backend_of",
@@ -163,7 +164,6 @@ def backend_of(ctx: click.Context, limits: Limits | None = None) -> Backend:
         UsageError: the environment's limits cannot be read, or its runs would have no place.
     """
     check_temporary_folder()
-    from harness.experiment.backend import Backend, real_backend
 
     backend = ctx.obj if isinstance(ctx.obj, Backend) else real_backend()
     if backend.limits is None:
@@ -211,9 +211,6 @@ def chosen_cassettes(
     Raises:
         UsageError, CassetteNotFound: nothing there, or nothing left of it.
     """
-    from harness.cassette.find import find_cassettes
-    from harness.config import default_corpora
-
     if not paths:
         paths = default_corpora()
         say(f"corpus: {' and '.join(map(str, paths))}", err=on_stderr)
@@ -237,8 +234,6 @@ def check_runtimes(backend: Backend, *names: str) -> None:
     Raises:
         UsageError: naming the known ones.
     """
-    from harness.sides import baseline_folder, engines_of
-
     known = backend.runtimes()
     for side in names:
         if baseline_folder(side) is not None:
@@ -263,8 +258,6 @@ def check_sides(backend: Backend, *sides: str) -> None:
     Raises:
         UsageError: naming the known runtimes, or the folder that is missing.
     """
-    from harness.sides import baseline_folder
-
     folders = {side: baseline_folder(side) for side in sides}
     for side, folder in folders.items():
         if folder is not None and (side == "baseline:" or not folder.is_dir()):
@@ -283,7 +276,6 @@ def check_fault(name: str | None, *sides: str) -> None:
     """
     if name is None:
         return
-    from harness.faults.catalogue import faults
 
     known = faults()
     if name not in known:

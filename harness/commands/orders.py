@@ -8,10 +8,11 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
+from harness.cassette.find import CassetteFile
 from harness.commands.options import (
     backend_of,
     check_runtimes,
@@ -24,17 +25,20 @@ from harness.commands.options import (
     trust_option,
     worker_count,
 )
+from harness.config import default_waivers, to_run
 from harness.errors import LoadProblem, UsageError
+from harness.experiment.backend import Backend
 from harness.experiment.limits import Limits
+from harness.experiment.pool import WorkerDied, completed
+from harness.orders.case import OrdersTask, RunUnder, explore, run_under
+from harness.orders.model import OrdersResult
+from harness.orders.places import Place
+from harness.orders.show import Asked, exit_code, orders_json, show_orders
+from harness.parity.waivers import load_waivers
+from harness.report.terminal import progress
+from harness.sides import hands_over
 from harness.whole_file import write_asked_for
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.experiment.backend import Backend
-    from harness.orders.case import OrdersTask, RunUnder
-    from harness.orders.model import OrdersResult
-    from harness.orders.places import Place
 
 __all__ = ["OrdersSeams", "orders"]
 
@@ -124,8 +128,6 @@ def orders(
     Exit codes: 0 parity; 1 divergent, or an engine that lets order show where nothing is shared; 2
     wrong usage, or a file that cannot be loaded; 3 inconclusive; 130 interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.orders.show import Asked, exit_code, orders_json, show_orders
-
     seams = _seams(ctx, limits)
     backend = seams.backend
     wanted = _Wanted(control=control, candidate=candidate, only=only, **given)
@@ -161,8 +163,6 @@ def orders(
 
 
 def _check(backend: Backend, *sides: str) -> None:
-    from harness.sides import hands_over
-
     check_runtimes(backend, *sides)
     for side in sides:
         if hands_over(side):
@@ -171,8 +171,6 @@ def _check(backend: Backend, *sides: str) -> None:
 
 
 def _places(only: str | None, count: int) -> tuple[Place, ...]:
-    from harness.orders.places import Place
-
     if only is None:
         return ()
     if count > 1:
@@ -186,16 +184,11 @@ def _places(only: str | None, count: int) -> tuple[Place, ...]:
 def _seams(ctx: click.Context, limits: Limits) -> OrdersSeams:
     if isinstance(ctx.obj, OrdersSeams):
         return ctx.obj
-    from harness.orders.case import run_under
 
     return OrdersSeams(backend=backend_of(ctx, limits), run=run_under)
 
 
 def _tasks(files: Sequence[CassetteFile], seams: OrdersSeams, wanted: _Wanted) -> list[OrdersTask]:
-    from harness.config import default_waivers, to_run
-    from harness.orders.case import OrdersTask
-    from harness.parity.waivers import load_waivers
-
     day = datetime.now(UTC).date()
     waivers = load_waivers(wanted.waivers_file or default_waivers(), as_of=day)
     only = _places(wanted.only, len(files))
@@ -221,11 +214,6 @@ def _explored(
     tasks: Sequence[OrdersTask], backend: Backend, jobs: int
 ) -> Iterator[OrdersResult | LoadProblem]:
     """What came of each cassette, as soon as it is known."""
-    from harness.experiment.pool import WorkerDied, completed
-    from harness.orders.case import explore
-    from harness.orders.model import OrdersResult
-    from harness.report.terminal import progress
-
     with ExitStack() as stack:
         bar = stack.enter_context(progress(len(tasks), sys.stderr))
         outcomes = completed(

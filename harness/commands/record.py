@@ -6,18 +6,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from harness.commands.agent import headless_options, run_options
 from harness.commands.options import check_writable_file
 from harness.errors import UsageError
+from harness.live.recorder import Recorded, Recorder
+from harness.live.requests import requests_file
 from harness.output import stopping_at_broken_output
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing it costs what `parity --help` must not
-    from harness.live.recorder import Recorded
+from services.clock import SystemClock
+from services.environment import Environment
+from surfaces.headless.program import run_headless
 
 __all__ = ["record"]
 
@@ -63,12 +65,6 @@ def record(
 
     Exit codes: those of `parity agent`; 2 where the cassette cannot be, or is not, written.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.live.recorder import Recorder
-    from harness.live.requests import requests_file
-    from services.clock import SystemClock
-    from services.environment import Environment
-    from surfaces.headless.program import run_headless
-
     options = headless_options(given)
     if out.suffix not in (".yaml", ".yml"):
         raise UsageError(f"{out} is no name for a cassette", "name it FAMILY/NAME.yaml with --out")

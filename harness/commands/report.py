@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -19,13 +19,19 @@ from harness.commands.options import (
     verbose_option,
 )
 from harness.commands.reports import write_report
+from harness.config import default_waivers
 from harness.errors import UsageError
+from harness.inventory import waivers_component
+from harness.parity.waivers import Waivers
+from harness.report.journal import JournalRecord, read_header, read_journal
+from harness.report.kept import JOURNALS, kept_journals
+from harness.report.kills import read_kills
+from harness.report.leads import with_leads, with_past
+from harness.report.model import RunReport, exit_code
+from harness.report.settled import files_of, journal_report, reproducing_options, waivers_of
+from harness.report.since import Run, red_cases, since_journal
+from harness.report.terminal import show
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.parity.waivers import Waivers
-    from harness.report.journal import JournalRecord
-    from harness.report.model import RunReport
 
 __all__ = ["journal_in", "report"]
 
@@ -84,18 +90,6 @@ def report(
     Exit codes: those of `parity run`: 0 parity; 1 divergent; 2 wrong usage, or the run had a file
     that could not be loaded; 3 inconclusive, as is a run that did not come to its end.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.config import default_waivers
-    from harness.report.journal import read_journal
-    from harness.report.kills import read_kills
-    from harness.report.model import exit_code
-    from harness.report.settled import (
-        files_of,
-        journal_report,
-        reproducing_options,
-        waivers_of,
-    )
-    from harness.report.terminal import show
-
     places = report_places(asked)
     record = read_journal(journal_in(place))
     waivers = waivers_of(record.header, waivers_file or default_waivers())
@@ -123,8 +117,6 @@ def journal_in(place: Path | None) -> Path:
     Raises:
         UsageError: there is none, or there are several.
     """
-    from harness.report.kept import JOURNALS, kept_journals
-
     place = None if place is None else journal_place(place)
     if place is not None and not place.is_dir():
         return place
@@ -145,8 +137,6 @@ def journal_in(place: Path | None) -> Path:
 
 
 def _run_journals(files: Sequence[Path]) -> list[Path]:
-    from harness.report.journal import read_header
-
     found = []
     for file in files:
         try:
@@ -159,8 +149,6 @@ def _run_journals(files: Sequence[Path]) -> list[Path]:
 
 def _notes(record: JournalRecord, waivers_file: Path | None) -> None:
     """What a reader must know before he believes the report."""
-    from harness.inventory import waivers_component
-
     header = record.header
     began = f", begun {header.started_at}" if header.started_at else ""
     say(printable(f"journal: {record.file}{began}"))
@@ -177,10 +165,6 @@ def _notes(record: JournalRecord, waivers_file: Path | None) -> None:
 def _with_changes(
     made: RunReport, record: JournalRecord, waivers: Waivers, since: Path | None
 ) -> RunReport:
-    from harness.report.journal import read_journal
-    from harness.report.leads import with_leads, with_past
-    from harness.report.since import Run, red_cases, since_journal
-
     if since is None:
         return with_past(made, record.inventory, waivers)
     earlier = read_journal(journal_place(since))

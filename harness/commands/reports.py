@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-if TYPE_CHECKING:  # importing it costs what `parity --help` must not
-    from harness.report.model import RunReport
+from harness.gate.page import gates_beside
+from harness.report import written
+from harness.report.model import RunReport
 
 __all__ = ["write_report"]
 
@@ -23,11 +24,7 @@ def write_report(report: RunReport, places: Mapping[str, Path]) -> list[Path]:
     Raises:
         UsageError: a file cannot be written.
     """
-    from harness.report import written
-
     if _PAGE in places:
-        from harness.gate.page import gates_beside
-
         components = {} if report.header is None else report.header.components
         gates = gates_beside(places[_PAGE], components)
         report = replace(report, gates=gates) if gates else report

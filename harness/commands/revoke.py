@@ -15,6 +15,14 @@ from harness.commands.verdict_options import (
     signoffs_option,
 )
 from harness.errors import UsageError
+from harness.gate.gates import load_gates
+from harness.gate.here import gates_file as found_gates
+from harness.signoff.chain import read_chain
+from harness.signoff.material import name_of_revoker
+from harness.signoff.problems import SigningRefused
+from harness.signoff.statement import Named, Revocation, SignOff
+from harness.signoff.trust import Signing
+from harness.signoff.writing import append
 
 __all__ = ["revoke"]
 
@@ -53,15 +61,6 @@ def revoke(
     hold; 2 wrong usage, or a key that cannot be used; 130 interrupted. Nothing is written unless it
     is 0.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.gate.gates import load_gates
-    from harness.gate.here import gates_file as found_gates
-    from harness.signoff.chain import read_chain
-    from harness.signoff.material import name_of_revoker
-    from harness.signoff.problems import SigningRefused
-    from harness.signoff.statement import Named, Revocation, SignOff
-    from harness.signoff.trust import Signing
-    from harness.signoff.writing import append
-
     words = reason.strip()
     if not words or len(words) > _LONGEST:
         raise UsageError(f"--reason takes 1 to {_LONGEST} characters", "say why in a sentence")

@@ -9,10 +9,12 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from harness.canonical import printable
+from harness.cassette.find import CassetteFile
 from harness.commands.adk_plugins import adk_plugin_option, with_adk_plugins
 from harness.commands.naming import Side
 from harness.commands.options import (
@@ -41,15 +43,19 @@ from harness.commands.run_plan import (
     inventory_of,
     last_journal,
 )
+from harness.config import default_corpora, default_waivers
 from harness.errors import UsageError
+from harness.experiment.backend import Backend
+from harness.inventory import Inventory
+from harness.journal_header import JournalHeader
+from harness.parity.waivers import load_waivers
+from harness.report.journal import Journal, shard_of
+from harness.report.kept import keep_copy, kept_place, prune
+from harness.report.leads import with_past
+from harness.report.model import exit_code
+from harness.report.settled import reproducing_options, settled_report
+from harness.report.terminal import progress, show
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.experiment.backend import Backend
-    from harness.inventory import Inventory
-    from harness.journal_header import JournalHeader
-    from harness.report.journal import Journal
 
 __all__ = ["run"]
 
@@ -207,8 +213,6 @@ def _chosen(plan: RunPlan, backend: Backend) -> int:
 
 
 def _last_failed(plan: RunPlan, backend: Backend) -> int:
-    from harness.canonical import printable
-
     record = last_journal(plan)
     failed = failed_before(record, plan.waivers_file)
     cases = f"{len(failed)} case{'' if len(failed) == 1 else 's'}"
@@ -229,15 +233,6 @@ def _last_failed(plan: RunPlan, backend: Backend) -> int:
 def _run(
     plan: RunPlan, backend: Backend, files: Sequence[CassetteFile], journal_file: Path | None
 ) -> int:
-    from harness.canonical import printable
-    from harness.config import default_waivers
-    from harness.parity.waivers import load_waivers
-    from harness.report.journal import shard_of
-    from harness.report.leads import with_past
-    from harness.report.model import exit_code
-    from harness.report.settled import reproducing_options, settled_report
-    from harness.report.terminal import progress, show
-
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
     mine = set(shard_of([file.name for file in files], plan.shard or ""))
     if not mine:
@@ -308,7 +303,6 @@ def _roots(plan: RunPlan) -> Sequence[Path]:
     """What the header says the cassettes were found under."""
     if plan.paths:
         return plan.paths
-    from harness.config import default_corpora
 
     return default_corpora()
 
@@ -317,9 +311,6 @@ def _journal(
     plan: RunPlan, header: JournalHeader, inventory: Inventory, file: Path | None
 ) -> Journal | nullcontext[None]:
     """The journal that was asked for, else one that is kept, else none."""
-    from harness.report.journal import Journal
-    from harness.report.kept import kept_place
-
     if file is not None:
         return Journal(file, header, inventory, resume=plan.resume)
     place = kept_place(plan.started_at) if plan.keep else None
@@ -331,8 +322,6 @@ def _journal(
 
 def _leave_behind(plan: RunPlan, journal_file: Path | None) -> None:
     """Keep the journal of this run among the last ones, however it ended."""
-    from harness.report.kept import keep_copy, prune
-
     if plan.keep:
         if journal_file is not None:
             keep_copy(journal_file, plan.started_at, again=plan.resume)

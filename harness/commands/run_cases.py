@@ -6,20 +6,22 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from harness.cassette.find import CassetteFile
 from harness.commands.case_tasks import case_tasks
 from harness.commands.run_plan import RunPlan
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.errors import LoadProblem
-    from harness.experiment.backend import Backend
-    from harness.experiment.case import CaseOutcome, CaseTask
-    from harness.parity.verdict import CaseResult, CaseVerdict
-    from harness.parity.waivers import Waivers
-    from harness.report.journal import Journal, JournalRecord
-    from harness.report.terminal import CaseProgress
+from harness.config import default_contract
+from harness.coverage.contract import load_contract
+from harness.errors import LoadProblem
+from harness.experiment.backend import Backend
+from harness.experiment.case import CaseOutcome, CaseTask, Skipped
+from harness.experiment.pool import WorkerDied, completed
+from harness.experiment.timed import Timed, timed
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.parity.waivers import Waivers, settle
+from harness.report.journal import Journal, JournalRecord
+from harness.report.terminal import CaseProgress
+from harness.sides import baseline_folder
 
 __all__ = ["Tally", "judge_all"]
 
@@ -78,9 +80,6 @@ class Failures:
 
         A waiver that covers more than its count covers nothing from then on.
         """
-        from harness.parity.verdict import CaseResult, CaseVerdict
-        from harness.parity.waivers import settle
-
         if not isinstance(outcome, CaseResult):
             return None
         settled = settle([outcome], self._waivers)[0][0]
@@ -104,12 +103,6 @@ def judge_all(
 
     `tally` has the results, however this is left.
     """
-    from harness.errors import LoadProblem
-    from harness.experiment.case import Skipped
-    from harness.experiment.pool import WorkerDied, completed
-    from harness.experiment.timed import Timed, timed
-    from harness.parity.verdict import CaseResult
-    from harness.sides import baseline_folder
 
     def started(task: CaseTask) -> None:
         if journal is not None:
@@ -157,9 +150,6 @@ def judge_all(
 
 
 def _tasks(plan: RunPlan, backend: Backend, files: Sequence[CassetteFile]) -> list[CaseTask]:
-    from harness.config import default_contract
-    from harness.coverage.contract import load_contract
-
     contract = default_contract()
     load_contract(contract)  # a broken one is told before anything runs
     return case_tasks(

@@ -9,19 +9,24 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from harness.baseline.folder import made_of
+from harness.cassette.find import CassetteFile
 from harness.commands.naming import journal_place
+from harness.config import current_inventory, default_waivers
 from harness.errors import UsageError
 from harness.experiment.limits import Limits
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.inventory import Inventory
-    from harness.journal_header import JournalHeader
-    from harness.report.journal import JournalRecord
+from harness.inventory import Inventory, environment
+from harness.journal_header import JournalHeader
+from harness.parity.verdict import CaseVerdict
+from harness.report.journal import JournalRecord, read_header, read_journal
+from harness.report.kept import JOURNALS, kept_journals
+from harness.report.settled import journal_report, waivers_of
+from harness.sides import baseline_folder, engines_of
+from harness.triage.checkout import Checkout
 
 __all__ = ["RunPlan", "Shard", "failed_before", "header_of", "inventory_of", "last_journal"]
 
@@ -80,8 +85,6 @@ class Shard(click.ParamType[str]):
 
 def inventory_of(plan: RunPlan, files: Sequence[CassetteFile]) -> Inventory:
     """What a verdict over `files` rests on as things stand."""
-    from harness.config import current_inventory, default_waivers
-
     waivers = plan.waivers_file or default_waivers()
     sides = (plan.control, plan.candidate)
     return current_inventory([(file.name, file.path) for file in files], waivers, sides)
@@ -91,11 +94,6 @@ def header_of(
     plan: RunPlan, inventory: Inventory, names: Sequence[str], paths: Sequence[Path]
 ) -> JournalHeader:
     """The head of the journal of a run over the cassettes called `names`, found at `paths`."""
-    from harness.baseline.folder import made_of
-    from harness.inventory import environment
-    from harness.journal_header import JournalHeader
-    from harness.sides import baseline_folder, engines_of
-
     sides = (plan.control, plan.candidate)
     run = [side for side in sides if baseline_folder(side) is None]
     revision, dirty = _revision()
@@ -130,9 +128,6 @@ def last_journal(plan: RunPlan) -> JournalRecord:
     Raises:
         UsageError: there is none, it cannot be read, or it is of other sides.
     """
-    from harness.report.journal import read_header, read_journal
-    from harness.report.kept import JOURNALS, kept_journals
-
     sides = (plan.control, plan.candidate)
     if plan.journal is not None:
         record = read_journal(journal_place(plan.journal))
@@ -156,10 +151,6 @@ def failed_before(record: JournalRecord, waivers_file: Path | None) -> frozenset
 
     By the waivers as they are now, since that is how they will be judged again.
     """
-    from harness.config import default_waivers
-    from harness.parity.verdict import CaseVerdict
-    from harness.report.settled import journal_report, waivers_of
-
     waivers = waivers_of(record.header, waivers_file or default_waivers())
     report = journal_report(record, waivers)
     bad = {case.cassette for case in report.cases if case.verdict is not CaseVerdict.PARITY}
@@ -168,8 +159,6 @@ def failed_before(record: JournalRecord, waivers_file: Path | None) -> frozenset
 
 def _revision() -> tuple[str, bool]:
     """The commit of the checkout that this is run in, and whether files differ from it."""
-    from harness.triage.checkout import Checkout
-
     try:
         here = Checkout.at(Path())
         commit = here.git("rev-parse", "--verify", "--quiet", "HEAD")

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 from typing import Final
 
 import click
 
 from harness.errors import UsageError
+from harness.report.kept import kept_journals
+from harness.report.remembered import remembered_pages
 
 __all__ = ["show_report"]
 
@@ -34,7 +37,6 @@ def show_report(folder: Path | None, only_print: bool) -> None:
     click.echo(str(page))
     if only_print:
         return
-    import webbrowser
 
     if not webbrowser.open(page.as_uri()):
         click.echo("no browser could be opened: open the file above in one", err=True)
@@ -59,9 +61,6 @@ def _last_page() -> Path:
     Raises:
         UsageError: none was, or all are gone.
     """
-    from harness.report.kept import kept_journals
-    from harness.report.remembered import remembered_pages
-
     pages = [*remembered_pages().values()]
     if pages:
         return pages[-1]

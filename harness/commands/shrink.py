@@ -9,11 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from harness.canonical import printable
+from harness.cassette.format import Cassette
 from harness.commands.durations import Duration, in_words
 from harness.commands.naming import CassettePlace
 from harness.commands.options import (
@@ -25,16 +26,20 @@ from harness.commands.options import (
     usual_limits,
 )
 from harness.commands.shrinkable import check_finding, head_of, judging, load_shrinkable
+from harness.config import code_digest, default_waivers
 from harness.errors import UsageError
+from harness.explain import explain
+from harness.parity.waivers import Waivers, load_waivers
+from harness.scenarios.found import FOUND, FoundCassette, write_found
+from harness.scenarios.judging import Judging
+from harness.scenarios.shrinking import Progress, Shrunk, size_of, tidied
+from harness.scenarios.shrinking import shrink as made_smaller
+from harness.scenarios.shrinking.journal import SHRINKS, ShrinkHeader, ShrinkJournal
+from harness.scenarios.shrinking.show import shrink_progress, shrunk_lines
+from harness.scenarios.shrinking.sizes import content_digest
+from harness.scenarios.trial import Trial
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.format import Cassette
-    from harness.parity.waivers import Waivers
-    from harness.scenarios.shrinking import Shrunk
-    from harness.scenarios.shrinking.journal import ShrinkJournal
-    from harness.scenarios.trial import Trial
-    from services.wire import JsonObject
+from services.wire import JsonObject
 
 __all__ = ["ShrinkSeams", "shrink"]
 
@@ -69,8 +74,6 @@ class _Plan:
     @property
     def root(self) -> Path:
         """The folder from which the written cassette's name counts."""
-        from harness.scenarios.found import FOUND
-
         place = (self.found or FOUND) if self.out is None else self.out.absolute().parents[1]
         return place.absolute()
 
@@ -176,12 +179,6 @@ def _check(plan: _Plan) -> None:
 
 
 def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
-    from harness.config import default_waivers
-    from harness.parity.waivers import load_waivers
-    from harness.scenarios.judging import Judging
-    from harness.scenarios.shrinking import size_of
-    from harness.scenarios.shrinking.sizes import content_digest
-
     loaded, document, trusted = load_shrinkable(plan.cassette, trust=plan.trust, out=plan.root)
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=datetime.now(UTC).date())
     how = Judging(
@@ -209,10 +206,6 @@ def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
 
 
 def _journal(plan: _Plan, document: JsonObject, trial: Trial, waivers: Waivers) -> ShrinkJournal:
-    from harness.config import code_digest
-    from harness.scenarios.shrinking.journal import SHRINKS, ShrinkHeader, ShrinkJournal
-    from harness.scenarios.shrinking.sizes import content_digest
-
     header = ShrinkHeader(
         cassette=content_digest(document),
         fingerprint=str(trial.fingerprint),
@@ -240,9 +233,6 @@ def _made_small(
     judge: Callable[[JsonObject], Trial | None],
     trial: Trial,
 ) -> _Made:
-    from harness.scenarios.shrinking import Progress, shrink
-    from harness.scenarios.shrinking.show import shrink_progress
-
     made = _Made(best=trial)
     end = seams.clock() + plan.seconds
     with shrink_progress(sys.stderr) as show:
@@ -256,7 +246,7 @@ def _made_small(
                 raise KeyboardInterrupt
 
         try:
-            made.shrunk = shrink(
+            made.shrunk = made_smaller(
                 trial.document if journal.best is None else journal.best,
                 judge,
                 fingerprint=str(trial.fingerprint),
@@ -271,10 +261,6 @@ def _made_small(
 
 
 def _written(plan: _Plan, loaded: Cassette, made: _Made) -> Path:
-    from harness.explain import explain
-    from harness.scenarios.found import FOUND, FoundCassette, write_found
-    from harness.scenarios.shrinking import tidied
-
     found = FoundCassette(
         document=tidied(made.best.document),
         fingerprint=str(made.best.fingerprint),
@@ -295,9 +281,6 @@ def _written(plan: _Plan, loaded: Cassette, made: _Made) -> Path:
 
 
 def _tell(plan: _Plan, trial: Trial, made: _Made, file: Path | None) -> None:
-    from harness.explain import explain
-    from harness.scenarios.shrinking.show import shrunk_lines
-
     for line in shrunk_lines(trial, made.best, made.shrunk, in_words(plan.seconds)):
         say(line)
     for line in explain(made.best.result, plan.control, plan.candidate):

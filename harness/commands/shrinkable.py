@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
+from harness.cassette.document import parse_document, read_text
+from harness.cassette.find import find_cassettes
+from harness.cassette.format import Cassette
+from harness.cassette.trust import starts_processes
+from harness.cassette.variants import as_variant, variant_of
+from harness.config import to_run
 from harness.errors import HarnessError, UsageError
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.format import Cassette
-    from harness.experiment.limits import Limits
-    from harness.parity.verdict import CaseResult
-    from harness.scenarios.found import KnownFinding
-    from harness.scenarios.judging import Judging
-    from harness.scenarios.trial import Trial
-    from services.wire import JsonObject
+from harness.experiment.backend import real_backend
+from harness.experiment.limits import Limits
+from harness.experiment.pool import WorkerDied, on_demand, process_workers
+from harness.explain import explain
+from harness.http.case import load_case
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.scenarios.found import KnownFinding, known_finding
+from harness.scenarios.judging import Judging
+from harness.scenarios.trial import Trial
+from services.wire import JsonObject
 
 __all__ = ["NothingToShrink", "check_finding", "head_of", "judging", "load_shrinkable"]
 
@@ -32,8 +40,6 @@ class NothingToShrink(HarnessError):
 
 def head_of(file: Path) -> KnownFinding | None:
     """What a kept finding says of itself; `None` where it is none, or cannot be read."""
-    from harness.scenarios.found import known_finding
-
     try:
         return known_finding(file) if file.is_file() else None
     except OSError:
@@ -52,14 +58,6 @@ def load_shrinkable(file: Path, *, trust: bool, out: Path) -> tuple[Cassette, Js
         CassetteError: it cannot be loaded.
         UsageError: it cannot be shrunk, or may not be run.
     """
-    from harness.cassette.document import parse_document, read_text
-    from harness.cassette.find import find_cassettes
-    from harness.cassette.format import Cassette
-    from harness.cassette.trust import starts_processes
-    from harness.cassette.variants import as_variant, variant_of
-    from harness.config import to_run
-    from harness.http.case import load_case
-
     if file.is_dir():
         raise UsageError(f"{file} is a folder", "name one cassette")
     ((named, found, trusted),) = to_run(find_cassettes([file]), trust=trust)
@@ -90,12 +88,6 @@ def judging(
 
     Each try runs in a worker process. One that goes over `limits` comes to nothing that is known.
     """
-    from functools import partial
-
-    from harness.experiment.backend import real_backend
-    from harness.experiment.pool import WorkerDied, on_demand, process_workers
-    from harness.scenarios.trial import Trial
-
     sides = (how.control, how.candidate)
     workers = process_workers(real_backend(limits), sides, forked=True)
     with on_demand(partial(how.judge_under, loaded.root), workers) as ask:
@@ -115,9 +107,6 @@ def check_finding(result: CaseResult, control: str, candidate: str) -> None:
     Raises:
         NothingToShrink: the runtimes agree, or nothing can be said.
     """
-    from harness.explain import explain
-    from harness.parity.verdict import CaseVerdict
-
     sides = f"{control} and {candidate}"
     if result.verdict is CaseVerdict.PARITY:
         raise NothingToShrink(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
@@ -20,13 +20,19 @@ from harness.commands.verdict_options import (
     signoffs_option,
 )
 from harness.errors import UsageError
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.signoff.keys import SigningKey
-    from harness.signoff.material import Material
-    from harness.signoff.records import Record
-    from harness.signoff.statement import SignOff
-    from harness.signoff.trust import Signing
+from harness.experiment.pool import process_workers
+from harness.gate.evidence import read_evidence
+from harness.scenarios.block import run_block
+from harness.signoff.chain import read_chain
+from harness.signoff.keys import SigningKey
+from harness.signoff.material import Material, name_of_signer, refuse_unless_yes, refuse_unreadable
+from harness.signoff.problems import SigningRefused
+from harness.signoff.records import Record, read_record
+from harness.signoff.show import signed_lines
+from harness.signoff.statement import Named, SignOff
+from harness.signoff.trust import PULL_REQUEST, Signing
+from harness.signoff.verification import changed_since
+from harness.signoff.writing import add_signature, append
 
 __all__ = ["sign"]
 
@@ -103,10 +109,6 @@ def sign(
     or file that cannot be used; 3 the gate does not know, or something could not be run again;
     130 interrupted. Nothing is written unless it is 0.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.signoff.records import read_record
-    from harness.signoff.statement import SignOff
-    from harness.signoff.trust import PULL_REQUEST
-
     before = None
     day = as_of.date() if as_of is not None else datetime.now(UTC).date()
     if add is not None:
@@ -141,12 +143,6 @@ def sign(
 def _sign(
     asked: Signature, day: date, key: SigningKey, before: Record | None, seams: SignSeams
 ) -> None:
-    from harness.gate.evidence import read_evidence
-    from harness.signoff.chain import read_chain
-    from harness.signoff.material import name_of_signer, refuse_unless_yes, refuse_unreadable
-    from harness.signoff.problems import SigningRefused
-    from harness.signoff.trust import Signing
-
     place = found_here(None, None, day)
     signing = Signing.of(place.policy.gates.signing)
     name = name_of_signer(signing, key.public, asked.signer, asked.phase, asked.profile)
@@ -174,11 +170,6 @@ def _sign(
 def _append(
     asked: Signature, found: Material, name: str, key: SigningKey, signing: Signing
 ) -> None:
-    from harness.signoff.chain import read_chain
-    from harness.signoff.show import signed_lines
-    from harness.signoff.statement import Named
-    from harness.signoff.writing import append
-
     moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def build(number: int, predecessor: Named | None) -> SignOff:
@@ -199,12 +190,6 @@ def _append(
 def _add(
     asked: Signature, found: Material, before: Record, key: SigningKey, signing: Signing
 ) -> None:
-    from harness.signoff.problems import SigningRefused
-    from harness.signoff.show import signed_lines
-    from harness.signoff.statement import SignOff
-    from harness.signoff.verification import changed_since
-    from harness.signoff.writing import add_signature
-
     said = before.statement
     assert isinstance(said, SignOff)
     told = changed_since(said, found.inventory)
@@ -226,8 +211,6 @@ def _add(
 def _seams(ctx: click.Context) -> SignSeams:
     if isinstance(ctx.obj, SignSeams):
         return ctx.obj
-    from harness.experiment.pool import process_workers
-    from harness.scenarios.block import run_block
 
     backend = backend_of(ctx)
     workers = process_workers(backend, ("legacy", "adk"), _LOADED)

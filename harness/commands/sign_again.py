@@ -7,20 +7,32 @@ import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from harness.commands.here import journalled_tasks
 from harness.commands.signing import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.experiment.backend import Backend
-    from harness.experiment.pool import Workers
-    from harness.gate.evidence import Evidence, LegRun
-    from harness.gate.here import Here
-    from harness.gate.scope import Scope
-    from harness.scenarios.block import BlockDone, BlockTask
-    from harness.signoff.material import Material
-    from harness.signoff.statement import ReplayedBlock
+from harness.draw import chosen
+from harness.experiment.backend import Backend
+from harness.experiment.pool import Workers
+from harness.gate.evidence import Evidence, LegRun
+from harness.gate.here import Here
+from harness.gate.samples import counted_samples
+from harness.gate.scope import Scope
+from harness.inventory import environment
+from harness.parity.verdict import CaseVerdict
+from harness.report.terminal import progress
+from harness.scenarios.block import BlockDone, BlockTask
+from harness.signoff.material import (
+    Material,
+    evidence_of,
+    leg_to_replay,
+    others_to_replay,
+    traces_of,
+)
+from harness.signoff.not_said import CorpusFacts, not_said
+from harness.signoff.problems import SigningRefused
+from harness.signoff.rerun import block_tasks_of, refuse_other, run_blocks_again, run_cases_again
+from harness.signoff.statement import ReplayedBlock
 
 __all__ = ["SignSeams", "Signature", "material"]
 
@@ -63,17 +75,6 @@ def material(
     Raises:
         SigningRefused: something came out in another way, or could not be run.
     """
-    from harness.gate.scope import Scope
-    from harness.inventory import environment
-    from harness.signoff.material import (
-        Material,
-        evidence_of,
-        leg_to_replay,
-        others_to_replay,
-        traces_of,
-    )
-    from harness.signoff.not_said import CorpusFacts, not_said
-
     machine = environment()
     scope = Scope(
         evidence=evidence,
@@ -116,13 +117,6 @@ def material(
 
 def _run_cases(asked: Signature, place: Here, run: LegRun, seams: SignSeams) -> int:
     """Run a leg's cases again, or some of them by chance; how many."""
-    from harness.draw import chosen
-    from harness.parity.verdict import CaseVerdict
-    from harness.report.terminal import progress
-    from harness.signoff.material import traces_of
-    from harness.signoff.problems import SigningRefused
-    from harness.signoff.rerun import refuse_other, run_cases_again
-
     record = run.record
     header, traces = record.header, traces_of(record.finished)
     journalled = {*record.finished, *record.skipped}
@@ -158,9 +152,6 @@ def _run_cases(asked: Signature, place: Here, run: LegRun, seams: SignSeams) -> 
 
 def _run_blocks(asked: Signature, scope: Scope, seams: SignSeams) -> tuple[ReplayedBlock, ...]:
     """Some blocks of each generated run that the answer counts."""
-    from harness.gate.samples import counted_samples
-    from harness.signoff.rerun import block_tasks_of, refuse_other, run_blocks_again
-
     tasks = [
         task
         for sample in counted_samples(scope)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
+from harness.canonical import printable
 from harness.errors import UsageError
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.signoff.keyfile import Source
-    from harness.signoff.keys import SigningKey
+from harness.signoff.keyfile import Source, read_passphrase, read_secret
+from harness.signoff.keys import SigningKey, is_encrypted
+from services.redaction import redacted
 
 __all__ = [
     "asked",
@@ -64,8 +64,6 @@ def passphrase_source(file: Path | None, descriptor: int | None) -> Source | Non
     Raises:
         UsageError: it says two places.
     """
-    from harness.signoff.keyfile import Source
-
     if file is not None and descriptor is not None:
         problem = "--passphrase-file and --passphrase-fd are two places for one passphrase"
         raise UsageError(problem, "give one of them")
@@ -85,9 +83,6 @@ def signing_key(
         UsageError: no key or two are named, or nobody is there to be asked.
         KeyProblem: it cannot be read, others can read it, or the passphrase does not fit.
     """
-    from harness.signoff.keyfile import Source, read_passphrase, read_secret
-    from harness.signoff.keys import SigningKey, is_encrypted
-
     place = key_file if key_file is not None else key_fd
     if place is None or (key_file is not None and key_fd is not None):
         raise UsageError("name one private key", "give --key FILE or --key-fd N")
@@ -127,9 +122,6 @@ def asked(question: Callable[[], Said]) -> Said:
 
 def say(lines: Iterable[str], *, err: bool = False) -> None:
     """Show lines with nothing in them that a terminal could take amiss, or that is secret."""
-    from harness.canonical import printable
-    from services.redaction import redacted
-
     for line in lines:
         click.echo(printable(redacted(line)), err=err)
 

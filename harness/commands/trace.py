@@ -6,7 +6,6 @@ import sys
 from collections.abc import Sequence
 from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
@@ -22,13 +21,16 @@ from harness.commands.options import (
     trust_option,
     worker_count,
 )
+from harness.config import to_run
 from harness.errors import LoadProblem, UsageError
+from harness.experiment.backend import Backend
+from harness.experiment.case import TraceTask
+from harness.experiment.case import trace as trace_one
 from harness.experiment.limits import Limits
+from harness.experiment.pool import WorkerDied, completed
+from harness.report.terminal import progress
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.experiment.backend import Backend
-    from harness.experiment.case import TraceTask
+from services.redaction import told
 
 __all__ = ["trace"]
 
@@ -69,9 +71,6 @@ def trace(
     Exit codes: 0 every run was observed; 2 wrong usage, or a file that cannot be loaded; 3 a run
     was not observed.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.config import to_run
-    from harness.experiment.case import TraceTask
-
     backend = backend_of(ctx, limits)
     check_runtimes(backend, runtime)
     check_writable_folder(out, "--out")
@@ -99,11 +98,6 @@ def trace(
 
 
 def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:
-    from harness.experiment.case import trace as trace_one
-    from harness.experiment.pool import WorkerDied, completed
-    from harness.report.terminal import progress
-    from services.redaction import told
-
     problems: list[str] = []
     doubts: list[str] = []
     with ExitStack() as stack:

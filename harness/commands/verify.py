@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
@@ -32,17 +32,25 @@ from harness.commands.verdict_options import (
     policy_from_option,
     signoffs_option,
 )
+from harness.config import default_gates
+from harness.draw import chosen
 from harness.errors import UsageError
+from harness.experiment.backend import Backend
+from harness.gate.here import Here
+from harness.gate.show import show_changes
+from harness.inventory import environment
+from harness.signoff.chain import Chain, read_chain
+from harness.signoff.history import Anchor, history_of
+from harness.signoff.keyfile import read_public
+from harness.signoff.keys import PublicKey
+from harness.signoff.records import Record, is_record_name
+from harness.signoff.rerun import run_cases_again
+from harness.signoff.show import verified_lines
+from harness.signoff.statement import SignOff
+from harness.signoff.trust import Signing
+from harness.signoff.verification import Verification, verified
 from harness.whole_file import write_asked_for
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.experiment.backend import Backend
-    from harness.gate.here import Here
-    from harness.signoff.chain import Chain
-    from harness.signoff.history import Anchor
-    from harness.signoff.records import Record
-    from harness.signoff.trust import Signing
-    from harness.signoff.verification import Verification
+from services.redaction import redacted_value
 
 __all__ = ["verify"]
 
@@ -143,10 +151,6 @@ def verify(
     be read; 3 there is no record, git cannot say whether records are missing, or a case could not
     be run again; 130 interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.gate.show import show_changes
-    from harness.signoff.chain import read_chain
-    from harness.signoff.history import history_of
-
     check_writable_file(json_file, "--json")
     check_digest(expect_head)
     folder = _folder(record, signoffs)
@@ -174,9 +178,6 @@ def _anchor(gates: Path | None, policy_from: str | None, place: Here) -> Anchor 
 
     Gates that are named with `--gates` are trusted because they are named, committed or not.
     """
-    from harness.config import default_gates
-    from harness.signoff.history import Anchor
-
     own = default_gates()
     if gates is not None and policy_from is None:
         say([f"trusted because --gates names it: {gates}"])
@@ -194,10 +195,6 @@ def _verify(
     backend: Backend,
     json_file: Path | None,
 ) -> int:
-    from harness.inventory import environment
-    from harness.signoff.show import verified_lines
-    from harness.signoff.verification import verified
-
     files = {each.name: each.path.as_posix() for each in place.cassettes}
     result = verified(
         asked.record,
@@ -220,10 +217,6 @@ def _verify(
 
 def _replayed(result: Verification, place: Here, again: _Replay, backend: Backend) -> Verification:
     """Run some of the record's cases, and add what came of it."""
-    from harness.draw import chosen
-    from harness.signoff.rerun import run_cases_again
-    from harness.signoff.statement import SignOff
-
     said = result.record.statement
     if not isinstance(said, SignOff):
         raise UsageError("a revocation has no cases to run again", "leave --replay out")
@@ -265,8 +258,6 @@ def _wanted(record: Path | None, chain: Chain) -> Record | None:
 
 def _nothing(record: Path | None, chain: Chain, json_file: Path | None) -> int:
     """Say that there is no such record, or that it could not be read as one."""
-    from harness.signoff.records import is_record_name
-
     problems = list(chain.problems)
     if record is not None and not (chain.folder / record.name).exists():
         raise UsageError(f"there is no record {record}", f"see the folder {chain.folder}")
@@ -292,10 +283,6 @@ def _folder(record: Path | None, signoffs: Path | None) -> Path:
 
 
 def _trusted(place: Here, also: Sequence[str]) -> Signing:
-    from harness.signoff.keyfile import read_public
-    from harness.signoff.keys import PublicKey
-    from harness.signoff.trust import Signing
-
     signing = Signing.of(place.policy.gates.signing)
     for entry in also:
         name, sign, file = entry.partition("=")
@@ -311,6 +298,4 @@ def _trusted(place: Here, also: Sequence[str]) -> Signing:
 
 
 def _write(file: Path, document: object) -> None:
-    from services.redaction import redacted_value
-
     write_asked_for(file, json.dumps(redacted_value(document), indent=1) + "\n", "--json")

@@ -10,13 +10,16 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import click
 
 from harness.errors import UsageError
+from harness.report.annotations import annotations_report
+from harness.report.model import RunReport
+from harness.report.remembered import remember_page
+from harness.report.summary import summary_report
 from harness.whole_file import write_asked_for
-
-if TYPE_CHECKING:  # importing it costs what `parity --help` must not
-    from harness.report.model import RunReport
 
 __all__ = ["GITHUB", "STEP_SUMMARY", "WRITERS", "Writer", "write_report"]
 
@@ -69,8 +72,6 @@ class Writer:
             raise UsageError(f"{file} leads out of the folder", mend)
         write_asked_for(file, text, self.option)
         if self.remembered and report.header is not None and report.header.started_at:
-            from harness.report.remembered import remember_page
-
             remember_page(file, report.header.started_at)
         return file
 
@@ -135,11 +136,6 @@ def write_report(report: RunReport, places: Mapping[str, Path]) -> list[Path]:
 
 
 def _tell_github(report: RunReport, summary: Path) -> None:
-    import click
-
-    from harness.report.annotations import annotations_report
-    from harness.report.summary import summary_report
-
     click.echo(annotations_report(report), nl=False)
     try:
         with summary.open("a", encoding="utf-8") as stream:

@@ -438,26 +438,6 @@ def test_ctrl_c_ends_the_workers(tmp_path: Path) -> None:
     assert not [name for name in files(tmp_path / "o") if name.endswith(".part")]
 
 
-@pytest.mark.parametrize("command", [["baseline"], ["run"]])
-def test_help_imports_nothing_slow(command: list[str]) -> None:
-    program = (
-        "import sys\n"
-        "from harness.cli import parity\n"
-        f"parity({[*command, '--help']!r}, standalone_mode=False)\n"
-        "slow = {'google', 'yaml', 'rich', 'asyncio', 'harness.baseline.files'}\n"
-        "print('SLOW', sorted(slow & set(sys.modules)))\n"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        env={**os.environ, "PYTHONPATH": str(REPOSITORY)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-
-    assert "SLOW []" in done.stdout
-
-
 def test_a_check_of_some_runs_only_those(corpus: Path, kept: Path) -> None:
     result = check(corpus, kept, "--most", 1, "--seed", 4)
     assert result.exit_code == 0, result.output

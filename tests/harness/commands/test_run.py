@@ -214,7 +214,7 @@ def test_a_resumed_run_does_only_what_is_left(
         totals.append(total)
         return progress(total, stream)
 
-    monkeypatch.setattr("harness.report.terminal.progress", counted)
+    monkeypatch.setattr("harness.commands.run.progress", counted)
     corpus = write_corpus(tmp_path / "corpus", a__1="plain", a__2="loses usage", a__3="plain")
     journal = tmp_path / "run.jsonl"
     first = invoke("run", corpus, "--journal", journal)
