@@ -19,14 +19,16 @@ from harness.config import default_waivers
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.backend import real_backend
 from harness.experiment.case import CaseOutcome, CaseTask, judge
+from harness.experiment.judged import undecided
 from harness.experiment.limits import Limits
-from harness.experiment.pool import WorkerDied, on_demand, process_workers
+from harness.experiment.pool import on_demand, process_workers
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import load_waivers, settle
 from harness.report.journal import Journal
 from harness.report.leads import with_past
 from harness.report.model import RunReport
 from harness.report.settled import reproducing_options, settled_report
+from harness.report.tally import Tally
 from harness.report.words import headline, reasons, untrusted
 from harness.sides import baseline_folder
 from harness.triage.blame import blame
@@ -85,7 +87,6 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
         resume=False,
         journal=journal,
         keep=False,
-        places={},
         waivers_file=waivers,
         as_of=as_of,
         started_at=now,
@@ -101,7 +102,7 @@ def judging(plan: RunPlan) -> Iterator[Callable[[CassetteFile], CaseOutcome]]:
     backend = replace(real_backend(), limits=plan.limits).repeated(plan.repeat)
     sides = [side for side in (plan.control, plan.candidate) if baseline_folder(side) is None]
     workers = process_workers(backend, sides, forked=True)
-    with on_demand(_judged, workers) as ask:
+    with on_demand(_judged, workers, undecided) as ask:
 
         def judge_file(file: CassetteFile) -> CaseOutcome:
             (task,) = case_tasks(
@@ -113,10 +114,7 @@ def judging(plan: RunPlan) -> Iterator[Callable[[CassetteFile], CaseOutcome]]:
                 repeat=plan.repeat,
                 phase=plan.phase,
             )
-            outcome = ask(task)
-            if isinstance(outcome, WorkerDied):
-                return CaseResult.undecided(task.name, str(outcome))
-            return outcome
+            return ask(task)
 
         yield judge_file
 
@@ -170,20 +168,18 @@ def session_report(
     header = header_of(plan, inventory, [file.name for file in files], plan.paths)
     if plan.journal is not None:
         with Journal(plan.journal, header, inventory) as journal:
-            for name, result in results.items():
+            outcomes: dict[str, CaseOutcome] = {**results, **problems}
+            for name, outcome in outcomes.items():
                 journal.started(name)
-                journal.closed(result, name=name)
-            for name, problem in problems.items():
-                journal.refused(name, problem)
+                journal.outcome(name, outcome)
             if len(results) + len(problems) == len(files):
                 journal.ended()
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
     report = settled_report(
         header,
-        results,
+        Tally(dict(results), dict(problems)),
         waivers,
-        planned=len(results),
-        problems=list(problems.values()),
+        given=len(results) + len(problems),
         files={file.name: str(file.path) for file in files},
         options=reproducing_options(header, plan.waivers_file),
     )

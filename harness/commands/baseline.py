@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +14,7 @@ from harness.baseline.folder import superfluous
 from harness.baseline.stale import outdated
 from harness.canonical import printable
 from harness.cassette.find import CassetteFile
+from harness.commands.case_tasks import tasks_of
 from harness.commands.options import (
     backend_of,
     check_runtimes,
@@ -27,15 +27,15 @@ from harness.commands.options import (
     trust_option,
     worker_count,
 )
-from harness.config import to_run
 from harness.draw import chosen
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.backend import Backend
 from harness.experiment.case import Baselined, BaselineTask
 from harness.experiment.case import baseline as baseline_one
+from harness.experiment.events import follow, on_finished
 from harness.experiment.limits import Limits
-from harness.experiment.pool import WorkerDied, completed
-from harness.report.terminal import progress
+from harness.experiment.pool import run_cases
+from harness.report.progress import CaseProgress
 from harness.wrapping import say
 
 __all__ = ["baseline"]
@@ -79,8 +79,11 @@ class _Tally:
     problems: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
 
-    def add(self, seen: Baselined) -> None:
-        """Take down one run's outcome."""
+    def add(self, task: BaselineTask, seen: Baselined | LoadProblem) -> None:
+        """Count one outcome."""
+        if isinstance(seen, LoadProblem):
+            self.problems.append(seen.message)
+            return
         if seen.doubt is not None:
             self.doubts.append(f"{seen.name}: {seen.doubt}")
         elif seen.stale:
@@ -234,40 +237,27 @@ def _are_whole(plan: _Plan, files: Sequence[CassetteFile]) -> bool:
 def _observe_all(
     plan: _Plan, backend: Backend, files: Sequence[CassetteFile], jobs: int, tally: _Tally
 ) -> None:
-    tasks = [
-        BaselineTask(
-            backend=backend,
-            name=file.name,
-            file=source.path,
-            root=source.root,
-            runtime=plan.runtime,
-            out=plan.out,
-            check=plan.check,
-            trusted=trusted,
-        )
-        for file, source, trusted in to_run(files, trust=plan.trust)
-    ]
-    with ExitStack() as stack:
-        bar = stack.enter_context(progress(len(tasks), sys.stderr))
-        outcomes = completed(
-            baseline_one,
-            tasks,
-            jobs=jobs,
-            backend=backend,
-            runtimes=[plan.runtime],
-            started=lambda task: None,
-            waiting=bar.waiting,
-        )
-        stack.enter_context(closing(outcomes))
-        for task, outcome in outcomes:
-            if isinstance(outcome, LoadProblem):
-                tally.problems.append(outcome.message)
-            elif isinstance(outcome, WorkerDied):
-                tally.doubts.append(f"{task.name}: {outcome}")
-            else:
-                tally.add(outcome)
-            # Nothing is compared with another runtime here, so no case has a verdict.
-            bar.done(task.name, None)
+    tasks = tasks_of(
+        BaselineTask,
+        files,
+        backend,
+        trust=plan.trust,
+        runtime=plan.runtime,
+        out=plan.out,
+        check=plan.check,
+    )
+    events = run_cases(
+        baseline_one,
+        tasks,
+        died=lambda task, died: Baselined(name=task.name, doubt=died.why),
+        jobs=jobs,
+        backend=backend,
+        runtimes=[plan.runtime],
+    )
+    with CaseProgress(sys.stderr) as progress:
+        ending = follow(events, on_finished(tally.add), progress)
+    if ending.interrupted:
+        raise KeyboardInterrupt
 
 
 def _conclude(plan: _Plan, tally: _Tally, names: Sequence[str] | None) -> int:

@@ -1,16 +1,44 @@
-"""Cassettes as cases to judge, with what is trusted and known here."""
+"""Cassettes as tasks of a run, with what is trusted and known here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any, TypeVar
 
 from harness.cassette.find import CassetteFile
 from harness.config import core_baselines, to_run
 from harness.experiment.backend import Backend
-from harness.experiment.case import CaseTask
+from harness.experiment.case import CaseTask, CassetteTask
 
-__all__ = ["case_tasks"]
+__all__ = ["case_tasks", "tasks_of"]
+
+Kind = TypeVar("Kind", bound=CassetteTask)
+
+
+def tasks_of(
+    kind: type[Kind], files: Iterable[CassetteFile], backend: Backend, *, trust: bool, **fields: Any
+) -> list[Kind]:
+    """A task for each of `files`, in their order.
+
+    Args:
+        kind: The class of the tasks.
+        files: The cassettes.
+        backend: What runs them.
+        trust: Run cassettes that start processes from anywhere, not only those of trusted corpora.
+        fields: The other fields of `kind`.
+    """
+    return [
+        kind(
+            backend=backend,
+            name=file.name,
+            file=source.path,
+            root=source.root,
+            trusted=trusted,
+            **fields,
+        )
+        for file, source, trusted in to_run(files, trust=trust)
+    ]
 
 
 def case_tasks(
@@ -24,32 +52,16 @@ def case_tasks(
     phase: str | None = None,
     contract: Path | None = None,
 ) -> list[CaseTask]:
-    """A task for each of `files`, in their order.
-
-    Args:
-        files: The cassettes.
-        backend: What runs them.
-        control: The side that is right.
-        candidate: The side that is judged.
-        trust: Run cassettes that start processes from anywhere, not only those of trusted corpora.
-        repeat: Runs of each side.
-        phase: Only the cassettes of this phase; the others are skipped.
-        contract: The file of the behaviours that cassettes may declare; none is asked without it.
-    """
-    core = core_baselines()
-    return [
-        CaseTask(
-            backend=backend,
-            name=file.name,
-            file=source.path,
-            root=source.root,
-            control=control,
-            candidate=candidate,
-            repeat=repeat,
-            trusted=trusted,
-            phase=phase,
-            contract=contract,
-            core=core,
-        )
-        for file, source, trusted in to_run(files, trust=trust)
-    ]
+    """A task to judge each of `files`, in their order; see `tasks_of` and `CaseTask`."""
+    return tasks_of(
+        CaseTask,
+        files,
+        backend,
+        trust=trust,
+        control=control,
+        candidate=candidate,
+        repeat=repeat,
+        phase=phase,
+        contract=contract,
+        core=core_baselines(),
+    )

@@ -32,7 +32,7 @@ from harness.detection.catalogue_at import CatalogueAt
 from harness.detection.choosing import chosen_faults, dead, sampled
 from harness.detection.matrix import Conditions, Matrix, Row
 from harness.detection.measurement import Measurement, look_in_corpus, look_in_sample
-from harness.detection.show import progress, show, show_catalogue
+from harness.detection.show import FaultProgress, show, show_catalogue
 from harness.detection.stratified import FaultSample
 from harness.errors import UsageError
 from harness.experiment.backend import real_backend
@@ -237,12 +237,12 @@ def _run(
     with tempfile.TemporaryDirectory(prefix="parity-faults-") as kept:
         measurement = _measurement(plan, setup, files, waivers, Path(kept))
         matrix = _matrix(measurement, chosen, sample, waivers_file)
-        with progress(len(chosen), sys.stderr) as told:
+        with FaultProgress(len(chosen), sys.stderr) as progress:
             try:
-                look_in_corpus(measurement, matrix, told)
+                look_in_corpus(measurement, matrix, progress)
                 if not plan.corpus_only:
                     end = setup.clock() + plan.seconds
-                    look_in_sample(measurement, matrix, lambda: setup.clock() >= end, told)
+                    look_in_sample(measurement, matrix, lambda: setup.clock() >= end, progress)
             except KeyboardInterrupt:
                 matrix.interrupted = True
     matrix.rows = [row for row in matrix.rows if row.corpus is not None]

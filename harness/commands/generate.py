@@ -32,9 +32,9 @@ from harness.experiment.pool import Workers, process_workers
 from harness.gate.facts import evidence_facts
 from harness.generating.campaign import Campaign, CampaignSetup
 from harness.generating.report import (
+    GenerationProgress,
     generation_exit,
     generation_json,
-    generation_progress,
     show_generation,
 )
 from harness.parity.waivers import Waivers, load_waivers
@@ -225,12 +225,12 @@ def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
     interrupted = False
     with GenerationJournal(JOURNALS, plan, versions(sides), resume=asked.resume) as journal:
         _say_begin(asked, plan, journal.resumed, len(journal.generation.blocks))
-        with generation_progress(sys.stderr) as told:
-            campaign = Campaign(plan, setup, journal, _known(folder, plan, journal.resumed), told)
-            try:
-                campaign.run()
-            except KeyboardInterrupt:
-                interrupted = True
+        campaign = Campaign(plan, setup, journal, _known(folder, plan, journal.resumed))
+        try:
+            with GenerationProgress(campaign, sys.stderr) as progress:
+                campaign.run(progress)
+        except KeyboardInterrupt:
+            interrupted = True
     if asked.json_file is not None:
         text = generation_json(campaign, repeat=repeat, interrupted=interrupted, measured=measured)
         write_asked_for(asked.json_file, text, "--json")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -14,18 +12,13 @@ from harness.canonical import printable
 from harness.commands.naming import journal_place
 from harness.commands.options import (
     check_writable_file,
-    durations_option,
-    report_options,
-    report_places,
-    verbose_option,
 )
-from harness.commands.reports import write_report
+from harness.commands.reports import deliver, report_options, report_wanted
 from harness.config import default_waivers
 from harness.report.kept import keep_copy, prune
 from harness.report.leads import with_past
 from harness.report.merged import merge as merged_of
 from harness.report.merged import read_all, write_merged
-from harness.report.model import exit_code
 from harness.report.settled import (
     files_of,
     journal_report,
@@ -33,7 +26,6 @@ from harness.report.settled import (
     reproducing_options,
     waivers_of,
 )
-from harness.report.terminal import show
 from harness.wrapping import say
 
 __all__ = ["merge"]
@@ -51,8 +43,6 @@ _File = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="Leave a copy of --journal in .parity/journals, as a run does.",
 )
-@verbose_option
-@durations_option
 @report_options
 @click.option(
     "--waivers",
@@ -68,8 +58,6 @@ def merge(
     journal: Path | None,
     keep: bool,
     waivers_file: Path | None,
-    durations: int,
-    verbose: bool,
     **asked: Any,
 ) -> None:
     """Join the journals of one run's shards, and judge the whole.
@@ -86,7 +74,7 @@ def merge(
     Exit codes: 0 parity; 1 divergent; 2 wrong usage, journals that do not belong together, or a
     cassette that could not be loaded; 3 inconclusive, or something is missing.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    places = report_places(asked)
+    wanted = report_wanted(asked)
     check_writable_file(journal, "--journal")
     merged = merged_of(read_all([journal_place(each) for each in journals]))
     header = merged.record.header
@@ -100,22 +88,15 @@ def merge(
         options=reproducing_options(header, waivers_file),
     )
     report = with_past(report, merged.record.inventory, waivers)
-    report = replace(report, durations=durations)
     if journal is not None:
         write_merged(merged, journal)
         if keep:
             _keep(journal, header.started_at)
-    written = [str(place) for place in write_report(report, places)]
-    if journal is not None:
-        written.append(str(journal))
     count = len(dict.fromkeys(journals))
     say(f"merged: {count} journal{'' if count == 1 else 's'}")
     for line in merged.lacks:
         say(printable(line))
-    show(report, sys.stdout, verbose=verbose)
-    if written:
-        say(f"written: {', '.join(written)}")
-    ctx.exit(int(exit_code(report)))
+    ctx.exit(deliver(report, wanted, also=journal))
 
 
 def _keep(journal: Path, started_at: str) -> None:

@@ -20,7 +20,6 @@ from harness.errors import UsageError
 from harness.experiment.backend import Backend, real_backend
 from harness.experiment.limits import LIMITS_VARIABLE, Limits
 from harness.faults.catalogue import faults
-from harness.report.written import GITHUB, STEP_SUMMARY, WRITERS
 from harness.sides import baseline_folder, engines_of
 from harness.wrapping import say
 
@@ -32,12 +31,9 @@ __all__ = [
     "check_writable_file",
     "check_writable_folder",
     "chosen_cassettes",
-    "durations_option",
     "jobs_option",
     "limits_option",
     "paths_argument",
-    "report_options",
-    "report_places",
     "select_option",
     "trust_option",
     "usual_limits",
@@ -101,58 +97,10 @@ def trust_option(command: Command) -> Command:
     return click.option("--trust", is_flag=True, help=words)(command)
 
 
-def durations_option(command: Command) -> Command:
-    """`--durations N`."""
-    words = "List the N slowest cases; with --json, how long each case took."
-    option = click.option(
-        "--durations", type=click.IntRange(min=0), default=0, metavar="N", help=words
-    )
-    return option(command)
-
-
 def verbose_option(command: Command) -> Command:
     """`-v`."""
     words = "List what does not count too: by rule, waiver, remark and behaviour."
     return click.option("-v", "--verbose", is_flag=True, help=words)(command)
-
-
-def report_options(command: Command) -> Command:
-    """The options of `harness.report.written`: where a report can be written to."""
-    words = "Annotate, and add the Markdown to $GITHUB_STEP_SUMMARY where that is set."
-    command = click.option("--github", GITHUB, is_flag=True, help=words)(command)
-    for writer in reversed(WRITERS):
-        kind = click.Path(path_type=Path, dir_okay=writer.index is not None)
-        option = click.option(writer.option, writer.parameter, type=kind, help=writer.help)
-        command = option(command)
-    return command
-
-
-def report_places(asked: dict[str, Any]) -> dict[str, Path]:
-    """Take what `report_options` added out of a command's parameters: those that were given.
-
-    Raises:
-        UsageError: a place cannot be written to, found out before there is a report.
-    """
-    places: dict[str, Path] = {}
-    if asked.pop(GITHUB):
-        summary = os.environ.get(STEP_SUMMARY)
-        if summary:
-            check_writable_file(Path(summary), STEP_SUMMARY)
-        places[GITHUB] = Path(summary or os.devnull)
-    for writer in WRITERS:
-        place: Path | None = asked.pop(writer.parameter)
-        if place is None:
-            continue
-        if writer.index is not None:
-            check_writable_folder(place, writer.option)
-        if str(place) == "-":
-            problem = (
-                f"{writer.option} cannot go to standard output: the terminal's report goes there"
-            )
-            raise UsageError(problem, "name a file")
-        check_writable_file(writer.file(place), writer.option)
-        places[writer.parameter] = place
-    return places
 
 
 def backend_of(ctx: click.Context, limits: Limits | None = None) -> Backend:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import Any, Final
 import click
 
 from harness.cassette.find import CassetteFile
+from harness.commands.case_tasks import tasks_of
 from harness.commands.options import (
     backend_of,
     check_runtimes,
@@ -25,17 +25,18 @@ from harness.commands.options import (
     trust_option,
     worker_count,
 )
-from harness.config import default_waivers, to_run
+from harness.config import default_waivers
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.backend import Backend
+from harness.experiment.events import follow, on_finished
 from harness.experiment.limits import Limits
-from harness.experiment.pool import WorkerDied, completed
+from harness.experiment.pool import run_cases
 from harness.orders.case import OrdersTask, RunUnder, explore, run_under
 from harness.orders.model import OrdersResult
 from harness.orders.places import Place
 from harness.orders.show import Asked, exit_code, orders_json, show_orders
 from harness.parity.waivers import load_waivers
-from harness.report.terminal import progress
+from harness.report.progress import CaseProgress
 from harness.sides import hands_over
 from harness.whole_file import write_asked_for
 from harness.wrapping import say
@@ -137,15 +138,23 @@ def orders(
     tasks = _tasks(files, seams, wanted)
     results: list[OrdersResult] = []
     problems: list[LoadProblem] = []
-    interrupted = False
-    try:
-        for outcome in _explored(tasks, backend, worker_count(jobs)):
-            if isinstance(outcome, LoadProblem):
-                problems.append(outcome)
-            else:
-                results.append(outcome)
-    except KeyboardInterrupt:
-        interrupted = True
+
+    def take(task: OrdersTask, outcome: OrdersResult | LoadProblem) -> None:
+        if isinstance(outcome, LoadProblem):
+            problems.append(outcome)
+        else:
+            results.append(outcome)
+
+    events = run_cases(
+        explore,
+        tasks,
+        died=lambda task, died: OrdersResult.undecided(task.name, died.why),
+        jobs=worker_count(jobs),
+        backend=backend,
+        runtimes=[control, candidate],
+    )
+    with CaseProgress(sys.stderr, lambda _, found: getattr(found, "verdict", None)) as progress:
+        ending = follow(events, progress, on_finished(take))
     results.sort(key=lambda result: result.cassette)
     asked = Asked(
         control=control,
@@ -153,7 +162,7 @@ def orders(
         most=wanted.most,
         cases=len(tasks),
         files={file.name: file.told for file in files},
-        interrupted=interrupted,
+        interrupted=ending.interrupted,
     )
     show_orders(results, problems, asked, sys.stdout)
     if json_file is not None:
@@ -192,43 +201,15 @@ def _tasks(files: Sequence[CassetteFile], seams: OrdersSeams, wanted: _Wanted) -
     day = datetime.now(UTC).date()
     waivers = load_waivers(wanted.waivers_file or default_waivers(), as_of=day)
     only = _places(wanted.only, len(files))
-    return [
-        OrdersTask(
-            backend=seams.backend,
-            run=seams.run,
-            name=file.name,
-            file=source.path,
-            root=source.root,
-            control=wanted.control,
-            candidate=wanted.candidate,
-            most=wanted.most,
-            waivers=waivers,
-            trusted=trusted,
-            only=only,
-        )
-        for file, source, trusted in to_run(files, trust=wanted.trust)
-    ]
-
-
-def _explored(
-    tasks: Sequence[OrdersTask], backend: Backend, jobs: int
-) -> Iterator[OrdersResult | LoadProblem]:
-    """What came of each cassette, as soon as it is known."""
-    with ExitStack() as stack:
-        bar = stack.enter_context(progress(len(tasks), sys.stderr))
-        outcomes = completed(
-            explore,
-            tasks,
-            jobs=jobs,
-            backend=backend,
-            runtimes=[tasks[0].control, tasks[0].candidate],
-            started=lambda task: None,
-            waiting=bar.waiting,
-        )
-        stack.enter_context(closing(outcomes))
-        for task, outcome in outcomes:
-            if isinstance(outcome, WorkerDied):
-                outcome = OrdersResult.undecided(task.name, str(outcome))
-            verdict = outcome.verdict if isinstance(outcome, OrdersResult) else None
-            bar.done(task.name, verdict)
-            yield outcome
+    return tasks_of(
+        OrdersTask,
+        files,
+        seams.backend,
+        trust=wanted.trust,
+        run=seams.run,
+        control=wanted.control,
+        candidate=wanted.candidate,
+        most=wanted.most,
+        waivers=waivers,
+        only=only,
+    )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,13 +11,7 @@ import click
 
 from harness.canonical import printable
 from harness.commands.naming import journal_place
-from harness.commands.options import (
-    durations_option,
-    report_options,
-    report_places,
-    verbose_option,
-)
-from harness.commands.reports import write_report
+from harness.commands.reports import deliver, report_options, report_wanted
 from harness.config import default_waivers
 from harness.errors import UsageError
 from harness.inventory import waivers_component
@@ -27,10 +20,9 @@ from harness.report.journal import JournalRecord, read_header, read_journal
 from harness.report.kept import JOURNALS, kept_journals
 from harness.report.kills import read_kills
 from harness.report.leads import with_leads, with_past
-from harness.report.model import RunReport, exit_code
+from harness.report.model import RunReport
 from harness.report.settled import files_of, journal_report, reproducing_options, waivers_of
 from harness.report.since import Run, red_cases, since_journal
-from harness.report.terminal import show
 from harness.wrapping import say
 
 __all__ = ["journal_in", "report"]
@@ -49,8 +41,6 @@ __all__ = ["journal_in", "report"]
     metavar="JOURNAL",
     help="Tell what changed since this run; by default since the last green one kept here.",
 )
-@verbose_option
-@durations_option
 @report_options
 @click.option(
     "--kills",
@@ -73,8 +63,6 @@ def report(
     since: Path | None,
     kills_file: Path | None,
     waivers_file: Path | None,
-    durations: int,
-    verbose: bool,
     **asked: Any,
 ) -> None:
     """Show what a run came to, from its journal; nothing is run.
@@ -90,7 +78,7 @@ def report(
     Exit codes: those of `parity run`: 0 parity; 1 divergent; 2 wrong usage, or the run had a file
     that could not be loaded; 3 inconclusive, as is a run that did not come to its end.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    places = report_places(asked)
+    wanted = report_wanted(asked)
     record = read_journal(journal_in(place))
     waivers = waivers_of(record.header, waivers_file or default_waivers())
     _notes(record, waivers_file or default_waivers())
@@ -101,14 +89,9 @@ def report(
         options=reproducing_options(record.header, waivers_file),
     )
     made = _with_changes(made, record, waivers, since)
-    made = replace(made, durations=durations)
     if kills_file is not None:
         made = replace(made, kills=read_kills(kills_file))
-    written = write_report(made, places)
-    show(made, sys.stdout, verbose=verbose)
-    if written:
-        say(f"written: {', '.join(map(str, written))}")
-    ctx.exit(int(exit_code(made)))
+    ctx.exit(deliver(made, wanted))
 
 
 def journal_in(place: Path | None) -> Path:

@@ -16,25 +16,21 @@ import click
 from harness.canonical import printable
 from harness.cassette.find import CassetteFile
 from harness.commands.adk_plugins import adk_plugin_option, with_adk_plugins
+from harness.commands.case_tasks import case_tasks
 from harness.commands.naming import Side
 from harness.commands.options import (
     backend_of,
     check_sides,
     check_writable_file,
     chosen_cassettes,
-    durations_option,
     jobs_option,
     limits_option,
     paths_argument,
-    report_options,
-    report_places,
     select_option,
     trust_option,
-    verbose_option,
     worker_count,
 )
-from harness.commands.reports import write_report
-from harness.commands.run_cases import Failures, Tally, judge_all
+from harness.commands.reports import deliver, report_options, report_wanted
 from harness.commands.run_plan import (
     RunPlan,
     Shard,
@@ -43,18 +39,22 @@ from harness.commands.run_plan import (
     inventory_of,
     last_journal,
 )
-from harness.config import default_corpora, default_waivers
+from harness.config import default_contract, default_corpora, default_waivers
+from harness.coverage.contract import load_contract
 from harness.errors import UsageError
 from harness.experiment.backend import Backend
+from harness.experiment.case import CaseOutcome, CaseTask
+from harness.experiment.events import Listener, RunFinished, follow
+from harness.experiment.judged import judged_cases
 from harness.inventory import Inventory
 from harness.journal_header import JournalHeader
 from harness.parity.waivers import load_waivers
 from harness.report.journal import Journal, shard_of
 from harness.report.kept import keep_copy, kept_place, prune
 from harness.report.leads import with_past
-from harness.report.model import exit_code
+from harness.report.progress import CaseProgress
 from harness.report.settled import reproducing_options, settled_report
-from harness.report.terminal import progress, show
+from harness.report.tally import Failures, Tally
 from harness.wrapping import say
 
 __all__ = ["run"]
@@ -110,8 +110,6 @@ _NAMED = 5
     show_default=True,
     help="Leave a journal in .parity/journals, for --last-failed and `parity history`.",
 )
-@verbose_option
-@durations_option
 @report_options
 @click.option(
     "--waivers",
@@ -164,7 +162,7 @@ def run(
     """  # noqa: D301 - click's mark for lines that stay as they are
     now = datetime.now(UTC)
     day = as_of.date() if as_of is not None else now.date()
-    places = report_places(asked)
+    wanted = report_wanted(asked)
     sides = _with_plugins((control, candidate), adk_plugins)
     plan = RunPlan(
         control=sides[0],
@@ -172,7 +170,7 @@ def run(
         jobs=worker_count(jobs),
         as_of=day,
         started_at=now,
-        places=places,
+        wanted=wanted,
         maxfail=1 if first_only else maxfail,
         **asked,
     )
@@ -248,12 +246,9 @@ def _run(
             words = "was of a run that did not end, which --resume goes on with; now it is"
             say(printable(f"{journal.file} {words} {journal.set_aside}"), err=True)
         tally = Tally.after(None if journal is None else journal.before)
+        failures = Failures(waivers, tally, plan.maxfail)
         left = [file for file in todo if not tally.has(file.name)]
-        with progress(len(left), sys.stderr) as bar:
-            try:
-                judge_all(plan, backend, left, tally, journal, bar, Failures(waivers, tally))
-            except KeyboardInterrupt:
-                tally.interrupted = True
+        stopped = _judge(plan, backend, left, tally, failures, journal).stopped
         not_run = [file.name for file in todo if not tally.has(file.name)]
         if journal is not None and not not_run:
             journal.ended()
@@ -265,27 +260,45 @@ def _run(
         raise UsageError(f"no cassette is of phase {plan.phase}", "see `parity list`")
     report = settled_report(
         header,
-        tally.results,
+        tally,
         waivers,
-        planned=len(todo) - len(tally.skipped) - len(tally.problems),
-        problems=list(tally.problems.values()),
-        interrupted=tally.interrupted,
-        stopped=tally.stopped if not_run else 0,
-        took_ms=tally.took_ms,
+        given=len(todo),
+        stopped=failures.count if stopped and not_run else 0,
         files={file.name: file.told for file in todo},
         options=reproducing_options(header, plan.waivers_file),
-        fresh=tally.fresh,
     )
-    report = replace(with_past(report, inventory, waivers), durations=plan.durations)
-    written = [str(file) for file in write_report(report, plan.places)]
-    if journal_file is not None:
-        written.append(str(journal_file))
-    show(report, sys.stdout, verbose=plan.verbose)
-    if written:
-        say(f"written: {', '.join(written)}")
+    code = deliver(with_past(report, inventory, waivers), plan.wanted, also=journal_file)
     for line in _left_over(plan, not_run, journal):
         say(printable(line))
-    return int(exit_code(report))
+    return code
+
+
+def _judge(
+    plan: RunPlan,
+    backend: Backend,
+    files: Sequence[CassetteFile],
+    tally: Tally,
+    failures: Failures,
+    journal: Journal | None,
+) -> RunFinished:
+    """Judge `files`, until `plan.maxfail` of them diverge."""
+    contract = default_contract()
+    load_contract(contract)  # a broken one is reported before anything runs
+    tasks = case_tasks(
+        files,
+        backend,
+        control=plan.control,
+        candidate=plan.candidate,
+        trust=plan.trust,
+        repeat=plan.repeat,
+        phase=plan.phase,
+        contract=contract,
+    )
+    listeners: list[Listener[CaseTask, CaseOutcome]] = [] if journal is None else [journal]
+    with CaseProgress(sys.stderr, lambda name, _: failures.verdicts.get(name)) as progress:
+        return follow(
+            judged_cases(tasks, plan.jobs), *listeners, tally, failures, progress, failures.stop
+        )
 
 
 def _left_over(plan: RunPlan, names: Sequence[str], journal: Journal | None) -> Iterator[str]:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Final
@@ -16,6 +16,7 @@ import click
 from harness.baseline.folder import made_of
 from harness.cassette.find import CassetteFile
 from harness.commands.naming import journal_place
+from harness.commands.reports import ReportWanted
 from harness.config import current_inventory, default_waivers
 from harness.errors import UsageError
 from harness.experiment.limits import Limits
@@ -53,15 +54,11 @@ class RunPlan:
     last_failed: bool
     maxfail: int | None = None
     """Divergent cases after which the run stops."""
-    durations: int = 0
-    """How many of the slowest cases are listed."""
-    verbose: bool = False
     resume: bool
     journal: Path | None
     keep: bool
     """Leave a journal behind in `.parity/journals`."""
-    places: Mapping[str, Path]
-    """Where the report goes: see `report_places`."""
+    wanted: ReportWanted = field(default_factory=ReportWanted)
     waivers_file: Path | None
     as_of: date
     started_at: datetime

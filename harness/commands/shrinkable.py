@@ -18,7 +18,7 @@ from harness.config import to_run
 from harness.errors import HarnessError, UsageError
 from harness.experiment.backend import real_backend
 from harness.experiment.limits import Limits
-from harness.experiment.pool import WorkerDied, on_demand, process_workers
+from harness.experiment.pool import on_demand, process_workers
 from harness.explain import explain
 from harness.http.case import load_case
 from harness.parity.verdict import CaseResult, CaseVerdict
@@ -90,15 +90,9 @@ def judging(
     """
     sides = (how.control, how.candidate)
     workers = process_workers(real_backend(limits), sides, forked=True)
-    with on_demand(partial(how.judge_under, loaded.root), workers) as ask:
-
-        def judge(document: JsonObject) -> Trial | None:
-            outcome = ask(document)
-            if isinstance(outcome, WorkerDied):
-                return Trial.undecided(document, str(outcome))
-            return outcome
-
-        yield judge
+    judge_one = partial(how.judge_under, loaded.root)
+    with on_demand(judge_one, workers, lambda each, died: Trial.undecided(each, died.why)) as ask:
+        yield ask
 
 
 def check_finding(result: CaseResult, control: str, candidate: str) -> None:

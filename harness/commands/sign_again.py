@@ -19,8 +19,6 @@ from harness.gate.here import Here
 from harness.gate.samples import counted_samples
 from harness.gate.scope import Scope
 from harness.inventory import environment
-from harness.parity.verdict import CaseVerdict
-from harness.report.terminal import progress
 from harness.scenarios.block import BlockDone, BlockTask
 from harness.signoff.material import (
     Material,
@@ -141,11 +139,9 @@ def _run_cases(asked: Signature, place: Here, run: LegRun, seams: SignSeams) -> 
         [f"running {len(traced)} cases again: {header.control} and {header.candidate}"],
         err=True,
     )
-    seen = []
-    with progress(len(tasks), sys.stderr) as bar:
-        for again in run_cases_again(tasks, traces, jobs=asked.jobs, results=record.finished):
-            seen.append(again)
-            bar.done(again.name, CaseVerdict.DIVERGENT if again.problem else CaseVerdict.PARITY)
+    seen = run_cases_again(
+        tasks, traces, jobs=asked.jobs, results=record.finished, stream=sys.stderr
+    )
     refuse_other(seen)
     return len(traced)
 
@@ -161,6 +157,6 @@ def _run_blocks(asked: Signature, scope: Scope, seams: SignSeams) -> tuple[Repla
     if not tasks:
         return ()
     say([f"running {len(tasks)} blocks of generated scenarios again"], err=True)
-    ran = list(run_blocks_again(tasks, seams.run_block, seams.workers, asked.jobs))
+    ran = run_blocks_again(tasks, seams.run_block, seams.workers, asked.jobs)
     refuse_other([again for again, _ in ran])
     return tuple(block for _, block in ran if block is not None)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
 from pathlib import Path
 
 import click
 
+from harness.commands.case_tasks import tasks_of
 from harness.commands.options import (
     backend_of,
     check_runtimes,
@@ -21,14 +21,14 @@ from harness.commands.options import (
     trust_option,
     worker_count,
 )
-from harness.config import to_run
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.backend import Backend
-from harness.experiment.case import TraceTask
+from harness.experiment.case import Observed, TraceTask
 from harness.experiment.case import trace as trace_one
+from harness.experiment.events import follow, on_finished
 from harness.experiment.limits import Limits
-from harness.experiment.pool import WorkerDied, completed
-from harness.report.terminal import progress
+from harness.experiment.pool import run_cases
+from harness.report.progress import CaseProgress
 from harness.wrapping import say
 from services.redaction import told
 
@@ -78,53 +78,36 @@ def trace(
     if out is None and len(files) > 1:
         problem = f"{len(files)} traces do not fit on standard output"
         raise UsageError(problem, "name a folder for them with --out")
-    tasks = [
-        TraceTask(
-            backend=backend,
-            name=file.name,
-            file=source.path,
-            root=source.root,
-            runtime=runtime,
-            out=out,
-            trusted=trusted,
-        )
-        for file, source, trusted in to_run(files, trust=trust)
-    ]
-    try:
-        ctx.exit(_trace_all(tasks, backend, worker_count(jobs)))
-    except KeyboardInterrupt:
-        say("interrupted: the traces written so far are whole", err=True)
-        ctx.exit(130)
+    tasks = tasks_of(TraceTask, files, backend, trust=trust, runtime=runtime, out=out)
+    ctx.exit(_trace_all(tasks, backend, worker_count(jobs)))
 
 
 def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:
     problems: list[str] = []
     doubts: list[str] = []
-    with ExitStack() as stack:
-        bar = stack.enter_context(progress(len(tasks), sys.stderr))
-        outcomes = completed(
-            trace_one,
-            tasks,
-            jobs=jobs,
-            backend=backend,
-            runtimes=[tasks[0].runtime],
-            started=lambda task: None,
-            waiting=bar.waiting,
-        )
-        stack.enter_context(closing(outcomes))
-        for task, outcome in outcomes:
-            # Nothing is compared here, so no case can come out other than well.
-            bar.done(task.name, None)
-            if isinstance(outcome, WorkerDied):
-                doubts.append(f"{task.name}: {outcome}")
-                continue
-            if isinstance(outcome, LoadProblem):
-                problems.append(outcome.message)
-                continue
-            if outcome.doubt is not None:
-                doubts.append(f"{outcome.name}: {outcome.doubt}")
-            if outcome.text is not None:
-                click.echo(outcome.text, nl=False)
+
+    def take(task: TraceTask, outcome: Observed | LoadProblem) -> None:
+        if isinstance(outcome, LoadProblem):
+            problems.append(outcome.message)
+            return
+        if outcome.doubt is not None:
+            doubts.append(f"{outcome.name}: {outcome.doubt}")
+        if outcome.text is not None:
+            click.echo(outcome.text, nl=False)
+
+    events = run_cases(
+        trace_one,
+        tasks,
+        died=lambda task, died: Observed(name=task.name, doubt=died.why),
+        jobs=jobs,
+        backend=backend,
+        runtimes=[tasks[0].runtime],
+    )
+    with CaseProgress(sys.stderr) as progress:
+        ending = follow(events, progress, on_finished(take))
+    if ending.interrupted:
+        say("interrupted: the traces written so far are whole", err=True)
+        return 130
     for message in sorted(problems):
         say(f"not loaded: {told(message)}", err=True)
     for message in sorted(doubts):

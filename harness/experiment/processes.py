@@ -34,9 +34,9 @@ from harness.replay.run_folders import remove_left_folders
 from harness.signals import leave, leaving_for_certain, terminated_like_interrupted
 from services.leftovers import told_of_leftovers
 
-__all__ = ["TERMINATED", "WatchedExecutor", "worker_processes"]
+__all__ = ["WatchedExecutor", "worker_processes"]
 
-TERMINATED: Final = 128 + signal.SIGTERM
+_TERMINATED: Final = 128 + signal.SIGTERM
 """What a worker that was told to leave exits with."""
 _GRACE_S: Final = 5.0
 """How long a worker may take to end its own children before it is killed."""
@@ -78,7 +78,7 @@ class WatchedExecutor(ProcessPoolExecutor):
             with warnings.catch_warnings():
                 # Python warns of forks beside threads. They hold nothing that a worker needs.
                 warnings.simplefilter("ignore", DeprecationWarning)
-                future = super().submit(announced, number, fn, *args, **kwargs)
+                future = super().submit(announced, number, _leaving, fn, *args, **kwargs)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self._numbers[future] = number
@@ -91,6 +91,17 @@ class WatchedExecutor(ProcessPoolExecutor):
         if self._watchdog is None or future not in self._numbers:
             return None
         return self._watchdog.stopped.get(self._numbers[future])
+
+
+def _leaving(function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
+    """Work on a task; a worker that received SIGTERM has unwound then, and leaves.
+
+    The executor would hand the exception back and ask for the next task.
+    """
+    try:
+        return function(*args, **kwargs)
+    except SystemExit:
+        os._exit(_TERMINATED)
 
 
 @contextmanager
@@ -262,7 +273,7 @@ def _prepare(
 def _leave(number: int, frame: object) -> None:
     """Unwind the task that is worked on; without one there is nothing to unwind, or to print."""
     if not at_work():
-        os._exit(TERMINATED)
+        os._exit(_TERMINATED)
     leave(number, frame)
 
 
@@ -271,4 +282,4 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
-        os._exit(TERMINATED)
+        os._exit(_TERMINATED)

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from harness.errors import LoadProblem, ReplayFailure, UsageError
+from harness.experiment.case import CaseOutcome, CaseTask, Skipped
+from harness.experiment.events import CaseFinished, CaseStarted, Event
 from harness.inventory import Inventory
 from harness.journal_header import JournalHeader
 from harness.journal_lock import JournalLock
@@ -115,29 +117,31 @@ class Journal(JsonLines):
             if self._asked_for:
                 raise
 
+    def __call__(self, event: Event[CaseTask, CaseOutcome]) -> None:
+        """Write one event of a run: the journal is a listener."""
+        match event:
+            case CaseStarted(task):
+                self.started(task.name)
+            case CaseFinished(task, result, took_ms):
+                self.outcome(task.name, result, took_ms)
+            case _:
+                pass
+
     def started(self, cassette: str) -> None:
         """Write that a case was handed out."""
         self._write({"started": cassette})
 
-    def closed(
-        self, result: CaseResult, took_ms: float | None = None, name: str | None = None
-    ) -> None:
-        """Write a case's result, with the digests of both sides, and how long it took.
-
-        `name` is what it was started as, where a recording calls itself otherwise.
-        """
-        name = name or result.cassette
-        if took_ms is not None:
-            self._write({"took": name, "ms": round(took_ms, 1)})
-        self._write({"finished": name, **result.to_json()})
-
-    def skipped(self, cassette: str) -> None:
-        """Write that a case turned out not to be asked for."""
-        self._write({"skipped": cassette})
-
-    def refused(self, cassette: str, problem: LoadProblem) -> None:
-        """Write that a case's file could not be loaded."""
-        self._write({"refused": cassette, "file": problem.file, "message": problem.message})
+    def outcome(self, name: str, outcome: CaseOutcome, took_ms: float | None = None) -> None:
+        """Write the outcome of the case that was started as `name`, and how long it took."""
+        match outcome:
+            case Skipped():
+                self._write({"skipped": name})
+            case LoadProblem(file=file, message=message):
+                self._write({"refused": name, "file": file, "message": message})
+            case CaseResult():
+                if took_ms is not None:
+                    self._write({"took": name, "ms": round(took_ms, 1)})
+                self._write({"finished": name, **outcome.to_json()})
 
     def ended(self) -> None:
         """Write that the run came to its end."""

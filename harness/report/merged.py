@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import UsageError
+from harness.experiment.case import Skipped
 from harness.parity.verdict import CaseResult
 from harness.report.journal import (
     Journal,
@@ -112,12 +113,11 @@ def write_merged(merged: Merged, file: Path) -> None:
 def _write_whole(record: JournalRecord, file: Path) -> None:
     with Journal(file, record.header, record.inventory) as journal:
         for name in record.planned:
-            if name in record.finished:
-                journal.closed(record.finished[name], record.took_ms.get(name), name)
-            elif name in record.problems:
-                journal.refused(name, record.problems[name])
+            outcome = record.finished.get(name) or record.problems.get(name)
+            if outcome is not None:
+                journal.outcome(name, outcome, record.took_ms.get(name))
             elif name in record.skipped:
-                journal.skipped(name)
+                journal.outcome(name, Skipped())
         if record.ended:
             journal.ended()
 

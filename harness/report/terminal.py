@@ -16,7 +16,6 @@ from rich.table import Table
 
 from harness.parity.verdict import CaseVerdict
 from harness.report.model import Finding, RunReport
-from harness.report.progress import CaseProgress, progress
 from harness.report.words import (
     behaviours,
     counts,
@@ -31,7 +30,7 @@ from harness.screen import Screen
 from harness.triage.blame import blame
 from services.redaction import told
 
-__all__ = ["CaseProgress", "progress", "show"]
+__all__ = ["show"]
 
 _STYLE: Final = {
     CaseVerdict.PARITY: "green",
