@@ -13,7 +13,7 @@ from pathlib import Path
 from harness.canonical import printable
 from harness.cassette.find import CassetteFile
 from harness.commands.case_tasks import case_tasks
-from harness.commands.options import check_sides, check_writable_file, usual_limits
+from harness.commands.checks import check_sides, check_writable_file, usual_limits
 from harness.commands.run_plan import RunPlan, header_of, inventory_of
 from harness.config import default_waivers
 from harness.errors import LoadProblem, UsageError

@@ -18,8 +18,9 @@ from harness.cassette.format import Cassette
 from harness.cassette.load import build_cassette
 from harness.cassette.problems import FormatProblem
 from harness.cassette.trust import starts_processes
+from harness.commands import options
+from harness.commands.checks import backend_of
 from harness.commands.naming import FindingPlace
-from harness.commands.options import backend_of, trust_option
 from harness.config import default_waivers
 from harness.errors import HarnessError, UsageError
 from harness.experiment.backend import Backend
@@ -81,13 +82,8 @@ class _Plan:
     help="Write over a cassette that is there; adopt although the runtimes differ on it.",
 )
 @click.option("--no-upstream", is_flag=True, help="Do not observe it in the published core.")
-@trust_option
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@options.trust
+@options.waivers
 @click.pass_context
 def adopt(ctx: click.Context, /, **asked: Any) -> None:
     """Make a finding a cassette of the corpus in ./cassettes.

@@ -6,11 +6,11 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Final, TypeVar
 
 import click
 
+from harness.commands import options
 from harness.commands.adk_plugins import adk_plugin_option, with_adk_plugins
 from harness.debug_log import log_debug
 from harness.output import stopping_at_broken_output
@@ -74,7 +74,7 @@ _OPTIONS: Final = (
     click.option(
         "--session-file",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=options.PLACE,
         help="Go on with the conversation of a session file.",
     ),
     click.option("--list-sessions", is_flag=True, help="List the folder's sessions, and end."),
@@ -95,26 +95,26 @@ _OPTIONS: Final = (
         "--settings",
         "settings_file",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=options.PLACE,
         help="Settings to use instead of the user's and the folder's.",
     ),
     click.option("--skip-trust", is_flag=True, help="Let the folder's own settings count."),
     click.option(
         "--fake-responses",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=options.PLACE,
         help="Answer from a file of recorded answers, one after another.",
     ),
     click.option(
         "--fake-responses-non-strict",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=options.PLACE,
         help="The same, each call with the first answer left that fits it.",
     ),
     click.option(
         "--record-responses",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=options.PLACE,
         help="Write what the model answers to a file.",
     ),
     click.option(
@@ -135,7 +135,7 @@ _OPTIONS: Final = (
     click.option(
         "--telemetry-outfile",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=options.PLACE,
         help="Append records, spans and metrics to a file, instead of sending them.",
     ),
 )
@@ -235,7 +235,7 @@ def agent(ctx: click.Context, /, **given: Any) -> None:
     Exit codes: 0 done; 1 failed; 2 wrong usage; 41 no way to sign in; 42 unusable input; 52
     unusable settings; 53 the turns ran out; 54 a tool failed for good; 130 interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    options = headless_options(given)
+    asked = headless_options(given)
     with stopping_at_broken_output():
-        code = run_headless(options, stdin=sys.stdin, out=sys.stdout, err=sys.stderr)
+        code = run_headless(asked, stdin=sys.stdin, out=sys.stdout, err=sys.stderr)
     ctx.exit(code)

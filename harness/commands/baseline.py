@@ -14,17 +14,13 @@ from harness.baseline.folder import superfluous
 from harness.baseline.stale import outdated
 from harness.canonical import printable
 from harness.cassette.find import CassetteFile
+from harness.commands import options
 from harness.commands.case_tasks import tasks_of
-from harness.commands.options import (
+from harness.commands.checks import (
     backend_of,
     check_runtimes,
     check_writable_folder,
     chosen_cassettes,
-    jobs_option,
-    limits_option,
-    paths_argument,
-    select_option,
-    trust_option,
     worker_count,
 )
 from harness.draw import chosen
@@ -102,18 +98,18 @@ class _Tally:
 
 
 @click.command()
-@paths_argument
+@options.paths
 @click.option("--runtime", required=True, metavar="NAME", help="The runtime to observe.")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     required=True,
     help="The folder of the baselines, one at <name>.json each.",
 )
-@select_option
-@jobs_option
-@limits_option
-@trust_option
+@options.select
+@options.jobs
+@options.limits
+@options.trust
 @click.option("--check", is_flag=True, help="Write nothing: observe anew, and name what is stale.")
 @click.option(
     "--most",

@@ -13,13 +13,9 @@ from typing import Any, Final
 import click
 
 from harness.canonical import printable
+from harness.commands import options
+from harness.commands.checks import backend_of, check_runtimes, check_writable_file
 from harness.commands.naming import find_one
-from harness.commands.options import (
-    backend_of,
-    check_runtimes,
-    check_writable_file,
-    trust_option,
-)
 from harness.config import default_waivers, to_run
 from harness.errors import UsageError
 from harness.explain import explain
@@ -39,7 +35,6 @@ __all__ = ["bisect"]
 
 _FILES: Final = 10
 """Files of the first red revision that are named."""
-_File = click.Path(path_type=Path, dir_okay=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +73,7 @@ class _Asked:
 )
 @click.option(
     "--waivers",
-    type=_File,
+    type=options.FILE,
     help="Accepted differences, for all revisions; by default today's parity_tests/waivers.toml.",
 )
 @click.option(
@@ -89,11 +84,11 @@ class _Asked:
     show_default=True,
     help="Seconds for one trace; a revision that takes longer is skipped.",
 )
-@trust_option
-@click.option("--json", "json_file", type=_File, help="Write what was found as JSON.")
+@options.trust
+@click.option("--json", "json_file", type=options.FILE, help="Write what was found as JSON.")
 @click.option(
     "--repository",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     default=Path(),
     show_default=True,
     help="The checkout whose history is searched.",

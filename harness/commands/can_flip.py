@@ -9,12 +9,8 @@ from pathlib import Path
 
 import click
 
+from harness.commands import options
 from harness.commands.here import check_digest, signoffs_folder
-from harness.commands.verdict_options import (
-    as_of_option,
-    gates_option,
-    policy_from_option,
-)
 from harness.errors import UsageError
 from harness.flip.judge import judged_flip
 from harness.flip.show import show_flips
@@ -32,9 +28,6 @@ from surfaces.headless.settings_files import load_settings
 
 __all__ = ["can_flip"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
-_Folder = click.Path(path_type=Path)
-
 
 @click.command("can-flip")
 @click.argument("flag", metavar="FLAG")
@@ -48,12 +41,12 @@ _Folder = click.Path(path_type=Path)
 @click.option(
     "--settings",
     "settings_file",
-    type=_File,
+    type=options.FILE,
     help="The settings that it would be turned on in: surfaces whose own flag is off stay.",
 )
 @click.option(
     "--signoffs",
-    type=_Folder,
+    type=options.PLACE,
     metavar="DIR",
     help="Where the records are; ./signoffs if there is one, else the checkout's.",
 )
@@ -62,9 +55,9 @@ _Folder = click.Path(path_type=Path)
     metavar="DIGEST",
     help="What the newest record's file must be: its SHA-256, or the first 8 digits or more of it.",
 )
-@gates_option
-@as_of_option
-@policy_from_option
+@options.gates
+@options.as_of
+@options.policy_from
 @click.pass_context
 def can_flip(
     ctx: click.Context,

@@ -13,8 +13,9 @@ from harness.cassette.find import CassetteFile
 from harness.cassette.problems import FormatProblem
 from harness.cassette.secrets import secret_problems
 from harness.cassette.show import show_cassette
+from harness.commands import options
+from harness.commands.checks import chosen_cassettes
 from harness.commands.naming import find_one
-from harness.commands.options import chosen_cassettes, paths_argument, select_option
 from harness.config import default_contract
 from harness.coverage.contract import Contract, load_contract
 from harness.errors import CassetteError, CassetteFormatError, UsageError
@@ -27,9 +28,9 @@ __all__ = ["check", "list_", "show"]
 
 
 @click.command("list")
-@paths_argument
-@select_option
-@click.option("--phase", type=click.Choice(["A", "B", "C"]), help="Only this rollout phase.")
+@options.paths
+@options.select
+@options.phase
 @click.option(
     "--contract",
     "behaviour",
@@ -109,8 +110,8 @@ def show(cassette: str, whole: bool) -> None:
 
 
 @click.command()
-@paths_argument
-@select_option
+@options.paths
+@options.select
 @click.pass_context
 def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None:
     """Check cassettes: their form, secrets, declared behaviours.

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import click
 
+from harness.commands import options
+from harness.commands.checks import check_writable_file
 from harness.commands.naming import did_you_mean, near_paths
-from harness.commands.options import check_writable_file, verbose_option
 from harness.errors import HarnessError, LoadProblem, UsageError
 from harness.parity.verdict import CaseResult
 from harness.report.json_report import json_report
@@ -24,8 +25,6 @@ from harness.whole_file import write_asked_for
 
 __all__ = ["diff"]
 
-_Place = click.Path(path_type=Path)
-
 
 @dataclass(frozen=True, slots=True)
 class _Pair:
@@ -37,15 +36,15 @@ class _Pair:
 
 
 @click.command()
-@click.argument("control", metavar="A", type=_Place)
-@click.argument("candidate", metavar="B", type=_Place)
+@click.argument("control", metavar="A", type=options.PLACE)
+@click.argument("candidate", metavar="B", type=options.PLACE)
 @click.option(
     "--json",
     "json_file",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     help="Write the report as JSON; `-` for standard output, with nothing else there.",
 )
-@verbose_option
+@options.verbose
 @click.pass_context
 def diff(
     ctx: click.Context, control: Path, candidate: Path, json_file: Path | None, verbose: bool

@@ -15,18 +15,14 @@ from typing import Any
 import click
 
 from harness.cassette.find import CassetteFile, with_variants
-from harness.commands.durations import Duration
-from harness.commands.options import (
+from harness.commands import options
+from harness.commands.checks import (
     check_temporary_folder,
     check_writable_file,
     chosen_cassettes,
-    jobs_option,
-    limits_option,
-    paths_argument,
-    select_option,
-    trust_option,
     worker_count,
 )
+from harness.commands.durations import Duration
 from harness.config import default_baselines, default_waivers, to_run, versions
 from harness.detection.catalogue_at import CatalogueAt
 from harness.detection.choosing import chosen_faults, dead, sampled
@@ -48,7 +44,6 @@ from services.redaction import redacted_value
 
 __all__ = ["FaultsSetup", "faults"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
 _SITES = ("legacy", "adk", "service")
 _CLASSES = (
     "answers",
@@ -96,7 +91,7 @@ class _Plan:
 
 
 @click.command()
-@paths_argument
+@options.paths
 @click.option(
     "--class",
     "classes",
@@ -143,20 +138,15 @@ class _Plan:
     show_default=True,
     help="Of --sample and the generated run; the same by default, so that measurements compare.",
 )
-@select_option
-@jobs_option
-@limits_option
-@trust_option
-@click.option("--json", "json_file", type=_File, help="Write the kill matrix as JSON.")
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=_File,
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@options.select
+@options.jobs
+@options.limits
+@options.trust
+@click.option("--json", "json_file", type=options.FILE, help="Write the kill matrix as JSON.")
+@options.waivers
 @click.option(
     "--baselines",
-    type=click.Path(path_type=Path),
+    type=options.PLACE,
     help="What the published core was observed to do; baselines/upstream if there is one.",
 )
 @click.pass_context

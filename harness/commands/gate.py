@@ -8,33 +8,23 @@ from typing import Any
 
 import click
 
+from harness.commands import options
+from harness.commands.checks import check_writable_file, worker_count
 from harness.commands.gate_question import Question
-from harness.commands.options import check_writable_file, worker_count
-from harness.commands.verdict_options import (
-    as_of_option,
-    evidence_option,
-    gates_option,
-    phase_option,
-    policy_from_option,
-    profile_option,
-    waivers_option,
-)
 
 __all__ = ["gate"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
-
 
 @click.command()
-@phase_option
-@profile_option
-@evidence_option
-@gates_option
-@waivers_option
-@as_of_option
-@policy_from_option
-@click.option("--json", "json_file", type=_File, help="Write the answer as JSON.")
-@click.option("--html", "html_file", type=_File, help="Write the answer as a page.")
+@options.phase_required
+@options.profile
+@options.evidence
+@options.gates
+@options.waivers
+@options.as_of
+@options.policy_from
+@click.option("--json", "json_file", type=options.FILE, help="Write the answer as JSON.")
+@click.option("--html", "html_file", type=options.FILE, help="Write the answer as a page.")
 @click.pass_context
 def gate(
     ctx: click.Context,

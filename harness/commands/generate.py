@@ -12,17 +12,16 @@ from typing import Any, Final
 
 import click
 
-from harness.commands.durations import Duration, in_words
-from harness.commands.options import (
+from harness.commands import options
+from harness.commands.checks import (
     backend_of,
     check_fault,
     check_runtimes,
     check_writable_file,
     check_writable_folder,
-    jobs_option,
-    limits_option,
     worker_count,
 )
+from harness.commands.durations import Duration, in_words
 from harness.config import default_waivers, versions
 from harness.errors import UsageError
 from harness.experiment.backend import Backend
@@ -50,7 +49,6 @@ from services.clock import SystemClock
 
 __all__ = ["GenerateSeams", "generate"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
 _EXAMPLES: Final = 500
 _SEEDS: Final = 2**32
 _LOADED: Final = tuple(f"harness.scenarios.{name}" for name in ("block", "again", "smaller"))
@@ -124,13 +122,13 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
 @click.option("--seed", type=int, help="Draw the same again.  [default: a fresh one, shown]")
 @click.option("--control", default="legacy", show_default=True, help="The runtime that is right.")
 @click.option("--candidate", default="adk", show_default=True, help="The runtime that is judged.")
-@jobs_option
-@limits_option
+@options.jobs
+@options.limits
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
 @click.option("--fault", metavar="NAME", help="Put this seeded fault in: it should be found.")
 @click.option(
     "--found",
-    type=click.Path(path_type=Path),
+    type=options.PLACE,
     metavar="DIR",
     help="Where findings are kept.  [default: .parity/found]",
 )
@@ -142,13 +140,8 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
     show_default=True,
     help="How long one finding may be shrunk; 0 for not at all.",
 )
-@click.option("--json", "json_file", type=_File, help="Write the summary as JSON.")
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=_File,
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@click.option("--json", "json_file", type=options.FILE, help="Write the summary as JSON.")
+@options.waivers
 @click.option(
     "--executor",
     metavar="ADDRESS",

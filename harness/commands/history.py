@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from harness.canonical import printable
+from harness.commands import options
 from harness.commands.naming import journal_place, name_of
 from harness.config import default_waivers
 from harness.report.history import histories, journal_files, matched_name, read_known
@@ -23,15 +24,10 @@ _SHOWN = 12
     "--journals",
     "places",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=options.PLACE,
     help="A journal, or a folder of them, instead of those kept here; can be given repeatedly.",
 )
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@options.waivers
 def history(cassette: str, places: tuple[Path, ...], waivers_file: Path | None) -> None:
     """List how a cassette came out in past runs.
 

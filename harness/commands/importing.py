@@ -8,7 +8,8 @@ import click
 
 from harness.canonical import printable
 from harness.cassette.importing import ImportOptions, import_responses
-from harness.commands.options import check_writable_folder
+from harness.commands import options
+from harness.commands.checks import check_writable_folder
 from harness.errors import CassetteError
 from harness.whole_file import write_asked_for
 from harness.wrapping import say
@@ -17,11 +18,11 @@ __all__ = ["import_"]
 
 
 @click.command("import")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=options.PLACE)
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     help="The folder for the cassettes, each at <family>/<name>.yaml.",
 )
 @click.option("--family", default="imported", show_default=True, help="First part of the names.")
@@ -58,7 +59,7 @@ def import_(
     parity import todo.responses --out cassettes --approval-mode yolo
     """  # noqa: D301 - click's mark for lines that stay as they are
     check_writable_folder(out, "--out")
-    options = ImportOptions(
+    wanted = ImportOptions(
         model=model,
         approval_mode=approval_mode,
         interactive=interactive,
@@ -68,7 +69,7 @@ def import_(
     broken = 0
     for file in files:
         try:
-            imported = import_responses(file, options)
+            imported = import_responses(file, wanted)
         except CassetteError as error:
             say(f"not imported: {error}", err=True)
             broken += 1

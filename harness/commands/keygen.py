@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 
+from harness.commands import options
 from harness.commands.signing import asked, passphrase_options, passphrase_source
 from harness.errors import UsageError
 from harness.signoff.keyfile import (
@@ -25,7 +26,7 @@ __all__ = ["keygen"]
 @click.command()
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FILE,
     required=True,
     metavar="FILE",
     help="Where the private key goes; the public one goes beside it, as FILE.pub.",

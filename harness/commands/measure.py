@@ -11,26 +11,18 @@ from typing import Any
 
 import click
 
-from harness.commands.faults import faults
-from harness.commands.gate_question import Question
-from harness.commands.generate import generate
-from harness.commands.options import (
+from harness.commands import options
+from harness.commands.checks import (
     backend_of,
     check_sides,
     check_writable_file,
     check_writable_folder,
-    trust_option,
     worker_count,
 )
+from harness.commands.faults import faults
+from harness.commands.gate_question import Question
+from harness.commands.generate import generate
 from harness.commands.run import run
-from harness.commands.verdict_options import (
-    evidence_option,
-    gates_option,
-    phase_option,
-    policy_from_option,
-    profile_option,
-    waivers_option,
-)
 from harness.errors import HarnessError, UsageError
 from harness.experiment.backend import Backend
 from harness.gate.answer import Measurement
@@ -40,7 +32,6 @@ from harness.gate.show import EXITS, Lines, show_plan
 
 __all__ = ["measure"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
 _INTERRUPTED = 130
 
 
@@ -61,12 +52,12 @@ class _Interrupted(Exception):
 
 
 @click.command()
-@phase_option
-@profile_option
-@evidence_option
-@gates_option
-@waivers_option
-@policy_from_option
+@options.phase_required
+@options.profile
+@options.evidence
+@options.gates
+@options.waivers
+@options.policy_from
 @click.option(
     "-n",
     "--jobs",
@@ -75,10 +66,10 @@ class _Interrupted(Exception):
     show_default=True,
     help="Worker processes; 0 for one per core. The results are the same.",
 )
-@trust_option
+@options.trust
 @click.option("--dry-run", is_flag=True, help="Show what would be run and how long, and run none.")
-@click.option("--json", "json_file", type=_File, help="Write the gate's answer as JSON.")
-@click.option("--html", "html_file", type=_File, help="Write the gate's answer as a page.")
+@click.option("--json", "json_file", type=options.FILE, help="Write the gate's answer as JSON.")
+@click.option("--html", "html_file", type=options.FILE, help="Write the gate's answer as a page.")
 @click.pass_context
 def measure(
     ctx: click.Context,
@@ -111,8 +102,8 @@ def measure(
     question = Question(**asked)
     check_writable_folder(question.folder, "--journal")
     waivers = question.waivers_file
-    options = () if waivers is None else ("--waivers", str(waivers))
-    how = _How(jobs=worker_count(jobs), options=options, trust=trust, seams=ctx.obj)
+    repeated = () if waivers is None else ("--waivers", str(waivers))
+    how = _How(jobs=worker_count(jobs), options=repeated, trust=trust, seams=ctx.obj)
     answered = question.asked(_today(), say_changes=True)
     plan = question.plan(answered, how.jobs)
     if dry_run:

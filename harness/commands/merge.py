@@ -9,10 +9,9 @@ from typing import Any
 import click
 
 from harness.canonical import printable
+from harness.commands import options
+from harness.commands.checks import check_writable_file
 from harness.commands.naming import journal_place
-from harness.commands.options import (
-    check_writable_file,
-)
 from harness.commands.reports import deliver, report_options, report_wanted
 from harness.config import default_waivers
 from harness.report.kept import keep_copy, prune
@@ -30,12 +29,10 @@ from harness.wrapping import say
 
 __all__ = ["merge"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
-
 
 @click.command()
-@click.argument("journals", nargs=-1, required=True, type=_File)
-@click.option("--journal", type=_File, help="Write the whole run's journal here.")
+@click.argument("journals", nargs=-1, required=True, type=options.FILE)
+@click.option("--journal", type=options.FILE, help="Write the whole run's journal here.")
 @click.option(
     "--keep/--no-keep",
     default=True,
@@ -44,12 +41,7 @@ _File = click.Path(path_type=Path, dir_okay=False)
     help="Leave a copy of --journal in .parity/journals, as a run does.",
 )
 @report_options
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=_File,
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@options.waivers
 @click.pass_context
 def merge(
     ctx: click.Context,

@@ -12,17 +12,13 @@ from typing import Any, Final
 import click
 
 from harness.cassette.find import CassetteFile
+from harness.commands import options
 from harness.commands.case_tasks import tasks_of
-from harness.commands.options import (
+from harness.commands.checks import (
     backend_of,
     check_runtimes,
     check_writable_file,
     chosen_cassettes,
-    jobs_option,
-    limits_option,
-    paths_argument,
-    select_option,
-    trust_option,
     worker_count,
 )
 from harness.config import default_waivers
@@ -43,7 +39,6 @@ from harness.wrapping import say
 
 __all__ = ["OrdersSeams", "orders"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
 _MOST: Final = 24
 """All orders of four that complete side by side."""
 
@@ -69,11 +64,11 @@ class _Wanted:
 
 
 @click.command()
-@paths_argument
+@options.paths
 @click.option("--control", default="legacy", show_default=True, help="The runtime that is right.")
 @click.option("--candidate", default="adk", show_default=True, help="The runtime that is judged.")
-@select_option
-@click.option("--phase", type=click.Choice(["A", "B", "C"]), help="Only this rollout phase.")
+@options.select
+@options.phase
 @click.option(
     "--most",
     type=click.IntRange(1, 10_000),
@@ -88,16 +83,11 @@ class _Wanted:
     metavar="PLACES",
     help="Try this one: places with commas between them, as a report names them.",
 )
-@jobs_option
-@limits_option
-@trust_option
-@click.option("--json", "json_file", type=_File, help="Write every case and order as JSON.")
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=_File,
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@options.jobs
+@options.limits
+@options.trust
+@click.option("--json", "json_file", type=options.FILE, help="Write every case and order as JSON.")
+@options.waivers
 @click.pass_context
 def orders(
     ctx: click.Context,

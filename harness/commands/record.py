@@ -10,8 +10,9 @@ from typing import Any
 
 import click
 
+from harness.commands import options
 from harness.commands.agent import headless_options, run_options
-from harness.commands.options import check_writable_file
+from harness.commands.checks import check_writable_file
 from harness.errors import UsageError
 from harness.live.recorder import Recorded, Recorder
 from harness.live.requests import requests_file
@@ -31,7 +32,7 @@ _INTERRUPTED = 130
     "--out",
     required=True,
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FILE,
     help="The cassette to write, FAMILY/NAME.yaml; its folder and file name are its name.",
 )
 @click.option("--force", is_flag=True, help="Write over a cassette that is there already.")
@@ -65,7 +66,7 @@ def record(
 
     Exit codes: those of `parity agent`; 2 where the cassette cannot be, or is not, written.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    options = headless_options(given)
+    asked = headless_options(given)
     if out.suffix not in (".yaml", ".yml"):
         raise UsageError(f"{out} is no name for a cassette", "name it FAMILY/NAME.yaml with --out")
     ctx.with_resource(_removing_empty(out.parent))
@@ -75,7 +76,7 @@ def record(
         check_writable_file(file, "--out")
     recorder = Recorder(
         out,
-        runtime=options.runtime,
+        runtime=asked.runtime,
         variables=Environment.of_this_machine().variables,
         clock=SystemClock(),
         with_files=not no_files,
@@ -83,7 +84,7 @@ def record(
     )
     with stopping_at_broken_output():
         code = run_headless(
-            options, stdin=sys.stdin, out=sys.stdout, err=sys.stderr, witness=recorder
+            asked, stdin=sys.stdin, out=sys.stdout, err=sys.stderr, witness=recorder
         )
     recorded = recorder.write(interrupted=code == _INTERRUPTED)
     if recorded is None:

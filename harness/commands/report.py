@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from harness.canonical import printable
+from harness.commands import options
 from harness.commands.naming import journal_place
 from harness.commands.reports import deliver, report_options, report_wanted
 from harness.config import default_waivers
@@ -32,12 +33,12 @@ __all__ = ["journal_in", "report"]
 @click.option(
     "--journal",
     "place",
-    type=click.Path(path_type=Path),
+    type=options.PLACE,
     help="A journal, or a folder with one; by default the last run that left one here.",
 )
 @click.option(
     "--since",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FILE,
     metavar="JOURNAL",
     help="Tell what changed since this run; by default since the last green one kept here.",
 )
@@ -45,16 +46,11 @@ __all__ = ["journal_in", "report"]
 @click.option(
     "--kills",
     "kills_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FILE,
     metavar="FILE",
     help="The kill matrix to show beside it, as `parity faults --json` wrote it.",
 )
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@options.waivers
 @click.pass_context
 def report(
     ctx: click.Context,

@@ -11,7 +11,8 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from harness.commands.options import check_writable_file, check_writable_folder, verbose_option
+from harness.commands import options
+from harness.commands.checks import check_writable_file, check_writable_folder
 from harness.errors import UsageError
 from harness.gate.page import gates_beside
 from harness.report.model import RunReport, exit_code
@@ -49,7 +50,7 @@ def report_options(command: Command) -> Command:
     durations = click.option(
         "--durations", type=click.IntRange(min=0), default=0, metavar="N", help=words
     )
-    return verbose_option(durations(command))
+    return options.verbose(durations(command))
 
 
 def report_wanted(asked: dict[str, Any]) -> ReportWanted:

@@ -8,12 +8,9 @@ from typing import Any, Final
 
 import click
 
+from harness.commands import options
 from harness.commands.here import folder_of
 from harness.commands.signing import confirmed, key_options, say, signing_key
-from harness.commands.verdict_options import (
-    gates_option,
-    signoffs_option,
-)
 from harness.errors import UsageError
 from harness.gate.gates import load_gates
 from harness.gate.here import gates_file as found_gates
@@ -30,11 +27,11 @@ _LONGEST: Final = 2000
 
 
 @click.command()
-@click.argument("record", type=click.Path(path_type=Path))
+@click.argument("record", type=options.PLACE)
 @click.option("--reason", required=True, metavar="TEXT", help="Why it holds no longer.")
 @key_options
-@signoffs_option("the record's, or ./signoffs")
-@gates_option
+@options.signoffs("the record's, or ./signoffs")
+@options.gates
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def revoke(
     record: Path,

@@ -15,21 +15,17 @@ import click
 
 from harness.canonical import printable
 from harness.cassette.find import CassetteFile
+from harness.commands import options
 from harness.commands.adk_plugins import adk_plugin_option, with_adk_plugins
 from harness.commands.case_tasks import case_tasks
-from harness.commands.naming import Side
-from harness.commands.options import (
+from harness.commands.checks import (
     backend_of,
     check_sides,
     check_writable_file,
     chosen_cassettes,
-    jobs_option,
-    limits_option,
-    paths_argument,
-    select_option,
-    trust_option,
     worker_count,
 )
+from harness.commands.naming import Side
 from harness.commands.reports import deliver, report_options, report_wanted
 from harness.commands.run_plan import (
     RunPlan,
@@ -59,12 +55,11 @@ from harness.wrapping import say
 
 __all__ = ["run"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
 _NAMED = 5
 
 
 @click.command()
-@paths_argument
+@options.paths
 @click.option(
     "--control", type=Side(), default="legacy", show_default=True, help="The runtime that is right."
 )
@@ -72,8 +67,8 @@ _NAMED = 5
     "--candidate", type=Side(), default="adk", show_default=True, help="The runtime that is judged."
 )
 @adk_plugin_option("Diagnostic: the side that is adk runs with this ADK plugin; no gate counts it.")
-@select_option
-@click.option("--phase", type=click.Choice(["A", "B", "C"]), help="Only this rollout phase.")
+@options.select
+@options.phase
 @click.option(
     "--last-failed",
     is_flag=True,
@@ -91,9 +86,9 @@ _NAMED = 5
     metavar="N",
     help="Stop after N divergent cases; --resume runs the rest.",
 )
-@jobs_option
-@limits_option
-@trust_option
+@options.jobs
+@options.limits
+@options.trust
 @click.option(
     "--repeat",
     type=click.IntRange(1, 20),
@@ -101,7 +96,9 @@ _NAMED = 5
     show_default=True,
     help="Runs of each side; from 2 on, what differs from run to run is told apart.",
 )
-@click.option("--journal", type=_File, help="Write each result as it comes, one JSON line each.")
+@click.option(
+    "--journal", type=options.FILE, help="Write each result as it comes, one JSON line each."
+)
 @click.option("--resume", is_flag=True, help="Go on with the journal's run: skip what is in it.")
 @click.option(
     "--keep/--no-keep",
@@ -111,12 +108,7 @@ _NAMED = 5
     help="Leave a journal in .parity/journals, for --last-failed and `parity history`.",
 )
 @report_options
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=_File,
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@options.waivers
 @click.option(
     "--as-of",
     type=click.DateTime(["%Y-%m-%d"]),

@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 
+from harness.commands import options
 from harness.errors import UsageError
 from harness.report.kept import kept_journals
 from harness.report.remembered import remembered_pages
@@ -18,7 +19,7 @@ _PAGE: Final = "index.html"
 
 
 @click.command("show-report")
-@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.argument("folder", required=False, type=options.PLACE)
 @click.option("--print", "only_print", is_flag=True, help="Print the page's path, and no more.")
 def show_report(folder: Path | None, only_print: bool) -> None:
     """Open a report's page in the browser, and print its path.

@@ -15,16 +15,16 @@ import click
 
 from harness.canonical import printable
 from harness.cassette.format import Cassette
-from harness.commands.durations import Duration, in_words
-from harness.commands.naming import CassettePlace
-from harness.commands.options import (
+from harness.commands import options
+from harness.commands.checks import (
     backend_of,
     check_fault,
     check_runtimes,
     check_writable_folder,
-    trust_option,
     usual_limits,
 )
+from harness.commands.durations import Duration, in_words
+from harness.commands.naming import CassettePlace
 from harness.commands.shrinkable import check_finding, head_of, judging, load_shrinkable
 from harness.config import code_digest, default_waivers
 from harness.errors import UsageError
@@ -42,8 +42,6 @@ from harness.wrapping import say
 from services.wire import JsonObject
 
 __all__ = ["ShrinkSeams", "shrink"]
-
-_File = click.Path(path_type=Path, dir_okay=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -102,24 +100,19 @@ class _Plan:
 )
 @click.option(
     "--out",
-    type=_File,
+    type=options.FILE,
     metavar="FILE",
     help="Where to write it, FAMILY/NAME.yaml; its folder and file name are its name.",
 )
 @click.option(
     "--found",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     metavar="DIR",
     help="The folder of findings to write it to instead.  [default: .parity/found]",
 )
-@trust_option
+@options.trust
 @click.option("--resume", is_flag=True, help="Go on with a shrinking that was ended.")
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=_File,
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@options.waivers
 @click.pass_context
 def shrink(
     ctx: click.Context,

@@ -9,16 +9,11 @@ from typing import Any, Final
 
 import click
 
+from harness.commands import options
+from harness.commands.checks import backend_of, worker_count
 from harness.commands.here import clean_revision_here, found_here, signoffs_folder
-from harness.commands.options import backend_of, jobs_option, trust_option, worker_count
 from harness.commands.sign_again import Signature, SignSeams, material
 from harness.commands.signing import confirmed, key_options, say, signing_key
-from harness.commands.verdict_options import (
-    as_of_option,
-    evidence_option,
-    profile_option,
-    signoffs_option,
-)
 from harness.errors import UsageError
 from harness.experiment.pool import process_workers
 from harness.gate.evidence import read_evidence
@@ -42,8 +37,8 @@ _LOADED: Final = ("harness.scenarios.block",)
 
 @click.command()
 @click.option("--phase", type=click.Choice(["A", "B", "C"]), help="The rollout phase.")
-@profile_option
-@evidence_option
+@options.profile
+@options.evidence
 @key_options
 @click.option(
     "--signer",
@@ -52,7 +47,7 @@ _LOADED: Final = ("harness.scenarios.block",)
 )
 @click.option(
     "--add",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FILE,
     metavar="RECORD",
     help="Put a second signature to the newest record, after the same checks.",
 )
@@ -70,10 +65,10 @@ _LOADED: Final = ("harness.scenarios.block",)
     metavar="N",
     help="Run only N cases of each leg again, drawn by chance: for pull_request only.",
 )
-@signoffs_option()
-@as_of_option
-@jobs_option
-@trust_option
+@options.signoffs()
+@options.as_of
+@options.jobs
+@options.trust
 @click.option("--yes", is_flag=True, help="Do not ask: for CI.")
 @click.pass_context
 def sign(

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 import click
 
 from harness.canonical import printable
+from harness.commands import options
 from harness.errors import UsageError
 from harness.signoff.keyfile import Source, read_passphrase, read_secret
 from harness.signoff.keys import SigningKey, is_encrypted
@@ -28,8 +29,6 @@ __all__ = [
 Command = TypeVar("Command", bound=Callable[..., Any])
 Said = TypeVar("Said")
 
-_File = click.Path(path_type=Path, dir_okay=False)
-
 
 def passphrase_options(command: Command) -> Command:
     """`--passphrase-file`, `--passphrase-fd`."""
@@ -40,7 +39,10 @@ def passphrase_options(command: Command) -> Command:
         help="Read the passphrase from this open descriptor.",
     )(command)
     return click.option(
-        "--passphrase-file", type=_File, metavar="FILE", help="Read the passphrase from this file."
+        "--passphrase-file",
+        type=options.FILE,
+        metavar="FILE",
+        help="Read the passphrase from this file.",
     )(command)
 
 
@@ -54,7 +56,11 @@ def key_options(command: Command) -> Command:
         help="Read the private key from this open descriptor.",
     )(command)
     return click.option(
-        "--key", "key_file", type=_File, metavar="FILE", help="The private key, of `parity keygen`."
+        "--key",
+        "key_file",
+        type=options.FILE,
+        metavar="FILE",
+        help="The private key, of `parity keygen`.",
     )(command)
 
 

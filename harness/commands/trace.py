@@ -8,17 +8,13 @@ from pathlib import Path
 
 import click
 
+from harness.commands import options
 from harness.commands.case_tasks import tasks_of
-from harness.commands.options import (
+from harness.commands.checks import (
     backend_of,
     check_runtimes,
     check_writable_folder,
     chosen_cassettes,
-    jobs_option,
-    limits_option,
-    paths_argument,
-    select_option,
-    trust_option,
     worker_count,
 )
 from harness.errors import LoadProblem, UsageError
@@ -36,17 +32,17 @@ __all__ = ["trace"]
 
 
 @click.command()
-@paths_argument
+@options.paths
 @click.option("--runtime", required=True, metavar="NAME", help="The runtime to run.")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     help="The folder for the documents, one at <name>.json each.",
 )
-@select_option
-@jobs_option
-@limits_option
-@trust_option
+@options.select
+@options.jobs
+@options.limits
+@options.trust
 @click.pass_context
 def trace(
     ctx: click.Context,

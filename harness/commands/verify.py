@@ -13,6 +13,8 @@ from typing import Final
 
 import click
 
+from harness.commands import options
+from harness.commands.checks import backend_of, check_writable_file, worker_count
 from harness.commands.here import (
     check_digest,
     folder_of,
@@ -20,18 +22,7 @@ from harness.commands.here import (
     journalled_tasks,
     signoffs_folder,
 )
-from harness.commands.options import (
-    backend_of,
-    check_writable_file,
-    jobs_option,
-    trust_option,
-    worker_count,
-)
 from harness.commands.signing import say
-from harness.commands.verdict_options import (
-    policy_from_option,
-    signoffs_option,
-)
 from harness.config import default_gates
 from harness.draw import chosen
 from harness.errors import UsageError
@@ -54,7 +45,6 @@ from services.redaction import redacted_value
 
 __all__ = ["verify"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
 _SEEDS: Final = 2**32
 _HOLDS, _FAILS, _UNKNOWN = 0, 1, 3
 
@@ -81,15 +71,15 @@ class _Asked:
 
 
 @click.command()
-@click.argument("record", required=False, type=click.Path(path_type=Path))
-@signoffs_option("the record's, or ./signoffs")
+@click.argument("record", required=False, type=options.PLACE)
+@options.signoffs("the record's, or ./signoffs")
 @click.option(
     "--gates",
     "gates_file",
-    type=_File,
+    type=options.FILE,
     help="Whose signatures count: trust this gates.toml instead of the one here.",
 )
-@policy_from_option
+@options.policy_from
 @click.option(
     "--also-trust",
     multiple=True,
@@ -109,9 +99,9 @@ class _Asked:
     help="Run N of the record's cases again and compare their traces.",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Choose the same cases again.")
-@click.option("--json", "json_file", type=_File, help="Write what was found as JSON.")
-@jobs_option
-@trust_option
+@click.option("--json", "json_file", type=options.FILE, help="Write what was found as JSON.")
+@options.jobs
+@options.trust
 @click.pass_context
 def verify(
     ctx: click.Context,

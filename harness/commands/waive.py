@@ -11,7 +11,9 @@ from pathlib import Path
 import click
 
 from harness.canonical import printable
+from harness.commands import options
 from harness.commands.case_tasks import case_tasks
+from harness.commands.checks import backend_of, check_sides
 from harness.commands.naming import (
     Side,
     did_you_mean,
@@ -19,7 +21,6 @@ from harness.commands.naming import (
     name_of,
     near_words,
 )
-from harness.commands.options import backend_of, check_sides, trust_option
 from harness.commands.report import journal_in
 from harness.config import default_waivers
 from harness.errors import HarnessError, LoadProblem, UsageError
@@ -46,7 +47,7 @@ class _Undecided(HarnessError):
 @click.argument("cassette", required=False)
 @click.option(
     "--journal",
-    type=click.Path(path_type=Path),
+    type=options.PLACE,
     help="Read the finding from a run's journal, or a folder with one, and run nothing.",
 )
 @click.option(
@@ -76,10 +77,10 @@ class _Undecided(HarnessError):
 @click.option(
     "--waivers",
     "waivers_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FILE,
     help="The waivers file; parity_tests/waivers.toml otherwise.",
 )
-@trust_option
+@options.trust
 @click.pass_context
 def waive(
     ctx: click.Context,
