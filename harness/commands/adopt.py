@@ -20,7 +20,7 @@ from harness.cassette.problems import FormatProblem
 from harness.cassette.trust import starts_processes
 from harness.commands import options
 from harness.commands.checks import backend_of
-from harness.commands.naming import FindingPlace
+from harness.commands.naming import finding_place
 from harness.config import default_waivers
 from harness.errors import HarnessError, UsageError
 from harness.experiment.backend import Backend
@@ -34,6 +34,7 @@ from harness.replay.confining import confining
 from harness.scenarios.adoption import Place, cleaned, corpus_name, readme_count
 from harness.scenarios.shrinking import tidied
 from harness.scenarios.trial import Trial, try_document
+from harness.wording import counted
 from harness.wrapping import say
 from services.environment import Environment
 from services.wire import JsonObject
@@ -68,7 +69,7 @@ class _Plan:
 
 
 @click.command()
-@click.argument("found", type=FindingPlace())
+@click.argument("found", type=finding_place)
 @click.option(
     "--as",
     "name",
@@ -252,6 +253,6 @@ def _left_to_do(name: str) -> list[str]:
     there, told = readme_count(_CORPUS, family)
     if told == there:
         return []
-    has = f"`{family}` has {there} cassette{'' if there == 1 else 's'} now"
+    has = f"`{family}` has {counted(there, 'cassette')} now"
     what = f"the table says {told}" if told is not None else "the table has no row for it"
     return [f"to do: {_CORPUS / 'README.md'}: {has}, {what}"]

@@ -32,6 +32,7 @@ from harness.experiment.events import follow, on_finished
 from harness.experiment.limits import Limits
 from harness.experiment.pool import run_cases
 from harness.report.progress import CaseProgress
+from harness.wording import counted
 from harness.wrapping import say
 
 __all__ = ["baseline"]
@@ -281,8 +282,8 @@ def _tell_written(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> None:
             file.unlink()
             say(printable(f"removed: {name}"))
     if gone and not plan.prune:
-        say(f"{_count(len(gone))} of cassettes that are gone; remove with --prune")
-    say(f"written: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}")
+        say(f"{counted(len(gone), 'baseline')} of cassettes that are gone; remove with --prune")
+    say(f"written: {counted(len(tally.kept), 'baseline')} of {plan.runtime} in {plan.out}")
 
 
 def _tell_stale(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> bool:
@@ -299,11 +300,7 @@ def _tell_stale(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> bool:
         say(f"… and {len(tally.remarks) - _REMARKED} more remarks")
     if not tally.stale and not gone:
         read = f"; {tally.read} more are of their cassettes" if plan.most is not None else ""
-        say(f"fresh: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}{read}")
+        say(f"fresh: {counted(len(tally.kept), 'baseline')} of {plan.runtime} in {plan.out}{read}")
         return False
     say(f"refresh with: {plan.command}{' --prune' if gone else ''}")
     return True
-
-
-def _count(number: int) -> str:
-    return f"{number} baseline{'' if number == 1 else 's'}"

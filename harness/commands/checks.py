@@ -6,20 +6,20 @@ import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from itertools import pairwise
 from pathlib import Path
 
 import click
 
 from harness.cassette.find import CassetteFile, find_cassettes
-from harness.commands.naming import did_you_mean, near_baselines
+from harness.commands.naming import near_baselines
 from harness.config import default_corpora
 from harness.errors import UsageError
 from harness.experiment.backend import Backend, real_backend
 from harness.experiment.limits import LIMITS_VARIABLE, Limits
 from harness.faults.catalogue import faults
 from harness.sides import baseline_folder, engines_of
+from harness.wording import did_you_mean, near_words
 from harness.wrapping import say
 
 __all__ = [
@@ -160,8 +160,7 @@ def check_fault(name: str | None, *sides: str) -> None:
 
     known = faults()
     if name not in known:
-        near = get_close_matches(name, known, n=3)
-        mend = f"did you mean {', '.join(near)}?" if near else "see `parity faults --list`"
+        mend = did_you_mean(near_words(name, known), "see `parity faults --list`")
         raise UsageError(f"unknown fault {name!r}", mend)
     fault = known[name]
     if not any(fault.breaks_side(side) for side in sides):

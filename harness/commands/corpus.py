@@ -21,6 +21,7 @@ from harness.coverage.contract import Contract, load_contract
 from harness.errors import CassetteError, CassetteFormatError, UsageError
 from harness.http.case import HttpCase, load_case, load_found
 from harness.report.words import inert
+from harness.wording import counted
 from harness.wrapping import say
 from services.redaction import told
 
@@ -138,10 +139,10 @@ def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None
         broken += bool(problems)
         count += len(problems)
     if broken:
-        counted = f"{count} problem{'' if count == 1 else 's'}"
-        say(f"{broken} of {len(files)} cassettes cannot be used: {counted}", err=True)
+        found = counted(count, "problem")
+        say(f"{broken} of {len(files)} cassettes cannot be used: {found}", err=True)
         ctx.exit(2)
-    say(f"{len(files)} cassette{'' if len(files) == 1 else 's'}: all valid")
+    say(f"{counted(len(files), 'cassette')}: all valid")
 
 
 def _problems(

@@ -12,7 +12,7 @@ import click
 
 from harness.commands import options
 from harness.commands.checks import check_writable_file
-from harness.commands.naming import did_you_mean, near_paths
+from harness.commands.naming import near_paths
 from harness.errors import HarnessError, LoadProblem, UsageError
 from harness.parity.verdict import CaseResult
 from harness.report.json_report import json_report
@@ -22,6 +22,7 @@ from harness.report.terminal import show
 from harness.triage.pairs import compared
 from harness.triage.traces import read_trace
 from harness.whole_file import write_asked_for
+from harness.wording import did_you_mean
 
 __all__ = ["diff"]
 

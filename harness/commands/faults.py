@@ -22,7 +22,7 @@ from harness.commands.checks import (
     chosen_cassettes,
     worker_count,
 )
-from harness.commands.durations import Duration
+from harness.commands.durations import duration
 from harness.config import default_baselines, default_waivers, to_run, versions
 from harness.detection.catalogue_at import CatalogueAt
 from harness.detection.choosing import chosen_faults, dead, sampled
@@ -125,7 +125,7 @@ class _Plan:
 @click.option(
     "--time",
     "seconds",
-    type=Duration(),
+    type=duration,
     default="2m",
     show_default=True,
     help="How long the generated run lasts, all survivors together.",

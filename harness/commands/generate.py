@@ -21,7 +21,7 @@ from harness.commands.checks import (
     check_writable_folder,
     worker_count,
 )
-from harness.commands.durations import Duration, in_words
+from harness.commands.durations import duration, duration_or_none, in_words
 from harness.config import default_waivers, versions
 from harness.errors import UsageError
 from harness.experiment.backend import Backend
@@ -115,7 +115,7 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
 @click.option(
     "--time",
     "time_s",
-    type=Duration(),
+    type=duration,
     metavar="TIME",
     help="Go on for so long instead: 90s, 10m, 1h30m.",
 )
@@ -134,7 +134,7 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
 )
 @click.option(
     "--shrink-time",
-    type=Duration(none_at_all=True),
+    type=duration_or_none,
     default="60s",
     metavar="TIME",
     show_default=True,

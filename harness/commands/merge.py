@@ -25,6 +25,7 @@ from harness.report.settled import (
     reproducing_options,
     waivers_of,
 )
+from harness.wording import counted
 from harness.wrapping import say
 
 __all__ = ["merge"]
@@ -84,8 +85,7 @@ def merge(
         write_merged(merged, journal)
         if keep:
             _keep(journal, header.started_at)
-    count = len(dict.fromkeys(journals))
-    say(f"merged: {count} journal{'' if count == 1 else 's'}")
+    say(f"merged: {counted(len({*journals}), 'journal')}")
     for line in merged.lacks:
         say(printable(line))
     ctx.exit(deliver(report, wanted, also=journal))

@@ -7,13 +7,10 @@ asks here. A path that exists is taken as it is. A word that is neither gets the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Final
-
-import click
 
 from harness.cassette.find import SUFFIXES, CassetteFile, find_cassettes, with_variants
 from harness.cassette.variants import named_file, plain_name, variant_of
@@ -22,66 +19,35 @@ from harness.errors import CassetteNotFound, UsageError
 from harness.report.kept import JOURNALS, kept_journals
 from harness.scenarios.found import FOUND
 from harness.sides import BASELINE, baseline_folder
+from harness.wording import did_you_mean, near_words
 
 __all__ = [
-    "CassettePlace",
-    "FindingPlace",
-    "Side",
     "cassette_place",
-    "did_you_mean",
     "find_one",
     "finding_place",
     "journal_place",
     "name_of",
     "near_baselines",
     "near_paths",
-    "near_words",
+    "side",
 ]
 
 _USUAL: Final = Path("cassettes")
 """What paths begin with where the corpus is the checkout's; so may those of the bundled one."""
 _BASELINES: Final = Path("baselines")
-_NEAR: Final = 3
 _LISTED: Final = 5
-_LONG: Final = 200
 
 
-class CassettePlace(click.ParamType[Path]):
-    """A cassette or a folder of cassettes, by path or by name; see `cassette_place`."""
+def side(asked: str) -> str:
+    """A side of a comparison: `baseline:DIR` may name a folder of ./baselines by its name.
 
-    name = "path"
-
-    def convert(
-        self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Path:
-        """The path of what is there."""
-        return cassette_place(str(value))
-
-
-class FindingPlace(click.ParamType[Path]):
-    """A cassette that lies outside the corpus, by path, or by its name under .parity/found."""
-
-    name = "path"
-
-    def convert(
-        self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Path:
-        """The path of what is there."""
-        return finding_place(str(value))
-
-
-class Side(click.ParamType[str]):
-    """A side of a comparison: `baseline:DIR` may name a folder of ./baselines by its name."""
-
-    name = "side"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The same side, with the path of its folder where it is a baseline."""
-        folder = baseline_folder(value)
-        if folder is None or value == BASELINE or folder.is_dir():
-            return value
-        kept = (place / folder for place in (_BASELINES, default_baselines().parent))
-        return next((f"{BASELINE}{place}" for place in kept if place.is_dir()), value)
+    The type of an option, as are `cassette_place` and `finding_place`.
+    """
+    folder = baseline_folder(asked)
+    if folder is None or asked == BASELINE or folder.is_dir():
+        return asked
+    kept = (place / folder for place in (_BASELINES, default_baselines().parent))
+    return next((f"{BASELINE}{place}" for place in kept if place.is_dir()), asked)
 
 
 def cassette_place(asked: str) -> Path:
@@ -184,15 +150,6 @@ def near_baselines(folder: Path) -> list[str]:
     return [f"{BASELINE}{each}" for each in near]
 
 
-def near_words(word: str, known: Iterable[str]) -> list[str]:
-    """The known words that are nearest to a misspelt one, the nearest first."""
-    words = list(known)
-    if word in words:
-        return [word]
-    # A word of many times the length is near to none, and finding that out takes long.
-    return get_close_matches(word, words, n=_NEAR) if len(word) < _LONG else []
-
-
 def near_paths(path: Path) -> list[Path]:
     """The existing paths that are nearest to one that does not exist.
 
@@ -209,14 +166,6 @@ def near_paths(path: Path) -> list[Path]:
     found = [missing.with_name(entry) for entry in near_words(missing.name, entries)]
     whole = [place / rest for place in found if _is_there(place / rest)]
     return whole or found
-
-
-def did_you_mean(near: Sequence[str], otherwise: str) -> str:
-    """The second half of an error: the nearest words, or else what to do."""
-    if not near:
-        return otherwise
-    *others, last = near
-    return f"did you mean {', '.join(others)} or {last}?" if others else f"did you mean {last}?"
 
 
 def _is_there(path: Path) -> bool:

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from harness.commands.naming import CassettePlace
+from harness.commands.naming import cassette_place
 from harness.experiment.limits import LIMITS_VARIABLE, Limits
 
 __all__ = [
@@ -40,22 +40,15 @@ PLACE: Final = click.Path(path_type=Path)
 """A file or a folder."""
 
 
-class _LimitsType(click.ParamType["Limits"]):
-    """`cpu=30,wall=180,memory=1536`, or a part of it."""
-
-    name = "limits"
-
-    def convert(
-        self, value: str | Limits, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Limits:
-        """The limits that are given, and the defaults of the others."""
-        try:
-            return value if isinstance(value, Limits) else Limits.parse(value)
-        except ValueError as error:
-            self.fail(f"{error}; write it as {Limits()}", param, ctx)
+def _limits(asked: str | Limits) -> Limits:
+    """The limits that are given, and the defaults of the others."""
+    try:
+        return asked if isinstance(asked, Limits) else Limits.parse(asked)
+    except ValueError as error:
+        raise click.BadParameter(f"{error}; write it as {Limits()}") from error
 
 
-paths = click.argument("paths", nargs=-1, type=CassettePlace())
+paths = click.argument("paths", nargs=-1, type=cassette_place)
 
 select = click.option(
     "-k",
@@ -75,7 +68,8 @@ jobs = click.option(
 
 limits = click.option(
     "--limits",
-    type=_LimitsType(),
+    type=_limits,
+    metavar="LIMITS",
     envvar=LIMITS_VARIABLE,
     default=Limits(),
     help="End a case that uses more: seconds of CPU time and of wall time, MiB of memory that it "

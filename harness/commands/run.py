@@ -25,15 +25,15 @@ from harness.commands.checks import (
     chosen_cassettes,
     worker_count,
 )
-from harness.commands.naming import Side
+from harness.commands.naming import side
 from harness.commands.reports import deliver, report_options, report_wanted
 from harness.commands.run_plan import (
     RunPlan,
-    Shard,
     failed_before,
     header_of,
     inventory_of,
     last_journal,
+    shard,
 )
 from harness.config import default_contract, default_corpora, default_waivers
 from harness.coverage.contract import load_contract
@@ -51,6 +51,7 @@ from harness.report.leads import with_past
 from harness.report.progress import CaseProgress
 from harness.report.settled import reproducing_options, settled_report
 from harness.report.tally import Failures, Tally
+from harness.wording import counted
 from harness.wrapping import say
 
 __all__ = ["run"]
@@ -61,10 +62,10 @@ _NAMED = 5
 @click.command()
 @options.paths
 @click.option(
-    "--control", type=Side(), default="legacy", show_default=True, help="The runtime that is right."
+    "--control", type=side, default="legacy", show_default=True, help="The runtime that is right."
 )
 @click.option(
-    "--candidate", type=Side(), default="adk", show_default=True, help="The runtime that is judged."
+    "--candidate", type=side, default="adk", show_default=True, help="The runtime that is judged."
 )
 @adk_plugin_option("Diagnostic: the side that is adk runs with this ADK plugin; no gate counts it.")
 @options.select
@@ -76,7 +77,8 @@ _NAMED = 5
 )
 @click.option(
     "--shard",
-    type=Shard(),
+    type=shard,
+    metavar="I/N",
     help="Only this part of the cassettes, as 2/3; `parity merge` puts the journals together.",
 )
 @click.option("-x", "first_only", is_flag=True, help="Stop after the first divergent case.")
@@ -205,7 +207,7 @@ def _chosen(plan: RunPlan, backend: Backend) -> int:
 def _last_failed(plan: RunPlan, backend: Backend) -> int:
     record = last_journal(plan)
     failed = failed_before(record, plan.waivers_file)
-    cases = f"{len(failed)} case{'' if len(failed) == 1 else 's'}"
+    cases = counted(len(failed), "case")
     unjudged = " or never judged" if record.missing else ""
     say(printable(f"last run: {record.file}, {cases} not parity{unjudged}"))
     if not failed:
@@ -230,8 +232,8 @@ def _run(
         raise UsageError(problem, "ask for fewer parts")
     inventory = inventory_of(plan, files)
     header = header_of(plan, inventory, [file.name for file in files], _roots(plan))
-    for side, maker in header.made_of.items():
-        say(printable(f"{side}: {maker}"))
+    for name, maker in header.made_of.items():
+        say(printable(f"{name}: {maker}"))
     todo = [file for file in files if file.name in mine]
     with _journal(plan, header, inventory, journal_file) as journal:
         if journal is not None and journal.set_aside is not None:
@@ -298,7 +300,7 @@ def _left_over(plan: RunPlan, names: Sequence[str], journal: Journal | None) -> 
     if not names:
         return
     named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-    yield f"not run: {len(names)} case{'' if len(names) == 1 else 's'} ({named})"
+    yield f"not run: {counted(len(names), 'case')} ({named})"
     if journal is not None and not plan.last_failed:
         again = shlex.join(["--journal", str(journal.file), "--resume"])
         yield f"to go on: the same with {again}"

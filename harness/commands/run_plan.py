@@ -29,7 +29,7 @@ from harness.report.settled import journal_report, waivers_of
 from harness.sides import baseline_folder, engines_of
 from harness.triage.checkout import Checkout
 
-__all__ = ["RunPlan", "Shard", "failed_before", "header_of", "inventory_of", "last_journal"]
+__all__ = ["RunPlan", "failed_before", "header_of", "inventory_of", "last_journal", "shard"]
 
 _MOST_SHARDS: Final = 1000
 
@@ -64,20 +64,19 @@ class RunPlan:
     started_at: datetime
 
 
-class Shard(click.ParamType[str]):
-    """`I/N`: the I-th of N parts, counted from 1."""
+def shard(asked: str) -> str:
+    """`I/N`, the I-th of N parts counted from 1, without leading zeros: the type of an option.
 
-    name = "I/N"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The same in its one form, without leading zeros."""
-        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", value, re.ASCII)
-        if match is None:
-            self.fail(f"{value!r} is no part of a corpus; write it as 2/3", param, ctx)
-        number, count = int(match[1]), int(match[2])
-        if not 1 <= number <= count <= _MOST_SHARDS:
-            self.fail(f"{value!r}: parts count from 1 to at most {_MOST_SHARDS}", param, ctx)
-        return f"{number}/{count}"
+    Raises:
+        click.BadParameter: it is no such part.
+    """
+    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", asked, re.ASCII)
+    if match is None:
+        raise click.BadParameter(f"{asked!r} is no part of a corpus; write it as 2/3")
+    number, count = int(match[1]), int(match[2])
+    if not 1 <= number <= count <= _MOST_SHARDS:
+        raise click.BadParameter(f"{asked!r}: parts count from 1 to at most {_MOST_SHARDS}")
+    return f"{number}/{count}"
 
 
 def inventory_of(plan: RunPlan, files: Sequence[CassetteFile]) -> Inventory:

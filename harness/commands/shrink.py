@@ -23,8 +23,8 @@ from harness.commands.checks import (
     check_writable_folder,
     usual_limits,
 )
-from harness.commands.durations import Duration, in_words
-from harness.commands.naming import CassettePlace
+from harness.commands.durations import duration, in_words
+from harness.commands.naming import cassette_place
 from harness.commands.shrinkable import check_finding, head_of, judging, load_shrinkable
 from harness.config import code_digest, default_waivers
 from harness.errors import UsageError
@@ -85,14 +85,14 @@ class _Plan:
 
 
 @click.command()
-@click.argument("cassette", type=CassettePlace())
+@click.argument("cassette", type=cassette_place)
 @click.option("--control", help="The runtime that is right.  [default: legacy]")
 @click.option("--candidate", help="The runtime that is judged.  [default: adk]")
 @click.option("--fault", metavar="NAME", help="Put this seeded fault in: it is what shows.")
 @click.option(
     "--time",
     "seconds",
-    type=Duration(),
+    type=duration,
     metavar="TIME",
     default="5m",
     show_default=True,

@@ -41,6 +41,7 @@ from harness.signoff.statement import SignOff
 from harness.signoff.trust import Signing
 from harness.signoff.verification import Verification, verified
 from harness.whole_file import write_asked_for
+from harness.wording import counted
 from services.redaction import redacted_value
 
 __all__ = ["verify"]
@@ -258,7 +259,7 @@ def _nothing(record: Path | None, chain: Chain, json_file: Path | None) -> int:
     name = record.name if record is not None else str(chain.folder)
     if problems:
         say([f"does not hold: {problem}" for problem in problems])
-        say([f"{name} does not hold: {len(problems)} reason{'' if len(problems) == 1 else 's'}"])
+        say([f"{name} does not hold: {counted(len(problems), 'reason')}"])
         return _FAILS
     say([f"not known: {doubt}" for doubt in chain.history.unknown])
     say([f"{chain.folder} holds no record: make one with `parity sign`"])

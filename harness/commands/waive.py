@@ -14,13 +14,7 @@ from harness.canonical import printable
 from harness.commands import options
 from harness.commands.case_tasks import case_tasks
 from harness.commands.checks import backend_of, check_sides
-from harness.commands.naming import (
-    Side,
-    did_you_mean,
-    find_one,
-    name_of,
-    near_words,
-)
+from harness.commands.naming import find_one, name_of, side
 from harness.commands.report import journal_in
 from harness.config import default_waivers
 from harness.errors import HarnessError, LoadProblem, UsageError
@@ -31,6 +25,7 @@ from harness.parity.proposing import Said, proposed
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import Waivers, load_waivers, settle
 from harness.report.journal import read_journal
+from harness.wording import did_you_mean, near_words
 from harness.wrapping import say
 from services.regular_files import MOST_TEXT, read_regular
 
@@ -51,11 +46,9 @@ class _Undecided(HarnessError):
     help="Read the finding from a run's journal, or a folder with one, and run nothing.",
 )
 @click.option(
-    "--control", type=Side(), default="legacy", show_default=True, help="Without --journal."
+    "--control", type=side, default="legacy", show_default=True, help="Without --journal."
 )
-@click.option(
-    "--candidate", type=Side(), default="adk", show_default=True, help="Without --journal."
-)
+@click.option("--candidate", type=side, default="adk", show_default=True, help="Without --journal.")
 @click.option(
     "--fingerprint",
     metavar="HEX",

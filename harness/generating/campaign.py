@@ -32,6 +32,7 @@ from harness.scenarios.generation import (
 from harness.scenarios.generation_journal import GenerationJournal
 from harness.scenarios.judging import Judging
 from harness.scenarios.smaller import ShrinkTask, Smaller, run_shrink
+from harness.wording import counted
 from services.wire import JsonObject
 
 __all__ = ["Campaign", "CampaignProgress", "CampaignSetup", "cut", "first_line"]
@@ -171,7 +172,7 @@ class Campaign:
         ]
         if not todo:
             return
-        progress.stage(f"running {_counted(len(todo), 'finding')} again")
+        progress.stage(f"running {counted(len(todo), 'finding')} again")
 
         def died(task: AgainTask, died: WorkerDied) -> Outcome:
             result = CaseResult.undecided(task.result.cassette, died.why)
@@ -202,7 +203,7 @@ class Campaign:
         ]
         if not todo or not self.setup.shrink_s:
             return
-        progress.stage(f"shrinking {_counted(len(todo), 'finding')}")
+        progress.stage(f"shrinking {counted(len(todo), 'finding')}")
 
         def died(task: ShrinkTask, died: WorkerDied) -> Smaller:
             return Smaller(words=f"not shrunk: {died.why}")
@@ -274,10 +275,6 @@ class Campaign:
         if outcome is not None and outcome.remark:
             lines.insert(0, outcome.remark)
         return "\n".join(lines or ["nothing differs any more"])
-
-
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def first_line(text: str) -> str:

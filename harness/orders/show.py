@@ -21,6 +21,7 @@ from harness.parity.verdict import CaseVerdict
 from harness.report.model import ExitCode
 from harness.report.words import inert
 from harness.screen import Screen
+from harness.wording import counted
 from services.redaction import redacted_value, told
 from services.wire import JsonObject
 
@@ -168,11 +169,13 @@ def _rests_on(results: Sequence[OrdersResult]) -> list[str]:
     count = sum(len(result.runs) for result in beside)
     whole = sum(result.answers.exhaustive for result in beside)
     alone = len(results) - len(beside)
-    found = f"{_many(count, 'order')} of {_many(len(beside), 'case')} in which things run side by"
+    found = (
+        f"{counted(count, 'order')} of {counted(len(beside), 'case')} in which things run side by"
+    )
     found += f" side; every order there is in {whole} of them"
-    lines = [f"{found}; {_many(alone, 'case')} with one order only"]
+    lines = [f"{found}; {counted(alone, 'case')} with one order only"]
     if unreachable := sum(result.unreachable for result in results):
-        lines.append(f"{_many(unreachable, 'order')} could not be had: one waits for the other")
+        lines.append(f"{counted(unreachable, 'order')} could not be had: one waits for the other")
     return lines
 
 
@@ -186,10 +189,6 @@ def _headline(
     came_to = f"{verdict_of(results).value}: {asked.control} and {asked.candidate}"
     came_to += f" under every order tried: {', '.join(words) or 'no case'} of {asked.cases}"
     return came_to + (" (interrupted)" if asked.interrupted else "")
-
-
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def _went(run: OrderRun) -> str:

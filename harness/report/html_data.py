@@ -22,6 +22,7 @@ from harness.report.model import PastRun, RunReport
 from harness.report.words import changed_near, explanation, look_in
 from harness.triage.blame import blame
 from harness.triage.clusters import Cluster
+from harness.wording import counted
 from services.redaction import redacted_value
 from services.wire import JsonObject
 
@@ -104,17 +105,17 @@ def _says(report: RunReport) -> str:
     total, sides = len(report.cases), f"{report.candidate} and {report.control}"
     if divergent := counts[CaseVerdict.DIVERGENT]:
         told = f"{report.candidate} does not behave as {report.control} in {divergent} of"
-        return f"{told} {_count(total, 'case')}."
+        return f"{told} {counted(total, 'case')}."
     if report.verdict is CaseVerdict.PARITY:
         waived = sum(len(case.waived) for case in report.cases)
-        but = f", but for {_count(waived, 'accepted difference')}" if waived else ""
+        but = f", but for {counted(waived, 'accepted difference')}" if waived else ""
         return f"{sides} behave alike in {_all(total)}{but}."
     if unsure := counts[CaseVerdict.INCONCLUSIVE]:
-        return f"{unsure} of {_count(total, 'case')} decided nothing; no difference was found."
+        return f"{unsure} of {counted(total, 'case')} decided nothing; no difference was found."
     if not total:
         return f"Nothing was compared: {sides} were given no case."
     if report.problems:
-        lacking = f"{_count(len(report.problems), 'file')} could not be loaded"
+        lacking = f"{counted(len(report.problems), 'file')} could not be loaded"
         return f"{sides} behave alike in {_all(total)}, and {lacking}."
     return f"{sides} behave alike in {_all(total)}, and more were planned."
 
@@ -126,7 +127,7 @@ def _all(total: int) -> str:
 def _partial(report: RunReport) -> str | None:
     if not report.partial:
         return None
-    told = f"partial report: {len(report.cases)} of {_count(report.planned, 'case')} judged"
+    told = f"partial report: {len(report.cases)} of {counted(report.planned, 'case')} judged"
     return f"{told}, the run was interrupted" if report.interrupted else told
 
 
@@ -220,7 +221,7 @@ def _told(report: RunReport, case: CaseResult) -> Explanation:
         by = ", ".join(f"{waiver} ({count})" for waiver, count in sorted(counts.items()))
         said = f"All that differs is accepted, by these waivers: {by}."
     else:
-        said = f"The control differs from itself in {_count(len(case.noise), 'place')}."
+        said = f"The control differs from itself in {counted(len(case.noise), 'place')}."
     return Explanation(channel=None, sentences=(said,))
 
 
@@ -281,7 +282,3 @@ def _objections(report: RunReport) -> list[JsonObject]:
                 for found in findings
             ]
     return [dict(row) for row in rows]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

@@ -21,12 +21,12 @@ from harness.report.journal import (
     read_journal,
     refuse_other_run,
 )
+from harness.wording import listed
 
 __all__ = ["Merged", "merge", "read_all", "write_merged"]
 
 _MEND: Final = "merge journals of one run: the same build, corpus, waivers and packages"
 _GO_ON: Final = "`parity run` with its options, --shard and --resume completes it"
-_NAMED: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,9 +135,7 @@ def _lacks(together: JournalRecord, records: Sequence[JournalRecord]) -> list[st
     missing = together.missing
     if not missing:
         return []
-    more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-    lines = [f"missing: {len(missing)} of {len(together.planned)} cases: "]
-    lines[0] += ", ".join(missing[:_NAMED]) + more
+    lines = [f"missing: {len(missing)} of {len(together.planned)} cases: {listed(missing)}"]
     for record in records:
         if record.missing:
             part = f"part {record.header.shard}, " if record.header.shard else ""

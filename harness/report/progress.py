@@ -5,22 +5,13 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 from harness.experiment.events import CaseFinished, Event, RunStarted, Waiting
 from harness.parity.verdict import CaseVerdict
 from harness.progress import ProgressLine
 
-__all__ = ["CaseProgress", "NamedTask"]
-
-
-class NamedTask(Protocol):
-    """A task of one case."""
-
-    @property
-    def name(self) -> str:
-        """The case's name."""
-        ...
+__all__ = ["CaseProgress"]
 
 
 class CaseProgress(ProgressLine):

@@ -28,6 +28,7 @@ from harness.report.words import (
 )
 from harness.screen import Screen
 from harness.triage.blame import blame
+from harness.wording import counted, listed
 from services.redaction import told
 
 __all__ = ["show"]
@@ -118,26 +119,19 @@ def _show_hidden(report: RunReport, console: Console, verbose: bool) -> None:
         if not found:
             continue
         count = sum(found.values())
-        listed = ", ".join(f"{rule} {each}" for rule, each in found.items())
-        end = f": {listed}" if verbose else " (-v lists them)"
-        console.print(_safe(f"not counted: {_counted(count, what)}{why}{end}"), style="dim")
-
-
-def _counted(count: int, noun: str) -> str:
-    first, _, rest = noun.partition(" ")
-    return f"{count} {first}{'' if count == 1 else 's'}{' ' if rest else ''}{rest}"
+        rules = ", ".join(f"{rule} {each}" for rule, each in found.items())
+        end = f": {rules}" if verbose else " (-v lists them)"
+        console.print(_safe(f"not counted: {counted(count, what)}{why}{end}"), style="dim")
 
 
 def _show_waivers(report: RunReport, console: Console, verbose: bool) -> None:
     used = [waiver for waiver in report.waivers if waiver.state == "used"]
     if used:
-        listed = ", ".join(f"{waiver.id} {waiver.count}" for waiver in used)
-        console.print(_safe(f"differences accepted by waivers: {listed}"))
+        counts = ", ".join(f"{waiver.id} {waiver.count}" for waiver in used)
+        console.print(_safe(f"differences accepted by waivers: {counts}"))
     unused = [waiver.id for waiver in report.waivers if waiver.state == "unused"]
     if unused and verbose:
-        named, more = unused[:_NAMED], len(unused[_NAMED:])
-        listed = ", ".join(named) + (f" and {more} more" if more else "")
-        console.print(_safe(f"waivers unused here: {listed}"), style="dim")
+        console.print(_safe(f"waivers unused here: {listed(unused)}"), style="dim")
     for waiver in report.waivers:
         if waiver.state not in ("used", "unused"):
             count = f"{waiver.count} of at most {waiver.max_count}"
@@ -175,7 +169,7 @@ def _show_remarks(report: RunReport, console: Console, verbose: bool) -> None:
     parity = (case for case in report.cases if case.verdict is CaseVerdict.PARITY)
     cases = [case for case in parity if case.remarks]
     if cases and not verbose:
-        words = f"remarks: on {_counted(len(cases), 'case')} of parity (-v lists them)"
+        words = f"remarks: on {counted(len(cases), 'case')} of parity (-v lists them)"
         console.print(words, style="dim")
         return
     for case in cases[:_LISTED]:
