@@ -124,7 +124,7 @@ def from_document(
     told apart, and there is something to show.
 
     Args:
-        value: The document, whoever wrote it.
+        value: The document, from any source.
         name: The cassette's name.
         runtime: The runtime's name.
         versions: What ran.

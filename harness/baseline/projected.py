@@ -64,8 +64,8 @@ def projected(seen: Observation) -> Observation:
     """
     document: JsonObject = json.loads(seen.paths.mask_json(canonical(to_document(seen))))
     document = redacted_value(document)
-    told = [child.get("events", ()) for child in document.get("children", ())]
-    for event in chain(document["events"], *told):
+    events = [child.get("events", ()) for child in document.get("children", ())]
+    for event in chain(document["events"], *events):
         meta = event.get("_meta")
         if isinstance(meta, dict) and isinstance(meta.get("stack"), str):
             meta["stack"] = "<stack>"

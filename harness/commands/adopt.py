@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,9 +18,8 @@ from harness.cassette.load import build_cassette
 from harness.cassette.problems import FormatProblem
 from harness.cassette.trust import starts_processes
 from harness.commands import options
-from harness.commands.checks import backend_of
+from harness.commands.checks import backend_of, current_waivers
 from harness.commands.naming import finding_place
-from harness.config import default_waivers
 from harness.errors import HarnessError, UsageError
 from harness.experiment.backend import Backend
 from harness.experiment.case import Baselined, BaselineTask, CaseTask, baseline, judge
@@ -29,7 +27,7 @@ from harness.explain import explain
 from harness.http.case import load_case
 from harness.live.secrets import Scrubber
 from harness.parity.verdict import CaseResult, CaseVerdict
-from harness.parity.waivers import Waivers, load_waivers, settle
+from harness.parity.waivers import Waivers, settle
 from harness.replay.confining import confining
 from harness.scenarios.adoption import Place, cleaned, corpus_name, readme_count
 from harness.scenarios.shrinking import tidied
@@ -117,7 +115,7 @@ def _adopt(plan: _Plan, backend: Backend) -> None:
     _check_place(plan, place.file)
     document = _clean(plan, document, name)
     _check_trust(plan, document, place.file)
-    waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=datetime.now(UTC).date())
+    waivers = current_waivers(plan.waivers_file)
     trial = _run(plan, document, waivers)
     place.put(tidied(trial.document))
     try:
@@ -250,9 +248,13 @@ def _verdict(trial: Trial) -> list[str]:
 
 def _left_to_do(name: str) -> list[str]:
     family = name.partition("/")[0]
-    there, told = readme_count(_CORPUS, family)
-    if told == there:
+    there, counted_there = readme_count(_CORPUS, family)
+    if counted_there == there:
         return []
     has = f"`{family}` has {counted(there, 'cassette')} now"
-    what = f"the table says {told}" if told is not None else "the table has no row for it"
+    what = (
+        f"the table says {counted_there}"
+        if counted_there is not None
+        else "the table has no row for it"
+    )
     return [f"to do: {_CORPUS / 'README.md'}: {has}, {what}"]

@@ -142,7 +142,7 @@ _OPTIONS: Final = (
 
 
 def run_options(command: Command) -> Command:
-    """What says how the agent runs; shared with whoever records it. Read by `headless_options`."""
+    """What says how the agent runs; shared with `parity record`. Read by `headless_options`."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command

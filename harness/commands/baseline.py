@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -28,7 +29,7 @@ from harness.errors import LoadProblem, UsageError
 from harness.experiment.backend import Backend
 from harness.experiment.case import Baselined, BaselineTask
 from harness.experiment.case import baseline as baseline_one
-from harness.experiment.events import follow, on_finished
+from harness.experiment.events import follow_whole, on_finished
 from harness.experiment.limits import Limits
 from harness.experiment.pool import run_cases
 from harness.report.progress import CaseProgress
@@ -128,20 +129,7 @@ class _Tally:
 )
 @click.option("--prune", is_flag=True, help="Remove baselines of cassettes that are gone.")
 @click.pass_context
-def baseline(
-    ctx: click.Context,
-    paths: tuple[Path, ...],
-    runtime: str,
-    out: Path,
-    expr: str | None,
-    jobs: int,
-    limits: Limits,
-    trust: bool,
-    check: bool,
-    prune: bool,
-    most: int | None,
-    seed: int,
-) -> None:
+def baseline(ctx: click.Context, /, jobs: int, limits: Limits, **asked: Any) -> None:
     """Keep what a runtime does, to compare without it later.
 
     `parity run --control baseline:DIR` reads the files back; a folder of ./baselines can be named
@@ -163,31 +151,21 @@ def baseline(
     usage, or a file that cannot be loaded; 3 a run was not observed; 130 interrupted. Of several,
     2 wins over 1 over 3.
     """  # noqa: D301 - click's mark for lines that stay as they are
+    plan = _Plan(**asked)
     backend = backend_of(ctx, limits)
-    check_runtimes(backend, runtime)
-    plan = _Plan(
-        paths=paths,
-        runtime=runtime,
-        out=out,
-        expr=expr,
-        trust=trust,
-        check=check,
-        prune=prune,
-        most=most,
-        seed=seed,
-    )
+    check_runtimes(backend, plan.runtime)
     _check_places(plan)
-    files = chosen_cassettes(paths, expr, variants=True)
+    files = chosen_cassettes(plan.paths, plan.expr, variants=True)
     whole = _are_whole(plan, files)
-    if prune and not whole:
-        problem = "only some cassettes are asked for, so those that are gone cannot be told"
+    if plan.prune and not whole:
+        problem = "only some cassettes are asked for, so it is not known which are gone"
         raise UsageError(problem, "give --prune with whole folders of cassettes, and without -k")
     tally = _Tally()
     try:
         anew = _read_only(plan, files, tally)
         _observe_all(plan, backend, anew, worker_count(jobs), tally)
     except KeyboardInterrupt:
-        words = "nothing was written" if check else "the baselines written so far are whole"
+        words = "nothing was written" if plan.check else "the baselines written so far are whole"
         say(f"interrupted: {words}", err=True)
         ctx.exit(130)
     ctx.exit(_conclude(plan, tally, [file.name for file in files] if whole else None))
@@ -197,7 +175,7 @@ def _read_only(plan: _Plan, files: Sequence[CassetteFile], tally: _Tally) -> Seq
     """Those to be observed anew; the others' baselines are only held against their cassettes.
 
     What a runtime does with a cassette that did not change is what it did before, unless the
-    runtime or its driver did: a sample, another one for each seed, tells of those.
+    runtime or its driver did: a sample, another one for each seed, shows those.
     """
     if plan.most is None:
         return files
@@ -252,9 +230,7 @@ def _observe_all(
         runtimes=[plan.runtime],
     )
     with CaseProgress(sys.stderr) as progress:
-        ending = follow(events, on_finished(tally.add), progress)
-    if ending.interrupted:
-        raise KeyboardInterrupt
+        follow_whole(events, on_finished(tally.add), progress)
 
 
 def _conclude(plan: _Plan, tally: _Tally, names: Sequence[str] | None) -> int:
@@ -265,10 +241,10 @@ def _conclude(plan: _Plan, tally: _Tally, names: Sequence[str] | None) -> int:
         say(f"not observed: {message}", err=True)
     gone = _gone(plan, names)
     if plan.check:
-        red = _tell_stale(plan, tally, gone)
+        red = _report_stale(plan, tally, gone)
     else:
         red = False
-        _tell_written(plan, tally, gone)
+        _report_written(plan, tally, gone)
     return 2 if tally.problems else 1 if red else 3 if tally.doubts else 0
 
 
@@ -276,7 +252,7 @@ def _gone(plan: _Plan, names: Sequence[str] | None) -> dict[str, Path]:
     return {} if names is None else dict(superfluous(plan.out, names))
 
 
-def _tell_written(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> None:
+def _report_written(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> None:
     for name, file in gone.items():
         if plan.prune:
             file.unlink()
@@ -286,7 +262,7 @@ def _tell_written(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> None:
     say(f"written: {counted(len(tally.kept), 'baseline')} of {plan.runtime} in {plan.out}")
 
 
-def _tell_stale(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> bool:
+def _report_stale(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> bool:
     for name in sorted(tally.stale):
         first, *more = tally.stale[name]
         say(printable(f"stale: {name}: {first}"))

@@ -6,7 +6,6 @@ import json
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,12 +13,11 @@ import click
 
 from harness.canonical import printable
 from harness.commands import options
-from harness.commands.checks import backend_of, check_runtimes, check_writable_file
+from harness.commands.checks import backend_of, check_runtimes, check_writable_file, current_waivers
 from harness.commands.naming import find_one
-from harness.config import default_waivers, to_run
+from harness.config import to_run
 from harness.errors import UsageError
 from harness.explain import explain
-from harness.parity.waivers import load_waivers
 from harness.replay.observation import Observation
 from harness.signals import terminated_like_interrupted
 from harness.triage.bisection import Found, Judged, Light, search
@@ -128,8 +126,7 @@ def bisect(ctx: click.Context, /, **asked: Any) -> None:
 def _bisect(ctx: click.Context, plan: _Asked) -> int:
     ((_, cassette, trusted),) = to_run([find_one(plan.cassette)], trust=plan.trust)
     runtime, control = _sides(ctx, plan)
-    today: date = datetime.now(UTC).date()
-    waivers = load_waivers(plan.waivers or default_waivers(), as_of=today)
+    waivers = current_waivers(plan.waivers)
     checkout = Checkout.at(plan.repository)
     good, bad = _ends(checkout, plan)
     with terminated_like_interrupted(), tempfile.TemporaryDirectory() as scratch:
@@ -147,7 +144,7 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
                 runtime=runtime,
                 control=runtime if control is None else control,
                 waivers=waivers,
-                told=lambda judged: _tell(checkout, judged),
+                told=lambda judged: _show_judged(checkout, judged),
             )
             if control is None:
                 judge.control = _expected(judge, good, plan)
@@ -217,7 +214,7 @@ def _check_end(judged: Judged, revision: str, option: str, light: str, judge: Ju
     raise UsageError(problem, mend)
 
 
-def _tell(checkout: Checkout, judged: Judged) -> None:
+def _show_judged(checkout: Checkout, judged: Judged) -> None:
     """Progress, on standard error."""
     why = f"  ({judged.why})" if judged.light == "skipped" else ""
     say(f"{judged.light.value:7}  {checkout.told(judged.commit)}{why}", err=True)
@@ -231,7 +228,7 @@ def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
     skipped = [each for each in found.judged if each.light is Light.SKIPPED]
     files = checkout.touched(f"{found.commit}^", found.commit)
     if found.suspects:
-        say("could not be told:")
+        say("could not be judged:")
         for suspect in found.suspects:
             why = next((each.why for each in skipped if each.commit == suspect), "")
             say(f"  {checkout.told(suspect)}  ({why})")

@@ -6,6 +6,7 @@ import os
 import tempfile
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
@@ -13,11 +14,12 @@ import click
 
 from harness.cassette.find import CassetteFile, find_cassettes
 from harness.commands.naming import near_baselines
-from harness.config import default_corpora
+from harness.config import default_corpora, default_waivers
 from harness.errors import UsageError
 from harness.experiment.backend import Backend, real_backend
 from harness.experiment.limits import LIMITS_VARIABLE, Limits
 from harness.faults.catalogue import faults
+from harness.parity.waivers import Waivers, load_waivers
 from harness.sides import baseline_folder, engines_of
 from harness.wording import did_you_mean, near_words
 from harness.wrapping import say
@@ -31,6 +33,7 @@ __all__ = [
     "check_writable_file",
     "check_writable_folder",
     "chosen_cassettes",
+    "current_waivers",
     "usual_limits",
     "worker_count",
 ]
@@ -45,7 +48,6 @@ def backend_of(ctx: click.Context, limits: Limits | None = None) -> Backend:
         UsageError: the environment's limits cannot be read, or its runs would have no place.
     """
     check_temporary_folder()
-
     backend = ctx.obj if isinstance(ctx.obj, Backend) else real_backend()
     if backend.limits is None:
         return backend
@@ -157,7 +159,6 @@ def check_fault(name: str | None, *sides: str) -> None:
     """
     if name is None:
         return
-
     known = faults()
     if name not in known:
         mend = did_you_mean(near_words(name, known), "see `parity faults --list`")
@@ -166,6 +167,15 @@ def check_fault(name: str | None, *sides: str) -> None:
     if not any(fault.breaks_side(side) for side in sides):
         problem = f"the fault {name} is one of {fault.site}, which is neither side"
         raise UsageError(problem, f"make {fault.site} one with --control or --candidate")
+
+
+def current_waivers(file: Path | None) -> Waivers:
+    """The waivers in `file`, or else the usual ones, as they hold today (UTC).
+
+    Raises:
+        WaiverFileError: the file cannot be used.
+    """
+    return load_waivers(file or default_waivers(), as_of=datetime.now(UTC).date())
 
 
 def check_writable_file(file: Path | None, option: str) -> None:

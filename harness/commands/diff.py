@@ -89,7 +89,7 @@ def _report(control: Path, candidate: Path) -> RunReport:
             cases.append(outcome)
             files[outcome.cassette] = shlex.join(map(str, (pair.control, pair.candidate)))
             sides |= {outcome.runtimes} - {("", "")}
-    # Two traces of one runtime, or pairs of several, are told apart by where they lie.
+    # Two traces of one runtime, or pairs of several, are distinguished by their places.
     names = sides.pop() if len(sides) == 1 else ("", "")
     if names[0] == names[1]:
         names = (str(control), str(candidate))

@@ -8,7 +8,6 @@ import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +19,7 @@ from harness.commands.checks import (
     check_temporary_folder,
     check_writable_file,
     chosen_cassettes,
+    current_waivers,
     worker_count,
 )
 from harness.commands.durations import duration
@@ -36,7 +36,7 @@ from harness.experiment.limits import Limits
 from harness.faults.fault import Fault, Site
 from harness.gate.facts import evidence_facts
 from harness.parity.projection import RULES
-from harness.parity.waivers import Waivers, load_waivers
+from harness.parity.waivers import Waivers
 from harness.scenarios.profiles import PROFILES
 from harness.whole_file import write_asked_for
 from harness.wrapping import say
@@ -223,7 +223,7 @@ def _run(
     files: list[CassetteFile],
 ) -> int:
     waivers_file = plan.waivers_file or default_waivers()
-    waivers = load_waivers(waivers_file, as_of=datetime.now(UTC).date())
+    waivers = current_waivers(waivers_file)
     with tempfile.TemporaryDirectory(prefix="parity-faults-") as kept:
         measurement = _measurement(plan, setup, files, waivers, Path(kept))
         matrix = _matrix(measurement, chosen, sample, waivers_file)

@@ -1,4 +1,4 @@
-"""`parity generate`: scenarios nobody wrote, through two runtimes."""
+"""`parity generate`: drawn scenarios through two runtimes."""
 
 from __future__ import annotations
 
@@ -88,7 +88,6 @@ class _Asked:
 def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if not value or ctx.resilient_parsing:
         return
-
     width = max(map(len, PROFILES))
     for profile in PROFILES.values():
         say(f"{profile.name:<{width}}  {profile.about}")
@@ -293,5 +292,5 @@ def _say_begin(asked: _Asked, plan: GenerationPlan, resumed: bool, blocks: int) 
     say(f"{what}: {plan.control} and {plan.candidate}, {until}{after}", err=True)
     lacking = left_out(plan.profile, plan.control, plan.candidate)
     if lacking:
-        told = "; ".join(f"{side} has no {', '.join(names)}" for side, names in lacking.items())
-        say(f"not drawn: {told}", err=True)
+        listed = "; ".join(f"{side} has no {', '.join(names)}" for side, names in lacking.items())
+        say(f"not drawn: {listed}", err=True)

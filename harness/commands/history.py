@@ -41,7 +41,7 @@ def history(cassette: str, places: tuple[Path, ...], waivers_file: Path | None) 
     parity history tools/parallel_reads
     parity history tools/parallel_reads --journals nightly/
 
-    Exit codes: 0 told; 2 wrong usage, or a cassette that no run took on.
+    Exit codes: 0 listed; 2 wrong usage, or a cassette that no run took on.
     """  # noqa: D301 - click's mark for lines that stay as they are
     records, refused = read_known(journal_files([journal_place(place) for place in places]))
     for reason in refused:

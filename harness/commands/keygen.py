@@ -87,7 +87,7 @@ def _passphrase(file: Path | None, descriptor: int | None, *, none: bool) -> byt
     if source is None:
         if not sys.stdin.isatty():
             mend = "give --passphrase-file, --passphrase-fd or --no-passphrase"
-            raise UsageError("nobody is at a terminal to be asked for a passphrase", mend)
+            raise UsageError("there is no terminal to ask for a passphrase on", mend)
         typed: str = asked(
             lambda: click.prompt(
                 "passphrase", hide_input=True, confirmation_prompt="once more", err=True

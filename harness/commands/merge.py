@@ -92,7 +92,7 @@ def merge(
 
 
 def _keep(journal: Path, started_at: str) -> None:
-    """Leave a copy among the last runs, by which later ones are told what changed."""
+    """Leave a copy among the last runs, with which later runs are compared."""
     try:
         began = datetime.fromisoformat(started_at)
     except ValueError:  # somebody else's journal, and nothing that could be put in order

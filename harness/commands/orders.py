@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 
-from harness.cassette.find import CassetteFile
 from harness.commands import options
 from harness.commands.case_tasks import tasks_of
 from harness.commands.checks import (
@@ -19,9 +16,9 @@ from harness.commands.checks import (
     check_runtimes,
     check_writable_file,
     chosen_cassettes,
+    current_waivers,
     worker_count,
 )
-from harness.config import default_waivers
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.backend import Backend
 from harness.experiment.events import follow, on_finished
@@ -31,7 +28,6 @@ from harness.orders.case import OrdersTask, RunUnder, explore, run_under
 from harness.orders.model import OrdersResult
 from harness.orders.places import Place
 from harness.orders.show import Asked, exit_code, orders_json, show_orders
-from harness.parity.waivers import load_waivers
 from harness.report.progress import CaseProgress
 from harness.sides import hands_over
 from harness.whole_file import write_asked_for
@@ -49,18 +45,6 @@ class OrdersSeams:
 
     backend: Backend
     run: RunUnder
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
-    """The command line's part that every case wants to know."""
-
-    control: str
-    candidate: str
-    most: int
-    only: str | None
-    trust: bool
-    waivers_file: Path | None
 
 
 @click.command()
@@ -97,11 +81,13 @@ def orders(
     candidate: str,
     expr: str | None,
     phase: str | None,
+    most: int,
     only: str | None,
-    json_file: Path | None,
     jobs: int,
     limits: Limits,
-    **given: Any,
+    trust: bool,
+    json_file: Path | None,
+    waivers_file: Path | None,
 ) -> None:
     """Let parallel work complete in every order, and compare.
 
@@ -121,11 +107,21 @@ def orders(
     """  # noqa: D301 - click's mark for lines that stay as they are
     seams = _seams(ctx, limits)
     backend = seams.backend
-    wanted = _Wanted(control=control, candidate=candidate, only=only, **given)
     _check(backend, control, candidate)
     check_writable_file(json_file, "--json")
     files = chosen_cassettes(paths, expr, phase, variants=only is None)
-    tasks = _tasks(files, seams, wanted)
+    tasks = tasks_of(
+        OrdersTask,
+        files,
+        backend,
+        trust=trust,
+        run=seams.run,
+        control=control,
+        candidate=candidate,
+        most=most,
+        waivers=current_waivers(waivers_file),
+        only=_places(only, len(files)),
+    )
     results: list[OrdersResult] = []
     problems: list[LoadProblem] = []
 
@@ -149,7 +145,7 @@ def orders(
     asked = Asked(
         control=control,
         candidate=candidate,
-        most=wanted.most,
+        most=most,
         cases=len(tasks),
         files={file.name: file.told for file in files},
         interrupted=ending.interrupted,
@@ -183,23 +179,4 @@ def _places(only: str | None, count: int) -> tuple[Place, ...]:
 def _seams(ctx: click.Context, limits: Limits) -> OrdersSeams:
     if isinstance(ctx.obj, OrdersSeams):
         return ctx.obj
-
     return OrdersSeams(backend=backend_of(ctx, limits), run=run_under)
-
-
-def _tasks(files: Sequence[CassetteFile], seams: OrdersSeams, wanted: _Wanted) -> list[OrdersTask]:
-    day = datetime.now(UTC).date()
-    waivers = load_waivers(wanted.waivers_file or default_waivers(), as_of=day)
-    only = _places(wanted.only, len(files))
-    return tasks_of(
-        OrdersTask,
-        files,
-        seams.backend,
-        trust=wanted.trust,
-        run=seams.run,
-        control=wanted.control,
-        candidate=wanted.candidate,
-        most=wanted.most,
-        waivers=waivers,
-        only=only,
-    )

@@ -90,7 +90,7 @@ def record(
     if recorded is None:
         say(f"parity: {recorder.nothing}, so no cassette was written", err=True)
     else:
-        _tell(recorded)
+        _report(recorded)
     ctx.exit(code)
 
 
@@ -106,7 +106,7 @@ def _removing_empty(folder: Path) -> Iterator[None]:
                 each.rmdir()
 
 
-def _tell(recorded: Recorded) -> None:
+def _report(recorded: Recorded) -> None:
     for remark in recorded.remarks:
         say(f"parity: {remark}", err=True)
     cut = ", up to the interruption" if recorded.interrupted else ""

@@ -96,7 +96,7 @@ _NAMED = 5
     type=click.IntRange(1, 20),
     default=1,
     show_default=True,
-    help="Runs of each side; from 2 on, what differs from run to run is told apart.",
+    help="Runs of each side; from 2 on, what differs from run to run is reported apart.",
 )
 @click.option(
     "--journal", type=options.FILE, help="Write each result as it comes, one JSON line each."
@@ -310,7 +310,6 @@ def _roots(plan: RunPlan) -> Sequence[Path]:
     """What the header says the cassettes were found under."""
     if plan.paths:
         return plan.paths
-
     return default_corpora()
 
 

@@ -104,7 +104,7 @@ def header_of(
         components=inventory.digests,
         environment=environment([engine for side in run for engine in engines_of(side)]),
         made_of=made_of(sides, names),
-        paths=tuple(map(_told, paths)),
+        paths=tuple(map(_path_from_here, paths)),
         expr=plan.expr,
         started_at=plan.started_at.astimezone(UTC).isoformat(timespec="seconds"),
         revision=revision,
@@ -112,7 +112,7 @@ def header_of(
     )
 
 
-def _told(path: Path) -> str:
+def _path_from_here(path: Path) -> str:
     """A path as journals name it: from here, so that it says nothing of where this is."""
     place, here = path.resolve(), Path.cwd()
     return place.relative_to(here).as_posix() if place.is_relative_to(here) else str(path)

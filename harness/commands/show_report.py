@@ -38,7 +38,6 @@ def show_report(folder: Path | None, only_print: bool) -> None:
     click.echo(str(page))
     if only_print:
         return
-
     if not webbrowser.open(page.as_uri()):
         click.echo("no browser could be opened: open the file above in one", err=True)
 

@@ -7,7 +7,6 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -21,15 +20,16 @@ from harness.commands.checks import (
     check_fault,
     check_runtimes,
     check_writable_folder,
+    current_waivers,
     usual_limits,
 )
 from harness.commands.durations import duration, in_words
 from harness.commands.naming import cassette_place
 from harness.commands.shrinkable import check_finding, head_of, judging, load_shrinkable
-from harness.config import code_digest, default_waivers
+from harness.config import code_digest
 from harness.errors import UsageError
 from harness.explain import explain
-from harness.parity.waivers import Waivers, load_waivers
+from harness.parity.waivers import Waivers
 from harness.scenarios.found import FOUND, FoundCassette, write_found
 from harness.scenarios.judging import Judging
 from harness.scenarios.shrinking import Progress, Shrunk, size_of, tidied
@@ -173,7 +173,7 @@ def _check(plan: _Plan) -> None:
 
 def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
     loaded, document, trusted = load_shrinkable(plan.cassette, trust=plan.trust, out=plan.root)
-    waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=datetime.now(UTC).date())
+    waivers = current_waivers(plan.waivers_file)
     how = Judging(
         control=plan.control,
         candidate=plan.candidate,
@@ -194,7 +194,7 @@ def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
             file = _written(plan, loaded, made) if smaller or plan.out is not None else None
             if made.shrunk is not None and made.shrunk.finished:
                 journal.ended()
-    _tell(plan, trial, made, file)
+    _report(plan, trial, made, file)
     return 130 if made.shrunk is None else 0
 
 
@@ -230,7 +230,7 @@ def _made_small(
     end = seams.clock() + plan.seconds
     with shrink_progress(sys.stderr) as show:
 
-        def told(progress: Progress) -> None:
+        def take(progress: Progress) -> None:
             if progress.best is not made.best:
                 made.best = progress.best
                 journal.kept(progress.best.document)
@@ -244,7 +244,7 @@ def _made_small(
                 judge,
                 fingerprint=str(trial.fingerprint),
                 enough=lambda: seams.clock() >= end,
-                told=told,
+                told=take,
                 tried=journal,
             )
             made.best = made.shrunk.trial
@@ -273,7 +273,7 @@ def _written(plan: _Plan, loaded: Cassette, made: _Made) -> Path:
     return write_found(place.parents[1], found, f"{place.parent.name}/{place.stem}")
 
 
-def _tell(plan: _Plan, trial: Trial, made: _Made, file: Path | None) -> None:
+def _report(plan: _Plan, trial: Trial, made: _Made, file: Path | None) -> None:
     for line in shrunk_lines(trial, made.best, made.shrunk, in_words(plan.seconds)):
         say(line)
     for line in explain(made.best.result, plan.control, plan.candidate):

@@ -154,8 +154,8 @@ def _sign(
     again = found_here(None, None, day)
     moved = place.current.differences(again.current)
     if moved or clean_revision_here(again, asked.folder) != revision:
-        told = "; ".join(moved) or "another commit is checked out"
-        raise SigningRefused(f"something changed while it was run again: {told}", "start anew")
+        what = "; ".join(moved) or "another commit is checked out"
+        raise SigningRefused(f"something changed while it was run again: {what}", "start anew")
     if before is not None:
         _add(asked, found, before, key, signing)
     else:
@@ -187,13 +187,13 @@ def _add(
 ) -> None:
     said = before.statement
     assert isinstance(said, SignOff)
-    told = changed_since(said, found.inventory)
+    changed = changed_since(said, found.inventory)
     if dict(said.traces) != dict(found.traces):
-        told.append("the journal's traces are others than the record's")
+        changed.append("the journal's traces are others than the record's")
     if said.answer.legs != found.answer.legs or said.evidence != found.evidence:
-        told.append("the evidence is other than the record's")
-    if told:
-        raise SigningRefused(f"{before.name}: {'; '.join(told)}", "sign anew instead")
+        changed.append("the evidence is other than the record's")
+    if changed:
+        raise SigningRefused(f"{before.name}: {'; '.join(changed)}", "sign anew instead")
     say(signed_lines(said))
     name = signing.who(key.public)
     if not confirmed(f"Add the signature of {name.name if name else 'this key'}?", yes=asked.yes):
@@ -206,7 +206,6 @@ def _add(
 def _seams(ctx: click.Context) -> SignSeams:
     if isinstance(ctx.obj, SignSeams):
         return ctx.obj
-
     backend = backend_of(ctx)
     workers = process_workers(backend, ("legacy", "adk"), _LOADED)
     return SignSeams(backend=backend, run_block=run_block, workers=workers)

@@ -88,7 +88,7 @@ def material(
     answer = place.answer(evidence, asked.phase, asked.profile)
     leg = leg_to_replay(scope)
     cassettes = (seams.backend.load(each.path, each.root) for each in place.cassettes)
-    told = not_said(
+    gaps = not_said(
         answer,
         CorpusFacts.of(cassettes),
         machine,
@@ -104,7 +104,7 @@ def material(
         environment=machine,
         inventory=place.current,
         revision=revision,
-        not_said=told,
+        not_said=gaps,
     )
     for run in (leg, *others_to_replay(scope, leg)):
         ran = _run_cases(asked, place, run, seams)

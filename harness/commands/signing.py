@@ -86,7 +86,7 @@ def signing_key(
     """The private key that the command line names, its passphrase asked for where one is needed.
 
     Raises:
-        UsageError: no key or two are named, or nobody is there to be asked.
+        UsageError: no key or two are named, or there is no terminal to ask on.
         KeyProblem: it cannot be read, others can read it, or the passphrase does not fit.
     """
     place = key_file if key_file is not None else key_fd
@@ -105,12 +105,12 @@ def confirmed(question: str, *, yes: bool) -> bool:
     """Whether the user says yes, on a terminal, or has said so with `--yes`.
 
     Raises:
-        UsageError: nobody is there to be asked.
+        UsageError: there is no terminal to ask on.
     """
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise UsageError("nobody is at a terminal to be asked", "say --yes if you have read it")
+        raise UsageError("there is no terminal to ask on", "say --yes if you have read it")
     return asked(lambda: click.confirm(question, default=False, err=True))
 
 
@@ -135,7 +135,7 @@ def say(lines: Iterable[str], *, err: bool = False) -> None:
 def _passphrase(called: str) -> bytes:
     if not sys.stdin.isatty():
         mend = "give it with --passphrase-file or --passphrase-fd"
-        raise UsageError(f"{called} needs its passphrase, and nobody is at a terminal", mend)
+        raise UsageError(f"{called} needs its passphrase, and there is no terminal to ask on", mend)
     words = f"passphrase of {called}"
     said: str = asked(lambda: click.prompt(words, hide_input=True, err=True))
     return said.encode()

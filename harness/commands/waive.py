@@ -131,7 +131,7 @@ def waive(
         taken=[each.id for each in waivers.entries],
         name=name,
     )
-    _tell_others(result, found)
+    _report_others(result, found)
     if append:
         target = file or Path("parity_tests", "waivers.toml")
         _append(target, entry, today, said.unsaid)
@@ -203,7 +203,7 @@ def _chosen(result: CaseResult, fingerprint: str | None) -> Divergence:
     return fitting[0]
 
 
-def _tell_others(result: CaseResult, found: Divergence) -> None:
+def _report_others(result: CaseResult, found: Divergence) -> None:
     say(printable(f"{result.cassette}: {found.place} ({found.kind.value})"), err=True)
     places: dict[str, str] = {}
     for each in result.open:

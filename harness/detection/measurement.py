@@ -14,7 +14,7 @@ from harness.detection.matrix import Matrix, Outcome
 from harness.detection.measuring import CorpusTask, Measured, measure
 from harness.detection.sampling import SampleDone, SampleTask, sample_block, sample_tasks
 from harness.experiment.backend import Backend
-from harness.experiment.events import Event, Waiting, follow, on_finished
+from harness.experiment.events import follow_whole, on_finished, on_waiting
 from harness.experiment.pool import Died, WorkerDied, run_on, workers_of
 from harness.parity.waivers import Waivers
 
@@ -135,15 +135,10 @@ def _follow(
     take: Callable[[Task, Result], None],
     progress: MeasurementProgress,
 ) -> None:
-    def waiting(event: Event[Task, Result]) -> None:
-        if isinstance(event, Waiting):
-            progress.update()
-
     workers = workers_of(plan.backend, _RUNTIMES, plan.jobs)
     # One ahead for each worker: what is handed out is run to its end, whatever the time says.
     events = run_on(workers, function, tasks, plan.jobs, died=died)
-    if follow(events, waiting, on_finished(take)).interrupted:
-        raise KeyboardInterrupt
+    follow_whole(events, on_waiting(progress.update), on_finished(take))
 
 
 def _joined(whole: Measured | None, part: Measured) -> Measured:

@@ -211,9 +211,9 @@ def _hands_over(task: CaseTask) -> bool:
 
 
 def _core(task: CaseTask, runs: Sequence[Observation]) -> CoreFindings:
-    """What the published core commits, looked up only where somebody commits anything.
+    """What the published core commits, looked up only where a side commits anything.
 
-    What is known of it was seen of a session that nobody handed over.
+    What is known of it was seen of sessions that were not handed over.
     """
     if _hands_over(task) or not any(request.provider for seen in runs for request in seen.requests):
         return NOT_AT_HAND

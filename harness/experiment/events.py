@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator
 from contextlib import closing
 from dataclasses import dataclass
-from typing import Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 __all__ = [
     "CaseFinished",
@@ -22,7 +22,9 @@ __all__ = [
     "StopRun",
     "Waiting",
     "follow",
+    "follow_whole",
     "on_finished",
+    "on_waiting",
 ]
 
 Task = TypeVar("Task")
@@ -105,6 +107,26 @@ def follow(events: Events[Task, Result], *listeners: Listener[Task, Result]) -> 
         ending = RunFinished(stopped=True)
     emit(ending)
     return ending
+
+
+def follow_whole(events: Events[Task, Result], *listeners: Listener[Task, Result]) -> None:
+    """As `follow`, for a run that is one stage of several.
+
+    Raises:
+        KeyboardInterrupt: the user's.
+    """
+    if follow(events, *listeners).interrupted:
+        raise KeyboardInterrupt
+
+
+def on_waiting(update: Callable[[], None]) -> Listener[Any, Any]:
+    """A listener that calls `update` while the run waits."""
+
+    def listener(event: Event[Any, Any]) -> None:
+        if isinstance(event, Waiting):
+            update()
+
+    return listener
 
 
 def on_finished(take: Callable[[Task, Result], None]) -> Listener[Task, Result]:

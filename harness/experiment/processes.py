@@ -1,4 +1,4 @@
-"""Preloaded worker processes, which end together with whoever started them."""
+"""Preloaded worker processes, which end together with the process that started them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from services.leftovers import told_of_leftovers
 __all__ = ["WatchedExecutor", "worker_processes"]
 
 _TERMINATED: Final = 128 + signal.SIGTERM
-"""What a worker that was told to leave exits with."""
+"""The exit code of a worker that received SIGTERM."""
 _GRACE_S: Final = 5.0
 """How long a worker may take to end its own children before it is killed."""
 _HELD_BACK: Final = (signal.SIGINT, signal.SIGTERM)
@@ -165,8 +165,8 @@ def _start_server(context: ForkServerContext) -> None:
     """Start the server that workers are forked from; return when it has loaded everything.
 
     It is deaf to Ctrl-C and to termination from its first instruction (being ignored is inherited
-    by a new program): it ends with this process, and without it nobody could tell when a worker
-    has ended. Waiting for it with a process that does nothing keeps real workers from starting when
+    by a new program): it ends with this process, and without it the end of a worker
+    would go unnoticed. Waiting for it with a process that does nothing keeps real workers from starting when
     nobody is there any more.
 
     Raises:
@@ -202,7 +202,7 @@ def _guard_sockets() -> None:
     """Have the folder of the server's socket removed, even if this process is killed."""
     guard = Guard()
     guard.start()
-    guard.tell("folder", util.get_temp_dir())
+    guard.add("folder", util.get_temp_dir())
     # After Python itself has removed it: it complains of a folder that is gone.
     util.Finalize(None, guard.__exit__, args=(None, None, None), exitpriority=_LAST)
 
@@ -256,7 +256,7 @@ def _prepare(
     _until_the_end.enter_context(leaving_for_certain())
     # For as long as the worker is there: the guard sees to what a killed one leaves behind.
     guard = _until_the_end.enter_context(Guard())
-    _until_the_end.enter_context(told_of_leftovers(guard.tell))
+    _until_the_end.enter_context(told_of_leftovers(guard.add))
     if pipe is not None:
         announce_to(pipe, guard.start())
         _until_the_end.enter_context(told_of_leftovers(announce_leftover))

@@ -11,9 +11,9 @@ import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import Final, Protocol
 
-from harness.experiment.events import Event, Events, Waiting, follow, on_finished
+from harness.experiment.events import follow_whole, on_finished, on_waiting
 from harness.experiment.pool import WorkerDied, Workers, run_on
 from harness.explain import explain
 from harness.generating.deaths import narrowed
@@ -38,9 +38,6 @@ from services.wire import JsonObject
 __all__ = ["Campaign", "CampaignProgress", "CampaignSetup", "cut", "first_line"]
 
 _SHOWN: Final = 200
-
-Task = TypeVar("Task")
-Result = TypeVar("Result")
 
 
 class CampaignProgress(Protocol):
@@ -151,7 +148,7 @@ class Campaign:
                     progress.say(f"found {name}: {first_line(self.says(name))}", "red")
 
         events = run_on(setup.workers, setup.run, blocks, setup.jobs, died=narrow)
-        _follow(events, progress, take)
+        follow_whole(events, on_waiting(progress.update), on_finished(take))
 
     def _enough(self) -> bool:
         return self.setup.time_s is not None and self.elapsed_s >= self.setup.time_s
@@ -184,7 +181,7 @@ class Campaign:
             self._journal.outcome(task.fingerprint, outcome)
 
         events = run_on(self.setup.workers, run_again, todo, self._jobs(todo), died=died)
-        _follow(events, progress, take)
+        follow_whole(events, on_waiting(progress.update), on_finished(take))
 
     def _shrink(self, progress: CampaignProgress) -> None:
         generation = self.generation
@@ -217,7 +214,7 @@ class Campaign:
             self._journal.shrunk(task.fingerprint, shrunk)
 
         events = run_on(self.setup.workers, run_shrink, todo, self._jobs(todo), died=died)
-        _follow(events, progress, take)
+        follow_whole(events, on_waiting(progress.update), on_finished(take))
 
     def _how(self, finding: Finding) -> Judging:
         return Judging(
@@ -285,20 +282,3 @@ def first_line(text: str) -> str:
 def cut(line: str) -> str:
     """A line of at most 200 characters."""
     return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"
-
-
-def _follow(
-    events: Events[Task, Result], progress: CampaignProgress, take: Callable[[Task, Result], None]
-) -> None:
-    """Follow one stage.
-
-    Raises:
-        KeyboardInterrupt: the user's.
-    """
-
-    def waiting(event: Event[Task, Result]) -> None:
-        if isinstance(event, Waiting):
-            progress.update()
-
-    if follow(events, waiting, on_finished(take)).interrupted:
-        raise KeyboardInterrupt

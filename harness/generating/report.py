@@ -69,7 +69,7 @@ def known_again(campaign: Campaign) -> dict[str, int]:
 
 
 def generation_exit(campaign: Campaign, *, interrupted: bool) -> ExitCode:
-    """What the process says to whoever started it."""
+    """The exit code of the process."""
     if interrupted:
         return ExitCode.INTERRUPTED
     return {

@@ -34,7 +34,7 @@ RunUnder = Callable[[LoadedCassette, str, Barrier], Observation]
 """One run of a cassette in the runtime of that name, with a barrier between."""
 
 _OWN_TOOLS = "upstream"
-"""The runtime whose calls are run out of our sight."""
+"""The runtime whose calls run where no barrier can hold them."""
 
 
 def run_under(cassette: LoadedCassette, runtime: str, barrier: Barrier) -> Observation:
@@ -142,7 +142,7 @@ class _Exploration:
             [controls],
             [candidates],
         )
-        # Of a run at parity nothing is told, and there are many of them.
+        # Runs at parity are not described, and there are many of them.
         result = replace(settle([judged], self._task.waivers)[0][0], timelines="")
         left = control.schedule.missed
         self._runs.append(

@@ -192,7 +192,7 @@ def _headline(
 
 
 def _went(run: OrderRun) -> str:
-    """An order for people: what one call did without a break is told by its first and last."""
+    """An order in short: what one call did without a break is named by its first and last."""
     places = [place for place in run.places if not place.startswith("main ")] or run.places
     rows = [list(row) for _, row in groupby(places, key=_outermost)]
     return ", ".join(row[0] if len(row) == 1 else f"{row[0]} … {row[-1]}" for row in rows)

@@ -105,8 +105,8 @@ def histories(name: str, records: Iterable[JournalRecord], waivers: Path | None)
 def _changed(name: str, was: JournalRecord, now: JournalRecord) -> list[str]:
     """In what two runs differ that this cassette could feel."""
     apart = frozenset({"components", "shard", "as_of"})
-    told = was.header.differences(now.header, but=apart)
-    return told + _about(name, was.inventory).differences(_about(name, now.inventory))
+    changed = was.header.differences(now.header, but=apart)
+    return changed + _about(name, was.inventory).differences(_about(name, now.inventory))
 
 
 def _about(name: str, inventory: Inventory) -> Inventory:

@@ -63,7 +63,7 @@ class Journal(JsonLines):
     ) -> None:
         """Open `file` for writing, or with `resume` for going on.
 
-        Where nobody `asked_for` it, the run goes on without it when the disk is full.
+        Unless the user `asked_for` it, the run goes on without it when the disk is full.
 
         Raises:
             UsageError: not writable; not a journal; one of another run; or another process
@@ -187,7 +187,7 @@ def _something_else(file: Path) -> str | None:
 
 
 def _unfinished(file: Path) -> bool:
-    """Whether results of a run that did not end are in there: nobody else may have them."""
+    """Whether results of a run that did not end are in there: no other file may have them."""
     if not file.is_file():
         return False
     data = file.read_bytes()
@@ -208,10 +208,10 @@ def refuse_other_run(
         UsageError: they differ in what they compare or rest on; it says in what.
     """
     compared = but | {"components"}
-    told = record.header.differences(header, but=compared)
-    told += record.inventory.differences(inventory)
-    if told:
-        raise UsageError(f"{record.file}: belongs to another run: {'; '.join(told)}", mend)
+    changed = record.header.differences(header, but=compared)
+    changed += record.inventory.differences(inventory)
+    if changed:
+        raise UsageError(f"{record.file}: belongs to another run: {'; '.join(changed)}", mend)
 
 
 def _to_go_on_with(file: Path) -> bool:

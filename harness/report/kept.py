@@ -87,7 +87,7 @@ def kept_journals(folder: Path = JOURNALS) -> list[Path]:
 
 
 def _head(file: Path) -> bytes:
-    """What tells one run from another: its header."""
+    """Identifies a run: its header."""
     try:
         with open_regular(file) as stream:
             return stream.readline(MAX_LINE + 1)

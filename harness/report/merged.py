@@ -36,7 +36,7 @@ class Merged:
     record: JournalRecord
     """As if one run had left it."""
     lacks: tuple[str, ...]
-    """What is missing, in lines for people; empty where the run is whole."""
+    """What is missing, in lines; empty where the run is whole."""
 
 
 def merge(records: Sequence[JournalRecord]) -> Merged:

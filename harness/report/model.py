@@ -25,7 +25,7 @@ __all__ = ["ExitCode", "FamilyRow", "Finding", "LoadProblem", "PastRun", "RunRep
 
 
 class ExitCode(IntEnum):
-    """What the process says to whoever started it."""
+    """The exit code of the process."""
 
     PARITY = 0
     DIVERGENT = 1
@@ -127,7 +127,7 @@ class RunReport:
     """The cases once secrets were taken out of them: a copy of a report need not look again."""
 
     def __post_init__(self) -> None:
-        """Take secrets out of the results, whoever made them: before their texts are cut."""
+        """Take secrets out of the results, wherever they come from: before their texts are cut."""
         if self.cases is not self.clean_cases:
             cleaned = tuple(
                 clean_result(case, fresh=case.cassette in self.fresh) for case in self.cases

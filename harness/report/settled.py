@@ -117,9 +117,9 @@ def refuse_other_waivers(record: JournalRecord, file: Path | None) -> None:
         UsageError: it does not; it says which ones differ.
     """
     was = Inventory({"waivers": record.inventory.components.get("waivers", Component())})
-    told = was.differences(Inventory({"waivers": waivers_component(file)}))
-    if told:
-        problem = f"{record.file}: the run knew other waivers: {'; '.join(told)}"
+    changed = was.differences(Inventory({"waivers": waivers_component(file)}))
+    if changed:
+        problem = f"{record.file}: the run knew other waivers: {'; '.join(changed)}"
         raise UsageError(problem, "name its own with --waivers")
 
 

@@ -144,8 +144,8 @@ def finding_lines(report: RunReport, finding: Finding, *, whole: bool = True) ->
 
     Without `whole` the sentences about what each side did are left out.
     """
-    told = reasons(report, finding.case)
-    lines = told if whole else [line for line in told if not _NUMBERED.match(line)]
+    every = reasons(report, finding.case)
+    lines = every if whole else [line for line in every if not _NUMBERED.match(line)]
     if places := look_in(report, finding.case):
         lines.append(f"look in: {places}")
     lines += changed_near(report, finding.case)

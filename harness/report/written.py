@@ -23,7 +23,7 @@ from harness.whole_file import write_asked_for
 __all__ = ["GITHUB", "STEP_SUMMARY", "WRITERS", "Writer", "write_report"]
 
 GITHUB: Final = "github"
-"""The option that tells GitHub: annotations on standard output, a summary of the step."""
+"""The option for GitHub: annotations on standard output, a summary of the step."""
 STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
 """The variable that names the file to which a step adds its summary."""
 
@@ -118,7 +118,7 @@ def write_report(report: RunReport, places: Mapping[str, Path]) -> list[Path]:
         UsageError: a file cannot be written.
     """
     if GITHUB in places:
-        _tell_github(report, places[GITHUB])
+        _write_to_github(report, places[GITHUB])
     return [
         writer.write(report, places[writer.parameter])
         for writer in WRITERS
@@ -126,7 +126,7 @@ def write_report(report: RunReport, places: Mapping[str, Path]) -> list[Path]:
     ]
 
 
-def _tell_github(report: RunReport, summary: Path) -> None:
+def _write_to_github(report: RunReport, summary: Path) -> None:
     click.echo(annotations_report(report), nl=False)
     try:
         with summary.open("a", encoding="utf-8") as stream:

@@ -15,7 +15,7 @@ from typing import Final, TextIO
 from harness.draw import chosen
 from harness.errors import LoadProblem, ReplayFailure
 from harness.experiment.case import CaseOutcome, CaseTask, Skipped
-from harness.experiment.events import CaseFinished, Event, Listener, follow, on_finished
+from harness.experiment.events import CaseFinished, Event, Listener, follow_whole, on_finished
 from harness.experiment.judged import judged_cases
 from harness.experiment.pool import WorkerDied, Workers, run_on
 from harness.gate.measurements import SampleRun
@@ -114,9 +114,7 @@ def run_cases_again(
         listeners: list[Listener[CaseTask, CaseOutcome]] = [again]
         if stream is not None:
             listeners.append(stack.enter_context(CaseProgress(stream, again.verdict)))
-        ending = follow(judged_cases(tasks, jobs), *listeners)
-    if ending.interrupted:
-        raise KeyboardInterrupt
+        follow_whole(judged_cases(tasks, jobs), *listeners)
     return list(again.seen.values())
 
 
@@ -195,8 +193,7 @@ def run_blocks_again(
         seen.append((again, block))
 
     events = run_on(workers, run, [task for task, _ in tasks], jobs, died=_lost)
-    if follow(events, on_finished(take)).interrupted:
-        raise KeyboardInterrupt
+    follow_whole(events, on_finished(take))
     return seen
 
 
