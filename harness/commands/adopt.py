@@ -252,9 +252,5 @@ def _left_to_do(name: str) -> list[str]:
     if counted_there == there:
         return []
     has = f"`{family}` has {counted(there, 'cassette')} now"
-    what = (
-        f"the table says {counted_there}"
-        if counted_there is not None
-        else "the table has no row for it"
-    )
-    return [f"to do: {_CORPUS / 'README.md'}: {has}, {what}"]
+    row = "has no row for it" if counted_there is None else f"says {counted_there}"
+    return [f"to do: {_CORPUS / 'README.md'}: {has}, the table {row}"]

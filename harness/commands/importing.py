@@ -52,7 +52,8 @@ def import_(
     """Make cassettes of recorded `.responses` files.
 
     They hold answers only: the user's side becomes one `send` for each stream that ends without a
-    call. What a recording asked for (approval mode, settings) must be given as options or added by hand.
+    call. What a recording asked for (approval mode, settings) must be given as options or added by
+    hand.
 
     \b
     parity import recordings/*.responses --out cassettes

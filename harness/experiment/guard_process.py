@@ -55,7 +55,7 @@ def end_all(leaders: dict[int, str], folders: list[str]) -> None:
 
 def _targets(leaders: dict[int, str], folders: list[str]) -> set[int]:
     table = {pid: facts for pid in _pids() if (facts := _facts(pid)) is not None}
-    # A number that another process has by now is not ours; without a leader a session keeps its own.
+    # An id that another process has by now is not ours; a session keeps its id without a leader.
     ours = {pid for pid, begun in leaders.items() if pid not in table or table[pid][2] == begun}
     found = {pid for pid, (_, session, _, _) in table.items() if pid in ours or session in ours}
     found |= {pid for pid in table if _inside(pid, folders)}

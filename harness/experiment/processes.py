@@ -165,9 +165,9 @@ def _start_server(context: ForkServerContext) -> None:
     """Start the server that workers are forked from; return when it has loaded everything.
 
     It is deaf to Ctrl-C and to termination from its first instruction (being ignored is inherited
-    by a new program): it ends with this process, and without it the end of a worker
-    would go unnoticed. Waiting for it with a process that does nothing keeps real workers from starting when
-    nobody is there any more.
+    by a new program): it ends with this process, and without it the end of a worker would go
+    unnoticed. Waiting for it with a process that does nothing keeps real workers from starting
+    after this process has ended.
 
     Raises:
         UsageError: the server's socket cannot be made.
