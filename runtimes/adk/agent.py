@@ -30,7 +30,6 @@ from agent_protocol.events import AgentEvent
 from runtimes.adk.flow import Batch, RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.model_parts import Asking, Instruction, ModelParts
-from runtimes.adk.notes import WireContent
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
 from runtimes.adk.run import Run, RunLink
@@ -42,6 +41,7 @@ from runtimes.adk.tools import Toolbox
 from services.background import BackgroundTasks
 from services.bundle import Services
 from services.history.transforms import has_function_response
+from services.model.sdk_contents import WireContent
 from services.wire import Content
 
 __all__ = ["USER_ID", "AdkAgentProtocol", "AdkConfig"]

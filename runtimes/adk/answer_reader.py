@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from runtimes.adk.notes import AskedCall, Delta
+from runtimes.adk.notes import Delta
 from services.model.parts import citations, first_parts, response_text, response_texts
+from services.model.sdk_contents import AskedCall
 from services.wire import JsonObject, Part, js_trim
 
 __all__ = ["AnswerReader", "Requested"]

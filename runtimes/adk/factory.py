@@ -110,7 +110,7 @@ class SessionFactory:
         )
         token_limit = TokenLimitAdkPlugin(services.content_generator, driven=True)
         batch = ToolBatch(services, sessions, link)
-        parts = (services, sessions, link)
+        parts = (services, conversation, sessions, link)
         continuation = Continuation(services, conversation, batch, max_turns)
         prompt_id = prompt_id or services.state.prompt_id
         return AdkAgentProtocol(
@@ -141,7 +141,7 @@ class SessionFactory:
                 OverflowProcessor(*parts, token_limit),
                 LoopCheckProcessor(*parts),
                 GcliRoutingProcessor(*parts),
-                ToolsProcessor(tools, link, batch.begin),
+                ToolsProcessor(*parts, tools, batch.begin),
             ),
             session_service=sessions,
         )
@@ -176,7 +176,7 @@ class SessionFactory:
                 ChildCompression(*parts),
                 ContentsProcessor(sessions, link),
                 ChildRouting(*parts),
-                ToolsProcessor(tools, link),
+                ToolsProcessor(services, chat, sessions, link, tools),
             ),
             session_service=sessions,
             parent_session_id=services.state.session_id,

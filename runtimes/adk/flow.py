@@ -19,8 +19,9 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.notes import Answer, Delta, WireContent
+from runtimes.adk.notes import Answer, Delta
 from services.model.errors import is_cancellation
+from services.model.sdk_contents import WireContent
 
 __all__ = ["PROCESSOR_ORDER", "Batch", "RuntimeFlow", "asked_for"]
 

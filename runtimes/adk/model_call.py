@@ -15,7 +15,7 @@ from google.adk.models.llm_response import LlmResponse
 
 from runtimes.adk.conversation import SentRequest
 from runtimes.adk.model_parts import ModelParts
-from runtimes.adk.notes import Blocked, Retrying, Stopped, wire_of
+from runtimes.adk.notes import Blocked, Retrying, Stopped
 from runtimes.adk.plugins.hook_bridge import BLOCKED, STOPPED
 from runtimes.adk.responses import announcing, consolidated, partial, stand_in
 from runtimes.adk.run import Run
@@ -39,6 +39,7 @@ from services.model.generator import ChunkStream, ModelRequest
 from services.model.names import is_gemini2_model, supports_modern_features
 from services.model.parts import function_calls
 from services.model.retry import retry_with_backoff
+from services.model.sdk_contents import wire_of
 from services.model.stream import CallIds, StreamAssembler, retry_nudge
 from services.state import RetryAttempt
 from services.wire import Content, JsonObject
@@ -212,7 +213,7 @@ class ModelCall:
             asked = HookModelRequest(
                 model=model,
                 config=self._edits.applied(
-                    config, self._parts.instruction(), self._parts.tools.taken(routed).wire
+                    config, self._parts.instruction(), self._parts.tools.taken(routed)
                 ),
                 contents=self._contents(model, nudge),
             )

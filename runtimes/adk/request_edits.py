@@ -18,8 +18,8 @@ from google.adk.models.llm_request import LlmRequest
 from google.genai import types
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
-from runtimes.adk.notes import LentList, edited_wire, request_contents, wire_of
 from runtimes.adk.tools import DeclaredTools
+from services.model.sdk_contents import LentList, edited_wire, request_contents, wire_of
 from services.model.sdk_json import changed_json, dumped, typed
 from services.wire import Content, Json, JsonObject
 
@@ -132,7 +132,7 @@ class RequestBase:
     def write_tools(self, request: LlmRequest, declared: DeclaredTools) -> None:
         """Write the tools; others that are there already come after them, functions in one tool."""
         ours, others = types.Tool(), [*(request.config.tools or ())]
-        functions = [*(declared.typed.function_declarations or ())]
+        functions = [*declared.functions]
         for tool in others[:]:
             if isinstance(tool, types.Tool) and tool.function_declarations:
                 functions += tool.function_declarations
@@ -236,7 +236,7 @@ def _instruction_edit(now: Any, instruction: str) -> Callable[[str], Json] | Non
 def _tools_edit(
     tools: Sequence[Any] | None, declared: DeclaredTools
 ) -> Callable[[_Tools], _Tools | None] | None:
-    made = {each.name: each for each in declared.typed.function_declarations or ()}
+    made = {each.name: each for each in declared.functions}
     now: dict[str | None, types.FunctionDeclaration] = {}
     ours, others = list[JsonObject](), _Tools()
     for tool in tools or ():

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
-from runtimes.adk.notes import Answer, AskedCall, Delta, Note, WireContent, WirePart
+from runtimes.adk.notes import Answer, Delta, Note
+from services.model.sdk_contents import AskedCall, WireContent, WirePart
 from services.model.sdk_json import typed
 from services.model.stream import AssembledTurn
 from services.wire import JsonObject

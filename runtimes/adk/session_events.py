@@ -20,10 +20,11 @@ from google.adk.events.event import Event
 from google.adk.sessions.session import Session
 from pydantic import ConfigDict
 
-from runtimes.adk.notes import WireContent, note_of, wire_of
+from runtimes.adk.notes import note_of
 from services.history.prefix import shared_prefix
 from services.history.transforms import has_function_response
 from services.history.view import RequestView
+from services.model.sdk_contents import WireContent, wire_of
 from services.prompts import ENVIRONMENT_CONTEXT_ID
 from services.wire import Content, Part
 

@@ -33,7 +33,7 @@ from google.adk.sessions.state import State
 from google.genai import types
 
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.notes import Answer, ChildToolsDone, ToolsDone, WireContent, note_of, wire_of
+from runtimes.adk.notes import Answer, ToolsDone, note_of
 from runtimes.adk.session_events import (
     SessionEvents,
     SettledEvent,
@@ -41,7 +41,9 @@ from runtimes.adk.session_events import (
     live_events,
     write_parts,
 )
+from services.children.calls import CallsOutcome
 from services.clock import Clock
+from services.model.sdk_contents import WireContent, wire_of
 from services.output_masking import MaskedResponse
 from services.wire import Part
 
@@ -323,7 +325,7 @@ class GcliSessionService(BaseSessionService):
             archive.expect(None)
         if archive is not None and isinstance(note, Answer):
             archive.answer(note.turn, note.model)
-        elif isinstance(note, (ToolsDone, ChildToolsDone)):
+        elif isinstance(note, (ToolsDone, CallsOutcome)):
             self._settle(live, live_events(live))
         event = await super().append_event(live, event)
         live.last_update_time = event.timestamp

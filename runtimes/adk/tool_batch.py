@@ -10,11 +10,13 @@ from google.adk.events.event_actions import EventActions
 from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.notes import ToolsDone, WireContent, wire_of
+from runtimes.adk.notes import ToolsDone
+from runtimes.adk.processors.base import agent_event
 from runtimes.adk.run import End, Run, RunLink
 from runtimes.adk.sessions import GcliSessionService
-from runtimes.adk.tool_callbacks import ToolRound
+from runtimes.adk.tool_round import ToolRound
 from services.bundle import Services
+from services.model.sdk_contents import WireContent, wire_of
 from services.scheduler.calls import CompletedToolCall, ToolCallRequest
 from services.tools.contract import ToolErrorType
 
@@ -118,10 +120,6 @@ def _response_event(
 ) -> Event:
     parts = [part for call in completed for part in call.response.response_parts]
     content = WireContent.of({"role": "user", "parts": parts}, ToolsDone(completed))
-    return Event(
-        invocation_id=context.invocation_id,
-        author=context.agent.name if context.agent else "",
-        branch=context.branch,
-        content=content,
-        actions=EventActions(skip_summarization=True) if last else EventActions(),
+    return agent_event(
+        context, content, actions=EventActions(skip_summarization=True) if last else None
     )

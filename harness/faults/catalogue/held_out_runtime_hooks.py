@@ -81,8 +81,8 @@ def _peoples_words(after_agent: Any) -> Any:
 
 
 def _stopping_instead(refused: Any) -> Any:
-    def broken(self: Any, context: Any, conversation: Any, parts: Any, said: Any) -> Any:
-        return refused(self, context, conversation, parts, Altered(said, stops=True))
+    def broken(self: Any, context: Any, parts: Any, said: Any) -> Any:
+        return refused(self, context, parts, Altered(said, stops=True))
 
     return broken
 

@@ -80,9 +80,9 @@ def _not_cutting_off(_: Any) -> Any:
 
 
 def _counting_refused(refused: Any) -> Any:
-    def broken(self: Any, context: Any, conversation: Any, *args: Any) -> Any:
+    def broken(self: Any, *args: Any) -> Any:
         self._max_turns._session.count += 1
-        return refused(self, context, conversation, *args)
+        return refused(self, *args)
 
     return broken
 

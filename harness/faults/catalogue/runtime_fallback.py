@@ -73,10 +73,10 @@ def _declared_once(taken: Any) -> Any:
 
 
 def _sticking(begin: Any) -> Any:
-    def broken(self: Any, conversation: Any, run: Any, parts: Any) -> None:
+    def broken(self: Any, run: Any, parts: Any) -> None:
         state = self._services.state
         sticky = state.sequence_model
-        begin(self, conversation, run, parts)
+        begin(self, run, parts)
         state.sequence_model = sticky
 
     return broken

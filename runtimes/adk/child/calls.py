@@ -10,10 +10,10 @@ from google.adk.events.event_actions import EventActions
 from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.child.termination import ChildTermination
-from runtimes.adk.notes import ChildToolsDone, WireContent
 from runtimes.adk.run import RunLink
-from runtimes.adk.tool_callbacks import ToolRound
+from runtimes.adk.tool_round import ToolRound
 from services.children.calls import ChildCalls
+from services.model.sdk_contents import WireContent
 from services.subagents.definition import TerminateMode
 
 __all__ = ["ChildBatch"]
@@ -71,6 +71,6 @@ class ChildBatch:
             invocation_id=context.invocation_id,
             author=context.agent.name if context.agent else "",
             branch=context.branch,
-            content=WireContent.of({"role": "user", "parts": parts}, ChildToolsDone(outcome)),
+            content=WireContent.of({"role": "user", "parts": parts}, outcome),
             actions=actions,
         )

@@ -8,7 +8,8 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.notes import ChildToolsDone, note_of
+from runtimes.adk.notes import note_of
+from services.children.calls import CallsOutcome
 from services.subagents.definition import COMPLETE_TASK
 from services.subagents.recovery import TASK_COMPLETED
 
@@ -41,9 +42,9 @@ class CompleteTaskAdkPlugin(BasePlugin):
     ) -> Event | None:
         """Look whether the event completes the task."""
         note = note_of(event)
-        if isinstance(note, ChildToolsDone):
-            if note.outcome.completed:
-                self.task_completed(note.outcome.submitted_output, event)
+        if isinstance(note, CallsOutcome):
+            if note.completed:
+                self.task_completed(note.submitted_output, event)
             return None
         for answer in event.get_function_responses():
             response: dict[str, Any] = answer.response or {}

@@ -17,7 +17,6 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
-from runtimes.adk.notes import WireContent, wire_of
 from services.hooks.events import HookEvent
 from services.hooks.model_call import (
     AgentExecutionBlocked,
@@ -28,6 +27,7 @@ from services.hooks.model_call import (
 )
 from services.hooks.system import HookSystem
 from services.hooks.translation import HookModelRequest
+from services.model.sdk_contents import WireContent, wire_of
 from services.model.sdk_json import dumped, typed
 from services.wire import Content, JsonObject
 

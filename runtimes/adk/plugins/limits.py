@@ -20,12 +20,13 @@ from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.notes import Stopped, wire_of
+from runtimes.adk.notes import Stopped
 from services.abort import AbortController, AbortSignal
 from services.chat import MAX_TURNS_EXCEEDED
 from services.clock import Clock
 from services.model.generator import ContentGenerator
 from services.model.limits import token_limit
+from services.model.sdk_contents import wire_of
 from services.model.tokens import request_token_count
 from services.subagents.deadline import RunTime
 from services.wire import Part

@@ -8,9 +8,10 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES, WireContent, wire_of
+from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES
 from runtimes.adk.run import RunLink
 from services.loop_detection.detector import LoopDetector, LoopVerdict
+from services.model.sdk_contents import WireContent, wire_of
 from services.model.stream import call_name
 from services.wire import Part
 

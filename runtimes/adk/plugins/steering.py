@@ -10,7 +10,7 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.models.llm_request import LlmRequest
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.notes import WireContent, wire_of
+from services.model.sdk_contents import WireContent, wire_of
 from services.steering import InjectionService
 from services.subagents.steering_inbox import SteeringInbox, steering_inbox
 from services.wire import Part

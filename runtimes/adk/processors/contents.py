@@ -12,9 +12,9 @@ from google.adk.events.event import Event
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.models.llm_request import LlmRequest
 
-from runtimes.adk.notes import TypedHistory
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
+from services.model.sdk_contents import TypedHistory
 
 __all__ = ["ContentsProcessor"]
 

@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
+from google.adk.models.llm_request import LlmRequest
 
-from runtimes.adk.notes import Compressed
 from runtimes.adk.plugins.limits import TokenLimitAdkPlugin
-from runtimes.adk.processors.base import EngineProcessor, note_event, stop
+from runtimes.adk.processors.base import EngineProcessor, note_event
 from runtimes.adk.run import Run
 from services.compression.service import CompressionStatus
 
@@ -23,14 +23,16 @@ class CompressionProcessor(EngineProcessor):
     _token_limit: TokenLimitAdkPlugin
     name = "compression"
 
-    async def _step(self, context: InvocationContext, run: Run) -> Event | None:
+    async def _step(
+        self, context: InvocationContext, run: Run, request: LlmRequest
+    ) -> Event | None:
         event = None
-        conversation = self._sessions.archive(context.session)
+        conversation = self._conversation
         model = conversation.model_for_limits
         if not self._services.settings.context_management:
             info = await conversation.compress(run.prompt_id, run.signal)
             if info.status is CompressionStatus.COMPRESSED:
-                event = note_event(context, Compressed(info), partial=True)
+                event = note_event(context, info, partial=True)
         self._token_limit.room_measured(model, conversation.last_prompt_token_count)
         return event
 
@@ -44,8 +46,8 @@ class ToolOutputMaskingProcessor(EngineProcessor):
 
     name = "tool_output_masking"
 
-    async def _step(self, context: InvocationContext, run: Run) -> None:
-        result = self._sessions.archive(context.session).mask()
+    async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
+        result = self._conversation.mask()
         if result is not None:
             self._sessions.write_back(context.session, result.changes)
 
@@ -57,7 +59,9 @@ class OverflowProcessor(EngineProcessor):
     _token_limit: TokenLimitAdkPlugin
     name = "context_overflow"
 
-    async def _step(self, context: InvocationContext, run: Run) -> Event | None:
+    async def _step(
+        self, context: InvocationContext, run: Run, request: LlmRequest
+    ) -> Event | None:
         parts = self._sessions.pending_parts(context.session)
         stopped = await self._token_limit.request_measured(parts, run.signal, run.prompt_id)
-        return None if stopped is None else stop(context, self._sessions, stopped)
+        return None if stopped is None else self._stop(context, stopped)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
+from google.adk.models.llm_request import LlmRequest
 
-from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import Blocked, Stopped
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
-from runtimes.adk.processors.base import EngineProcessor, leave, note_event, stop
+from runtimes.adk.processors.base import EngineProcessor, note_event
 from runtimes.adk.prompt_calls import shown_reason
 from runtimes.adk.run import Run
 from services.hooks.results import HookOutput
@@ -31,7 +31,9 @@ class LimitsProcessor(EngineProcessor):
     _max_turns: MaxTurnsAdkPlugin
     name = "limits"
 
-    async def _step(self, context: InvocationContext, run: Run) -> Event | None:
+    async def _step(
+        self, context: InvocationContext, run: Run, request: LlmRequest
+    ) -> Event | None:
         if context.end_invocation:
             return None
         stopped = None
@@ -40,23 +42,22 @@ class LimitsProcessor(EngineProcessor):
             if stopped is None:
                 run.begin_turn()
         if stopped is None:
-            conversation = self._sessions.archive(context.session)
             parts = self._sessions.pending_parts(context.session)
-            self._begin_sequence(conversation, run, parts)
-            entered = await conversation.calls.enter(run, parts)
+            self._begin_sequence(run, parts)
+            entered = await self._conversation.calls.enter(run, parts)
             if isinstance(entered, HookOutput):
-                return self._refused(context, conversation, parts, entered)
+                return self._refused(context, parts, entered)
             if entered is not parts:
                 self._sessions.extend_pending(context.session, entered)
             stopped = self._max_turns.request_started()
         if stopped is not None:
-            return stop(context, self._sessions, stopped)
+            return self._stop(context, stopped)
         if not self._max_turns.may_follow(run.turn.left):
-            leave(context, self._sessions)
+            self._leave(context)
         return None
 
-    def _begin_sequence(self, conversation: Conversation, run: Run, parts: list[Part]) -> None:
-        state = self._services.state
+    def _begin_sequence(self, run: Run, parts: list[Part]) -> None:
+        conversation, state = self._conversation, self._services.state
         self._services.availability.reset_turn()
         previous = state.last_prompt_id
         if previous != run.prompt_id:
@@ -65,19 +66,13 @@ class LimitsProcessor(EngineProcessor):
             state.last_prompt_id = run.prompt_id
             state.sequence_model = None
 
-    def _refused(
-        self,
-        context: InvocationContext,
-        conversation: Conversation,
-        parts: list[Part],
-        said: HookOutput,
-    ) -> Event:
+    def _refused(self, context: InvocationContext, parts: list[Part], said: HookOutput) -> Event:
         """A prompt that is stopped stays in history; one that is blocked leaves no trace."""
         if said.stops:
-            conversation.add_history({"role": "user", "parts": parts})
+            self._conversation.add_history({"role": "user", "parts": parts})
             data = {"message": shown_reason(said)}
-            return stop(context, self._sessions, Stopped(reason="completed", data=data))
-        leave(context, self._sessions)
+            return self._stop(context, Stopped(reason="completed", data=data))
+        self._leave(context)
         return note_event(context, Blocked(shown_reason(said)), partial=True)
 
 
@@ -89,8 +84,8 @@ class LoopCheckProcessor(EngineProcessor):
 
     name = "loop_check"
 
-    async def _step(self, context: InvocationContext, run: Run) -> None:
-        verdict = await self._sessions.archive(context.session).loops.turn_started(run.signal)
+    async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
+        verdict = await self._conversation.loops.turn_started(run.signal)
         if verdict.count:
             run.step.loop = verdict
-            leave(context, self._sessions)
+            self._leave(context)

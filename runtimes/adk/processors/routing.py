@@ -7,13 +7,14 @@ sticks to the sequence of requests under one prompt id (see `SessionState.sequen
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable
+from dataclasses import dataclass
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
-from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.flows.llm_flows.tools._agent_tools import process_agent_tools
 from google.adk.models.llm_request import LlmRequest
 
+from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import ModelChosen
 from runtimes.adk.processors.base import EngineProcessor, note_event
 from runtimes.adk.request_edits import TypedConfig
@@ -35,8 +36,14 @@ class GcliRoutingProcessor(EngineProcessor):
 
     name = "gcli_routing"
 
-    def __init__(self, services: Services, sessions: GcliSessionService, link: RunLink) -> None:
-        super().__init__(services, sessions, link)
+    def __init__(
+        self,
+        services: Services,
+        conversation: Conversation,
+        sessions: GcliSessionService,
+        link: RunLink,
+    ) -> None:
+        super().__init__(services, conversation, sessions, link)
         self._config = TypedConfig()
 
     async def run_async(
@@ -57,10 +64,9 @@ class GcliRoutingProcessor(EngineProcessor):
         run.step.base.write_routed(llm_request, selection.model, config)
 
     async def _route(self, context: InvocationContext, run: Run) -> str:
-        conversation = self._sessions.archive(context.session)
         decision = await self._services.router.route(
             RoutingContext(
-                history=conversation.curated_history(),
+                history=self._conversation.curated_history(),
                 request=self._sessions.pending_parts(context.session),
                 signal=run.signal,
                 requested_model=self._services.state.model,
@@ -70,34 +76,22 @@ class GcliRoutingProcessor(EngineProcessor):
         return decision.model
 
 
-class ToolsProcessor(BaseLlmRequestProcessor):
+@dataclass(eq=False)
+class ToolsProcessor(EngineProcessor):
     """Fills the request's tools and its table of them, for the model that it was routed to.
 
     Takes the place of ADK's `agent_tools`, which would declare every tool anew at each step.
     """
 
+    _tools: Toolbox
+    _begin: Callable[[InvocationContext, LlmRequest], None] | None = None
+    """Gets the context and the request of every step."""
     name = "agent_tools"
 
-    def __init__(
-        self,
-        tools: Toolbox,
-        link: RunLink,
-        begin: Callable[[InvocationContext, LlmRequest], None] | None = None,
-    ) -> None:
-        """Make it. `begin` gets the context and the request of every step."""
-        self._tools = tools
-        self._link = link
-        self._begin = begin
-
-    async def run_async(
-        self, invocation_context: InvocationContext, llm_request: LlmRequest
-    ) -> AsyncGenerator[Event, None]:
-        """Yield nothing."""
-        base = self._link.run.step.base
-        base.write_tools(llm_request, self._tools.declared(base.model or ""))
+    async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
+        base = run.step.base
+        base.write_tools(request, self._tools.declared(base.model or ""))
         # Declares the agent's own tools; where there are none, ADK need not look for each chunk.
-        await process_agent_tools(invocation_context, llm_request)
+        await process_agent_tools(context, request)
         if self._begin is not None:
-            self._begin(invocation_context, llm_request)
-        return
-        yield
+            self._begin(context, request)

@@ -18,7 +18,6 @@ from google.genai import types
 from runtimes.adk.agent import AdkAgentProtocol
 from runtimes.adk.flow import RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.notes import ChildToolsDone, WireContent
 from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
 from runtimes.adk.sessions import GcliSessionService
@@ -26,6 +25,7 @@ from services.children.calls import CallsOutcome
 from services.clock import VirtualClock
 from services.model.aliases import ModelAlias
 from services.model.errors import NetworkError
+from services.model.sdk_contents import WireContent
 from services.subagents.child import ChildRequest
 from services.subagents.definition import (
     AgentPrompt,
@@ -182,8 +182,8 @@ def test_limits_count_turns_of_the_task_and_not_the_recovery(kit):
 @pytest.mark.parametrize(
     ("note", "last"),
     [
-        (ChildToolsDone(outcome(completed=True, submitted="x")), True),
-        (ChildToolsDone(outcome(completed=False)), False),
+        (outcome(completed=True, submitted="x"), True),
+        (outcome(completed=False), False),
         (None, False),
     ],
 )
@@ -195,7 +195,7 @@ async def test_plugin_marks_the_event_that_completes_the_task_as_the_last(note, 
 
 
 async def test_completion_without_an_output_has_a_result_all_the_same():
-    plugin, event = CompleteTaskAdkPlugin(), answered(ChildToolsDone(outcome(completed=True)))
+    plugin, event = CompleteTaskAdkPlugin(), answered(outcome(completed=True))
     await plugin.on_event_callback(invocation_context=cast("Any", None), event=event)
     assert plugin.result == TASK_COMPLETED
 
@@ -221,7 +221,7 @@ class Rounds:
 
     async def execute(self, context, call_event, llm_request):
         self.count += 1
-        note = ChildToolsDone(outcome(completed=self.count == 2))
+        note = outcome(completed=self.count == 2)
         yield answered(note).model_copy(update={"invocation_id": context.invocation_id})
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runtimes.adk.tool_callbacks import ToolError
+from runtimes.adk.tool_round import ToolError
 from services.model.aliases import ModelAlias
 from services.subagents.child import ChildRequest
 from services.subagents.definition import AgentPrompt, LocalAgentDefinition, TerminateMode

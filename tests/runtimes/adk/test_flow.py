@@ -20,11 +20,12 @@ from google.genai import types
 
 from runtimes.adk.flow import PROCESSOR_ORDER, RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.notes import ToolsDone, WireContent
+from runtimes.adk.notes import ToolsDone
 from runtimes.adk.root import GeminiCliAgent, HostedAgent
 from runtimes.adk.run import RunLink
 from runtimes.adk.sessions import GcliSessionService
 from services.clock import VirtualClock
+from services.model.sdk_contents import WireContent
 
 
 class Named(BaseLlmRequestProcessor):

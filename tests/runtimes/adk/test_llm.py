@@ -14,7 +14,7 @@ from google.genai import types
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.llm import GcliAgentModel
 from runtimes.adk.model_parts import Asking, Instruction, ModelParts
-from runtimes.adk.notes import Answer, Delta, Retrying, Stopped, WireContent
+from runtimes.adk.notes import Answer, Delta, Retrying, Stopped
 from runtimes.adk.plugins.hook_bridge import hook_bridge
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.tools import Toolbox
@@ -23,6 +23,7 @@ from services.history.transforms import NO_RESPONSE_TEXT_NUDGE, THINKING_ONLY_NU
 from services.model.configs import ModelConfigKey
 from services.model.errors import ApiError, InvalidStreamError, ModelNotFoundError, NetworkError
 from services.model.generator import LlmRole
+from services.model.sdk_contents import WireContent
 from services.scheduler.calls import ToolCallRequest
 from services.state import ApprovalMode
 

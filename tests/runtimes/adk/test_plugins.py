@@ -17,11 +17,12 @@ from google.adk.runners import Runner
 from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.genai import types
 
-from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES, Answer, Delta, WireContent
+from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES, Answer, Delta
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
 from runtimes.adk.run import Run, RunLink
 from services.abort import AbortController
 from services.loop_detection.detector import LoopDetector, LoopVerdict
+from services.model.sdk_contents import WireContent
 from services.model.stream import AssembledTurn
 from services.scheduler.calls import ToolCallRequest
 

@@ -12,7 +12,6 @@ from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcess
 from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.notes import WireContent, wire_of
 from runtimes.adk.processors.contents import ContentsProcessor
 from runtimes.adk.processors.context import ToolOutputMaskingProcessor
 from runtimes.adk.processors.routing import ToolsProcessor
@@ -22,6 +21,7 @@ from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import AdkTool, Toolbox
 from services.abort import AbortController
 from services.model.errors import ApiError
+from services.model.sdk_contents import WireContent, wire_of
 from services.tools.declaring import ToolDeclarations
 
 
@@ -122,7 +122,7 @@ def test_masked_response_is_written_to_every_event_that_holds_it_and_to_no_other
             context: Any = SimpleNamespace(session=session)
             link = RunLink()
             link.begin(Run("p", AbortController().signal))
-            masking = ToolOutputMaskingProcessor(played.services, sessions, link)
+            masking = ToolOutputMaskingProcessor(played.services, conversation, sessions, link)
             async for _ in masking.run_async(context, LlmRequest()):
                 pass
             return session, conversation.shown_history()

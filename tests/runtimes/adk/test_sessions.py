@@ -12,11 +12,12 @@ from google.adk.events.event_actions import EventActions
 from google.adk.sessions.base_session_service import GetSessionConfig
 from google.genai import types
 
-from runtimes.adk.notes import Answer, ChildToolsDone, ToolsDone, WireContent, wire_of
+from runtimes.adk.notes import Answer, ToolsDone
 from runtimes.adk.sessions import GcliSessionService
 from services.children.calls import CallsOutcome
 from services.clock import VirtualClock
 from services.history.view import RequestView
+from services.model.sdk_contents import WireContent, wire_of
 from services.output_masking import MaskedResponse
 
 NOTHING = CallsOutcome(parts=(), submitted_output=None, completed=False, aborted=False)
@@ -130,7 +131,7 @@ async def test_answers_go_to_the_archive():
     assert archive.answers == [("turn", "m")]
 
 
-@pytest.mark.parametrize("note", [ToolsDone(()), ChildToolsDone(NOTHING)])
+@pytest.mark.parametrize("note", [ToolsDone(()), NOTHING])
 async def test_tool_responses_settle_their_round(note):
     service, session, _ = await fresh()
     await service.append_event(session, said("hello"))

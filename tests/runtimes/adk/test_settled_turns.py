@@ -11,10 +11,10 @@ from google.adk.events.event import Event
 from google.adk.events.event_actions import EventActions
 from google.genai import types
 
-from runtimes.adk.notes import WireContent
 from runtimes.adk.session_events import SessionEvents, SettledTurns
 from services.history.transforms import coalesce
 from services.history.view import RequestView
+from services.model.sdk_contents import WireContent
 from services.wire import Content, Part
 
 
