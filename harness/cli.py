@@ -117,9 +117,10 @@ class _Commands(click.Group):
             ctx.fail(f"No such command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)
 
-    def invoke(self, ctx: click.Context) -> object:
+    def invoke(self, ctx: click.Context) -> None:
+        """Run a command: what it returns is the exit code, no value is 0."""
         try:
-            return super().invoke(ctx)
+            code = super().invoke(ctx)
         except HarnessError as error:
             _say(str(error))
             ctx.exit(error.exit_code)
@@ -135,6 +136,7 @@ class _Commands(click.Group):
             logger.debug("the command failed", exc_info=error)
             _say(in_short(error))
             ctx.exit(_UNDECIDED)
+        ctx.exit(code if isinstance(code, int) else 0)
 
 
 def _show(error: click.ClickException) -> None:

@@ -23,6 +23,17 @@ __all__ = ["agent", "headless_options", "run_options"]
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+_EXCLUSIVE: Final = (
+    ("yolo", "approval_mode", "--yolo and --approval-mode"),
+    ("prompt", "query", "a prompt and --prompt"),
+    ("prompt", "prompt_interactive", "--prompt and --prompt-interactive"),
+    (
+        "fake_responses",
+        "fake_responses_non_strict",
+        "--fake-responses and --fake-responses-non-strict",
+    ),
+)
+"""Pairs of options that contradict each other, and how a message names the two."""
 _SESSION_ID: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -40,8 +51,8 @@ def _log_debug() -> None:
     log_debug()
 
 
-def _list_option(flag: str, metavar: str, words: str) -> Callable[[Command], Command]:
-    return click.option(flag, metavar=metavar, multiple=True, callback=_listed, help=words)
+def _list_option(flag: str, name: str, metavar: str, words: str) -> Callable[[Command], Command]:
+    return click.option(flag, name, metavar=metavar, multiple=True, callback=_listed, help=words)
 
 
 _OPTIONS: Final = (
@@ -86,11 +97,24 @@ _OPTIONS: Final = (
         help="What tools may do unasked.",
     ),
     click.option("-y", "--yolo", is_flag=True, help="Short for --approval-mode yolo."),
-    _list_option("--policy", "FILE", "Policy files, or folders of them, in place of your own."),
-    _list_option("--admin-policy", "FILE", "Policy files that rank with the administrator's."),
-    _list_option("--allowed-tools", "TOOL", "Tools that run unasked. Better: --policy."),
-    _list_option("--allowed-mcp-server-names", "NAME", "The only MCP servers to start."),
-    _list_option("--include-directories", "FOLDER", "More folders that tools may use."),
+    _list_option(
+        "--policy", "policies", "FILE", "Policy files, or folders of them, in place of your own."
+    ),
+    _list_option(
+        "--admin-policy",
+        "admin_policies",
+        "FILE",
+        "Policy files that rank with the administrator's.",
+    ),
+    _list_option(
+        "--allowed-tools", "allowed_tools", "TOOL", "Tools that run unasked. Better: --policy."
+    ),
+    _list_option(
+        "--allowed-mcp-server-names", "allowed_servers", "NAME", "The only MCP servers to start."
+    ),
+    _list_option(
+        "--include-directories", "include_directories", "FOLDER", "More folders that tools may use."
+    ),
     click.option(
         "--settings",
         "settings_file",
@@ -155,36 +179,21 @@ def headless_options(given: Mapping[str, Any]) -> HeadlessOptions:
         click.UsageError: they contradict each other.
     """
     _check_together(given)
-    output, loose = given["output"], given["fake_responses_non_strict"]
-    return HeadlessOptions(
-        prompt=given["prompt"] or " ".join(given["query"]),
-        prompt_interactive=given["prompt_interactive"],
-        runtime=with_adk_plugins(given["runtime"] or "", given["adk_plugins"]) or None,
-        output=OutputFormat(output) if output else None,
-        resume=None if given["resume"] is None else given["resume"].strip() or "latest",
-        session_id=given["session_id"] and given["session_id"].strip(),
-        session_file=given["session_file"],
-        list_sessions=given["list_sessions"],
-        delete_session=given["delete_session"],
-        model=given["model"],
-        policies=given["policy"],
-        admin_policies=given["admin_policy"],
-        allowed_tools=given["allowed_tools"],
-        allowed_servers=given["allowed_mcp_server_names"],
-        include_directories=given["include_directories"] or (),
-        approval_mode="yolo" if given["yolo"] else given["approval_mode"],
-        settings_file=given["settings_file"],
-        skip_trust=given["skip_trust"],
-        fake_responses=loose or given["fake_responses"],
-        strict_responses=loose is None,
-        record_responses=given["record_responses"],
-        raw_output=given["raw_output"],
-        accept_raw_output_risk=given["accept_raw_output_risk"],
-        telemetry=TelemetryOverrides(
-            enabled=given["telemetry"],
-            outfile=str(given["telemetry_outfile"]) if given["telemetry_outfile"] else None,
-        ),
-    )
+    rest = dict(given)
+    query, plugins, yolo = rest.pop("query"), rest.pop("adk_plugins"), rest.pop("yolo")
+    loose = rest.pop("fake_responses_non_strict")
+    enabled, outfile = rest.pop("telemetry"), rest.pop("telemetry_outfile")
+    rest["prompt"] = rest["prompt"] or " ".join(query)
+    rest["runtime"] = with_adk_plugins(rest["runtime"] or "", plugins) or None
+    rest["output"] = OutputFormat(rest["output"]) if rest["output"] else None
+    if rest["resume"] is not None:
+        rest["resume"] = rest["resume"].strip() or "latest"
+    rest["session_id"] = rest["session_id"] and rest["session_id"].strip()
+    rest["include_directories"] = rest["include_directories"] or ()
+    rest["approval_mode"] = "yolo" if yolo else rest["approval_mode"]
+    rest["fake_responses"] = loose or rest["fake_responses"]
+    telemetry = TelemetryOverrides(enabled=enabled, outfile=str(outfile) if outfile else None)
+    return HeadlessOptions(strict_responses=loose is None, telemetry=telemetry, **rest)
 
 
 def _check_together(given: Mapping[str, Any]) -> None:
@@ -195,18 +204,9 @@ def _check_together(given: Mapping[str, Any]) -> None:
     """
     if given["adk_plugins"] and given["runtime"] != "adk":
         raise click.UsageError("--adk-plugin is for the runtime adk; add --runtime adk")
-    if given["yolo"] and given["approval_mode"]:
-        raise click.UsageError("--yolo and --approval-mode exclude each other; leave one out")
-    if given["prompt"] and given["query"]:
-        raise click.UsageError("a prompt and --prompt exclude each other; leave one out")
-    if given["prompt"] and given["prompt_interactive"]:
-        raise click.UsageError(
-            "--prompt and --prompt-interactive exclude each other; leave one out"
-        )
-    if given["fake_responses"] and given["fake_responses_non_strict"]:
-        raise click.UsageError(
-            "--fake-responses and --fake-responses-non-strict exclude each other; leave one out"
-        )
+    for one, other, named in _EXCLUSIVE:
+        if given[one] and given[other]:
+            raise click.UsageError(f"{named} exclude each other; leave one out")
     if sum(given[name] is not None for name in ("resume", "session_id", "session_file")) > 1:
         raise click.UsageError(
             "--resume, --session-id and --session-file exclude each other; give one of them"
@@ -221,8 +221,7 @@ def _check_together(given: Mapping[str, Any]) -> None:
 @click.command()
 @run_options
 @click.version_option(None, "-v", "--version", package_name="parity", message="%(version)s")
-@click.pass_context
-def agent(ctx: click.Context, /, **given: Any) -> None:
+def agent(**given: Any) -> int:
     """Ask an agent to do something in the current folder.
 
     \b
@@ -237,5 +236,4 @@ def agent(ctx: click.Context, /, **given: Any) -> None:
     """  # noqa: D301 - click's mark for lines that stay as they are
     asked = headless_options(given)
     with stopping_at_broken_output():
-        code = run_headless(asked, stdin=sys.stdin, out=sys.stdout, err=sys.stderr)
-    ctx.exit(code)
+        return run_headless(asked, stdin=sys.stdin, out=sys.stdout, err=sys.stderr)

@@ -129,7 +129,7 @@ class _Tally:
 )
 @click.option("--prune", is_flag=True, help="Remove baselines of cassettes that are gone.")
 @click.pass_context
-def baseline(ctx: click.Context, /, jobs: int, limits: Limits, **asked: Any) -> None:
+def baseline(ctx: click.Context, /, jobs: int, limits: Limits, **asked: Any) -> int:
     """Keep what a runtime does, to compare without it later.
 
     `parity run --control baseline:DIR` reads the files back; a folder of ./baselines can be named
@@ -167,8 +167,8 @@ def baseline(ctx: click.Context, /, jobs: int, limits: Limits, **asked: Any) -> 
     except KeyboardInterrupt:
         words = "nothing was written" if plan.check else "the baselines written so far are whole"
         say(f"interrupted: {words}", err=True)
-        ctx.exit(130)
-    ctx.exit(_conclude(plan, tally, [file.name for file in files] if whole else None))
+        return 130
+    return _conclude(plan, tally, [file.name for file in files] if whole else None)
 
 
 def _read_only(plan: _Plan, files: Sequence[CassetteFile], tally: _Tally) -> Sequence[CassetteFile]:

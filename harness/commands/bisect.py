@@ -92,7 +92,7 @@ class _Asked:
     help="The checkout whose history is searched.",
 )
 @click.pass_context
-def bisect(ctx: click.Context, /, **asked: Any) -> None:
+def bisect(ctx: click.Context, /, **asked: Any) -> int:
     """Find the first revision in which CASSETTE is red.
 
     CASSETTE is a file as it is now, or the name of one in ./cassettes or else the bundled corpus.
@@ -120,7 +120,7 @@ def bisect(ctx: click.Context, /, **asked: Any) -> None:
     """  # noqa: D301 - click's mark for lines that stay as they are
     plan = _Asked(**asked)
     check_writable_file(plan.json_file, "--json")
-    ctx.exit(_bisect(ctx, plan))
+    return _bisect(ctx, plan)
 
 
 def _bisect(ctx: click.Context, plan: _Asked) -> int:

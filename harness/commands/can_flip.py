@@ -58,10 +58,7 @@ __all__ = ["can_flip"]
 @options.gates
 @options.as_of
 @options.policy_from
-@click.pass_context
 def can_flip(
-    ctx: click.Context,
-    /,
     flag: str,
     surfaces: tuple[str, ...],
     settings_file: Path | None,
@@ -70,7 +67,7 @@ def can_flip(
     gates_file: Path | None,
     as_of: datetime | None,
     policy_from: str | None,
-) -> None:
+) -> int:
     """Say whether a flag may be turned on, by the signed records.
 
     The newest record of each phase that FLAG moves counts. `experimental.adk.runtimeEnabled` moves
@@ -97,7 +94,7 @@ def can_flip(
     day = as_of.date() if as_of is not None else datetime.now(UTC).date()
     if not moved:
         click.echo(f"yes: {found.name} moves nothing while every surface's own flag is off")
-        ctx.exit(EXITS[Answer.YES])
+        return EXITS[Answer.YES]
     place = here(gates_file, None, day, policy_from)
     if policy_from is not None:
         show_changes(place.policy.source, place.changes, sys.stdout)
@@ -119,7 +116,7 @@ def can_flip(
         for surface in moved
     ]
     answer = show_flips(found.name, list(zip(moved, judged, strict=True)), sys.stdout)
-    ctx.exit(EXITS[answer])
+    return EXITS[answer]
 
 
 def _flag(name: str) -> Flag:

@@ -46,10 +46,7 @@ class _Pair:
     help="Write the report as JSON; `-` for standard output, with nothing else there.",
 )
 @options.verbose
-@click.pass_context
-def diff(
-    ctx: click.Context, control: Path, candidate: Path, json_file: Path | None, verbose: bool
-) -> None:
+def diff(control: Path, candidate: Path, json_file: Path | None, verbose: bool) -> int:
     """Compare two trace documents, written by `parity trace`.
 
     The same projections, channels and explanations as in `parity run`; A is what is right, B what
@@ -73,7 +70,7 @@ def diff(
         if json_file is not None:
             write_asked_for(json_file, json_report(report), "--json")
         show(report, sys.stdout, verbose=verbose)
-    ctx.exit(int(exit_code(report)))
+    return int(exit_code(report))
 
 
 def _report(control: Path, candidate: Path) -> RunReport:

@@ -158,7 +158,7 @@ def faults(
     list_: bool,
     jobs: int,
     **asked: Any,
-) -> None:
+) -> int:
     """Break the runtimes on purpose, and count what is noticed.
 
     Each fault of the catalogue is put in and meets the cassettes at PATHS (as for `parity run`),
@@ -183,9 +183,9 @@ def faults(
     chosen, sample = _chosen(plan, setup)
     if list_:
         show_catalogue(chosen, sys.stdout)
-        return
+        return 0
     _check(plan, chosen)
-    ctx.exit(_run(plan, setup, chosen, sample, chosen_cassettes(paths, expr)))
+    return _run(plan, setup, chosen, sample, chosen_cassettes(paths, expr))
 
 
 def _real_setup() -> FaultsSetup:

@@ -25,15 +25,12 @@ __all__ = ["gate"]
 @options.policy_from
 @click.option("--json", "json_file", type=options.FILE, help="Write the answer as JSON.")
 @click.option("--html", "html_file", type=options.FILE, help="Write the answer as a page.")
-@click.pass_context
 def gate(
-    ctx: click.Context,
-    /,
     as_of: datetime | None,
     json_file: Path | None,
     html_file: Path | None,
     **asked: Any,
-) -> None:
+) -> int:
     """Say whether a rollout phase may be flipped, and why.
 
     Judges what was run and measured before; runs nothing itself. What is missing makes the answer
@@ -57,4 +54,4 @@ def gate(
     answered = question.asked(day, say_changes=True)
     plan = question.plan(answered, worker_count(0))
     files = [json_file] if json_file is not None else []
-    ctx.exit(question.show(answered, plan, json_files=files, html_file=html_file))
+    return question.show(answered, plan, json_files=files, html_file=html_file)

@@ -147,7 +147,7 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
     help="Let the workers of a Dask scheduler do it: tls://HOST:PORT. Needs the extra `dask`.",
 )
 @click.pass_context
-def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> None:
+def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> int:
     """Draw scenarios and keep those on which two runtimes differ.
 
     Scenarios come in blocks of 25; which they are follows from way, profile, seed and number of
@@ -175,8 +175,8 @@ def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> 
     backend = backend_of(ctx, limits)
     _check(asked, backend)
     if isinstance(ctx.obj, GenerateSeams):
-        ctx.exit(_generate(asked, ctx.obj, asked.jobs))
-    ctx.exit(_generate(asked, *_seams(asked, backend)))
+        return _generate(asked, ctx.obj, asked.jobs)
+    return _generate(asked, *_seams(asked, backend))
 
 
 def _check(asked: _Asked, backend: Backend) -> None:

@@ -37,9 +37,7 @@ __all__ = ["import_"]
 @click.option("--interactive", is_flag=True, help="An interactive session instead of a headless.")
 @click.option("--licence", help="The licence of the recordings.")
 @click.option("--force", is_flag=True, help="Write over cassettes that are there already.")
-@click.pass_context
 def import_(
-    ctx: click.Context,
     files: tuple[Path, ...],
     out: Path,
     family: str,
@@ -48,7 +46,7 @@ def import_(
     interactive: bool,
     licence: str | None,
     force: bool,
-) -> None:
+) -> int:
     """Make cassettes of recorded `.responses` files.
 
     They hold answers only: the user's side becomes one `send` for each stream that ends without a
@@ -84,4 +82,4 @@ def import_(
         check_writable_folder(target.parent, "--out")
         write_asked_for(target, imported.to_yaml(), "--out")
         say(printable(f"{file} -> {target}"))
-    ctx.exit(2 if broken else 0)
+    return 2 if broken else 0

@@ -80,7 +80,7 @@ def measure(
     json_file: Path | None,
     html_file: Path | None,
     **asked: Any,
-) -> None:
+) -> int:
     """Run what the gate lacks for a phase, and end with its answer.
 
     Asks the gate what is missing, shows what is going to be run and about how long that takes, runs
@@ -108,7 +108,7 @@ def measure(
     plan = question.plan(answered, how.jobs)
     if dry_run:
         _say_plan(plan, how, commands=True)
-        ctx.exit(EXITS[answered.answer.answer])
+        return EXITS[answered.answer.answer]
     backend = backend_of(ctx)
     done: list[Measurement] = []
     while plan:
@@ -120,14 +120,14 @@ def measure(
         except _Interrupted:
             again = f"{question.measure} --trust" if trust else question.measure
             click.echo(f"interrupted; to go on: {again}", err=True)
-            ctx.exit(_INTERRUPTED)
+            return _INTERRUPTED
         done += [each.measurement for each in plan]
         answered = question.asked(_today())
         plan = question.plan(answered, how.jobs, done)
     left = question.plan(answered, how.jobs)
     files = [answer_file(question.folder, question.phase, question.profile)]
     files += [json_file] if json_file is not None else []
-    ctx.exit(question.show(answered, left, json_files=files, html_file=html_file))
+    return question.show(answered, left, json_files=files, html_file=html_file)
 
 
 def _today() -> date:

@@ -43,16 +43,13 @@ __all__ = ["merge"]
 )
 @report_options
 @options.waivers
-@click.pass_context
 def merge(
-    ctx: click.Context,
-    /,
     journals: tuple[Path, ...],
     journal: Path | None,
     keep: bool,
     waivers_file: Path | None,
     **asked: Any,
-) -> None:
+) -> int:
     """Join the journals of one run's shards, and judge the whole.
 
     JOURNALS are what `parity run --shard I/N --journal F` left, in any order. They must be of one
@@ -88,7 +85,7 @@ def merge(
     say(f"merged: {counted(len({*journals}), 'journal')}")
     for line in merged.lacks:
         say(printable(line))
-    ctx.exit(deliver(report, wanted, also=journal))
+    return deliver(report, wanted, also=journal)
 
 
 def _keep(journal: Path, started_at: str) -> None:

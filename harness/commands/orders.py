@@ -88,7 +88,7 @@ def orders(
     trust: bool,
     json_file: Path | None,
     waivers_file: Path | None,
-) -> None:
+) -> int:
     """Let parallel work complete in every order, and compare.
 
     What runs side by side are tool calls and subagents. Model answers and ended calls are held back
@@ -154,7 +154,7 @@ def orders(
     if json_file is not None:
         write_asked_for(json_file, orders_json(results, problems, asked), "--json")
         say(f"written: {json_file}")
-    ctx.exit(int(exit_code(results, problems, asked)))
+    return int(exit_code(results, problems, asked))
 
 
 def _check(backend: Backend, *sides: str) -> None:

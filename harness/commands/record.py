@@ -44,7 +44,7 @@ _INTERRUPTED = 130
 @click.pass_context
 def record(
     ctx: click.Context, /, out: Path, force: bool, no_files: bool, note: str, **given: Any
-) -> None:
+) -> int:
     """Run the agent as `parity agent` does, and keep a cassette.
 
     \b
@@ -91,7 +91,7 @@ def record(
         say(f"parity: {recorder.nothing}, so no cassette was written", err=True)
     else:
         _report(recorded)
-    ctx.exit(code)
+    return code
 
 
 @contextmanager

@@ -51,16 +51,13 @@ __all__ = ["journal_in", "report"]
     help="The kill matrix to show beside it, as `parity faults --json` wrote it.",
 )
 @options.waivers
-@click.pass_context
 def report(
-    ctx: click.Context,
-    /,
     place: Path | None,
     since: Path | None,
     kills_file: Path | None,
     waivers_file: Path | None,
     **asked: Any,
-) -> None:
+) -> int:
     """Show what a run came to, from its journal; nothing is run.
 
     Also of a run that was killed, as far as it got. Waivers are applied as they are now, on the day
@@ -87,7 +84,7 @@ def report(
     made = _with_changes(made, record, waivers, since)
     if kills_file is not None:
         made = replace(made, kills=read_kills(kills_file))
-    ctx.exit(deliver(made, wanted))
+    return deliver(made, wanted)
 
 
 def journal_in(place: Path | None) -> Path:

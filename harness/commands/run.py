@@ -128,7 +128,7 @@ def run(
     candidate: str,
     adk_plugins: tuple[str, ...],
     **asked: Any,
-) -> None:
+) -> int:
     """Replay cassettes through two runtimes and compare.
 
     PATHS are cassettes and folders of them, by path or by name (`tools/parallel_reads`, `tools`).
@@ -171,7 +171,7 @@ def run(
     backend = backend_of(ctx, plan.limits)
     check_sides(backend, plan.control, plan.candidate)
     _check_asked(plan)
-    ctx.exit(_last_failed(plan, backend) if plan.last_failed else _chosen(plan, backend))
+    return _last_failed(plan, backend) if plan.last_failed else _chosen(plan, backend)
 
 
 def _with_plugins(sides: tuple[str, str], plugins: tuple[str, ...]) -> tuple[str, str]:

@@ -122,7 +122,7 @@ def shrink(
     candidate: str | None,
     fault: str | None,
     **asked: Any,
-) -> None:
+) -> int:
     """Make a failing cassette as small as it can be.
 
     Leaves out prompts, answers, parts, tools, settings and files, and makes plainer what is left,
@@ -155,7 +155,7 @@ def shrink(
     _check(plan)
     check_fault(plan.fault, plan.control, plan.candidate)
     check_runtimes(backend_of(ctx), plan.control, plan.candidate)
-    ctx.exit(_shrink(plan, ctx.obj if isinstance(ctx.obj, ShrinkSeams) else ShrinkSeams()))
+    return _shrink(plan, ctx.obj if isinstance(ctx.obj, ShrinkSeams) else ShrinkSeams())
 
 
 def _check(plan: _Plan) -> None:

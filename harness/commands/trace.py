@@ -53,7 +53,7 @@ def trace(
     jobs: int,
     limits: Limits,
     trust: bool,
-) -> None:
+) -> int:
     """Write down all that one runtime does with cassettes.
 
     A trace document, one for each cassette, holds what the runtime asked the model, did, remembered
@@ -75,7 +75,7 @@ def trace(
         problem = f"{len(files)} traces do not fit on standard output"
         raise UsageError(problem, "name a folder for them with --out")
     tasks = tasks_of(TraceTask, files, backend, trust=trust, runtime=runtime, out=out)
-    ctx.exit(_trace_all(tasks, backend, worker_count(jobs)))
+    return _trace_all(tasks, backend, worker_count(jobs))
 
 
 def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:

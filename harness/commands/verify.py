@@ -118,7 +118,7 @@ def verify(
     json_file: Path | None,
     jobs: int,
     trust: bool,
-) -> None:
+) -> int:
     """Say whether a signed record holds here and now.
 
     If it does not, each reason is one line. RECORD is a record's file, or its name in the folder;
@@ -153,7 +153,7 @@ def verify(
     chain = read_chain(folder, signing, expect_head=expect_head, history=history)
     wanted = _wanted(record, chain)
     if wanted is None:
-        ctx.exit(_nothing(record, chain, json_file))
+        return _nothing(record, chain, json_file)
     again = _Replay(
         count=replay,
         seed=secrets.randbelow(_SEEDS) if seed is None else seed,
@@ -161,7 +161,7 @@ def verify(
         trust=trust,
     )
     checked = _Asked(record=wanted, chain=chain, signing=signing, whole=record is None)
-    ctx.exit(_verify(checked, place, again, backend_of(ctx), json_file))
+    return _verify(checked, place, again, backend_of(ctx), json_file)
 
 
 def _anchor(gates: Path | None, policy_from: str | None, place: Here) -> Anchor | None:
