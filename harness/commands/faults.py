@@ -22,7 +22,6 @@ from harness.commands.checks import (
     current_waivers,
     worker_count,
 )
-from harness.commands.durations import duration
 from harness.config import default_baselines, default_waivers, to_run, versions
 from harness.detection.catalogue_at import CatalogueAt
 from harness.detection.choosing import chosen_faults, dead, sampled
@@ -125,7 +124,7 @@ class _Plan:
 @click.option(
     "--time",
     "seconds",
-    type=duration,
+    type=options.duration,
     default="2m",
     show_default=True,
     help="How long the generated run lasts, all survivors together.",

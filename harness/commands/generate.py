@@ -21,7 +21,6 @@ from harness.commands.checks import (
     check_writable_folder,
     worker_count,
 )
-from harness.commands.durations import duration, duration_or_none, in_words
 from harness.config import default_waivers, versions
 from harness.errors import UsageError
 from harness.experiment.backend import Backend
@@ -37,6 +36,7 @@ from harness.generating.report import (
     show_generation,
 )
 from harness.parity.waivers import Waivers, load_waivers
+from harness.progress import in_words
 from harness.scenarios.between import left_out
 from harness.scenarios.block import BlockDone, BlockTask, run_block
 from harness.scenarios.found import FOUND, KnownFinding, read_found
@@ -114,7 +114,7 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
 @click.option(
     "--time",
     "time_s",
-    type=duration,
+    type=options.duration,
     metavar="TIME",
     help="Go on for so long instead: 90s, 10m, 1h30m.",
 )
@@ -133,7 +133,7 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
 )
 @click.option(
     "--shrink-time",
-    type=duration_or_none,
+    type=options.duration_or_none,
     default="60s",
     metavar="TIME",
     show_default=True,

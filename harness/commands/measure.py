@@ -20,7 +20,7 @@ from harness.commands.checks import (
     worker_count,
 )
 from harness.commands.faults import faults
-from harness.commands.gate_question import Question
+from harness.commands.gate import Question
 from harness.commands.generate import generate
 from harness.commands.run import run
 from harness.errors import HarnessError, UsageError
