@@ -19,6 +19,7 @@ from harness.orders.model import Finding, OrderRun, OrdersResult, verdict_of
 from harness.orders.places import Path, Place
 from harness.parity.verdict import CaseVerdict
 from harness.report.model import ExitCode
+from harness.report.terminal import STYLE
 from harness.report.words import inert
 from harness.screen import Screen
 from harness.wording import counted
@@ -30,11 +31,6 @@ __all__ = ["Asked", "exit_code", "orders_json", "show_orders"]
 FORMAT: Final = 1
 """Version of the JSON document; goes up when a key changes its meaning or goes away."""
 
-_STYLE: Final = {
-    CaseVerdict.PARITY: "green",
-    CaseVerdict.DIVERGENT: "red",
-    CaseVerdict.INCONCLUSIVE: "yellow",
-}
 _LISTED: Final = 10
 _LEGEND: Final = "T/C is call C of turn T; `answer` a model's answer there, `call` that call's end"
 
@@ -56,16 +52,9 @@ class Asked:
 def exit_code(
     results: Sequence[OrdersResult], problems: Sequence[LoadProblem], asked: Asked
 ) -> ExitCode:
-    """Interrupted wins over 2 (a file that could not be loaded) over 1 over 3 over 0."""
-    if asked.interrupted:
-        return ExitCode.INTERRUPTED
-    if problems:
-        return ExitCode.USAGE
-    return {
-        CaseVerdict.DIVERGENT: ExitCode.DIVERGENT,
-        CaseVerdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
-        CaseVerdict.PARITY: ExitCode.PARITY,
-    }[verdict_of(results)]
+    """The exit code of the command."""
+    verdict = verdict_of(results)
+    return ExitCode.of(verdict, interrupted=asked.interrupted, problems=bool(problems))
 
 
 def orders_json(
@@ -109,7 +98,7 @@ def show_orders(
     for line in _rests_on(results):
         console.print(_safe(line), style="dim")
     verdict = verdict_of(results)
-    console.print(_safe(_headline(results, problems, asked)), style=f"bold {_STYLE[verdict]}")
+    console.print(_safe(_headline(results, problems, asked)), style=f"bold {STYLE[verdict]}")
 
 
 def _safe(text: str) -> str:
@@ -117,7 +106,7 @@ def _safe(text: str) -> str:
 
 
 def _show_case(result: OrdersResult, asked: Asked, console: Console) -> None:
-    style = _STYLE[result.verdict]
+    style = STYLE[result.verdict]
     console.print(_safe(f"{result.verdict.value}: {result.cassette}"), style=style)
     for blocker in result.blockers:
         console.print(f"  {_safe(blocker)}")

@@ -33,6 +33,13 @@ class ExitCode(IntEnum):
     INCONCLUSIVE = 3
     INTERRUPTED = 130
 
+    @classmethod
+    def of(cls, verdict: CaseVerdict, *, interrupted: bool, problems: bool) -> ExitCode:
+        """Interrupted wins over 2 (a file that could not be loaded) over 1 over 3 over 0."""
+        if interrupted:
+            return cls.INTERRUPTED
+        return cls.USAGE if problems else cls[verdict.name]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FamilyRow:
@@ -250,13 +257,6 @@ def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def exit_code(report: RunReport) -> ExitCode:
-    """Interrupted wins over 2 (a file that could not be loaded) over 1 over 3 over 0."""
-    if report.interrupted:
-        return ExitCode.INTERRUPTED
-    if report.problems:
-        return ExitCode.USAGE
-    return {
-        CaseVerdict.DIVERGENT: ExitCode.DIVERGENT,
-        CaseVerdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
-        CaseVerdict.PARITY: ExitCode.PARITY,
-    }[report.verdict]
+    """The exit code of a run."""
+    problems = bool(report.problems)
+    return ExitCode.of(report.verdict, interrupted=report.interrupted, problems=problems)

@@ -31,9 +31,9 @@ from harness.triage.blame import blame
 from harness.wording import counted, listed
 from services.redaction import told
 
-__all__ = ["show"]
+__all__ = ["STYLE", "show"]
 
-_STYLE: Final = {
+STYLE: Final = {
     CaseVerdict.PARITY: "green",
     CaseVerdict.DIVERGENT: "red",
     CaseVerdict.INCONCLUSIVE: "yellow",
@@ -68,7 +68,7 @@ def show(report: RunReport, stream: TextIO, *, verbose: bool = False) -> None:
     _show_remarks(report, console, verbose)
     _show_inconclusive(report, console)
     _show_slowest(report, console)
-    console.print(_safe(headline(report)), style=f"bold {_STYLE[report.verdict]}")
+    console.print(_safe(headline(report)), style=f"bold {STYLE[report.verdict]}")
 
 
 def _safe(text: str) -> str:
@@ -83,7 +83,7 @@ def _show_head(report: RunReport, console: Console, verbose: bool) -> None:
     of = report.planned + len(report.problems)
     came_to = f"{report.verdict.value}: {counts(report)} of {of}"
     facts = [came_to, *filter(None, [behaviours(report, named=verbose)])]
-    console.print(_safe("; ".join(facts)), style=f"bold {_STYLE[report.verdict]}")
+    console.print(_safe("; ".join(facts)), style=f"bold {STYLE[report.verdict]}")
     if report.since is not None:
         for line in report.since.lines():
             console.print(_safe(line), style="dim")
