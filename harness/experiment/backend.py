@@ -106,10 +106,10 @@ class Backend:
 def real_backend(limits: Limits | None = _USUAL) -> Backend:
     """The harness itself, with the usual limits or others."""
     return Backend(
-        load=_load,
+        load=load_case,
         run=_run,
         starts_processes=_starts_processes,
-        runtimes=_runtimes,
+        runtimes=known_runtimes,
         check=_check,
         vary=_vary,
         can_hand_over=_can_hand_over,
@@ -117,10 +117,6 @@ def real_backend(limits: Limits | None = _USUAL) -> Backend:
         modules=_modules,
         limits=limits,
     )
-
-
-def _load(file: Path, root: Path) -> LoadedCassette:
-    return load_case(file, root)
 
 
 def _vary(cassette: LoadedCassette, variant: str) -> LoadedCassette:
@@ -147,10 +143,6 @@ def _can_hand_over(cassette: LoadedCassette) -> bool:
     played = cassette.cassette if isinstance(cassette, HttpCase) else cassette
     assert isinstance(played, Cassette)
     return script_halves(played.script) is not None
-
-
-def _runtimes() -> list[str]:
-    return known_runtimes()
 
 
 def _check(name: str) -> tuple[str, str] | None:
