@@ -19,13 +19,14 @@ from google.genai import types
 from pydantic import PrivateAttr
 
 from runtimes.adk.answer_reader import Requested
-from runtimes.adk.conversation import Conversation, SentRequest
+from runtimes.adk.conversation import Conversation
 from runtimes.adk.model_call import ModelCall, send_pending
 from runtimes.adk.model_parts import ModelParts
 from runtimes.adk.notes import Answer
 from runtimes.adk.request_edits import UNROUTED
 from runtimes.adk.responses import called_off
 from services.abort import AbortError, cancellation_or_abort
+from services.chat import SentRequest
 from services.model.errors import is_cancellation
 from services.model.sdk_contents import WireContent, WirePart, dumped_part
 from services.model.sdk_json import dumped

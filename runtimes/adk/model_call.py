@@ -13,13 +13,13 @@ from typing import Final
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 
-from runtimes.adk.conversation import SentRequest
 from runtimes.adk.model_parts import ModelParts
 from runtimes.adk.notes import Blocked, Retrying, Stopped
 from runtimes.adk.plugins.hook_bridge import BLOCKED, STOPPED
 from runtimes.adk.responses import announcing, consolidated, partial, stand_in
 from runtimes.adk.run import Run
 from services.abort import AbortError
+from services.chat import SentRequest
 from services.history.transforms import (
     apply_retry_nudge,
     coalesce,
@@ -52,14 +52,13 @@ _STREAM_DELAY_MS: Final = 1000
 
 def send_pending(parts: ModelParts, run: Run) -> SentRequest:
     """Take the pending turn into history."""
-    content, key = parts.pending(), _routed(run)
+    content, shown = parts.pending(), run.display_content
     if content is None:
         raise RuntimeError("there is nothing to send")
-    return parts.conversation.send(
+    return parts.conversation.take_request(
         wire_of(content),
         prompt_id=run.prompt_id,
-        model=key.model,
-        display_content=run.turn.display_content,
+        display_content=None if shown is None else [{"text": shown}],
     )
 
 

@@ -1,6 +1,6 @@
 """The product's tools as ADK sees them: declared, and run by the scheduler.
 
-A turn's calls go to the scheduler as one batch (see `runtimes.adk.tool_batch`); ADK's own tool
+A turn's calls go to the scheduler as one batch (see `runtimes.adk.continuation`); ADK's own tool
 execution never runs. A `BaseTool` of a request that is no `AdkTool` was added to it; see
 `runtimes.adk.tool_round`.
 """

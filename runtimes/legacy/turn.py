@@ -28,13 +28,7 @@ from services.abort import AbortSignal
 from services.bundle import Services
 from services.chat import tool_call_request
 from services.model.configs import ModelConfigKey
-from services.model.errors import (
-    EmptyMessageError,
-    InvalidStreamError,
-    UnauthorizedError,
-    error_message,
-    friendly_error,
-)
+from services.model.errors import EmptyMessageError, InvalidStreamError
 from services.model.parts import (
     citations,
     function_calls,
@@ -43,7 +37,7 @@ from services.model.parts import (
     response_texts,
 )
 from services.model.stream import CallIds
-from services.presentation.errors import StructuredError
+from services.presentation.errors import model_failure
 from services.scheduler.calls import ToolCallRequest
 from services.wire import JsonObject, Part
 
@@ -67,6 +61,11 @@ class Turn:
     def text(self) -> str:
         """What hooks are told that the answer said: its chunks' texts, joined by blanks."""
         return " ".join(self._texts)
+
+    @property
+    def asked(self) -> bool:
+        """Whether it asked for tools."""
+        return bool(self.pending_tool_calls)
 
     @property
     def _texts(self) -> list[str]:
@@ -116,19 +115,7 @@ class Turn:
             elif isinstance(error, InvalidStreamError):
                 yield InvalidStream(error.type, str(error))
             else:
-                yield self._failed(error)
-
-    def _failed(self, error: Exception) -> ModelFailed:
-        friendly = friendly_error(error)
-        if isinstance(friendly, UnauthorizedError):
-            raise friendly
-        status = getattr(friendly, "status", None)
-        return ModelFailed(
-            StructuredError(
-                message=error_message(friendly),
-                status=status if isinstance(status, int) else None,
-            )
-        )
+                yield ModelFailed(model_failure(error))
 
     def _read(self, chunk: JsonObject) -> Iterator[ServerEvent]:
         """One chunk's events: thoughts, text, tool requests, citations, finish; in this order."""

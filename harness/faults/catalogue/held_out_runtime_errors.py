@@ -79,9 +79,9 @@ def _nudging_history(connect: Any) -> Any:
 
 
 def _announcing_wanted() -> Any:
-    def noting(route: Any) -> Any:
-        async def broken(self: Any, context: Any, run: Any) -> Any:
-            self.wanted = await route(self, context, run)
+    def noting(wanted_model: Any) -> Any:
+        async def broken(self: Any, *args: Any) -> Any:
+            self.wanted = await wanted_model(self, *args)
             return self.wanted
 
         return broken
@@ -90,15 +90,15 @@ def _announcing_wanted() -> Any:
         async def broken(self: Any, context: Any, request: Any) -> AsyncIterator[Any]:
             async for event in run_async(self, context, request):
                 content = event.content
-                chosen = type(content.note)(self.wanted)
+                chosen = type(content.note)(self._conversation.wanted)
                 event.content = type(content).of(content.wire, chosen)
                 yield event
 
         return broken
 
-    processor = "runtimes.adk.processors.routing:GcliRoutingProcessor"
+    processor = "runtimes.adk.processors.conversation:GcliRoutingProcessor"
     return all_of(
-        replaced(f"{processor}._route", noting),
+        replaced("runtimes.adk.conversation:Conversation.wanted_model", noting),
         replaced(f"{processor}.run_async", announcing),
     )
 
@@ -128,9 +128,7 @@ FAULTS: Final = (
         name="failure-does-not-end-the-stream",
         says="After a failure was told the stream goes on as if the request had been answered.",
         origin="an exception swallowed where it is reported",
-        breaks=lambda: replaced(
-            "runtimes.adk.conversation_handler:ConversationSend._emit_failure", _going_on
-        ),
+        breaks=lambda: replaced("runtimes.adk.agent:AdkAgentProtocol._emit_failure", _going_on),
     ),
     _adk(
         name="no-second-attempt-once-text-was-told",

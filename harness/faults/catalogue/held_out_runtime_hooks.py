@@ -13,7 +13,6 @@ from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import replaced
 from services.scheduler.calls import CallStatus
 from services.tools.contract import ToolErrorType
-from services.wire import js_trim
 
 __all__ = ["FAULTS"]
 
@@ -71,11 +70,9 @@ def _answering_some(answer: Any) -> Any:
 
 
 def _peoples_words(after_agent: Any) -> Any:
-    async def broken(self: Any, run: Any) -> Any:
-        said = await after_agent(self, run)
-        if said is None or said.stops or not said.blocks:
-            return said
-        return Altered(said, reason=js_trim(said.system_message or "") or said.reason)
+    async def broken(self: Any) -> Any:
+        said = await after_agent(self)
+        return said if said is None or said.stops else Altered(said, reason=said.shown_reason)
 
     return broken
 
@@ -161,7 +158,7 @@ FAULTS: Final = (
         origin="one text for both, since most hooks give only one",
         closed_by="hooks/answer_sent_back_message",
         breaks=lambda: replaced(
-            "runtimes.adk.prompt_calls:PromptCalls.after_agent", _peoples_words
+            "services.hooks.prompt_calls:PromptCalls.after_agent", _peoples_words
         ),
     ),
     _adk(
@@ -169,7 +166,7 @@ FAULTS: Final = (
         says="A prompt that a BeforeAgent hook blocks ends the stream like one that it stops.",
         origin="google-adk's `end_invocation`, the one way out that it knows",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._refused", _stopping_instead
+            "runtimes.adk.processors.conversation:LimitsProcessor._refused", _stopping_instead
         ),
     ),
     _adk(
@@ -190,6 +187,8 @@ FAULTS: Final = (
         behaviour=Behaviour.APPROVAL,
         says="A call that the user refuses ends the stream, instead of being told to the model.",
         origin="the terminal's habit of handing back to the user after a refusal",
-        breaks=lambda: replaced("runtimes.adk.tool_batch:_verdict", _ending_on_refusal),
+        breaks=lambda: replaced(
+            "runtimes.adk.continuation:end_reason_of_calls", _ending_on_refusal
+        ),
     ),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, Final
 
 from agent_protocol.content import TextPart
@@ -97,9 +98,9 @@ def _forgetting_repetitions(start: Any) -> Any:
 
 def _still_seeing_text(begin_turn: Any) -> Any:
     def broken(self: Any) -> None:
-        seen = self.turn.visible_text
+        seen = self.visible_text
         begin_turn(self)
-        self.turn.answers[-1]._visible = seen
+        self.answers.append(SimpleNamespace(calls=(), finish_reason=None, visible_text=seen))
 
     return broken
 
@@ -157,7 +158,7 @@ FAULTS: Final = (
         origin="counting and asking hooks in the other order",
         closed_by="limits/turns_and_blocked_prompts",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._refused", _counting_refused
+            "runtimes.adk.processors.conversation:LimitsProcessor._refused", _counting_refused
         ),
     ),
     _adk(

@@ -218,7 +218,7 @@ FAULTS: Final = (
         says="The turn about to be sent counts as the latest, so the one before it is masked.",
         origin="google-adk's processors, which see the pending turn as part of the contents",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.context:ToolOutputMaskingProcessor._step",
+            "runtimes.adk.processors.conversation:ToolOutputMaskingProcessor._step",
             _with_pending_turn,
         ),
     ),

@@ -17,9 +17,9 @@ _legacy = partial(Fault, site=Site.LEGACY, behaviour=Behaviour.ERRORS)
 _adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.ERRORS)
 
 
-def _without_status(structured: Any) -> Any:
-    def broken(*, message: str, status: Any) -> Any:
-        return structured(message=message, status=None)
+def _without_status(model_failure: Any) -> Any:
+    def broken(error: Any) -> Any:
+        return replace(model_failure(error), status=None)
 
     return broken
 
@@ -106,9 +106,10 @@ def _keeping_failed_prompts(fail: Any) -> Any:
     return broken
 
 
-def _as_it_came(_: Any) -> Any:
+def _as_it_came(model_failure: Any) -> Any:
     def broken(error: Any) -> Any:
-        return error
+        made = model_failure(error)
+        return replace(made, message=str(error), status=getattr(error, "status", made.status))
 
     return broken
 
@@ -139,7 +140,7 @@ FAULTS: Final = (
         name="error-status-lost",
         says="An error of the API is told without its status.",
         origin="a port that keeps an exception's message and forgets its fields",
-        breaks=lambda: replaced("runtimes.legacy.turn:StructuredError", _without_status),
+        breaks=lambda: replaced("runtimes.legacy.turn:model_failure", _without_status),
     ),
     _legacy(
         name="nudge-for-any-invalid-answer",
@@ -171,7 +172,7 @@ FAULTS: Final = (
         says="A 429 that nobody could mend is told twice.",
         origin="seen in agent migrations: a 429 surfacing twice, from model layer and runner",
         breaks=lambda: replaced(
-            "runtimes.adk.conversation_handler:ConversationSend._emit_failure", _telling_twice
+            "runtimes.adk.agent:AdkAgentProtocol._emit_failure", _telling_twice
         ),
     ),
     _adk(
@@ -204,7 +205,7 @@ FAULTS: Final = (
         name="suspension-as-it-came",
         says="A suspended account is told in the API's own JSON, as any refusal.",
         origin="google-adk, which lets the client's exceptions through unchanged",
-        breaks=lambda: replaced("runtimes.adk.conversation_handler:friendly_error", _as_it_came),
+        breaks=lambda: replaced("runtimes.adk.agent:model_failure", _as_it_came),
     ),
     _adk(
         name="retries-announced-from-zero",

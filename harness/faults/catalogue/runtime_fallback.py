@@ -73,10 +73,10 @@ def _declared_once(taken: Any) -> Any:
 
 
 def _sticking(begin: Any) -> Any:
-    def broken(self: Any, run: Any, parts: Any) -> None:
+    def broken(self: Any, prompt_id: Any, parts: Any) -> None:
         state = self._services.state
         sticky = state.sequence_model
-        begin(self, run, parts)
+        begin(self, prompt_id, parts)
         state.sequence_model = sticky
 
     return broken
@@ -90,9 +90,9 @@ def _routing_anew(model_turn: Any) -> Any:
     return broken
 
 
-def _without_history(context: Any) -> Any:
-    def broken(**kwargs: Any) -> Any:
-        return context(**{**kwargs, "history": []})
+def _without_history(wanted_model: Any) -> Any:
+    def broken(self: Any, *args: Any) -> Any:
+        return wanted_model(Altered(self, current=Altered(self, curated_history=list)), *args)
 
     return broken
 
@@ -166,8 +166,7 @@ FAULTS: Final = (
         says="A model that has used up its attempt of a turn stays used up in the turns after it.",
         origin="seen in agent migrations: availability never reset",
         breaks=lambda: replaced(
-            "runtimes.legacy.client:GeminiClient.__init__",
-            given(availability=_without_turn_reset),
+            "runtimes.legacy.chats:Chats.__init__", given(availability=_without_turn_reset)
         ),
     ),
     _legacy(
@@ -202,7 +201,9 @@ FAULTS: Final = (
         name="router-sees-no-history",
         says="The model that chooses the model sees the request alone.",
         origin="google-adk's routed model, which is given the new message",
-        breaks=lambda: replaced("runtimes.adk.processors.routing:RoutingContext", _without_history),
+        breaks=lambda: replaced(
+            "runtimes.adk.conversation:Conversation.wanted_model", _without_history
+        ),
     ),
     _adk(
         name="tools-of-first-model",
@@ -225,16 +226,14 @@ FAULTS: Final = (
         name="sticky-model-kept",
         says="The model that was routed for one prompt answers all the prompts after it.",
         origin="seen in agent migrations: sticky model not cleared",
-        breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._begin_sequence", _sticking
-        ),
+        breaks=lambda: replaced("runtimes.adk.conversation:Conversation.begin_sequence", _sticking),
     ),
     _adk(
         name="attempt-used-up-by-routing",
         says="Choosing the model takes up an attempt that only asking it should.",
         origin="one method for looking and taking, called by two layers",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.routing:GcliRoutingProcessor.__init__",
+            "runtimes.adk.processors.conversation:GcliRoutingProcessor.__init__",
             given(availability=_always_consuming),
         ),
     ),

@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from harness.faults.altered import Altered
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import replaced
 from services.hooks.model_call import AgentExecutionBlocked
@@ -73,31 +74,31 @@ def _none_pending(_: Any) -> Any:
     return broken
 
 
-def _without_memory(continued: Any) -> Any:
-    def broken(self: Any) -> Any:
-        return replace(continued(self), stop_hook_active=False)
+def _without_memory(outcome: Any) -> Any:
+    def broken(**_: Any) -> Any:
+        return outcome()
 
     return broken
 
 
 def _every_request(enter: Any) -> Any:
-    async def broken(self: Any, run: Any, parts: Any) -> Any:
-        self.forget(run.prompt_id)
-        return await enter(self, run, parts)
+    async def broken(self: Any, *args: Any) -> Any:
+        self._hooks.forget(self._prompt_id)
+        return await enter(self, *args)
 
     return broken
 
 
 def _not_noting(_: Any) -> Any:
-    def broken(self: Any, run: Any) -> None:
+    def broken(self: Any, answer: Any) -> None:
         return None
 
     return broken
 
 
 def _without_context(enter: Any) -> Any:
-    async def broken(self: Any, run: Any, parts: Any) -> Any:
-        entered = await enter(self, run, parts)
+    async def broken(self: Any, parts: Any, left: int) -> Any:
+        entered = await enter(self, parts, left)
         return parts if isinstance(entered, list) else entered
 
     return broken
@@ -126,9 +127,9 @@ def _twice(after_chunk: Any) -> Any:
     return broken
 
 
-def _plain_reason(_: Any) -> Any:
-    def broken(said: Any) -> Any:
-        return said.reason
+def _plain_reason(refused: Any) -> Any:
+    def broken(self: Any, context: Any, parts: Any, said: Any) -> Any:
+        return refused(self, context, parts, Altered(said, shown_reason=said.reason))
 
     return broken
 
@@ -178,35 +179,31 @@ FAULTS: Final = (
         name="after-agent-before-tools",
         says="AfterAgent fires after each request of a prompt, tools pending or not.",
         origin="seen in agent migrations: a hook fired twice, in the wrong order",
-        breaks=lambda: replaced(
-            "runtimes.legacy.agent_hooks:ClientCall.pending_calls", _none_pending
-        ),
+        breaks=lambda: replaced("runtimes.legacy.turn:Turn.asked", _none_pending),
     ),
     _legacy(
         name="stop-hook-active-not-told",
         says="An AfterAgent hook is not told that the agent goes on because of it.",
         origin="a flag lost between the call that was blocked and the next",
-        breaks=lambda: replaced(
-            "runtimes.legacy.agent_hooks:ClientCall.continued", _without_memory
-        ),
+        breaks=lambda: replaced("runtimes.legacy.client:CallOutcome", _without_memory),
     ),
     _adk(
         name="before-agent-per-tool-round",
         says="BeforeAgent fires again for the results of tools.",
         origin="google-adk's callbacks, which fire per invocation and not per prompt",
-        breaks=lambda: replaced("runtimes.adk.prompt_calls:PromptCalls.enter", _every_request),
+        breaks=lambda: replaced("services.hooks.prompt_calls:PromptCalls.enter", _every_request),
     ),
     _adk(
         name="after-agent-told-last-answer",
         says="AfterAgent is told what the last request answered, not what the prompt did.",
         origin="google-adk, which hands a callback the last event",
-        breaks=lambda: replaced("runtimes.adk.prompt_calls:PromptCalls.note_answer", _not_noting),
+        breaks=lambda: replaced("services.hooks.prompt_calls:PromptCalls.note_answer", _not_noting),
     ),
     _adk(
         name="hook-context-lost",
         says="The context that a BeforeAgent hook adds does not reach the model.",
         origin="a port that honours a hook's stop and block, and nothing else",
-        breaks=lambda: replaced("runtimes.adk.prompt_calls:PromptCalls.enter", _without_context),
+        breaks=lambda: replaced("services.hooks.prompt_calls:PromptCalls.enter", _without_context),
     ),
     _adk(
         name="after-model-misses-last-chunk",
@@ -230,7 +227,9 @@ FAULTS: Final = (
         name="hook-message-not-shown",
         says="People are told a hook's reason where the hook has a message for them.",
         origin="two texts of a hook's output, of which a port knows the one for the model",
-        breaks=lambda: replaced("runtimes.adk.processors.limits:shown_reason", _plain_reason),
+        breaks=lambda: replaced(
+            "runtimes.adk.processors.conversation:LimitsProcessor._refused", _plain_reason
+        ),
     ),
     _adk(
         name="stopped-prompt-forgotten",

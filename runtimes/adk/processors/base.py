@@ -19,7 +19,7 @@ from runtimes.adk.sessions import GcliSessionService
 from services.bundle import Services
 from services.model.sdk_contents import WireContent
 
-__all__ = ["EngineProcessor", "agent_event", "leave", "note_event"]
+__all__ = ["EngineProcessor", "agent_event", "note_event"]
 
 
 @dataclass(eq=False)
@@ -80,9 +80,3 @@ def agent_event(
 def note_event(context: InvocationContext, note: Note, *, partial: bool | None = None) -> Event:
     """An event of the agent that carries a note alone."""
     return agent_event(context, WireContent.bare(note), partial=partial)
-
-
-def leave(context: InvocationContext, sessions: GcliSessionService) -> None:
-    """Do what `EngineProcessor._leave` does, for a processor that has another base."""
-    sessions.discard_pending(context.session)
-    context.end_invocation = True

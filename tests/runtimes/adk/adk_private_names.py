@@ -56,7 +56,7 @@ FUNCTIONS: Final = {
     ),
     "google.adk.flows.llm_flows.tools._agent_tools.process_agent_tools": (
         "invocation_context llm_request",
-        "ToolsProcessor in runtimes/adk/processors/routing.py",
+        "ToolsProcessor in runtimes/adk/processors/conversation.py",
         "Resolve the tools of an agent as ADK's `agent_tools` processor does now.",
     ),
     "google.adk.flows.llm_flows.functions._extract_multimodal_parts": (

@@ -13,8 +13,7 @@ from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.processors.contents import ContentsProcessor
-from runtimes.adk.processors.context import ToolOutputMaskingProcessor
-from runtimes.adk.processors.routing import ToolsProcessor
+from runtimes.adk.processors.conversation import ToolOutputMaskingProcessor, ToolsProcessor
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.session_events import live_events
 from runtimes.adk.sessions import GcliSessionService
@@ -29,7 +28,7 @@ def test_early_stop_removes_the_pending_event_at_once(kit, monkeypatch):
     left = []
 
     def settle(self, session):
-        left.append([event.author for event in self.live(session)])
+        left.append([event.author for event in live_events(session)])
 
     monkeypatch.setattr(GcliSessionService, "settle", settle)
     kit.play([], max_session_turns=0)
@@ -112,9 +111,8 @@ def test_masked_response_is_written_to_every_event_that_holds_it_and_to_no_other
             conversation.start()
             for content in (asked, long, said):
                 conversation.add_history(content)
-            sessions = GcliSessionService(played.services.clock)
+            sessions = GcliSessionService(conversation, played.services.clock)
             session = sessions.open(app_name="app", user_id="u", session_id="s")
-            sessions.attach(session, conversation)
             for content in (long, pending):
                 session.events.append(
                     Event(author="user", invocation_id="i", content=WireContent.of(content))
