@@ -35,11 +35,11 @@ from harness.triage.blame import blame
 
 __all__ = [
     "asked_for",
+    "description",
     "judging",
     "session_lines",
     "session_report",
     "settled_alone",
-    "told",
 ]
 
 
@@ -137,7 +137,7 @@ def settled_alone(plan: RunPlan, result: CaseResult) -> CaseResult:
     return settle([result], waivers)[0][0]
 
 
-def told(plan: RunPlan, result: CaseResult, file: CassetteFile) -> str:
+def description(plan: RunPlan, result: CaseResult, file: CassetteFile) -> str:
     """Why a settled case is not parity, in the explainer's words, and how to see it again."""
     options = ["--trust"] if plan.trust else []
     if plan.waivers_file is not None:

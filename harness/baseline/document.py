@@ -121,7 +121,7 @@ def from_document(
     """The inverse of `to_document`, of a document whose paths are masked.
 
     In the place of a system instruction stands `sha256:` and its digest: texts that differ are
-    told apart, and there is something to show.
+    distinguished, and there is something to show.
 
     Args:
         value: The document, from any source.

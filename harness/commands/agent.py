@@ -1,4 +1,4 @@
-"""`parity agent`: one prompt through a runtime, for people and programs without a terminal."""
+"""`parity agent`: one prompt through a runtime, without a terminal."""
 
 from __future__ import annotations
 

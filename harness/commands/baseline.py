@@ -92,7 +92,7 @@ class _Tally:
             self.remarks.append(f"{seen.name}: {seen.remark}")
 
     def add_read(self, name: str, fault: str | None) -> None:
-        """Take down what reading a baseline showed, without a run."""
+        """Count what reading a baseline showed, without a run."""
         if fault is None:
             self.read += 1
         else:

@@ -127,7 +127,7 @@ def _flag(name: str) -> Flag:
 
 
 def _moved(flag: Flag, asked: tuple[str, ...], settings: Path | None) -> list[Surface]:
-    # Nobody said which surfaces are on: any may be, and what moves one must not pass unseen.
+    # Without settings any surface may be on: the flag moves all that it can.
     every = AdkFlags(
         agent_session_noninteractive_enabled=True,
         agent_session_interactive_enabled=True,

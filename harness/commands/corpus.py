@@ -76,7 +76,7 @@ def list_(
 
 
 def _sentence(behaviour: str) -> str:
-    """What a behaviour says, for people.
+    """A behaviour in one line.
 
     Raises:
         UsageError: there is no contract, or it has no such behaviour.

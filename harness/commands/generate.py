@@ -169,7 +169,7 @@ def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> 
     begun are finished; findings are run again and shrunk after that.
 
     Exit codes: 0 nothing found; 1 findings, those known before included; 2 wrong usage; 3 only
-    cases of which nothing can be said; 130 interrupted (what was found is kept).
+    undecided cases; 130 interrupted (what was found is kept).
     """  # noqa: D301 - click's mark for lines that stay as they are
     asked = _Asked(jobs=worker_count(jobs), **given)
     backend = backend_of(ctx, limits)
@@ -245,7 +245,7 @@ def _plan(asked: _Asked, waivers: Waivers) -> GenerationPlan:
         return plan
     seed = last_seed(JOURNALS, plan) if asked.resume else None
     if asked.resume and seed is None:
-        problem = f"there is no such run in {JOURNALS} to go on with"
+        problem = f"there is no such run in {JOURNALS} to resume"
         raise UsageError(problem, "give the options it was begun with, or leave --resume out")
     return replace(plan, seed=secrets.randbelow(_SEEDS) if seed is None else seed)
 

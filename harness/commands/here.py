@@ -82,7 +82,7 @@ def folder_of(record: Path, signoffs: Path | None) -> Path:
 
 
 def clean_revision_here(place: Here, signoffs: Path) -> str | None:
-    """The commit of the code, of which all that is judged by is as committed.
+    """The commit of the code, if everything that the judgement rests on is as committed.
 
     Raises:
         SigningRefused: it isn't.
@@ -98,7 +98,7 @@ def clean_revision_here(place: Here, signoffs: Path) -> str | None:
         *(each.path for each in place.cassettes),
     ]
     code = code_checkout()
-    if code is None:  # what came with it can be had by everybody who installs it
+    if code is None:  # bundled files are the same in every installation
         bundled = Path(__file__).resolve().parents[1]
         places = [each for each in places if not each.resolve().is_relative_to(bundled)]
     names = [name for component in code_components().values() for name in component.files]

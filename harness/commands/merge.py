@@ -92,7 +92,7 @@ def _keep(journal: Path, started_at: str) -> None:
     """Leave a copy among the last runs, with which later runs are compared."""
     try:
         began = datetime.fromisoformat(started_at)
-    except ValueError:  # somebody else's journal, and nothing that could be put in order
+    except ValueError:  # a foreign journal, whose time cannot be put in order
         return
     keep_copy(journal, began)
     prune()

@@ -40,7 +40,7 @@ __all__ = ["journal_in", "report"]
     "--since",
     type=options.FILE,
     metavar="JOURNAL",
-    help="Tell what changed since this run; by default since the last green one kept here.",
+    help="Report what changed since this run; by default since the last green one kept here.",
 )
 @report_options
 @click.option(

@@ -192,7 +192,7 @@ def _with_plugins(sides: tuple[str, str], plugins: tuple[str, ...]) -> tuple[str
 
 def _check_asked(plan: RunPlan) -> None:
     if plan.resume and plan.journal is None:
-        raise UsageError("--resume needs the journal to go on with", "name it with --journal")
+        raise UsageError("--resume needs the journal to resume", "name it with --journal")
     if plan.resume and plan.last_failed:
         raise UsageError("--resume and --last-failed ask for different cases", "leave one out")
     if not plan.last_failed:
@@ -237,7 +237,7 @@ def _run(
     todo = [file for file in files if file.name in mine]
     with _journal(plan, header, inventory, journal_file) as journal:
         if journal is not None and journal.set_aside is not None:
-            words = "was of a run that did not end, which --resume goes on with; now it is"
+            words = "was of a run that did not end, which --resume continues; now it is"
             say(printable(f"{journal.file} {words} {journal.set_aside}"), err=True)
         tally = Tally.after(None if journal is None else journal.before)
         failures = Failures(waivers, tally, plan.maxfail)
@@ -296,7 +296,7 @@ def _judge(
 
 
 def _left_over(plan: RunPlan, names: Sequence[str], journal: Journal | None) -> Iterator[str]:
-    """What a run that ended early did not run, and how to go on with it."""
+    """The cases that a run which ended early did not run, and how to resume it."""
     if not names:
         return
     named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")

@@ -98,7 +98,7 @@ def load_shrinkable(file: Path, *, trust: bool, out: Path) -> tuple[Cassette, Js
         raise UsageError(problem, f"write it to {named.root}/FAMILY/NAME.yaml with --out")
     text = read_text(found.path)
     document: JsonObject = parse_document(text, strict_json=found.path.suffix == ".json")
-    if variant is not None:  # what is left of it says itself what is other in it
+    if variant is not None:  # the shrunk document holds the variant's own settings
         loaded = replace(as_variant(loaded, variant), name=loaded.name)
         document["session"] = loaded.document["session"]
     return loaded, document, trusted
@@ -143,7 +143,7 @@ class ShrinkSeams:
     clock: Callable[[], float] = time.perf_counter
     """Real seconds; only differences matter."""
     interrupts: Callable[[int], bool] = lambda tries: False
-    """Whether somebody presses Ctrl-C after so many tries."""
+    """Whether Ctrl-C is pressed after so many tries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,7 +169,7 @@ class _Plan:
 
     @property
     def more(self) -> list[str]:
-        """What else the command line has to say to go on with this."""
+        """The other words of the command line that resumes this."""
         words = [] if self.fault is None else ["--fault", self.fault]
         words += [] if self.found is None else ["--found", str(self.found)]
         words += [] if self.waivers_file is None else ["--waivers", str(self.waivers_file)]
@@ -217,7 +217,7 @@ def shrink(
 ) -> int:
     """Make a failing cassette as small as it can be.
 
-    Leaves out prompts, answers, parts, tools, settings and files, and makes plainer what is left,
+    Leaves out prompts, answers, parts, tools, settings and files, and simplifies the rest,
     as long as the runtimes still differ in the same way and the conversation stays one that the
     model's API would take. CASSETTE is a file, its name, or that of a finding, and is not changed.
     Of a kept finding, the runtimes and the fault are those that its head names, unless others are

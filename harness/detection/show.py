@@ -1,4 +1,4 @@
-"""The kill matrix for people: progress while it is measured, the answer afterwards."""
+"""The kill matrix as text: progress while it is measured, the answer afterwards."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ _USUAL: Final = Limits()
 
 
 class LoadedCassette(Protocol):
-    """What running and judging want to know of a cassette."""
+    """What running and judging read of a cassette."""
 
     @property
     def name(self) -> str:
@@ -88,7 +88,7 @@ class Backend:
     vary: Callable[[LoadedCassette, str], LoadedCassette] = _plain
     """The variant of that name of a cassette."""
     can_hand_over: Callable[[LoadedCassette], bool] = _never
-    """Whether a session could be begun in one runtime and gone on with in another."""
+    """Whether a session could begin in one runtime and resume in another."""
     modules: Callable[[Collection[str]], list[str]] = _none
     """The names of the modules that `preload` imports, for the server that workers fork from."""
     limits: Limits | None = None

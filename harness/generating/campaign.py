@@ -2,7 +2,7 @@
 
 Three stages: blocks are drawn, run and compared; each finding is run again, by itself and in a
 fresh worker; those that came again are shrunk. Whatever is found is in a file at once and in the
-journal after its block, so that a run that is stopped anywhere goes on with nothing lost.
+journal after its block, so that a run that is stopped anywhere resumes with nothing lost.
 """
 
 from __future__ import annotations
@@ -265,7 +265,7 @@ class Campaign:
         )
 
     def says(self, fingerprint: str, result: CaseResult | None = None) -> str:
-        """What a finding is, in lines for people."""
+        """A finding, described in lines."""
         outcome = self.generation.outcomes.get(fingerprint)
         judged = result or self.generation.result_of(fingerprint)
         lines = explain(judged, self.plan.control, self.plan.candidate)

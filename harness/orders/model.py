@@ -149,7 +149,7 @@ class OrdersResult:
 
     @classmethod
     def undecided(cls, cassette: str, reason: str) -> OrdersResult:
-        """A case of which nothing can be said, and why."""
+        """An undecided case, and why."""
         return cls(cassette=cassette, blockers=(reason,))
 
     def to_json(self) -> JsonObject:

@@ -1,4 +1,4 @@
-"""How exploring completion orders came out: for people, for programs, as an exit code."""
+"""How exploring completion orders came out: as text, as JSON, as an exit code."""
 
 from __future__ import annotations
 

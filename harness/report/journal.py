@@ -172,7 +172,7 @@ def _unwritable(file: Path, error: OSError) -> UsageError:
 
 
 def _something_else(file: Path) -> str | None:
-    """What there is in place of a journal; `None` for a journal, a part of its head, or nothing."""
+    """What is in place of a journal; `None` for a journal, a part of its head, or nothing."""
     try:
         mode = file.lstat().st_mode
     except FileNotFoundError:

@@ -51,9 +51,9 @@ def keep_copy(
 
     Args:
         journal: The file.
-        started_at: When its run began, or was gone on with.
+        started_at: When its run began, or was resumed.
         folder: Where journals are kept.
-        again: The run was gone on with: its earlier copy is exchanged.
+        again: The run was resumed: its earlier copy is replaced.
     """
     if journal.absolute().parent == folder.absolute():
         return

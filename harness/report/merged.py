@@ -1,6 +1,6 @@
 """Journals of one run that was divided, put together: what one machine would have left.
 
-Results are data of the same experiment or they are not put together at all. A case that two
+Only results of the same experiment are put together. A case that two
 journals have is fine where both say the same of it.
 """
 
@@ -91,7 +91,7 @@ def merge(records: Sequence[JournalRecord]) -> Merged:
 def write_merged(merged: Merged, file: Path) -> None:
     """Write the journal, whole at once: results sorted by name, as one worker would leave them.
 
-    A partial one can be gone on with like any other.
+    A partial journal can be resumed like any other.
 
     Raises:
         UsageError: it cannot be written, is no journal, or another process writes to it.

@@ -126,7 +126,7 @@ def refuse_other_waivers(record: JournalRecord, file: Path | None) -> None:
 def files_of(header: JournalHeader) -> dict[str, str]:
     """Cassette to file, for those of a journal that are here as well.
 
-    A journal is untrusted: it does not make anybody search elsewhere than below this folder.
+    A journal is untrusted: nothing outside this folder is searched for it.
     """
     found: dict[str, str] = {}
     here = Path.cwd()

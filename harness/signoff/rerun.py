@@ -1,6 +1,6 @@
 """What was journalled, run again: the same traces must come of it.
 
-A signature stands for what the signer's own machine saw, not for a file that somebody handed over.
+A signature stands for what the signer's own machine saw, not for a file that was handed over.
 """
 
 from __future__ import annotations
@@ -102,9 +102,9 @@ def run_cases_again(
 ) -> list[Again]:
     """Run cases and hold the digests of what was observed against `traces`.
 
-    With the `results` of a journal all that it says of a case must come out again: traces tell of
-    the runs, and not what was written down of their differences. A case of which it has none was
-    skipped, and must be again. Progress goes to `stream`, if there is one.
+    With the `results` of a journal everything that it says of a case must come out again: traces
+    describe the runs, and not their differences. A case without a result was skipped, and must be
+    again. Progress goes to `stream`, if there is one.
 
     Raises:
         KeyboardInterrupt: the user's.
@@ -207,11 +207,11 @@ def refuse_other(seen: Sequence[Again]) -> None:
     Raises:
         SigningRefused: naming the cases.
     """
-    told = [f"{each.name}: {each.problem}" for each in seen if each.problem]
-    if not told:
+    differing = [f"{each.name}: {each.problem}" for each in seen if each.problem]
+    if not differing:
         return
-    count = f"{len(told)} of {len(seen)}"
-    problem = f"run again, {count} did not come out as journalled: {listed(told, most=3)}"
+    count = f"{len(differing)} of {len(seen)}"
+    problem = f"run again, {count} did not come out as journalled: {listed(differing, most=3)}"
     refused = SigningRefused(problem, "run everything anew, and look at what differs")
     if all(each.undecided for each in seen if each.problem):
         refused.exit_code = ReplayFailure.exit_code
