@@ -7,7 +7,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +32,7 @@ from harness.detection.stratified import FaultSample
 from harness.errors import UsageError
 from harness.experiment.backend import real_backend
 from harness.experiment.limits import Limits
-from harness.faults.fault import Fault, Site
+from harness.faults.fault import Behaviour, Fault, Site
 from harness.gate.facts import evidence_facts
 from harness.parity.projection import RULES
 from harness.parity.waivers import Waivers
@@ -43,20 +43,7 @@ from services.redaction import redacted_value
 
 __all__ = ["FaultsSetup", "faults"]
 
-_SITES = ("legacy", "adk", "service")
-_CLASSES = (
-    "answers",
-    "errors",
-    "fallback",
-    "tools",
-    "approval",
-    "hooks",
-    "loops",
-    "context",
-    "recording",
-    "lifecycle",
-    "subagents",
-)
+_CLASSES = [each.value for each in Behaviour]
 _SEED = 20260101
 
 
@@ -64,7 +51,7 @@ _SEED = 20260101
 class FaultsSetup:
     """What a test may exchange: `ctx.obj` of the command."""
 
-    catalogue: CatalogueAt
+    catalogue: CatalogueAt = field(default_factory=CatalogueAt)
     clock: Callable[[], float] = time.perf_counter
     """Real seconds; only differences matter."""
     core: bool | None = None
@@ -109,7 +96,7 @@ class _Plan:
 @click.option(
     "--site",
     "sites",
-    type=click.Choice(_SITES),
+    type=click.Choice([each.value for each in Site]),
     multiple=True,
     help="Only faults of what is broken there; may be given again.",
 )
@@ -177,7 +164,7 @@ def faults(
     Exit codes: 0 all observable faults were found; 1 some survived; 2 wrong usage, or a fault
     that can no longer be put in; 130 interrupted, with what is known so far.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    setup = ctx.obj if isinstance(ctx.obj, FaultsSetup) else _real_setup()
+    setup = ctx.obj if isinstance(ctx.obj, FaultsSetup) else FaultsSetup()
     plan = _Plan(jobs=worker_count(jobs), **asked)
     chosen, sample = _chosen(plan, setup)
     if list_:
@@ -185,10 +172,6 @@ def faults(
         return 0
     _check(plan, chosen)
     return _run(plan, setup, chosen, sample, chosen_cassettes(paths, expr))
-
-
-def _real_setup() -> FaultsSetup:
-    return FaultsSetup(catalogue=CatalogueAt())
 
 
 def _chosen(plan: _Plan, setup: FaultsSetup) -> tuple[list[Fault], FaultSample | None]:
