@@ -12,8 +12,8 @@ from pathlib import Path
 
 from harness.canonical import printable
 from harness.cassette.find import CassetteFile
+from harness.commands import checks
 from harness.commands.case_tasks import case_tasks
-from harness.commands.checks import check_sides, check_writable_file, usual_limits
 from harness.commands.run_plan import RunPlan, header_of, inventory_of
 from harness.config import default_waivers
 from harness.errors import LoadProblem, UsageError
@@ -54,7 +54,7 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
     control, candidate = texts["control"] or "legacy", texts["candidate"] or "adk"
     phase, repeat = texts["phase"] or None, texts["repeat"] or "1"
     try:
-        limits = Limits.parse(texts["limits"]) if texts["limits"] else usual_limits()
+        limits = Limits.parse(texts["limits"]) if texts["limits"] else checks.usual_limits()
     except ValueError as error:
         raise UsageError(f"--parity-limits: {error}; write it as {Limits()}") from error
     if phase not in (None, "A", "B", "C"):
@@ -68,9 +68,9 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
         raise UsageError(problem) from error
     journal = Path(texts["journal"]) if texts["journal"] else None
     waivers = Path(texts["waivers"]) if texts["waivers"] else None
-    check_sides(real_backend(), control, candidate)
+    checks.sides(real_backend(), control, candidate)
     load_waivers(waivers, as_of=as_of)
-    check_writable_file(journal, "--parity-journal")
+    checks.writable_file(journal, "--parity-journal")
     return RunPlan(
         control=control,
         candidate=candidate,

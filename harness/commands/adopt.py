@@ -17,8 +17,7 @@ from harness.cassette.format import Cassette
 from harness.cassette.load import build_cassette
 from harness.cassette.problems import FormatProblem
 from harness.cassette.trust import starts_processes
-from harness.commands import options
-from harness.commands.checks import backend_of, current_waivers
+from harness.commands import checks, options
 from harness.commands.naming import finding_place
 from harness.errors import HarnessError, UsageError
 from harness.experiment.backend import Backend
@@ -103,7 +102,7 @@ def adopt(ctx: click.Context, /, **asked: Any) -> None:
     loaded or written; 3 nothing can be said of it; 130 interrupted. Only after 0 has anything
     changed.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    _adopt(_Plan(**asked), backend_of(ctx))
+    _adopt(_Plan(**asked), checks.backend_of(ctx))
 
 
 def _adopt(plan: _Plan, backend: Backend) -> None:
@@ -115,7 +114,7 @@ def _adopt(plan: _Plan, backend: Backend) -> None:
     _check_place(plan, place.file)
     document = _clean(plan, document, name)
     _check_trust(plan, document, place.file)
-    waivers = current_waivers(plan.waivers_file)
+    waivers = checks.current_waivers(plan.waivers_file)
     trial = _run(plan, document, waivers)
     place.put(tidied(trial.document))
     try:

@@ -15,15 +15,8 @@ from harness.baseline.folder import superfluous
 from harness.baseline.stale import outdated
 from harness.canonical import printable
 from harness.cassette.find import CassetteFile
-from harness.commands import options
+from harness.commands import checks, options
 from harness.commands.case_tasks import tasks_of
-from harness.commands.checks import (
-    backend_of,
-    check_runtimes,
-    check_writable_folder,
-    chosen_cassettes,
-    worker_count,
-)
 from harness.draw import chosen
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.backend import Backend
@@ -152,10 +145,10 @@ def baseline(ctx: click.Context, /, jobs: int, limits: Limits, **asked: Any) -> 
     2 wins over 1 over 3.
     """  # noqa: D301 - click's mark for lines that stay as they are
     plan = _Plan(**asked)
-    backend = backend_of(ctx, limits)
-    check_runtimes(backend, plan.runtime)
+    backend = checks.backend_of(ctx, limits)
+    checks.runtimes(backend, plan.runtime)
     _check_places(plan)
-    files = chosen_cassettes(plan.paths, plan.expr, variants=True)
+    files = checks.chosen_cassettes(plan.paths, plan.expr, variants=True)
     whole = _are_whole(plan, files)
     if plan.prune and not whole:
         problem = "only some cassettes are asked for, so it is not known which are gone"
@@ -163,7 +156,7 @@ def baseline(ctx: click.Context, /, jobs: int, limits: Limits, **asked: Any) -> 
     tally = _Tally()
     try:
         anew = _read_only(plan, files, tally)
-        _observe_all(plan, backend, anew, worker_count(jobs), tally)
+        _observe_all(plan, backend, anew, checks.worker_count(jobs), tally)
     except KeyboardInterrupt:
         words = "nothing was written" if plan.check else "the baselines written so far are whole"
         say(f"interrupted: {words}", err=True)
@@ -191,7 +184,7 @@ def _check_places(plan: _Plan) -> None:
     if plan.most is not None and not plan.check:
         raise UsageError("--most says how many --check observes anew", "give --check too")
     if not plan.check:
-        check_writable_folder(plan.out, "--out")
+        checks.writable_folder(plan.out, "--out")
         return
     if plan.prune:
         raise UsageError("--check writes nothing, --prune removes files", "give one of them")

@@ -12,8 +12,7 @@ from typing import Any, Final
 import click
 
 from harness.canonical import printable
-from harness.commands import options
-from harness.commands.checks import backend_of, check_runtimes, check_writable_file, current_waivers
+from harness.commands import checks, options
 from harness.commands.naming import find_one
 from harness.config import to_run
 from harness.errors import UsageError
@@ -119,14 +118,14 @@ def bisect(ctx: click.Context, /, **asked: Any) -> int:
     two cannot be traced; 3 only a range could be found; 130 interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
     plan = _Asked(**asked)
-    check_writable_file(plan.json_file, "--json")
+    checks.writable_file(plan.json_file, "--json")
     return _bisect(ctx, plan)
 
 
 def _bisect(ctx: click.Context, plan: _Asked) -> int:
     ((_, cassette, trusted),) = to_run([find_one(plan.cassette)], trust=plan.trust)
     runtime, control = _sides(ctx, plan)
-    waivers = current_waivers(plan.waivers)
+    waivers = checks.current_waivers(plan.waivers)
     checkout = Checkout.at(plan.repository)
     good, bad = _ends(checkout, plan)
     with terminated_like_interrupted(), tempfile.TemporaryDirectory() as scratch:
@@ -158,19 +157,19 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
 
 def _sides(ctx: click.Context, plan: _Asked) -> tuple[str, str | Observation | None]:
     """The runtime that is judged, and by what; `None`: by what it did in the good revision."""
-    backend = backend_of(ctx)
+    backend = checks.backend_of(ctx)
     if plan.control is not None and (
         plan.control.endswith(".json") or Path(plan.control).is_file()
     ):
         expected = read_trace(Path(plan.control))
         runtime = plan.runtime or expected.runtime
-        check_runtimes(backend, runtime)
+        checks.runtimes(backend, runtime)
         return runtime, expected
     if plan.runtime is not None and plan.control is None:
-        check_runtimes(backend, plan.runtime)
+        checks.runtimes(backend, plan.runtime)
         return plan.runtime, None
     runtime, control = plan.runtime or "adk", plan.control or "legacy"
-    check_runtimes(backend, control, runtime)
+    checks.runtimes(backend, control, runtime)
     return runtime, control
 
 

@@ -26,16 +26,16 @@ from harness.wrapping import say
 
 __all__ = [
     "backend_of",
-    "check_fault",
-    "check_runtimes",
-    "check_sides",
-    "check_temporary_folder",
-    "check_writable_file",
-    "check_writable_folder",
     "chosen_cassettes",
     "current_waivers",
+    "fault",
+    "runtimes",
+    "sides",
+    "temporary_folder",
     "usual_limits",
     "worker_count",
+    "writable_file",
+    "writable_folder",
 ]
 
 
@@ -47,7 +47,7 @@ def backend_of(ctx: click.Context, limits: Limits | None = None) -> Backend:
     Raises:
         UsageError: the environment's limits cannot be read, or its runs would have no place.
     """
-    check_temporary_folder()
+    temporary_folder()
     backend = ctx.obj if isinstance(ctx.obj, Backend) else real_backend()
     if backend.limits is None:
         return backend
@@ -67,7 +67,7 @@ def usual_limits() -> Limits:
         raise UsageError(f"{LIMITS_VARIABLE}: {error}", f"write it as {Limits()}") from error
 
 
-def check_temporary_folder() -> None:
+def temporary_folder() -> None:
     """Refuse a TMPDIR in which no run can have its folders.
 
     Raises:
@@ -111,7 +111,7 @@ def chosen_cassettes(
     return found
 
 
-def check_runtimes(backend: Backend, *names: str) -> None:
+def runtimes(backend: Backend, *names: str) -> None:
     """Refuse a name that no runtime has.
 
     Raises:
@@ -133,7 +133,7 @@ def check_runtimes(backend: Backend, *names: str) -> None:
             raise UsageError(problem, mend)
 
 
-def check_sides(backend: Backend, *sides: str) -> None:
+def sides(backend: Backend, *sides: str) -> None:
     """Refuse what can be no side of a comparison.
 
     A side is a runtime's name, or `baseline:DIR` with a folder that exists.
@@ -148,10 +148,10 @@ def check_sides(backend: Backend, *sides: str) -> None:
             mend = "make it with `parity baseline --runtime NAME --out DIR`"
             near = [] if side == "baseline:" else near_baselines(folder)
             raise UsageError(problem, did_you_mean(near, mend))
-    check_runtimes(backend, *(side for side in sides if folders[side] is None))
+    runtimes(backend, *(side for side in sides if folders[side] is None))
 
 
-def check_fault(name: str | None, *sides: str) -> None:
+def fault(name: str | None, *sides: str) -> None:
     """Refuse a seeded fault that there is none of, or that neither side can have.
 
     Raises:
@@ -163,10 +163,10 @@ def check_fault(name: str | None, *sides: str) -> None:
     if name not in known:
         mend = did_you_mean(near_words(name, known), "see `parity faults --list`")
         raise UsageError(f"unknown fault {name!r}", mend)
-    fault = known[name]
-    if not any(fault.breaks_side(side) for side in sides):
-        problem = f"the fault {name} is one of {fault.site}, which is neither side"
-        raise UsageError(problem, f"make {fault.site} one with --control or --candidate")
+    found = known[name]
+    if not any(found.breaks_side(side) for side in sides):
+        problem = f"the fault {name} is one of {found.site}, which is neither side"
+        raise UsageError(problem, f"make {found.site} one with --control or --candidate")
 
 
 def current_waivers(file: Path | None) -> Waivers:
@@ -178,7 +178,7 @@ def current_waivers(file: Path | None) -> Waivers:
     return load_waivers(file or default_waivers(), as_of=datetime.now(UTC).date())
 
 
-def check_writable_file(file: Path | None, option: str) -> None:
+def writable_file(file: Path | None, option: str) -> None:
     """Find out before a run whether its report can be written; makes the folder.
 
     Raises:
@@ -188,10 +188,10 @@ def check_writable_file(file: Path | None, option: str) -> None:
         return
     if file.is_dir() or (file.exists() and not os.access(file, os.W_OK)):
         raise UsageError(f"{file} cannot be written", f"choose another file with {option}")
-    check_writable_folder(file.parent, option)
+    writable_folder(file.parent, option)
 
 
-def check_writable_folder(folder: Path | None, option: str) -> None:
+def writable_folder(folder: Path | None, option: str) -> None:
     """The same for a folder.
 
     Raises:

@@ -13,8 +13,7 @@ from harness.cassette.find import CassetteFile
 from harness.cassette.problems import FormatProblem
 from harness.cassette.secrets import secret_problems
 from harness.cassette.show import show_cassette
-from harness.commands import options
-from harness.commands.checks import chosen_cassettes
+from harness.commands import checks, options
 from harness.commands.naming import find_one
 from harness.config import default_contract
 from harness.coverage.contract import Contract, load_contract
@@ -55,7 +54,7 @@ def list_(
     """  # noqa: D301 - click's mark for lines that stay as they are
     if behaviour is not None:
         say(_sentence(behaviour), err=True)
-    files = chosen_cassettes(paths, expr, phase, on_stderr=True)
+    files = checks.chosen_cassettes(paths, expr, phase, on_stderr=True)
     broken = 0
     rows: list[tuple[str, str]] = []
     for file in files:
@@ -127,7 +126,7 @@ def check(paths: tuple[Path, ...], expr: str | None) -> int:
     """  # noqa: D301 - click's mark for lines that stay as they are
     contract_file = default_contract()
     contract = load_contract(contract_file)
-    files = chosen_cassettes(paths, expr)
+    files = checks.chosen_cassettes(paths, expr)
     broken = count = 0
     for file in files:
         problems = _problems(file, contract, contract_file)

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import click
 
-from harness.commands import options
-from harness.commands.checks import check_writable_file
+from harness.commands import checks, options
 from harness.commands.naming import near_paths
 from harness.errors import HarnessError, LoadProblem, UsageError
 from harness.parity.verdict import CaseResult
@@ -62,7 +61,7 @@ def diff(control: Path, candidate: Path, json_file: Path | None, verbose: bool) 
     """  # noqa: D301 - click's mark for lines that stay as they are
     on_stdout = json_file is not None and str(json_file) == "-"
     if not on_stdout:
-        check_writable_file(json_file, "--json")
+        checks.writable_file(json_file, "--json")
     report = _report(control, candidate)
     if on_stdout:
         click.echo(json_report(report), nl=False)

@@ -14,14 +14,7 @@ from typing import Any
 import click
 
 from harness.cassette.find import CassetteFile, with_variants
-from harness.commands import options
-from harness.commands.checks import (
-    check_temporary_folder,
-    check_writable_file,
-    chosen_cassettes,
-    current_waivers,
-    worker_count,
-)
+from harness.commands import checks, options
 from harness.config import default_baselines, default_waivers, to_run, versions
 from harness.detection.catalogue_at import CatalogueAt
 from harness.detection.choosing import chosen_faults, dead, sampled
@@ -165,13 +158,13 @@ def faults(
     that can no longer be put in; 130 interrupted, with what is known so far.
     """  # noqa: D301 - click's mark for lines that stay as they are
     setup = ctx.obj if isinstance(ctx.obj, FaultsSetup) else FaultsSetup()
-    plan = _Plan(jobs=worker_count(jobs), **asked)
+    plan = _Plan(jobs=checks.worker_count(jobs), **asked)
     chosen, sample = _chosen(plan, setup)
     if list_:
         show_catalogue(chosen, sys.stdout)
         return 0
     _check(plan, chosen)
-    return _run(plan, setup, chosen, sample, chosen_cassettes(paths, expr))
+    return _run(plan, setup, chosen, sample, checks.chosen_cassettes(paths, expr))
 
 
 def _chosen(plan: _Plan, setup: FaultsSetup) -> tuple[list[Fault], FaultSample | None]:
@@ -182,7 +175,7 @@ def _chosen(plan: _Plan, setup: FaultsSetup) -> tuple[list[Fault], FaultSample |
 def _check(plan: _Plan, chosen: list[Fault]) -> None:
     if plan.profile not in PROFILES:
         raise UsageError(f"unknown profile {plan.profile!r}", f"known: {', '.join(PROFILES)}")
-    check_writable_file(plan.json_file, "--json")
+    checks.writable_file(plan.json_file, "--json")
     services = [fault for fault in chosen if fault.site is Site.SERVICE]
     if services and not _baselines(plan).is_dir():
         problem = f"there is no folder {str(_baselines(plan))!r} of the published core's baselines"
@@ -205,7 +198,7 @@ def _run(
     files: list[CassetteFile],
 ) -> int:
     waivers_file = plan.waivers_file or default_waivers()
-    waivers = current_waivers(waivers_file)
+    waivers = checks.current_waivers(waivers_file)
     with tempfile.TemporaryDirectory(prefix="parity-faults-") as kept:
         measurement = _measurement(plan, setup, files, waivers, Path(kept))
         matrix = _matrix(measurement, chosen, sample, waivers_file)
@@ -231,7 +224,7 @@ def _run(
 def _measurement(
     plan: _Plan, setup: FaultsSetup, files: list[CassetteFile], waivers: Waivers, kept: Path
 ) -> Measurement:
-    check_temporary_folder()
+    checks.temporary_folder()
     backend = real_backend(plan.limits)
     sources = list(to_run(files, trust=plan.trust))
     core = setup.core if setup.core is not None else backend.check("upstream") is None

@@ -13,8 +13,7 @@ from typing import Any
 
 import click
 
-from harness.commands import options
-from harness.commands.checks import check_writable_file, worker_count
+from harness.commands import checks, options
 from harness.commands.here import found_here
 from harness.gate.answer import GateAnswer, Measurement
 from harness.gate.evidence import Evidence, read_evidence
@@ -155,11 +154,11 @@ def gate(
 
     Exit codes: 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3 unknown.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    check_writable_file(json_file, "--json")
-    check_writable_file(html_file, "--html")
+    checks.writable_file(json_file, "--json")
+    checks.writable_file(html_file, "--html")
     question = Question(**asked)
     day = as_of.date() if as_of is not None else datetime.now(UTC).date()
     answered = question.asked(day, say_changes=True)
-    plan = question.plan(answered, worker_count(0))
+    plan = question.plan(answered, checks.worker_count(0))
     files = [json_file] if json_file is not None else []
     return question.show(answered, plan, json_files=files, html_file=html_file)

@@ -12,15 +12,7 @@ from typing import Any, Final
 
 import click
 
-from harness.commands import options
-from harness.commands.checks import (
-    backend_of,
-    check_fault,
-    check_runtimes,
-    check_writable_file,
-    check_writable_folder,
-    worker_count,
-)
+from harness.commands import checks, options
 from harness.config import default_waivers, versions
 from harness.errors import UsageError
 from harness.experiment.backend import Backend
@@ -171,8 +163,8 @@ def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> 
     Exit codes: 0 nothing found; 1 findings, those known before included; 2 wrong usage; 3 only
     undecided cases; 130 interrupted (what was found is kept).
     """  # noqa: D301 - click's mark for lines that stay as they are
-    asked = _Asked(jobs=worker_count(jobs), **given)
-    backend = backend_of(ctx, limits)
+    asked = _Asked(jobs=checks.worker_count(jobs), **given)
+    backend = checks.backend_of(ctx, limits)
     _check(asked, backend)
     if isinstance(ctx.obj, GenerateSeams):
         return _generate(asked, ctx.obj, asked.jobs)
@@ -189,9 +181,9 @@ def _check(asked: _Asked, backend: Backend) -> None:
     if asked.profile not in PROFILES:
         problem = f"unknown profile {asked.profile!r}"
         raise UsageError(problem, f"known: {', '.join(PROFILES)}")
-    check_runtimes(backend, asked.control, asked.candidate)
-    check_fault(asked.fault, asked.control, asked.candidate)
-    check_writable_file(asked.json_file, "--json")
+    checks.runtimes(backend, asked.control, asked.candidate)
+    checks.fault(asked.fault, asked.control, asked.candidate)
+    checks.writable_file(asked.json_file, "--json")
 
 
 def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
@@ -203,7 +195,7 @@ def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
     sides = (plan.control, plan.candidate)
     measured = {} if asked.json_file is None else evidence_facts((), waivers_file, day, sides)
     folder = asked.found or FOUND
-    check_writable_folder(folder, "--found")
+    checks.writable_folder(folder, "--found")
     setup = CampaignSetup(
         workers=seams.workers,
         jobs=jobs,

@@ -8,8 +8,7 @@ import click
 
 from harness.canonical import printable
 from harness.cassette.importing import ImportOptions, import_responses
-from harness.commands import options
-from harness.commands.checks import check_writable_folder
+from harness.commands import checks, options
 from harness.errors import CassetteError
 from harness.whole_file import write_asked_for
 from harness.wrapping import say
@@ -57,7 +56,7 @@ def import_(
     parity import recordings/*.responses --out cassettes
     parity import todo.responses --out cassettes --approval-mode yolo
     """  # noqa: D301 - click's mark for lines that stay as they are
-    check_writable_folder(out, "--out")
+    checks.writable_folder(out, "--out")
     wanted = ImportOptions(
         model=model,
         approval_mode=approval_mode,
@@ -79,7 +78,7 @@ def import_(
             say(printable(problem), err=True)
             broken += 1
             continue
-        check_writable_folder(target.parent, "--out")
+        checks.writable_folder(target.parent, "--out")
         write_asked_for(target, imported.to_yaml(), "--out")
         say(printable(f"{file} -> {target}"))
     return 2 if broken else 0

@@ -11,14 +11,7 @@ from typing import Any
 
 import click
 
-from harness.commands import options
-from harness.commands.checks import (
-    backend_of,
-    check_sides,
-    check_writable_file,
-    check_writable_folder,
-    worker_count,
-)
+from harness.commands import checks, options
 from harness.commands.faults import faults
 from harness.commands.gate import Question
 from harness.commands.generate import generate
@@ -97,19 +90,19 @@ def measure(
     Exit codes: those of the gate, 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3
     unknown; and 130 interrupted. With --dry-run those of the gate as things stand.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    check_writable_file(json_file, "--json")
-    check_writable_file(html_file, "--html")
+    checks.writable_file(json_file, "--json")
+    checks.writable_file(html_file, "--html")
     question = Question(**asked)
-    check_writable_folder(question.folder, "--journal")
+    checks.writable_folder(question.folder, "--journal")
     waivers = question.waivers_file
     repeated = () if waivers is None else ("--waivers", str(waivers))
-    how = _How(jobs=worker_count(jobs), options=repeated, trust=trust, seams=ctx.obj)
+    how = _How(jobs=checks.worker_count(jobs), options=repeated, trust=trust, seams=ctx.obj)
     answered = question.asked(_today(), say_changes=True)
     plan = question.plan(answered, how.jobs)
     if dry_run:
         _say_plan(plan, how, commands=True)
         return EXITS[answered.answer.answer]
-    backend = backend_of(ctx)
+    backend = checks.backend_of(ctx)
     done: list[Measurement] = []
     while plan:
         for each in plan:
@@ -142,7 +135,7 @@ def _check(backend: Backend, measurement: Measurement) -> None:
     """
     sides = [side for side in (measurement.control, measurement.candidate) if side]
     try:
-        check_sides(backend, *sides)
+        checks.sides(backend, *sides)
     except UsageError as error:
         problem = f"{measurement.about} cannot be run here: {error.problem}"
         raise UsageError(problem, error.mend) from error

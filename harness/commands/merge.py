@@ -9,8 +9,7 @@ from typing import Any
 import click
 
 from harness.canonical import printable
-from harness.commands import options
-from harness.commands.checks import check_writable_file
+from harness.commands import checks, options
 from harness.commands.naming import journal_place
 from harness.commands.reports import deliver, report_options, report_wanted
 from harness.config import default_waivers
@@ -65,7 +64,7 @@ def merge(
     cassette that could not be loaded; 3 inconclusive, or something is missing.
     """  # noqa: D301 - click's mark for lines that stay as they are
     wanted = report_wanted(asked)
-    check_writable_file(journal, "--journal")
+    checks.writable_file(journal, "--journal")
     merged = merged_of(read_all([journal_place(each) for each in journals]))
     header = merged.record.header
     file = waivers_file or default_waivers()

@@ -9,16 +9,8 @@ from typing import Final
 
 import click
 
-from harness.commands import options
+from harness.commands import checks, options
 from harness.commands.case_tasks import tasks_of
-from harness.commands.checks import (
-    backend_of,
-    check_runtimes,
-    check_writable_file,
-    chosen_cassettes,
-    current_waivers,
-    worker_count,
-)
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.backend import Backend
 from harness.experiment.events import follow, on_finished
@@ -108,8 +100,8 @@ def orders(
     seams = _seams(ctx, limits)
     backend = seams.backend
     _check(backend, control, candidate)
-    check_writable_file(json_file, "--json")
-    files = chosen_cassettes(paths, expr, phase, variants=only is None)
+    checks.writable_file(json_file, "--json")
+    files = checks.chosen_cassettes(paths, expr, phase, variants=only is None)
     tasks = tasks_of(
         OrdersTask,
         files,
@@ -119,7 +111,7 @@ def orders(
         control=control,
         candidate=candidate,
         most=most,
-        waivers=current_waivers(waivers_file),
+        waivers=checks.current_waivers(waivers_file),
         only=_places(only, len(files)),
     )
     results: list[OrdersResult] = []
@@ -135,7 +127,7 @@ def orders(
         explore,
         tasks,
         died=lambda task, died: OrdersResult.undecided(task.name, died.why),
-        jobs=worker_count(jobs),
+        jobs=checks.worker_count(jobs),
         backend=backend,
         runtimes=[control, candidate],
     )
@@ -158,7 +150,7 @@ def orders(
 
 
 def _check(backend: Backend, *sides: str) -> None:
-    check_runtimes(backend, *sides)
+    checks.runtimes(backend, *sides)
     for side in sides:
         if hands_over(side):
             problem = f"{side!r} hands a session over, and orders are imposed on one runtime"
@@ -179,4 +171,4 @@ def _places(only: str | None, count: int) -> tuple[Place, ...]:
 def _seams(ctx: click.Context, limits: Limits) -> OrdersSeams:
     if isinstance(ctx.obj, OrdersSeams):
         return ctx.obj
-    return OrdersSeams(backend=backend_of(ctx, limits), run=run_under)
+    return OrdersSeams(backend=checks.backend_of(ctx, limits), run=run_under)

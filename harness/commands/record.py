@@ -10,9 +10,8 @@ from typing import Any
 
 import click
 
-from harness.commands import options
+from harness.commands import checks, options
 from harness.commands.agent import headless_options, run_options
-from harness.commands.checks import check_writable_file
 from harness.errors import UsageError
 from harness.live.recorder import Recorded, Recorder
 from harness.live.requests import requests_file
@@ -73,7 +72,7 @@ def record(
     for file in (out, requests_file(out)):
         if file.exists() and not force:
             raise UsageError(f"{file} is there already", "--force replaces it")
-        check_writable_file(file, "--out")
+        checks.writable_file(file, "--out")
     recorder = Recorder(
         out,
         runtime=asked.runtime,

@@ -11,8 +11,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from harness.commands import options
-from harness.commands.checks import check_writable_file, check_writable_folder
+from harness.commands import checks, options
 from harness.errors import UsageError
 from harness.gate.page import gates_beside
 from harness.report.model import RunReport, exit_code
@@ -63,18 +62,18 @@ def report_wanted(asked: dict[str, Any]) -> ReportWanted:
     if asked.pop(GITHUB):
         summary = os.environ.get(STEP_SUMMARY)
         if summary:
-            check_writable_file(Path(summary), STEP_SUMMARY)
+            checks.writable_file(Path(summary), STEP_SUMMARY)
         places[GITHUB] = Path(summary or os.devnull)
     for writer in WRITERS:
         place: Path | None = asked.pop(writer.parameter)
         if place is None:
             continue
         if writer.index is not None:
-            check_writable_folder(place, writer.option)
+            checks.writable_folder(place, writer.option)
         if str(place) == "-":
             where = "standard output: the terminal's report goes there"
             raise UsageError(f"{writer.option} cannot go to {where}", "name a file")
-        check_writable_file(writer.file(place), writer.option)
+        checks.writable_file(writer.file(place), writer.option)
         places[writer.parameter] = place
     return ReportWanted(
         places=places, durations=asked.pop("durations"), verbose=asked.pop("verbose")

@@ -15,16 +15,9 @@ import click
 
 from harness.canonical import printable
 from harness.cassette.find import CassetteFile
-from harness.commands import options
+from harness.commands import checks, options
 from harness.commands.adk_plugins import adk_plugin_option, with_adk_plugins
 from harness.commands.case_tasks import case_tasks
-from harness.commands.checks import (
-    backend_of,
-    check_sides,
-    check_writable_file,
-    chosen_cassettes,
-    worker_count,
-)
 from harness.commands.naming import side
 from harness.commands.reports import deliver, report_options, report_wanted
 from harness.commands.run_plan import (
@@ -161,15 +154,15 @@ def run(
     plan = RunPlan(
         control=sides[0],
         candidate=sides[1],
-        jobs=worker_count(jobs),
+        jobs=checks.worker_count(jobs),
         as_of=day,
         started_at=now,
         wanted=wanted,
         maxfail=1 if first_only else maxfail,
         **asked,
     )
-    backend = backend_of(ctx, plan.limits)
-    check_sides(backend, plan.control, plan.candidate)
+    backend = checks.backend_of(ctx, plan.limits)
+    checks.sides(backend, plan.control, plan.candidate)
     _check_asked(plan)
     return _last_failed(plan, backend) if plan.last_failed else _chosen(plan, backend)
 
@@ -196,11 +189,11 @@ def _check_asked(plan: RunPlan) -> None:
     if plan.resume and plan.last_failed:
         raise UsageError("--resume and --last-failed ask for different cases", "leave one out")
     if not plan.last_failed:
-        check_writable_file(plan.journal, "--journal")
+        checks.writable_file(plan.journal, "--journal")
 
 
 def _chosen(plan: RunPlan, backend: Backend) -> int:
-    files = chosen_cassettes(plan.paths, plan.expr, plan.phase, variants=True)
+    files = checks.chosen_cassettes(plan.paths, plan.expr, plan.phase, variants=True)
     return _run(plan, backend, files, plan.journal)
 
 
@@ -213,7 +206,7 @@ def _last_failed(plan: RunPlan, backend: Backend) -> int:
     if not failed:
         return 0
     paths = plan.paths or tuple(map(Path, record.header.paths))
-    chosen = chosen_cassettes(paths, plan.expr, plan.phase, variants=True)
+    chosen = checks.chosen_cassettes(paths, plan.expr, plan.phase, variants=True)
     files = [file for file in chosen if file.name in failed]
     if not files:
         raise UsageError("none of these cases is among the cassettes", "name where they are")

@@ -20,15 +20,7 @@ from harness.cassette.find import find_cassettes
 from harness.cassette.format import Cassette
 from harness.cassette.trust import starts_processes
 from harness.cassette.variants import as_variant, variant_of
-from harness.commands import options
-from harness.commands.checks import (
-    backend_of,
-    check_fault,
-    check_runtimes,
-    check_writable_folder,
-    current_waivers,
-    usual_limits,
-)
+from harness.commands import checks, options
 from harness.commands.naming import cassette_place
 from harness.config import code_digest, to_run
 from harness.errors import HarnessError, UsageError
@@ -245,8 +237,8 @@ def shrink(
         **asked,
     )
     _check(plan)
-    check_fault(plan.fault, plan.control, plan.candidate)
-    check_runtimes(backend_of(ctx), plan.control, plan.candidate)
+    checks.fault(plan.fault, plan.control, plan.candidate)
+    checks.runtimes(checks.backend_of(ctx), plan.control, plan.candidate)
     return _shrink(plan, ctx.obj if isinstance(ctx.obj, ShrinkSeams) else ShrinkSeams())
 
 
@@ -254,18 +246,18 @@ def _check(plan: _Plan) -> None:
     if plan.out is not None and plan.found is not None:
         raise UsageError("--out and --found are two places", "give one of them")
     if plan.out is None:
-        check_writable_folder(plan.found, "--found")
+        checks.writable_folder(plan.found, "--found")
         return
     if plan.out.suffix != ".yaml":
         raise UsageError(f"{plan.out} is no name for a cassette", "name it FAMILY/NAME.yaml")
     if plan.out.exists():
         raise UsageError(f"{plan.out} is there already", "choose another file with --out")
-    check_writable_folder(plan.out.parent, "--out")
+    checks.writable_folder(plan.out.parent, "--out")
 
 
 def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
     loaded, document, trusted = load_shrinkable(plan.cassette, trust=plan.trust, out=plan.root)
-    waivers = current_waivers(plan.waivers_file)
+    waivers = checks.current_waivers(plan.waivers_file)
     how = Judging(
         control=plan.control,
         candidate=plan.candidate,
@@ -273,7 +265,7 @@ def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
         fault=plan.fault,
         trusted=trusted,
     )
-    with _judging(loaded, how, usual_limits()) as judge:
+    with _judging(loaded, how, checks.usual_limits()) as judge:
         trial = judge(document)
         assert trial is not None, "it was loaded"
         _check_finding(trial.result, plan.control, plan.candidate)

@@ -12,8 +12,7 @@ from typing import Any, Final
 
 import click
 
-from harness.commands import options
-from harness.commands.checks import backend_of, worker_count
+from harness.commands import checks, options
 from harness.commands.here import clean_revision_here, found_here, journalled_tasks, signoffs_folder
 from harness.commands.signing import confirmed, key_options, say, signing_key
 from harness.draw import chosen
@@ -272,7 +271,7 @@ def sign(
         sample=sample,
         cases=cases,
         folder=signoffs_folder(signoffs),
-        jobs=worker_count(jobs),
+        jobs=checks.worker_count(jobs),
         trust=trust,
         yes=yes,
     )
@@ -351,6 +350,6 @@ def _add(
 def _seams(ctx: click.Context) -> SignSeams:
     if isinstance(ctx.obj, SignSeams):
         return ctx.obj
-    backend = backend_of(ctx)
+    backend = checks.backend_of(ctx)
     workers = process_workers(backend, ("legacy", "adk"), _LOADED)
     return SignSeams(backend=backend, run_block=run_block, workers=workers)

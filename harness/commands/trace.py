@@ -8,15 +8,8 @@ from pathlib import Path
 
 import click
 
-from harness.commands import options
+from harness.commands import checks, options
 from harness.commands.case_tasks import tasks_of
-from harness.commands.checks import (
-    backend_of,
-    check_runtimes,
-    check_writable_folder,
-    chosen_cassettes,
-    worker_count,
-)
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.backend import Backend
 from harness.experiment.case import Observed, TraceTask
@@ -67,15 +60,15 @@ def trace(
     Exit codes: 0 every run was observed; 2 wrong usage, or a file that cannot be loaded; 3 a run
     was not observed.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    backend = backend_of(ctx, limits)
-    check_runtimes(backend, runtime)
-    check_writable_folder(out, "--out")
-    files = chosen_cassettes(paths, expr, on_stderr=True)
+    backend = checks.backend_of(ctx, limits)
+    checks.runtimes(backend, runtime)
+    checks.writable_folder(out, "--out")
+    files = checks.chosen_cassettes(paths, expr, on_stderr=True)
     if out is None and len(files) > 1:
         problem = f"{len(files)} traces do not fit on standard output"
         raise UsageError(problem, "name a folder for them with --out")
     tasks = tasks_of(TraceTask, files, backend, trust=trust, runtime=runtime, out=out)
-    return _trace_all(tasks, backend, worker_count(jobs))
+    return _trace_all(tasks, backend, checks.worker_count(jobs))
 
 
 def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:

@@ -13,8 +13,7 @@ from typing import Final
 
 import click
 
-from harness.commands import options
-from harness.commands.checks import backend_of, check_writable_file, worker_count
+from harness.commands import checks, options
 from harness.commands.here import (
     check_digest,
     folder_of,
@@ -142,7 +141,7 @@ def verify(
     be read; 3 there is no record, git cannot say whether records are missing, or a case could not
     be run again; 130 interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    check_writable_file(json_file, "--json")
+    checks.writable_file(json_file, "--json")
     check_digest(expect_head)
     folder = _folder(record, signoffs)
     place = found_here(gates_file, None, datetime.now(UTC).date(), policy_from)
@@ -157,11 +156,11 @@ def verify(
     again = _Replay(
         count=replay,
         seed=secrets.randbelow(_SEEDS) if seed is None else seed,
-        jobs=worker_count(jobs),
+        jobs=checks.worker_count(jobs),
         trust=trust,
     )
     checked = _Asked(record=wanted, chain=chain, signing=signing, whole=record is None)
-    return _verify(checked, place, again, backend_of(ctx), json_file)
+    return _verify(checked, place, again, checks.backend_of(ctx), json_file)
 
 
 def _anchor(gates: Path | None, policy_from: str | None, place: Here) -> Anchor | None:

@@ -11,9 +11,8 @@ from pathlib import Path
 import click
 
 from harness.canonical import printable
-from harness.commands import options
+from harness.commands import checks, options
 from harness.commands.case_tasks import case_tasks
-from harness.commands.checks import backend_of, check_sides
 from harness.commands.naming import find_one, name_of, side
 from harness.commands.report import journal_in
 from harness.config import default_waivers
@@ -151,8 +150,8 @@ def _run(
 ) -> CaseResult:
     if cassette is None:
         raise UsageError("no cassette is named", "name one, or a run's journal with --journal")
-    backend = backend_of(ctx)
-    check_sides(backend, control, candidate)
+    backend = checks.backend_of(ctx)
+    checks.sides(backend, control, candidate)
     case = find_one(cassette)
     (task,) = case_tasks([case], backend, control=control, candidate=candidate, trust=trust)
     result = judge(task)
