@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -114,33 +115,14 @@ def orders(
         waivers=checks.current_waivers(waivers_file),
         only=_places(only, len(files)),
     )
-    results: list[OrdersResult] = []
-    problems: list[LoadProblem] = []
-
-    def take(task: OrdersTask, outcome: OrdersResult | LoadProblem) -> None:
-        if isinstance(outcome, LoadProblem):
-            problems.append(outcome)
-        else:
-            results.append(outcome)
-
-    events = run_cases(
-        explore,
-        tasks,
-        died=lambda task, died: OrdersResult.undecided(task.name, died.why),
-        jobs=checks.worker_count(jobs),
-        backend=backend,
-        runtimes=[control, candidate],
-    )
-    with CaseProgress(sys.stderr, lambda _, found: getattr(found, "verdict", None)) as progress:
-        ending = follow(events, progress, on_finished(take))
-    results.sort(key=lambda result: result.cassette)
+    results, problems, interrupted = _explored(tasks, checks.worker_count(jobs))
     asked = Asked(
         control=control,
         candidate=candidate,
         most=most,
         cases=len(tasks),
         files={file.name: file.told for file in files},
-        interrupted=ending.interrupted,
+        interrupted=interrupted,
     )
     show_orders(results, problems, asked, sys.stdout)
     if json_file is not None:
@@ -172,3 +154,30 @@ def _seams(ctx: click.Context, limits: Limits) -> OrdersSeams:
     if isinstance(ctx.obj, OrdersSeams):
         return ctx.obj
     return OrdersSeams(backend=checks.backend_of(ctx, limits), run=run_under)
+
+
+def _explored(
+    tasks: Sequence[OrdersTask], jobs: int
+) -> tuple[list[OrdersResult], list[LoadProblem], bool]:
+    """The results by cassette, the cassettes that cannot be loaded, and whether Ctrl-C came."""
+    results: list[OrdersResult] = []
+    problems: list[LoadProblem] = []
+
+    def take(task: OrdersTask, outcome: OrdersResult | LoadProblem) -> None:
+        if isinstance(outcome, LoadProblem):
+            problems.append(outcome)
+        else:
+            results.append(outcome)
+
+    first = tasks[0]
+    events = run_cases(
+        explore,
+        tasks,
+        died=lambda task, died: OrdersResult.undecided(task.name, died.why),
+        jobs=jobs,
+        backend=first.backend,
+        runtimes=[first.control, first.candidate],
+    )
+    with CaseProgress(sys.stderr, lambda _, found: getattr(found, "verdict", None)) as progress:
+        ending = follow(events, progress, on_finished(take))
+    return sorted(results, key=lambda each: each.cassette), problems, ending.interrupted
