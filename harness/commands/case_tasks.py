@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import Any, TypeVar
 
 from harness.cassette.find import CassetteFile
@@ -42,26 +41,7 @@ def tasks_of(
 
 
 def case_tasks(
-    files: Iterable[CassetteFile],
-    backend: Backend,
-    *,
-    control: str,
-    candidate: str,
-    trust: bool,
-    repeat: int = 1,
-    phase: str | None = None,
-    contract: Path | None = None,
+    files: Iterable[CassetteFile], backend: Backend, *, trust: bool, **fields: Any
 ) -> list[CaseTask]:
-    """A task to judge each of `files`, in their order; see `tasks_of` and `CaseTask`."""
-    return tasks_of(
-        CaseTask,
-        files,
-        backend,
-        trust=trust,
-        control=control,
-        candidate=candidate,
-        repeat=repeat,
-        phase=phase,
-        contract=contract,
-        core=core_baselines(),
-    )
+    """A task to judge each of `files`, in their order; `fields` are those of `CaseTask`."""
+    return tasks_of(CaseTask, files, backend, trust=trust, core=core_baselines(), **fields)

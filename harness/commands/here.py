@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 from harness.commands.case_tasks import case_tasks
 from harness.config import (
@@ -106,25 +107,12 @@ def clean_revision_here(place: Here, signoffs: Path) -> str | None:
 
 
 def journalled_tasks(
-    names: Collection[str],
-    place: Here,
-    backend: Backend,
-    *,
-    control: str,
-    candidate: str,
-    trust: bool,
-    repeat: int = 1,
-    phase: str | None = None,
+    names: Collection[str], place: Here, backend: Backend, *, trust: bool, **fields: Any
 ) -> list[CaseTask]:
-    """The named cases, to be run as `parity run` had them; those of them that are here."""
+    """The named cases, to be run as `parity run` had them; those of them that are here.
+
+    `fields` are those of `CaseTask`.
+    """
     here = sorted(place.cassettes, key=lambda file: file.name)
-    return case_tasks(
-        [file for file in here if file.name in names],
-        backend,
-        control=control,
-        candidate=candidate,
-        trust=trust,
-        repeat=repeat,
-        phase=phase,
-        contract=default_contract(),
-    )
+    named = [file for file in here if file.name in names]
+    return case_tasks(named, backend, trust=trust, contract=default_contract(), **fields)
