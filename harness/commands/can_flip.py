@@ -50,11 +50,7 @@ __all__ = ["can_flip"]
     metavar="DIR",
     help="Where the records are; ./signoffs if there is one, else the checkout's.",
 )
-@click.option(
-    "--expect-head",
-    metavar="DIGEST",
-    help="What the newest record's file must be: its SHA-256, or the first 8 digits or more of it.",
-)
+@options.expect_head
 @options.gates
 @options.as_of
 @options.policy_from

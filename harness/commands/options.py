@@ -20,6 +20,7 @@ __all__ = [
     "duration",
     "duration_or_none",
     "evidence",
+    "expect_head",
     "gates",
     "jobs",
     "limits",
@@ -163,6 +164,12 @@ gates = click.option(
     "gates_file",
     type=FILE,
     help="What must hold, and whose signatures count; parity_tests/gates.toml if there is one.",
+)
+
+expect_head = click.option(
+    "--expect-head",
+    metavar="DIGEST",
+    help="What the newest record's file must be: its SHA-256, or the first 8 digits or more of it.",
 )
 
 policy_from = click.option(

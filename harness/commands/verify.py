@@ -86,11 +86,7 @@ class _Asked:
     metavar="NAME=FILE",
     help="Trust this public key too, for this call and for pull_request records only.",
 )
-@click.option(
-    "--expect-head",
-    metavar="DIGEST",
-    help="What the newest record's file must be: its SHA-256, or the first 8 digits or more of it.",
-)
+@options.expect_head
 @click.option(
     "--replay",
     type=click.IntRange(min=0),
