@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from google.adk.agents.run_config import RunConfig, StreamingMode
@@ -26,7 +26,7 @@ from agent_protocol.errors import UnsupportedSend
 from runtimes.adk.continuation import Continuation
 from runtimes.adk.flow import Batch, RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.model_parts import Asking, Instruction, ModelParts
+from runtimes.adk.model_call import ModelParts
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
 from runtimes.adk.run import End, Run, RunLink
@@ -40,9 +40,10 @@ from services.chat import StreamingAgent
 from services.history.transforms import has_function_response
 from services.model.errors import EmptyMessageError, InvalidStreamError
 from services.model.sdk_contents import WireContent
+from services.model.stream import AskedCall
 from services.presentation.content import content_to_parts
 from services.presentation.errors import map_error, model_failure
-from services.wire import Content
+from services.wire import Content, JsonObject
 
 __all__ = ["USER_ID", "AdkAgentProtocol", "AdkConfig", "ArrangeFlow", "Invoke", "Reader"]
 
@@ -70,8 +71,8 @@ class AdkConfig:
     session_id: str
     batch: Batch
     """Runs a turn's calls."""
-    asking: Asking = field(default_factory=Asking)
-    """How the model is asked."""
+    child_call: Callable[[JsonObject], AskedCall] | None = None
+    """In a child: what its batch runs for a function call of the model's."""
     arrange_flow: ArrangeFlow | None = None
     """Called with the flow."""
     prompt_id: str = ""
@@ -111,7 +112,6 @@ class AdkAgentProtocol(StreamingAgent):
         self._session = session_service.open(
             app_name=APP_NAME, user_id=USER_ID, session_id=config.session_id
         )
-        instruction = Instruction(instruction_provider)
         model = GcliAgentModel.over(
             ModelParts(
                 services=config.services,
@@ -119,15 +119,18 @@ class AdkAgentProtocol(StreamingAgent):
                 pending=lambda: session_service.pending(self._session),
                 link=config.link,
                 tools=tools,
-                instruction=instruction,
+                instruction=instruction_provider,
                 hooks=next((each for each in plugins if isinstance(each, HookBridgePlugin)), None),
-                asking=config.asking,
+                child_call=config.child_call,
             )
         )
         flow = RuntimeFlow(request_processors, config.batch)
         if config.arrange_flow is not None:
             config.arrange_flow(flow)
-        hosted = HostedAgent.make(model, flow, instruction)
+        link = config.link
+        hosted = HostedAgent.make(
+            model, flow, lambda: link.run.step.base.write_instruction(instruction_provider())
+        )
         app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=list(plugins))
         self._runner = GcliRunner(hosted, app, session_service)
         # Agents share the plugins of others, which the engine closes.

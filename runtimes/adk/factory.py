@@ -7,7 +7,6 @@ and runs its calls. A child's agent is the same `AdkAgentProtocol` with another 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from google.adk.plugins.base_plugin import BasePlugin
 
@@ -17,7 +16,6 @@ from runtimes.adk.child.session import AdkChild
 from runtimes.adk.child.termination import ChildCall, ChildConversation, ChildTermination
 from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.model_parts import Asking
 from runtimes.adk.plugins.hook_bridge import hook_bridge
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, TokenLimitAdkPlugin
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
@@ -41,18 +39,9 @@ from services.chat import SessionTurns
 from services.children.child_services import ChildServices
 from services.children.declaring import ChildDeclarations
 from services.children.session import ChildSession
-from services.model.generator import LlmRole
 from services.subagents.child import ChildRequest
 
 __all__ = ["SessionFactory"]
-
-_AS_CHILD: Final = Asking(
-    role=LlmRole.SUBAGENT,
-    names_calls=False,
-    outlives_stops=True,
-    announces_retries=True,
-    requested=lambda _services, _run: lambda call, _response_id: ChildCall(call),
-)
 
 
 class SessionFactory:
@@ -142,7 +131,7 @@ class SessionFactory:
                 link=link,
                 session_id=child.agent_id,
                 batch=termination.run_calls,
-                asking=_AS_CHILD,
+                child_call=ChildCall,
                 arrange_flow=self._arrange_flow,
             ),
             instruction_provider=lambda: termination.instruction,

@@ -6,15 +6,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from google.adk.events.event import Event
+from google.adk.models.llm_response import LlmResponse
 
 from agent_protocol.events import Meta
+from services.chat import Delta
 from services.children.calls import CallsOutcome
 from services.compression.service import CompressionInfo
-from services.model.sdk_contents import AskedCall, WireContent
+from services.model.sdk_contents import WireContent
 from services.model.stream import AssembledTurn
 from services.scheduler.calls import CompletedToolCall
-from services.wire import JsonObject, Part
+from services.wire import Part
 
 __all__ = [
     "LOOP_DETECTED",
@@ -41,28 +42,6 @@ class ModelChosen:
     """The router settled on a model for this sequence of requests."""
 
     model: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delta:
-    """What one partial response of the model's stream adds; the note of every such response.
-
-    A chunk of the API gives its thoughts, its texts as one, each of its function calls, then one
-    closing delta without a part, if it has a finish reason or nothing else to report.
-    """
-
-    part: Part | None = None
-    """The API's JSON of a thought, a text or a function call; `None` in a closing delta."""
-    request: AskedCall | None = None
-    """Of a function call: a `ToolCallRequest`, or, in a child session, a `ChildCall`."""
-    index: int = 0
-    """The delta's place among those of its chunk, from 0."""
-    citations: tuple[str, ...] = ()
-    """Of a closing delta with a finish reason: the citations not reported yet, sorted."""
-    finish_reason: str | None = None
-    """Of a closing delta: the chunk's finish reason."""
-    usage: JsonObject | None = None
-    """Of a closing delta with a finish reason: the chunk's `usageMetadata`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +108,8 @@ summarised before this request.
 """
 
 
-def note_of(event: Event) -> Note | None:
-    """What an ADK event is about; `None` for events that are not ours."""
+def note_of(event: LlmResponse) -> Note | None:
+    """What an ADK event, or a response, is about; `None` for those that are not ours."""
     content = event.content
     note: Note | None = content.note if isinstance(content, WireContent) else None
     return note

@@ -9,10 +9,10 @@ from typing import Any, Final
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.models.llm_request import LlmRequest
 
-from runtimes.adk.answer_reader import AnswerReader
 from runtimes.adk.notes import LOOP_DETECTED
 from runtimes.adk.request_edits import RequestBase
 from services.abort import AbortController, AbortSignal
+from services.chat import AnswerReader
 from services.hooks.prompt_calls import PromptCalls
 from services.hooks.prompt_hooks import PromptHooks
 from services.loop_detection.detector import LoopVerdict

@@ -184,7 +184,8 @@ class GeminiClient:
         """Choose the model, ask it, and watch its answer; `after` says how it goes on."""
         services, state = self._services, self._services.state
         signal, prompt_id = sending.signal, sending.prompt_id
-        turn = sending.call.answer = Turn(services, self.chat, prompt_id)
+        turn = Turn(services, self.chat, prompt_id)
+        sending.call.answer = turn.answer
         wanted = await self._chats.wanted_model(parts, signal, prompt_id)
         key = ModelConfigKey(model=wanted, is_chat_model=True)
         model = services.availability.select(key, consume_attempt=False).model
@@ -209,7 +210,7 @@ class GeminiClient:
                 failed = failed or isinstance(event, server.ModelFailed)
         if not failed:
             if self._hooks is not None:
-                self._hooks.note_response(prompt_id, turn.text)
+                self._hooks.note_response(prompt_id, turn.answer.text)
             after.follow_up = await self._continuation(turn, signal, prompt_id)
 
     def _watched(self, event: server.ServerEvent) -> LoopVerdict:
@@ -233,9 +234,9 @@ class GeminiClient:
         self, turn: Turn, signal: AbortSignal, prompt_id: str
     ) -> list[Part] | None:
         """What is sent where the model was not done, as another model sees it."""
-        if turn.pending_tool_calls or signal.aborted:
+        if turn.answer.calls or signal.aborted:
             return None
         goes_on = await model_goes_on(
-            self._services, self.chat, signal, prompt_id, turn.finish_reason
+            self._services, self.chat, signal, prompt_id, turn.answer.finish_reason
         )
         return [{"text": CONTINUE_REQUEST}] if goes_on else None

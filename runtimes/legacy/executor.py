@@ -8,8 +8,8 @@ from __future__ import annotations
 from contextlib import AbstractContextManager, aclosing
 
 from runtimes.legacy.chat import GeminiChat
-from runtimes.legacy.request_parts import ChatRequestParts
 from services.abort import AbortSignal
+from services.chat import RequestParts
 from services.children.calls import ChildCalls
 from services.children.chats import compress_chat, open_chat
 from services.children.child_services import ChildServices
@@ -44,7 +44,7 @@ class LocalAgentExecutor(ChildRun):
     def _open_chat(self, prompt: ChildPrompt) -> GeminiChat:
         history = prompt.start_history()
         instruction = prompt.system_instruction()
-        request_parts = ChatRequestParts(
+        request_parts = RequestParts(
             role=LlmRole.SUBAGENT,
             system_instruction=lambda: instruction,
             tools=ChildDeclarations(self._child.toolset).current,

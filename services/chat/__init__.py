@@ -6,9 +6,12 @@ chat after another: start, compress, resume, rewind; a `SuccessiveChat` is one o
 them. `successors` says which turns of a history are still there in the one that took its place.
 `NumberedEvents` and `ConversationEvents` make a stream's agent events. `AgentStream` emits them; a
 `StreamingAgent` has one stream at a time. `TurnLimit` and `ContextRoom` say when a request is one
-too many, or too long. How and when the model is asked is the runtime's own.
+too many, or too long. `Attempt` asks the model until it begins to answer, `AnswerReader` takes in
+what it answers. How many attempts there are, and when the model is asked, is the runtime's own.
 """
 
+from services.chat.answer import AnswerReader, Delta, Requested
+from services.chat.attempt import Attempt, RequestEdits, RequestParts, retry_kind
 from services.chat.chat import Chat, SentRequest
 from services.chat.events import (
     MAX_TURNS_EXCEEDED,
@@ -26,19 +29,26 @@ from services.chat.succession import ChatSuccession, SuccessiveChat
 __all__ = [
     "MAX_TURNS_EXCEEDED",
     "AgentStream",
+    "AnswerReader",
+    "Attempt",
     "Chat",
     "ChatHistory",
     "ChatSuccession",
     "ContextRoom",
     "ConversationEvents",
+    "Delta",
     "HistoryMark",
     "NumberedEvents",
+    "RequestEdits",
+    "RequestParts",
+    "Requested",
     "SentRequest",
     "SessionTurns",
     "StreamingAgent",
     "SuccessiveChat",
     "TurnLimit",
     "request_display",
+    "retry_kind",
     "successors",
     "tool_call_request",
     "with_parts",

@@ -8,17 +8,17 @@ the same object. `wire_of` and `edited_wire` read it back. A caller may attach a
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final, Protocol, SupportsIndex, TypeVar, cast
+from typing import Any, Final, SupportsIndex, TypeVar, cast
 
 from google.genai import types
 from pydantic import BaseModel
 
 from services.history.prefix import shared_prefix, shared_stack
 from services.model.sdk_json import bytes_of, changed_json, dumped, typed
+from services.model.stream import AskedCall
 from services.wire import Content, Json, JsonObject, Part
 
 __all__ = [
-    "AskedCall",
     "LentList",
     "TypedHistory",
     "WireContent",
@@ -31,22 +31,6 @@ __all__ = [
 
 M = TypeVar("M", bound=BaseModel)
 T = TypeVar("T")
-
-
-class AskedCall(Protocol):
-    """A function call that the model asked for."""
-
-    @property
-    def call_id(self) -> str:
-        """Its id; empty where a child session's call has none."""
-
-    @property
-    def name(self) -> str:
-        """The tool's name."""
-
-    @property
-    def args(self) -> JsonObject:
-        """Its arguments."""
 
 
 class WireContent(types.Content):

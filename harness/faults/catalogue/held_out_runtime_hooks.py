@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from harness.faults.altered import Altered
+from harness.faults.altered import Altered, remade
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import replaced
 from services.scheduler.calls import CallStatus
@@ -40,9 +40,9 @@ def _context_first(before_agent: Any) -> Any:
 
 def _run_together(_: Any) -> Any:
     def broken(self: Any) -> str:
-        return "".join(self._texts)
+        return "".join(self.texts)
 
-    return broken
+    return property(broken)
 
 
 def _undoing_refused(send: Any) -> Any:
@@ -137,7 +137,7 @@ FAULTS: Final = (
         says="AfterAgent is told the answer's fragments without blanks between them.",
         origin="a clean-up: who would want blanks in the middle of words",
         closed_by="hooks/told_fragments",
-        breaks=lambda: replaced("runtimes.legacy.turn:Turn.text", _run_together),
+        breaks=lambda: replaced("runtimes.legacy.turn:AnswerReader", remade(text=_run_together)),
     ),
     _legacy(
         name="refused-answer-undoes-prompt",
@@ -180,7 +180,7 @@ FAULTS: Final = (
         name="stand-in-answer-kept",
         says="The answer that a hook gives instead of the model's gets into the history.",
         origin="google-adk, which appends whatever a callback returns to the session",
-        breaks=lambda: replaced("runtimes.adk.model_call:ModelCall._blocked", _keeping_stand_in),
+        breaks=lambda: replaced("runtimes.adk.model_call:ModelCall._refused", _keeping_stand_in),
     ),
     _adk(
         name="refused-call-ends-stream",

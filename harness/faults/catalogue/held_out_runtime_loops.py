@@ -22,7 +22,7 @@ _adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.LOOPS, held_out=True)
 
 def _asking_over_calls(continuation: Any) -> Any:
     def broken(self: Any, turn: Any, *args: Any) -> Any:
-        return continuation(self, Altered(turn, pending_tool_calls=[]), *args)
+        return continuation(self, Altered(turn, answer=Altered(turn.answer, calls=[])), *args)
 
     return broken
 

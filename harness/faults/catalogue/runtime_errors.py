@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from harness.faults.altered import Altered
+from harness.faults.altered import Altered, given, remade
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import all_of, replaced
 from services.history.transforms import NO_RESPONSE_TEXT_NUDGE
@@ -56,11 +56,11 @@ def _as_first_attempt(init: Any) -> Any:
     return broken
 
 
-def _telling_twice(tell: Any) -> Any:
-    def broken(self: Any, stream: Any, error: Any) -> None:
+def _emitting_twice(emit: Any) -> Any:
+    def broken(stream: Any, error: Any) -> None:
         if getattr(error, "status", None) == 429:
-            tell(self, Altered(stream, end=lambda _: None), error)
-        tell(self, stream, error)
+            emit(Altered(stream, end=lambda _: None), error)
+        emit(stream, error)
 
     return broken
 
@@ -93,7 +93,7 @@ def _carrying_parts_over() -> Any:
         return broken
 
     return all_of(
-        replaced("runtimes.adk.llm:send_pending", forgetting),
+        replaced("runtimes.adk.model_call:ModelParts.send", forgetting),
         replaced("runtimes.adk.model_call:StreamAssembler", remembering),
     )
 
@@ -121,18 +121,22 @@ def _counting_from_zero(attempt: Any) -> Any:
     return broken
 
 
+def _counting_one_less(announce: Any) -> Any:
+    def broken(self: Any, attempt: int, error: Any, delay_ms: float) -> None:
+        announce(self, attempt - 1, error, delay_ms)
+
+    return broken
+
+
 def _accepting_empty(assembler: Any) -> Any:
-    def broken(*, after_function_response: bool) -> Any:
-        return assembler(after_function_response=True)
+    def broken(*, after_function_response: bool, **kwargs: Any) -> Any:
+        return assembler(after_function_response=True, **kwargs)
 
     return broken
 
 
-def _retrying_fetches(retry: Any) -> Any:
-    def broken(*args: Any, **kwargs: Any) -> Any:
-        return retry(*args, **{**kwargs, "retry_fetch_errors": True})
-
-    return broken
+def _retrying_fetches(settings: Any) -> Any:
+    return replace(settings, retry_fetch_errors=True)
 
 
 FAULTS: Final = (
@@ -165,15 +169,13 @@ FAULTS: Final = (
         behaviour=Behaviour.FALLBACK,
         says="Another attempt at an answer is made with the first attempt's generation config.",
         origin="a port that resolves a model's config once, before its retry loop",
-        breaks=lambda: replaced("runtimes.legacy.model_call:ModelCall.__init__", _as_first_attempt),
+        breaks=lambda: replaced("runtimes.legacy.chat:Attempt", remade(__init__=_as_first_attempt)),
     ),
     _adk(
         name="quota-error-told-twice",
         says="A 429 that nobody could mend is told twice.",
         origin="seen in agent migrations: a 429 surfacing twice, from model layer and runner",
-        breaks=lambda: replaced(
-            "runtimes.adk.agent:AdkAgentProtocol._emit_failure", _telling_twice
-        ),
+        breaks=lambda: replaced("runtimes.adk.agent:_emit_failure", _emitting_twice),
     ),
     _adk(
         name="retry-without-nudge",
@@ -211,7 +213,10 @@ FAULTS: Final = (
         name="retries-announced-from-zero",
         says="Retries are announced one too low.",
         origin="seen in agent migrations: off by one between an index and a count",
-        breaks=lambda: replaced("runtimes.adk.model_call:RetryAttempt", _counting_from_zero),
+        breaks=lambda: all_of(
+            replaced("runtimes.adk.model_call:RetryAttempt", _counting_from_zero),
+            replaced("runtimes.adk.model_call:Attempt", remade(_announce_retry=_counting_one_less)),
+        ),
     ),
     _adk(
         name="empty-answer-accepted",
@@ -223,6 +228,8 @@ FAULTS: Final = (
         name="fetch-errors-always-retried",
         says="A failed connection is retried though the settings say that it is not.",
         origin="a retry policy of the client library under the product's own",
-        breaks=lambda: replaced("runtimes.adk.model_call:retry_with_backoff", _retrying_fetches),
+        breaks=lambda: replaced(
+            "runtimes.adk.model_call:Attempt", remade(__init__=given(settings=_retrying_fetches))
+        ),
     ),
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from harness.faults.altered import Altered
+from harness.faults.altered import Altered, remade
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import replaced
 from services.hooks.model_call import AgentExecutionBlocked
@@ -18,15 +18,15 @@ _legacy = partial(Fault, site=Site.LEGACY, behaviour=Behaviour.HOOKS)
 _adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.HOOKS)
 
 
-def _changing_history(after_model: Any) -> Any:
+def _changing_history(after_chunk: Any) -> Any:
     """What a hook made of a chunk is written into the chunk that the history keeps."""
 
     def parts_of(chunk: Any) -> Any:
         candidate = (chunk.get("candidates") or [{}])[0]
         return (candidate.get("content") or {}).get("parts") or ()
 
-    async def broken(hooks: Any, asked: Any, chunk: Any) -> Any:
-        told = await after_model(hooks, asked, chunk)
+    async def broken(self: Any, asked: Any, chunk: Any) -> Any:
+        told = await after_chunk(self, asked, chunk)
         if told is not chunk:
             for kept, new in zip(parts_of(chunk), parts_of(told), strict=False):
                 if kept is not new:
@@ -37,22 +37,12 @@ def _changing_history(after_model: Any) -> Any:
     return broken
 
 
-class _Unblocked:
-    """The hooks around an attempt, of which none can block it."""
-
-    def __init__(self, hooks: Any) -> None:
-        self._hooks = hooks
-
-    async def before(self, request: Any) -> Any:
+def _not_blocking(before_attempt: Any) -> Any:
+    async def broken(self: Any, request: Any, **kwargs: Any) -> Any:
         try:
-            return await self._hooks.before(request)
+            return await before_attempt(self, request, **kwargs)
         except AgentExecutionBlocked:
             return request
-
-
-def _not_blocking(call_hooks: Any) -> Any:
-    def broken(*args: Any, **kwargs: Any) -> Any:
-        return _Unblocked(call_hooks(*args, **kwargs))
 
     return broken
 
@@ -67,11 +57,8 @@ def _keeping_context(after_agent: Any) -> Any:
     return broken
 
 
-def _none_pending(_: Any) -> Any:
-    def broken(self: Any) -> bool:
-        return False
-
-    return broken
+def _none_pending(_: Any) -> property:
+    return property(lambda self: False)
 
 
 def _without_memory(outcome: Any) -> Any:
@@ -161,13 +148,17 @@ FAULTS: Final = (
         name="hook-changes-history",
         says="What an AfterModel hook makes of a chunk gets into the history.",
         origin="a hook that is handed the chunk itself, and changes it in place",
-        breaks=lambda: replaced("runtimes.legacy.chat:after_model", _changing_history),
+        breaks=lambda: replaced(
+            "runtimes.legacy.chat:ModelCallHooks", remade(after_chunk=_changing_history)
+        ),
     ),
     _legacy(
         name="model-block-ignored",
         says="A request that a BeforeModel hook blocks is made all the same.",
         origin="seen in agent migrations: a hook's block ignored",
-        breaks=lambda: replaced("runtimes.legacy.model_call:ModelCallHooks", _not_blocking),
+        breaks=lambda: replaced(
+            "runtimes.legacy.chat:ModelCallHooks", remade(before_attempt=_not_blocking)
+        ),
     ),
     _legacy(
         name="context-not-cleared",
@@ -179,7 +170,9 @@ FAULTS: Final = (
         name="after-agent-before-tools",
         says="AfterAgent fires after each request of a prompt, tools pending or not.",
         origin="seen in agent migrations: a hook fired twice, in the wrong order",
-        breaks=lambda: replaced("runtimes.legacy.turn:Turn.asked", _none_pending),
+        breaks=lambda: replaced(
+            "runtimes.legacy.client:CallOutcome", remade(pending=_none_pending)
+        ),
     ),
     _legacy(
         name="stop-hook-active-not-told",

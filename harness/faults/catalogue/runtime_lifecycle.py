@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from harness.faults.altered import Altered, given
+from harness.faults.altered import Altered, given, holding
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import all_of, replaced
 from services.abort import AbortController
@@ -278,7 +278,9 @@ FAULTS: Final = (
         behaviour=Behaviour.ANSWERS,
         says="Of several finish reasons of a turn the first decides how the stream ends.",
         origin="seen in agent migrations: wrong end reason",
-        breaks=lambda: replaced("runtimes.adk.answer_reader:AnswerReader.see", _first_reason),
+        breaks=lambda: replaced(
+            "runtimes.adk.run:Step.__init__", holding("answer", see=_first_reason)
+        ),
     ),
     _adk(
         name="pending-turn-kept",

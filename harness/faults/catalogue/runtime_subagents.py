@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from harness.faults.altered import Altered
+from harness.faults.altered import Altered, holding
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import replaced
 from services.children.run import Ended
@@ -343,7 +343,7 @@ FAULTS: Final = (
         name="subagent-no-instruction",
         says="An agent's model is not told its definition's instructions.",
         origin="a prompt that is built and not handed on",
-        breaks=lambda: replaced("runtimes.legacy.executor:ChatRequestParts", _without_instruction),
+        breaks=lambda: replaced("runtimes.legacy.executor:RequestParts", _without_instruction),
     ),
     _legacy(
         name="subagent-thoughts-untold",
@@ -478,7 +478,9 @@ FAULTS: Final = (
         name="subagent-last-chunks-calls",
         says="Of an answer's calls only those of its last chunk are run.",
         origin="a final event that is taken for all of them",
-        breaks=lambda: replaced("runtimes.adk.answer_reader:AnswerReader.see", _last_chunk_only),
+        breaks=lambda: replaced(
+            "runtimes.adk.run:Step.__init__", holding("answer", see=_last_chunk_only)
+        ),
     ),
     _adk(
         name="subagent-errors-no-events",

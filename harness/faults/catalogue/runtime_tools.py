@@ -56,10 +56,7 @@ def _not_splitting(_: Any) -> Any:
 
 def _without_display(request: Any) -> Any:
     def broken(self: Any, call: Any, trace_id: Any) -> Any:
-        made = request(self, call, trace_id)
-        shown = replace(made, display=None)
-        self.pending_tool_calls[-1] = shown
-        return shown
+        return replace(request(self, call, trace_id), display=None)
 
     return broken
 
@@ -119,7 +116,7 @@ def _without_error(tool_response: Any) -> Any:
 
 def _forgetting_failed_attempts(wait: Any) -> Any:
     async def broken(self: Any, *args: Any) -> None:
-        self._run.step.answer._calls.clear()
+        self._run.step.answer.calls.clear()
         await wait(self, *args)
 
     return broken
@@ -260,7 +257,7 @@ FAULTS: Final = (
         says="Arguments that a tool refuses are replaced by none at all.",
         origin="seen in agent migrations: bad tool arguments turned into `{}`",
         breaks=lambda: replaced(
-            "runtimes.adk.model_parts:tool_call_request", _emptying_bad_arguments
+            "runtimes.adk.model_call:tool_call_request", _emptying_bad_arguments
         ),
     ),
     _adk(
@@ -288,6 +285,6 @@ FAULTS: Final = (
         name="refused-call-undescribed",
         says="A call with arguments that do not fit is shown without a description.",
         origin="a port that forgets upstream's substitute, the tool's own description",
-        breaks=lambda: replaced("runtimes.adk.model_parts:tool_call_request", _undescribed),
+        breaks=lambda: replaced("runtimes.adk.model_call:tool_call_request", _undescribed),
     ),
 )

@@ -14,7 +14,6 @@ from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.child.termination import ChildTermination
 from runtimes.adk.processors.base import EngineProcessor
-from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import Run
 from services.children.chats import compress_chat
 from services.children.child_services import ChildServices
@@ -64,4 +63,4 @@ class ChildRouting(EngineProcessor):
         )
         run.step.routed(key)
         resolved = self._services.models.resolve(key)
-        run.step.base.write_routed(request, resolved.model, TypedConfig().of(resolved.config))
+        run.step.base.write_routed(request, resolved.model, resolved.config)

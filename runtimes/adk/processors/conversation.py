@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
@@ -13,7 +13,6 @@ from google.adk.models.llm_request import LlmRequest
 from runtimes.adk.notes import Blocked, ModelChosen, Stopped
 from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin, TokenLimitAdkPlugin
 from runtimes.adk.processors.base import EngineProcessor, note_event
-from runtimes.adk.request_edits import TypedConfig
 from runtimes.adk.run import Run
 from runtimes.adk.tools import Toolbox
 from services.compression.service import CompressionStatus
@@ -152,7 +151,6 @@ class GcliRoutingProcessor(EngineProcessor):
     `SessionState.sequence_model`). The model layer resolves `Step.key` again for every attempt.
     """
 
-    _config: TypedConfig = field(default_factory=TypedConfig, init=False)
     name = "gcli_routing"
 
     async def run_async(
@@ -170,8 +168,7 @@ class GcliRoutingProcessor(EngineProcessor):
             yield note_event(invocation_context, ModelChosen(selection.model), partial=True)
         state.sequence_model = selection.model
         run.step.key = key
-        config = self._config.of(selection.config)
-        run.step.base.write_routed(llm_request, selection.model, config)
+        run.step.base.write_routed(llm_request, selection.model, selection.config)
 
 
 @dataclass(eq=False)
