@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from harness.cassette.find import CassetteFile
 from harness.detection.catalogue_at import CatalogueAt
@@ -13,6 +13,7 @@ from harness.detection.finding import Found, FoundBy
 from harness.detection.matrix import Matrix, Outcome
 from harness.detection.measuring import CorpusTask, Measured, measure
 from harness.detection.sampling import SampleDone, SampleTask, sample_block, sample_tasks
+from harness.detection.show import FaultProgress
 from harness.experiment.backend import Backend
 from harness.experiment.events import follow_whole, on_finished, on_waiting
 from harness.experiment.pool import Died, WorkerDied, run_on, workers_of
@@ -46,23 +47,7 @@ class Measurement:
     """Whether the published core can be opened here."""
 
 
-class MeasurementProgress(Protocol):
-    """Shows how far a measurement is."""
-
-    def fault(self, name: str, found: Found | None) -> None:
-        """A fault has been through the corpus."""
-        ...
-
-    def block(self, examples: int, sought: int) -> None:
-        """So many scenarios have been run by now, and so many faults are still sought."""
-        ...
-
-    def update(self) -> None:
-        """Nothing has finished for a second."""
-        ...
-
-
-def look_in_corpus(plan: Measurement, matrix: Matrix, progress: MeasurementProgress) -> None:
+def look_in_corpus(plan: Measurement, matrix: Matrix, progress: FaultProgress) -> None:
     """Look for every fault of the matrix in the corpus; fills in `Row.corpus` as it goes.
 
     Raises:
@@ -90,7 +75,7 @@ def look_in_corpus(plan: Measurement, matrix: Matrix, progress: MeasurementProgr
 
 
 def look_in_sample(
-    plan: Measurement, matrix: Matrix, enough: Callable[[], bool], progress: MeasurementProgress
+    plan: Measurement, matrix: Matrix, enough: Callable[[], bool], progress: FaultProgress
 ) -> None:
     """Look for the survivors in a sample until `enough` says so; fills in `Row.generated`.
 
@@ -133,7 +118,7 @@ def _follow(
     tasks: Iterable[Task],
     died: Died[Task, Result],
     take: Callable[[Task, Result], None],
-    progress: MeasurementProgress,
+    progress: FaultProgress,
 ) -> None:
     workers = workers_of(plan.backend, _RUNTIMES, plan.jobs)
     # One ahead for each worker: what is handed out is run to its end, whatever the time says.

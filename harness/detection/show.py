@@ -75,7 +75,7 @@ class FaultProgress(ProgressLine):
 
 def show_catalogue(faults: Sequence[Fault], stream: TextIO) -> None:
     """List faults without measuring any."""
-    console = _console(stream)
+    console = Screen(stream)
     width = max((len(fault.name) for fault in faults), default=0)
     for fault in faults:
         marks = " (held out)" if fault.held_out else ""
@@ -88,7 +88,7 @@ def show_catalogue(faults: Sequence[Fault], stream: TextIO) -> None:
 
 def show(matrix: Matrix, stream: TextIO) -> None:
     """Write the matrix class by class, then what survived and why, and the counts last."""
-    console = _console(stream)
+    console = Screen(stream)
     width = max((len(row.fault.name) for row in matrix.rows), default=0)
     for tally in matrix.tallies():
         console.print(f"{tally.about}: {_counted(tally)}", style="bold")
@@ -109,10 +109,6 @@ def show(matrix: Matrix, stream: TextIO) -> None:
         console.print(words, style="dim")
     style = "red" if matrix.survivors else "yellow" if matrix.interrupted else "green"
     console.print(_verdict(matrix), style=f"bold {style}")
-
-
-def _console(stream: TextIO) -> Console:
-    return Screen(stream)
 
 
 def _counted(tally: Tally) -> str:

@@ -33,7 +33,6 @@ from harness.scenarios.generation_journal import GenerationJournal
 from harness.scenarios.judging import Judging
 from harness.scenarios.smaller import ShrinkTask, Smaller, run_shrink
 from harness.wording import counted
-from services.wire import JsonObject
 
 __all__ = ["Campaign", "CampaignProgress", "CampaignSetup", "cut", "first_line"]
 
@@ -208,7 +207,7 @@ class Campaign:
         def take(task: ShrinkTask, smaller: Smaller) -> None:
             if smaller.document is not None:
                 finding = generation.findings[task.fingerprint]
-                self._write(finding, smaller.document, smaller.result)
+                self._write(finding, smaller)
             shrunk = Shrinking(words=smaller.words, result=smaller.result)
             generation.shrunk[task.fingerprint] = shrunk
             self._journal.shrunk(task.fingerprint, shrunk)
@@ -233,20 +232,13 @@ class Campaign:
     def _jobs(self, tasks: list[AgainTask] | list[ShrinkTask]) -> int:
         return min(self.setup.jobs, len(tasks))
 
-    def _write(
-        self,
-        finding: Finding,
-        document: JsonObject | None = None,
-        result: CaseResult | None = None,
-    ) -> None:
-        write_found(self.setup.folder, self._found(finding, document, result))
+    def _write(self, finding: Finding, smaller: Smaller | None = None) -> None:
+        write_found(self.setup.folder, self._found(finding, smaller))
 
-    def _found(
-        self,
-        finding: Finding,
-        document: JsonObject | None = None,
-        result: CaseResult | None = None,
-    ) -> FoundCassette:
+    def _found(self, finding: Finding, smaller: Smaller | None = None) -> FoundCassette:
+        """A finding as it is kept: as it was drawn, or `smaller`."""
+        document = None if smaller is None else smaller.document
+        result = None if smaller is None else smaller.result
         return FoundCassette(
             document=document or finding.document,
             fingerprint=finding.fingerprint,
