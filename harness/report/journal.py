@@ -102,11 +102,6 @@ class Journal(JsonLines):
         except OSError as error:
             raise _unwritable(self.file, error) from error
 
-    @property
-    def finished(self) -> Mapping[str, CaseResult]:
-        """Results that were in it already."""
-        return {} if self.before is None else self.before.finished
-
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._full:
             return

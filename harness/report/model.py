@@ -150,17 +150,10 @@ class RunReport:
     @property
     def families(self) -> tuple[FamilyRow, ...]:
         """One row per family, by name."""
-        names = sorted({case.family for case in self.cases})
-        counts = Counter((case.family, case.verdict.value) for case in self.cases)
-        return tuple(
-            FamilyRow(
-                family=name,
-                parity=counts[name, CaseVerdict.PARITY.value],
-                divergent=counts[name, CaseVerdict.DIVERGENT.value],
-                inconclusive=counts[name, CaseVerdict.INCONCLUSIVE.value],
-            )
-            for name in names
-        )
+        counts: dict[str, Counter[str]] = {}
+        for case in self.cases:
+            counts.setdefault(case.family, Counter())[case.verdict.value] += 1
+        return tuple(FamilyRow(family=name, **counts[name]) for name in sorted(counts))
 
     @property
     def rules(self) -> Mapping[str, int]:

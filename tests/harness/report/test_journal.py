@@ -139,7 +139,8 @@ def test_resuming_goes_on_behind_the_last_whole_line(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes() + b'{"finished": "a/tw')
 
     with Journal(file, HEADER, INVENTORY, resume=True) as journal:
-        assert journal.finished == {"a/one": RESULT}
+        assert journal.before is not None
+        assert journal.before.finished == {"a/one": RESULT}
         journal.outcome(DIVERGENT.cassette, DIVERGENT)
 
     record = read_journal(file)
@@ -184,7 +185,7 @@ def test_resuming_a_run_that_had_not_written_its_head_begins_it(
         file.write_bytes(file.read_bytes()[:kept])
 
     with Journal(file, HEADER, INVENTORY, resume=True) as journal:
-        assert journal.finished == {}
+        assert journal.before is None or journal.before.finished == {}
 
     assert read_journal(file).header == HEADER
 
@@ -238,7 +239,8 @@ def test_what_is_only_told_keeps_no_run_from_being_resumed(tmp_path: Path) -> No
     )
 
     with Journal(file, later, INVENTORY, resume=True) as journal:
-        assert journal.finished == {"a/one": RESULT}
+        assert journal.before is not None
+        assert journal.before.finished == {"a/one": RESULT}
 
 
 @pytest.mark.parametrize(

@@ -154,7 +154,8 @@ def test_what_is_missing_can_be_judged_by_resuming_the_merged_journal(tmp_path: 
     write_merged(merge([part(tmp_path, "1/2", ALL[::2])]), tmp_path / "out")
 
     with Journal(tmp_path / "out", HEADER, INVENTORY, resume=True) as journal:
-        assert set(journal.finished) == {NAMES[0], NAMES[2]}
+        assert journal.before is not None
+        assert set(journal.before.finished) == {NAMES[0], NAMES[2]}
 
 
 def test_what_was_skipped_or_not_loaded_is_not_missing(tmp_path: Path) -> None:
