@@ -154,11 +154,11 @@ def from_document(
 ) -> Observation:
     """The inverse of `to_document`, of a document whose paths are masked.
 
-    `sha256:` and its digest replace a system instruction: texts that differ still differ, and there
-    is something to show.
+    In the place of a system instruction stands `sha256:` and its digest: texts that differ are
+    distinguished, and there is something to show.
 
     Args:
-        value: The document, which is not trusted.
+        value: The document, from any source.
         name: The cassette's name.
         runtime: The runtime's name.
         versions: What ran.

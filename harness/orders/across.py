@@ -43,7 +43,7 @@ class Difference:
     first: Divergence
     """The first difference, `one` standing where the control usually does."""
     shared: tuple[str, ...]
-    """What was touched in another order; empty where no thread could notice the order."""
+    """What was touched in another order; empty where no thread could have seen a difference."""
 
 
 def differing(runs: Sequence[Seen]) -> list[Difference]:
@@ -61,14 +61,14 @@ def differing(runs: Sequence[Seen]) -> list[Difference]:
             alike = groups[0]
         if alike is run:
             continue
-        first = _told(alike.observation, run.observation)
+        first = _first_difference(alike.observation, run.observation)
         if first is not None:
             shared = apart(alike.trace, run.trace)
             found.append(Difference(one=alike.number, other=run.number, first=first, shared=shared))
     return found
 
 
-def _told(one: Observation, other: Observation) -> Divergence | None:
+def _first_difference(one: Observation, other: Observation) -> Divergence | None:
     """The first difference, without secrets."""
     result = compared_without_secrets(
         lambda these, those: CaseResult(

@@ -146,7 +146,7 @@ class OrdersResult:
 
     @classmethod
     def undecided(cls, cassette: str, reason: str) -> OrdersResult:
-        """A case that could not be decided, and why."""
+        """An undecided case, and why."""
         return cls(cassette=cassette, blockers=(reason,))
 
     def to_json(self) -> JsonObject:

@@ -1,4 +1,4 @@
-"""Reading the lines of a journal that somebody else may have written: bounded, and checked.
+"""Reading the lines of a journal from an untrusted source: bounded, and checked.
 
 A journal comes from another machine or another day. What is read of it is limited in size and
 depth, and a result has exactly what a result has, so that no report trips over it later.
@@ -87,7 +87,7 @@ class Lines:
 
 
 def header_line(file: Path) -> JournalHeader:
-    """The header of a journal; no more is read.
+    """The header of a journal; reads nothing else.
 
     Raises:
         UsageError: not readable, no header, or one of another format.
