@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from services.policy.rules import Tier
-from services.policy.toml_schema import SchemaIssue
+from services.zod import Issue
 
 __all__ = ["ErrorKind", "FileErrors", "PolicyFileError", "TomlProblem", "syntax_problem"]
 
@@ -33,7 +33,7 @@ _HEADER: Final = re.compile(r"[ \t]*\[\[[ \t]*(rule|safety_checker)[ \t]*\]\]")
 
 @dataclass(frozen=True, slots=True)
 class PolicyFileError:
-    """One thing that is wrong; `str` is what people are told."""
+    """One thing that is wrong; `str` is the message for the user."""
 
     file: Path
     """The file, or the folder that cannot be read."""
@@ -107,7 +107,7 @@ class FileErrors:
             line=problem.line,
         )
 
-    def schema(self, issues: Sequence[SchemaIssue]) -> None:
+    def schema(self, issues: Sequence[Issue]) -> None:
         """The file holds something else than it should."""
         first = issues[0].path
         line = None
@@ -117,7 +117,7 @@ class FileErrors:
             "schema_validation",
             "Schema validation failed",
             # Upstream counts every file as its first rule; the fields say which one is meant.
-            "Invalid policy rule (rule #1):\n" + "\n".join(map(str, issues)),
+            "Invalid policy rule (rule #1):\n" + "\n".join(map(_issue_line, issues)),
             "Ensure all required fields (decision, priority) are present with correct types",
             line=line,
         )
@@ -184,6 +184,10 @@ class FileErrors:
             for number, line in enumerate(self._text.split("\n"), start=1)
             if (found := _HEADER.match(line)) is not None and found.group(1) == table
         ]
-        # Strings of several lines may hold what looks like a header; then there is no telling.
+        # Strings of several lines may hold what looks like a header; then the line is not known.
         quoted = '"""' in self._text or "'''" in self._text
         return None if quoted or index >= len(headers) else headers[index]
+
+
+def _issue_line(issue: Issue) -> str:
+    return f'  - Field "{".".join(map(str, issue.path))}": {issue.message}'
