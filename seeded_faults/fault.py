@@ -55,7 +55,7 @@ class Behaviour(StrEnum):
     LIFECYCLE = "lifecycle"
     """Starts, ends, aborts, and the order of events."""
     SUBAGENTS = "subagents"
-    """Agents that a call starts: how they end, what they may call, whose things they use."""
+    """Agents that a call starts: how they end, what they may call, whose services they use."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,10 +23,10 @@ class UnknownTarget(LookupError):
 
 @dataclass(slots=True)
 class Reach:
-    """What became of the replacements made while somebody watched: were they called at all?
+    """What became of the replacements made while `watched`: were they called at all?
 
     Only plain functions are counted, methods and properties among them. Of a constant or a class
-    nobody can tell when it is looked at, so such targets are `uncounted`.
+    it is not known when it is looked at, so such targets are `uncounted`.
     """
 
     put_in: set[str] = field(default_factory=set)
@@ -95,10 +95,10 @@ def all_of(*parts: AbstractContextManager[None]) -> AbstractContextManager[None]
 
 
 def _counted(target: str, kept: Any, broken: Any) -> Any:
-    """`broken`, telling those who watch when it is called; itself where nobody does.
+    """`broken`, reporting its calls to those who watch; itself where there are none.
 
     What stands in for a class may be a function. It is not counted: of the class itself, in a run
-    without the fault, nobody could tell.
+    without the fault, it is not known.
     """
     watchers = tuple(_watching)
     countable = inspect.isfunction(kept) and inspect.isfunction(broken)

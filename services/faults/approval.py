@@ -24,10 +24,6 @@ held_out = Faults(Site.SERVICE, Behaviour.APPROVAL, held_out=True)
 _ENGINE: Final = "services.policy.engine:PolicyEngine"
 
 
-def _none_found(_: Any) -> Any:
-    return lambda *_args: False
-
-
 def _deciding_on_what_was_asked() -> AbstractContextManager[None]:
     asked: dict[str, Any] = {}
 
@@ -77,10 +73,6 @@ def _sparing_the_policy() -> AbstractContextManager[None]:
     )
 
 
-def _never(_: Any) -> Any:
-    return lambda *_args: False
-
-
 lowest_priority_first = fault.wrap(
     "services.policy.rule_book:RuleBook.add",
     then(lambda self, rules, checkers=(): self._rules.sort(key=lambda rule: rule.priority)),
@@ -125,7 +117,7 @@ always_on_edits_not_remembered = fault.wrap(
 )
 redirections_unnoticed = fault.wrap(
     "services.policy.shell_policy:has_redirection",
-    _none_found,
+    returns(False),
     says="An allowed command may write to any file by redirection.",
     origin="a parser of commands that yields programs alone",
 )
@@ -137,7 +129,7 @@ only_first_command_judged = fault.wrap(
 )
 build_files_unguarded = fault.wrap(
     "services.policy.engine:edits_build_file",
-    _none_found,
+    returns(False),
     says="Files that steer a build are edited unasked where edits are allowed.",
     origin="a guard that upstream added after the migration had begun",
 )
@@ -161,7 +153,7 @@ hook_spares_the_policy = held_out.breaking(
 unruled_tools_asked_about = held_out.wrap(
     f"{_ENGINE}.__init__",
     then(put("_default", Decision.ASK_USER)),
-    says="What no rule is about is to be asked about, also where nobody is there to ask.",
+    says="What no rule is about is to be asked about, also where no user is there to ask.",
     origin="an interactive default in a service that is shared",
 )
 policy_keeps_first_mode = held_out.wrap(
@@ -180,19 +172,19 @@ exclusion_below_permission = held_out.wrap(
 interactive_rules_apply_headless = held_out.wrap(
     "services.policy.rules:_caller_matches",
     instead(lambda _, rule, call: rule.subagent is None or rule.subagent == call.subagent),
-    says="Rules for runs with somebody there count in others too, and the other way round.",
+    says="Rules for runs with a user count in others too, and the other way round.",
     origin="a condition of rules that a new matcher does not know",
 )
 dangerous_commands_unnoticed = held_out.wrap(
     "services.policy.shell_policy:is_dangerous",
-    _never,
+    returns(False),
     says="An allowed command that deletes by force is not asked about.",
     origin="heuristics that stayed in the interactive half",
     closed_by="policy/dangerous_commands",
 )
 harmless_commands_asked_about = held_out.wrap(
     "services.policy.shell_policy:is_known_safe",
-    _never,
+    returns(False),
     says="Commands that are known to be harmless are asked about.",
     origin="heuristics that stayed in the interactive half",
 )
@@ -268,7 +260,7 @@ def argument_pattern_anchored(
 
 @held_out(
     "services.scheduler.confirmation:Confirmer._answer",
-    origin="answers not told apart by their question",
+    origin="answers not distinguished by their question",
 )
 async def any_answer_settles_every_question(
     _: Any, self: Any, call_id: str, details: Any, signal: Any
@@ -306,12 +298,12 @@ def allowed_prefix_allows_the_rest(allowed: Any, tools: Any) -> Any:
             yield rule
 
 
-@held_out(f"{_ENGINE}.decide", origin="three decisions made two for runs without people")
+@held_out(f"{_ENGINE}.decide", origin="three decisions made two for runs without a user")
 async def unanswerable_question_is_a_refusal(
     decide: Any, /, self: Any, name: str, args: Any, **more: Any
 ) -> Any:
-    """A call to be asked about where nobody is there is told as refused by a rule."""
+    """A call to be asked about where no user is there is reported as refused by a rule."""
     check = await decide(self, name, args, **more)
-    # What nobody can be asked about is refused, as a rule would.
+    # What no user can be asked about is refused, as a rule would.
     asks = check.decision is Decision.ASK_USER and not self._interactive
     return replace(check, decision=Decision.DENY) if asks else check

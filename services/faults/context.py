@@ -43,10 +43,6 @@ class _NotVerifying:
         return self._said
 
 
-def _as_it_is(_: Any) -> Any:
-    return lambda content: content
-
-
 @instead
 async def _estimated(_: Any, /, parts: Any, *_seams: Any, **_more: Any) -> int:
     return estimate_tokens(parts)
@@ -120,7 +116,7 @@ invalid_turns_sent_again = fault.wrap(
 )
 thoughts_sent_again = fault.wrap(
     "services.history.view:without_thoughts",
-    _as_it_is,
+    instead(lambda _, content: content),
     says="Thoughts go back to the model.",
     origin="a framework's contents processor, which filters by other rules",
 )
@@ -132,7 +128,7 @@ signed_since_last_result = fault.wrap(
 )
 contents_sent_unscrubbed = fault.wrap(
     "services.history.view:strip_content_prefixes",
-    _as_it_is,
+    instead(lambda _, content: content),
     says="Contents go to the model as they are kept: empty texts, and ids of our own making.",
     origin="a request made of the session's events without the last step",
 )
@@ -271,7 +267,7 @@ def only_last_sounds_follow(split: Any, parts: Sequence[Any]) -> Any:
     "compared: tests/harness/faults/test_unobservable_c.py",
 )
 def system_instruction_made_once(make: Any, self: Any) -> Any:
-    """The system instruction goes on telling of the mode that a session began in."""
+    """The system instruction goes on describing the mode that a session began in."""
     if not hasattr(self, "made_once"):
         self.made_once = make(self)
     return self.made_once

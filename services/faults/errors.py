@@ -74,7 +74,7 @@ causes_not_looked_at = fault.wrap(
 unavailable_told_as_internal = fault.wrap(
     "services.presentation.errors:_STATUS_NAMES",
     lambda names: {status: name for status, name in names.items() if status != 503},
-    says="A 503 is told to clients as INTERNAL.",
+    says="A 503 is reported to clients as INTERNAL.",
     origin="a table of statuses that was copied without some of its rows",
 )
 missing_finish_accepted = fault.wrap(
@@ -154,7 +154,7 @@ empty_answer_to_tools_invalid = held_out.wrap(
 nudges_swapped = held_out.wrap_all(
     ("services.model.stream:THINKING_ONLY_NUDGE", lambda _: NO_RESPONSE_TEXT_NUDGE),
     ("services.model.stream:NO_RESPONSE_TEXT_NUDGE", lambda _: THINKING_ONLY_NUDGE),
-    says="A model that said nothing is told that it only thought, and the other way round.",
+    says="A model that answered nothing is reminded that it only thought, and the other way round.",
     origin="two texts under each other's names",
 )
 nudge_beside_tool_results = held_out.wrap_all(
@@ -166,7 +166,7 @@ nudge_beside_tool_results = held_out.wrap_all(
 verification_told_as_refusal = held_out.wrap(
     "services.model.classification:_validation_required",
     returns(None),
-    says="An account that is to be verified is told as one that may not ask.",
+    says="An account that is to be verified is reported as one that may not ask.",
     origin="403 handled by its number, details unread",
 )
 
@@ -229,7 +229,7 @@ def one_attempt_too_many(may_try: Any, self: Any) -> Any:
 
 @fault(
     "services.model.retry:_Run.__post_init__",
-    origin="the attempt's index told instead of its number",
+    origin="the attempt's index reported instead of its number",
 )
 def retries_counted_from_zero(prepare: Any, self: Any) -> None:
     """Notices number the attempts from 0."""
@@ -259,7 +259,7 @@ def asked_wait_cut_at_cap(classify: Any, error: Any) -> Any:
 
 @held_out(
     "services.model.retry:_Run.start_over",
-    origin="a reset that was split in two, of which one half was forgotten",
+    origin="a reset that was split in two; one half was forgotten",
 )
 def attempts_kept_over_fallback(_: Any, self: Any) -> None:
     """The model that stands in has only the attempts that the failed one left over."""
@@ -268,7 +268,7 @@ def attempts_kept_over_fallback(_: Any, self: Any) -> None:
 
 @held_out(
     "services.model.retry:_Run.start_over",
-    origin="a reset that was split in two, of which one half was forgotten",
+    origin="a reset that was split in two; one half was forgotten",
 )
 def backoff_kept_over_fallback(_: Any, self: Any) -> None:
     """The first wait for the model that stands in is as long as the failed one's last."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from seeded_faults import Behaviour, Faults, Site
-from seeded_faults.wrappers import instead, only_when, passing, result, returns
+from seeded_faults.wrappers import instead, keeps, only_when, passing, result, returns
 from services.availability.handler import FallbackIntent
 from services.availability.health import TerminalReason
 from services.availability.policies import FailureKind
@@ -23,34 +23,17 @@ _WINDOW: Final = 20
 _SHOWN: Final = 4
 
 
-@instead
-def _keeping_sticky_model(change: Any, self: Any, value: Any) -> None:
-    sticky = self.sequence_model
-    change(self, value)
-    self.sequence_model = sticky
-
-
-@instead
-def _active_model(_: Any, _context: Any, state: Any) -> Any:
-    return state.active_model
-
-
-@instead
-def _active_model_rated(_: Any, self: Any, _context: Any) -> Any:
-    return self.state.active_model
-
-
 sticky_model_outlives_change = fault.wrap(
     "services.state:SessionState.set_model",
-    _keeping_sticky_model,
+    keeps("sequence_model"),
     says="The model that a sequence of requests keeps to stays when the user sets another.",
-    origin="the sticky model kept by the router, which is told of no change",
+    origin="the sticky model kept by the router, which hears of no change",
 )
 sticky_model_outlives_mode = fault.wrap(
     "services.state:SessionState.set_approval_mode",
-    _keeping_sticky_model,
+    keeps("sequence_model"),
     says="The model that a sequence of requests keeps to stays when plan mode is left.",
-    origin="the sticky model kept by the router, which is told of no change",
+    origin="the sticky model kept by the router, which hears of no change",
 )
 availability_never_reset = fault.wrap(
     "services.availability.health:ModelAvailabilityService.reset",
@@ -79,7 +62,7 @@ quota_comes_back = fault.wrap(
 plan_mode_asks_about_fallback = fault.wrap(
     "services.availability.chains:SILENT_ACTIONS",
     lambda _: {},
-    says="In plan mode a fallback waits for an answer that nobody is asked for.",
+    says="In plan mode a fallback waits for an answer, and no user is asked.",
     origin="policies taken from the catalogue without the mode's own actions",
 )
 redirection_forgotten = fault.wrap(
@@ -103,7 +86,7 @@ classifier_sees_tool_turns = fault.wrap(
 capacity_asked_about_at_once = fault.wrap(
     "services.model.retry:_Run._soften_capacity",
     returns(None),
-    says="A lack of capacity is not retried silently before somebody is asked.",
+    says="A lack of capacity is not retried silently before the user is asked.",
     origin="capacity and quota treated as one kind of failure",
 )
 policy_attempts_not_heeded = fault.wrap(
@@ -115,7 +98,7 @@ policy_attempts_not_heeded = fault.wrap(
 transient_failures_unknown = held_out.wrap(
     "services.availability.fallback:classify_failure_kind",
     result(lambda kind: FailureKind.UNKNOWN if kind is FailureKind.TRANSIENT else kind),
-    says="Where an auto chain's flash model is merely busy people are asked about the pro one.",
+    says="Where an auto chain's flash model is merely busy users are asked about the pro one.",
     origin="a kind of failure that a table lost",
 )
 missing_model_in_order = held_out.wrap(
@@ -161,8 +144,14 @@ plans_made_by_flash = held_out.wrap(
     origin="the two tiers swapped",
 )
 prompts_follow_active_model = held_out.wrap_all(
-    ("services.routing.strategies:_requested", _active_model),
-    ("services.routing.classifiers:ClassifierParts.requested", _active_model_rated),
+    (
+        "services.routing.strategies:_requested",
+        instead(lambda _, _context, state: state.active_model),
+    ),
+    (
+        "services.routing.classifiers:ClassifierParts.requested",
+        instead(lambda _, self, _context: self.state.active_model),
+    ),
     says="Once a model was chosen for a prompt the next ones are routed as if it were wanted.",
     origin="configured and active model taken for one",
 )
@@ -254,7 +243,7 @@ async def later_means_now(carry_out: Any, self: Any, intent: Any, model: str, be
     origin="an alias's promotion applied to what names a model",
 )
 def named_preview_flash_promoted(resolve: Any, requested: str, access: Any) -> Any:
-    """Whoever asks for the preview flash by name gets the latest flash."""
+    """A request for the preview flash by name gets the latest flash."""
     resolved = resolve(requested, access)
     promoted = access.latest_flash and resolved == access.preview_flash
     return LATEST_FLASH if promoted else resolved
@@ -273,7 +262,7 @@ def classifier_sees_oldest_turns(_: Any, history: Sequence[Any]) -> Any:
     origin="an early return that was lost with a refactoring",
 )
 def unchanged_model_announced(set_model: Any, self: Any, model: str) -> None:
-    """Setting the model that is set already is told as a change."""
+    """Setting the model that is set already is reported as a change."""
     if model == self.model and model == self.active_model:
         self._events.emit(ModelChanged(model=model))
     set_model(self, model)

@@ -13,35 +13,27 @@ fault = Faults(Site.SERVICE, Behaviour.TOOLS)
 held_out = Faults(Site.SERVICE, Behaviour.TOOLS, held_out=True)
 
 
-def _one_less(limit: int) -> int:
-    return limit - 1
-
-
-def _always_newlines(_: Any) -> Any:
-    return lambda _text: "\n"
-
-
 file_cut_one_line_early = fault.wrap(
     "services.tools.read_file:_MAX_LINES",
-    _one_less,
+    lambda limit: limit - 1,
     says="A long file is shown up to one line less than the limit.",
     origin="a range whose end is taken for excluded twice",
 )
 line_cut_one_character_early = fault.wrap(
     "services.tools.read_file:_MAX_LINE_LENGTH",
-    _one_less,
+    lambda limit: limit - 1,
     says="A line exactly as long as a line may be is cut.",
     origin="`<` for `<=`",
 )
 search_stops_one_match_early = fault.wrap(
     "services.tools.grep_search:_TOTAL",
-    _one_less,
+    lambda limit: limit - 1,
     says="A search returns one match less than its limit.",
     origin="a limit tested after counting instead of before",
 )
 line_ends_normalised = fault.wrap_all(
-    ("services.tools.replace:detect_line_ending", _always_newlines),
-    ("services.tools.write_file:detect_line_ending", _always_newlines),
+    ("services.tools.replace:detect_line_ending", returns("\n")),
+    ("services.tools.write_file:detect_line_ending", returns("\n")),
     says="A file with CRLF line ends has LF after an edit.",
     origin="files opened in text mode",
 )
@@ -84,7 +76,7 @@ edit_ends_file_with_newline = held_out.wrap(
 overwritten_empty_file_told_as_new = held_out.wrap(
     "services.tools.write_file:_WriteFile._report",
     instead(lambda report, self, original, *more: report(self, original or None, *more)),
-    says="Writing over an empty file is told as making a new one.",
+    says="Writing over an empty file is reported as making a new one.",
     origin="a text tested for truth where it is to be tested for presence",
     closed_by="tools/write_over_empty",
 )
@@ -110,7 +102,7 @@ missing_folders_not_made = held_out.wrap(
 binary_files_told_as_text = held_out.wrap(
     "services.tools.read_file:file_kind",
     result(lambda found: "text" if found == "binary" else found),
-    says="A binary file is told as if it were text.",
+    says="A binary file is returned as if it were text.",
     origin="a reader that decodes with replacement and asks nothing",
 )
 marked_encodings_read_as_utf_8 = held_out.wrap(
@@ -134,7 +126,7 @@ listing_by_code_point = held_out.wrap(
 search_heeds_case = held_out.wrap(
     "services.tools.grep_search:compile_js",
     instead(lambda compile_pattern, /, pattern, **_more: compile_pattern(pattern)),
-    says="A search tells small letters from capitals.",
+    says="A search distinguishes small letters from capitals.",
     origin="a regular expression compiled without its flag",
 )
 search_without_surroundings = held_out.wrap(
@@ -206,7 +198,7 @@ def edit_makes_missing_file(plan: Any, self: Any) -> Any:
     "services.tools.replace:_Edit._check", origin="a check that a simpler edit tool does not have"
 )
 def edit_without_change_accepted(check: Any, /, self: Any, *args: Any, **more: Any) -> None:
-    """An edit that changes nothing is told as made instead of refused."""
+    """An edit that changes nothing is reported as made instead of refused."""
     from services.tools.replace import _Refusal
 
     try:
@@ -234,7 +226,7 @@ def end_line_taken_as_count(window: Any, self: Any) -> Any:
     origin="a memory made anew for every call of a tool",
 )
 def memory_told_every_time(tell: Any, self: Any, paths: Any) -> str:
-    """A folder's memory file is told with every answer from there, not with the first."""
+    """A folder's memory file is reported with every answer from there, not with the first."""
     told = set(self._told)
     text: str = tell(self, paths)
     self._told = told
@@ -245,7 +237,7 @@ def memory_told_every_time(tell: Any, self: Any, paths: Any) -> str:
 async def one_match_for_each_file(
     search_all: Any, self: Any, folders: Any, limit: int, signal: Any
 ) -> Any:
-    """A search tells the first match of each file alone."""
+    """A search reports the first match of each file alone."""
     found = await search_all(self, folders, limit, signal)
     return [match for i, match in enumerate(found) if not i or match.file != found[i - 1].file]
 

@@ -22,8 +22,8 @@ def _none_disabled(make_plan: Any) -> Any:
 prompt_forgotten_over_tools = fault.wrap(
     "services.hooks.prompt_hooks:PromptHooks.leave",
     passing(has_pending_calls=lambda _: False),
-    says="AfterAgent is told of the tool results as if they had been the prompt.",
-    origin="the prompt kept by the request, of which a turn with tools has several",
+    says="AfterAgent receives the tool results as if they had been the prompt.",
+    origin="the prompt kept by the request; a turn with tools has several",
 )
 block_not_heeded = fault.wrap(
     "services.hooks.results:HookOutput.blocks",
@@ -59,7 +59,7 @@ same_hook_runs_twice = fault.wrap(
     "services.hook_definitions:CommandHook.key",
     instead(lambda _, self: f"{id(self)}"),
     says="A hook that two definitions name runs twice.",
-    origin="hooks told apart by identity",
+    origin="hooks distinguished by identity",
 )
 only_exit_code_two_refuses = fault.wrap(
     "services.hooks.outputs:_plain",
@@ -70,7 +70,7 @@ only_exit_code_two_refuses = fault.wrap(
 changed_input_not_told = fault.wrap(
     "services.scheduler.call_hooks:with_modified_notice",
     instead(lambda _, result: result),
-    says="The model is not told that a hook changed a call's arguments.",
+    says="The model does not learn that a hook changed a call's arguments.",
     origin="arguments replaced before the scheduler sees the call",
 )
 failing_hook_told_at_every_chunk = fault.wrap(
@@ -78,7 +78,7 @@ failing_hook_told_at_every_chunk = fault.wrap(
     returns(True),
     says="A failing AfterModel hook is complained of once for every chunk of an answer.",
     origin="a notice per callback",
-    unobservable="words for people are on no channel, their wording being the product's own: "
+    unobservable="words for users are on no channel, their wording being the product's own: "
     "tests/harness/faults/test_unobservable_services.py",
 )
 given_answer_lost = fault.wrap(
@@ -108,7 +108,7 @@ hook_error_stream_unread = held_out.wrap(
 sequential_hooks_told_the_same = held_out.wrap(
     "services.hooks.running:_next_input",
     instead(lambda _, given, _output, _event: given),
-    says="A hook that runs after another is not told what that one changed.",
+    says="A hook that runs after another does not see what that one changed.",
     origin="an input made once for all hooks of an event",
 )
 disabled_hooks_run = held_out.wrap(
@@ -139,7 +139,7 @@ hook_limit_in_seconds = held_out.wrap(
 model_hooks_told_the_last_message = held_out.wrap(
     "services.hooks.firing:request_for_hooks",
     result(lambda given: {**given, "messages": given["messages"][-1:]}),
-    says="Hooks around the model are told the last message of a request alone.",
+    says="Hooks around the model get the last message of a request alone.",
     origin="a framework's callback, which gets the new message",
 )
 hook_variables_of_its_own_lost = held_out.wrap(
@@ -157,7 +157,7 @@ hook_asking_unheard = held_out.wrap(
 after_tool_told_what_people_see = held_out.wrap(
     "services.hooks.system:_response",
     instead(lambda response, result: {**response(result), "llmContent": result.return_display}),
-    says="AfterTool hooks are told what people see of a result in place of what the model is.",
+    says="AfterTool hooks get what users see of a result in place of what the model gets.",
     origin="two contents of one result mixed up",
 )
 
@@ -270,7 +270,7 @@ def hook_messages_replace_contents(changed: Any, said: Any, request: Any) -> Any
     "services.hooks.aggregation:_any_may_forbid", origin="merging that stops at the first refusal"
 )
 def first_reason_alone(merge: Any, outputs: Any) -> Any:
-    """Of the reasons of several hooks only the first is told."""
+    """Of the reasons of several hooks only the first is reported."""
     merged = merge(outputs)
     reasons = [output["reason"] for output in outputs if output.get("reason")]
     return {**merged, "reason": reasons[0]} if reasons else merged

@@ -22,14 +22,6 @@ _DETECTOR: Final = "services.loop_detection.detector:LoopDetector"
 _CHECK: Final = "services.loop_detection.llm_check:LlmLoopCheck"
 
 
-def _one_more(count: int) -> int:
-    return count + 1
-
-
-def _one_less(count: int) -> int:
-    return count - 1
-
-
 def _counting_failures_alone() -> AbstractContextManager[None]:
     succeeded: set[str] = set()
 
@@ -56,13 +48,13 @@ def _counting_failures_alone() -> AbstractContextManager[None]:
 
 sixth_repetition_is_a_loop = fault.wrap(
     "services.loop_detection.tool_calls:_REPETITIONS",
-    _one_more,
+    lambda count: count + 1,
     says="Five equal calls in a row are let through; the sixth is a loop.",
     origin="repetitions counted from the second call on",
 )
 fourth_repetition_is_a_loop = fault.wrap(
     "services.loop_detection.tool_calls:_REPETITIONS",
-    _one_less,
+    lambda count: count - 1,
     says="The fourth equal call in a row is a loop already.",
     origin="an index compared with a count",
 )
@@ -74,7 +66,7 @@ cycles_not_seen = fault.wrap(
 )
 longest_cycle_one_short = fault.wrap(
     "services.loop_detection.tool_calls:_LONGEST_CYCLE",
-    _one_less,
+    lambda count: count - 1,
     says="A cycle of five calls is not seen.",
     origin="a range whose end is excluded",
 )
@@ -115,13 +107,13 @@ chant_outlives_calls = fault.wrap(
 )
 ninth_chant_is_a_loop = fault.wrap(
     "services.loop_detection.content:_OCCURRENCES",
-    _one_less,
+    lambda count: count - 1,
     says="A sentence's ninth occurrence is a loop, not its tenth.",
     origin="an index compared with a count",
 )
 chant_distance_one_short = fault.wrap(
     "services.loop_detection.content:_MAX_AVERAGE_DISTANCE",
-    _one_less,
+    lambda count: count - 1,
     says="Repetitions as far apart as is just allowed are no loop.",
     origin="`<` for `<=`",
 )
@@ -139,7 +131,7 @@ strikes_outlive_the_prompt = fault.wrap(
 )
 model_asked_a_turn_late = fault.wrap(
     "services.loop_detection.llm_check:_FIRST_CHECK",
-    _one_more,
+    lambda count: count + 1,
     says="A model is asked about a loop at a prompt's 31st turn, not at its 30th.",
     origin="turns counted from 0",
 )
@@ -183,7 +175,7 @@ lists_count_as_chant = held_out.wrap(
 loop_check_without_the_task = held_out.wrap(
     f"{_CHECK}.turn_started",
     passing(user_prompt=lambda _: ""),
-    says="The model that is asked about a loop is not told what the user had asked for.",
+    says="The model that is asked about a loop does not learn what the user had asked for.",
     origin="an argument added upstream after the port",
 )
 loop_setting_not_heeded = held_out.wrap(
@@ -209,7 +201,7 @@ next_speaker_judged_by_the_last_turn = held_out.wrap(
 media_of_results_not_shown = held_out_tools.wrap(
     "services.presentation.content:_shown",
     instead(lambda show, part: None if "inlineData" in part or "fileData" in part else show(part)),
-    says="Images and files that a tool returns are not told to clients.",
+    says="Images and files that a tool returns are not emitted to clients.",
     origin="a conversion written for text",
 )
 references_not_sent = held_out_lifecycle.wrap(
@@ -247,7 +239,7 @@ def code_counts_as_chant(add: Any, self: Any, fragment: str) -> Any:
     origin="an index that has moved on by the time it is used",
 )
 def chant_excerpt_of_the_end(excerpt: Any, self: Any) -> Any:
-    """A loop in the text is told with the text's end, not with what is repeated."""
+    """A loop in the text is reported with the text's end, not with what is repeated."""
     text: str = self._text[-50:]
     return text.strip()
 
@@ -278,6 +270,6 @@ def unlisted_statuses_named_by_class(name: Any, status: Any) -> Any:
     "services.presentation.errors:ErrorFields", origin="a field taken for a debugging aid"
 )
 def raw_errors_not_told(fields: Any, /, *, meta: Any = None, **others: Any) -> Any:
-    """An error is told without the one that the model layer reported."""
+    """An error is reported without the one that the model layer reported."""
     kept = {key: value for key, value in (meta or {}).items() if key != "rawError"}
     return fields(meta=kept or None, **others)

@@ -40,7 +40,7 @@ distillation_limits_in_characters = held_out_tools.wrap(
 summary_of_output_lost = held_out_tools.wrap(
     "services.tool_distillation:ToolDistillation._summary",
     result(lambda _: ""),
-    says="A model sums up what was cut from an output, and nobody is told.",
+    says="A model sums up what was cut from an output, and no notice says so.",
     origin="a result that is not handed on",
     closed_by="distillation/summed_up",
 )

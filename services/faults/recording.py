@@ -213,7 +213,7 @@ def thoughts_recorded_with_every_answer(
 
 @held_out("services.chat_recording:tool_record", origin="a display that began as a text")
 def structured_display_not_recorded(tool_record: Any, *args: Any) -> Any:
-    """What people were shown of a tool is recorded only where it is a text."""
+    """What a tool showed the user is recorded only where it is a text."""
     record = tool_record(*args)
     if not isinstance(record.get("resultDisplay"), str):
         record.pop("resultDisplay", None)
@@ -273,7 +273,7 @@ def dropped_messages_recorded(followed: Any, messages: Sequence[Any], *more: Any
 
 @held_out_hooks("services.compose:_pre_compress", origin="a flag that was turned round on its way")
 def compression_trigger_swapped(pre_compress: Any, hooks: Any) -> Any:
-    """PreCompress is told that users asked for what was done unasked, and vice versa."""
+    """PreCompress is informed that users asked for what was done unasked, and vice versa."""
     fire = pre_compress(hooks)
 
     async def swapped(trigger: str) -> None:

@@ -15,7 +15,7 @@ held_out_context = Faults(Site.SERVICE, Behaviour.CONTEXT, held_out=True)
 server_error_flag_unread = held_out.wrap(
     "services.mcp.tools:is_tool_error",
     instead(lambda _, response: isinstance(response.get("error"), dict)),
-    says="A result that a server marks as an error is told as a good one.",
+    says="A result that a server marks as an error is reported as a good one.",
     origin="errors expected as errors of the protocol",
 )
 long_tool_names_cut_at_their_end = held_out.wrap(
@@ -48,7 +48,7 @@ resources_of_the_first_page = held_out.wrap(
 server_text_not_marked = held_out.wrap(
     "services.mcp.contents:wrap_untrusted",
     instead(lambda _, text: text),
-    says="What servers say is told to the model without a mark that it is not to be trusted.",
+    says="What servers say reaches the model without a mark that it is not to be trusted.",
     origin="a mark put on by the shell tool alone",
 )
 images_of_servers_lost = held_out.wrap(
@@ -73,8 +73,8 @@ blocked_server_started = held_out.wrap(
 server_instructions_not_told = held_out_context.wrap(
     "services.mcp.client:McpClient.instructions",
     returns(None),
-    says="What a server says of itself is not told to the model.",
-    origin="a field of the handshake that nobody reads",
+    says="What a server says of itself does not reach the model.",
+    origin="a field of the handshake that no code reads",
     closed_by="mcp/instructions",
 )
 
@@ -104,7 +104,7 @@ async def wait_parameter_kept_from_servers(
 
 @held_out("services.mcp.tools:parts_of", origin="a framework's MCP tool, which prefers structure")
 def structured_content_told_instead(parts: Any, response: Any, tool: str) -> Any:
-    """The model is told a result's structured content in place of its blocks."""
+    """The model gets a result's structured content in place of its blocks."""
     structured = response.get("structuredContent")
     return parts(response, tool) if structured is None else [{"text": js_json(structured)}]
 

@@ -18,10 +18,6 @@ def _as_shells_count(_: Any, self: Any) -> int | None:
     return 128 - code if code is not None and code < 0 else code
 
 
-def _nobody(_: Any) -> Any:
-    return lambda _self: None
-
-
 class _Latin1:
     """A decoder that takes every byte for a character."""
 
@@ -34,19 +30,19 @@ class _Latin1:
 error_output_lost = held_out.wrap(
     "services.tools.shell_process:subprocess",
     lambda subprocess: Altered(subprocess, STDOUT=subprocess.DEVNULL),
-    says="What a command writes to its error stream is not told.",
+    says="What a command writes to its error stream is not reported.",
     origin="an adapter that reads one of two pipes",
 )
 exit_code_lost = held_out.wrap(
     f"{_PROCESS}.exit_code",
     result(lambda found: None if found is None else 0),
-    says="A command that failed is told as one that went well.",
+    says="A command that failed is reported as one that went well.",
     origin="the exit code of the wrapper in the place of the command's",
 )
 signal_told_as_exit_code = held_out.wrap_all(
     (f"{_PROCESS}.exit_code", _as_shells_count),
-    (f"{_PROCESS}.ended_by", _nobody),
-    says="A command that a signal ended is told with the exit code 128 and some.",
+    (f"{_PROCESS}.ended_by", returns(None)),
+    says="A command that a signal ended is reported with the exit code 128 and some.",
     origin="a shell's convention for commands that signals end",
 )
 colours_kept_in_output = held_out.wrap(
@@ -70,7 +66,7 @@ substitution_let_through = held_out.wrap(
 binary_output_told_as_text = held_out.wrap(
     "services.tools.shell_process:_BINARY_SAMPLE",
     lambda _: 0,
-    says="Binary output of a command is told as if it were text.",
+    says="Binary output of a command is returned as if it were text.",
     origin="a pipe read in text mode",
 )
 silence_limit_in_milliseconds = held_out.wrap(
@@ -82,14 +78,14 @@ silence_limit_in_milliseconds = held_out.wrap(
 jobs_left_behind_not_told = held_out.wrap(
     "services.tools.shell:_Shell._jobs",
     instead(lambda _, _self, _file, _pid: ()),
-    says="The model is not told of the jobs that a command left running.",
+    says="The model does not learn of the jobs that a command left running.",
     origin="a command run without the wrapper that writes them down",
     closed_by="tools/shell_job_left_behind",
 )
 commands_in_a_plain_environment = held_out.wrap(
     "services.tools.shell:shell_environment",
     instead(lambda _, inherited: dict(inherited)),
-    says="Commands do not get the variables that tell them who runs them, and page nothing.",
+    says="Commands do not get the variables that say what runs them, and page nothing.",
     origin="a process started with what was inherited",
 )
 

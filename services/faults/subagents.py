@@ -23,7 +23,7 @@ held_out = Faults(Site.SERVICE, Behaviour.SUBAGENTS, held_out=True)
 
 
 class _Silent:
-    """A child that tells nothing."""
+    """A child that emits nothing."""
 
     def tell(self, *args: Any) -> None:
         """Nothing."""
@@ -62,7 +62,7 @@ subagent_calls_parents_tools = fault.wrap(
 subagent_without_memory = fault.wrap(
     "services.subagents.prompt:ChildPrompt.first_parts",
     result(lambda found: found[-1:]),
-    says="An agent is not told the project's memory.",
+    says="An agent's prompt lacks the project's memory.",
     origin="memory taken for a part of the parent's prompt",
 )
 subagent_failure_is_abort = fault.wrap(
@@ -186,6 +186,6 @@ def subagent_recorded_as_main(opened: Any, self: Any) -> Any:
 
 @fault("services.subagents.child_run:_finished", origin="a result without its envelope")
 def subagent_reason_left_out(finished: Any, agent: str, output: Any) -> str:
-    """A parent's model is not told why its agent ended."""
+    """A parent's model does not learn why its agent ended."""
     lines = str(finished(agent, output)).split("\n")
     return "\n".join([lines[0], *lines[2:]])

@@ -39,7 +39,7 @@ finished_result_lost_by_abort = fault.wrap(
     instead(lambda _, self, call, _result: _cancelled_response(call.request)),
     says="What a tool brought back after an abort is thrown away.",
     origin="cancellation of the task in which the tool runs",
-    unobservable="an abort ends the stream before what cancelled calls brought back is told, "
+    unobservable="an abort ends the stream before what cancelled calls brought back is emitted, "
     "recorded or sent: tests/harness/faults/test_unobservable_services.py",
 )
 wait_for_previous_ignored = fault.wrap(
@@ -63,7 +63,7 @@ topics_not_first = fault.wrap(
 truncated_one_later = fault.wrap(
     "services.scheduler.truncation:js_length",
     result(lambda found: found - 1),
-    says="An output one character over the threshold is told whole.",
+    says="An output one character over the threshold is returned whole.",
     origin="`<` for `<=`",
 )
 truncation_counts_bytes = fault.wrap(
@@ -81,7 +81,7 @@ images_beside_response = fault.wrap(
 content_length_in_code_points = held_out.wrap(
     "services.scheduler.execution:js_length",
     instead(lambda _, text: len(text)),
-    says="The length of what the model is told is counted in code points.",
+    says="The length of what the model gets is counted in code points.",
     origin="another language's length of a text",
 )
 sound_of_files_stripped = held_out.wrap(
@@ -244,7 +244,7 @@ def failed_call_ends_its_batch(next_wave: Any, self: Any) -> Any:
 async def failure_shown_as_told(
     returned: Any, self: Any, call: Any, result: Any, signal: Any
 ) -> Any:
-    """What a failed tool has to show to people is lost: they see what the model is told."""
+    """What a failed tool has to show to users is lost: they see what the model gets."""
     ending = await returned(self, call, result, signal)
     if ending.status is not CallStatus.ERROR:
         return ending
@@ -273,7 +273,7 @@ def texts_of_a_result_run_together(
     origin="a framework that looks for tools among those it declared",
 )
 def tool_not_offered_is_unknown(get: Any, self: Any, name: str) -> Any:
-    """A tool that the main model is not told of cannot be called either."""
+    """A tool that the main model is not offered cannot be called either."""
     tool = get(self, name)
     return tool if tool is not None and self._offered(tool) else None
 

@@ -96,13 +96,13 @@ def _composed(deltas: Any, self: Any, chunk: Any, requested: Any) -> Iterator[An
 usage_on_partials = fault.wrap(
     "runtimes.adk.run:Step.__init__",
     holding("answer", deltas=_usage_of_every_chunk),
-    says="The usage that a partial chunk carries is told as well as the last one.",
+    says="The usage that a partial chunk carries is emitted as well as the last one.",
     origin="seen in agent migrations: usage counted on the partial",
 )
 thoughts_told_as_text = fault.wrap(
     "runtimes.adk.run:Step.__init__",
     holding("answer", deltas=_with_thoughts),
-    says="The text of thoughts is told as part of the answer.",
+    says="The text of thoughts is emitted as part of the answer.",
     origin="google-adk's habit of joining `part.text` without a look at `part.thought`",
 )
 signatures_reencoded = fault.wrap(
@@ -114,20 +114,20 @@ signatures_reencoded = fault.wrap(
 sources_told_again = held_out.wrap(
     "runtimes.adk.run:Step.__init__",
     holding("answer", deltas=_citing_again),
-    says="Sources that were told come again with the next chunk that finishes the answer.",
-    origin="a collection that is told and not emptied",
+    says="Sources that were emitted come again with the next chunk that finishes the answer.",
+    origin="a collection that is emitted and not emptied",
     closed_by="finish/citations_told_once",
 )
 thoughts_of_a_chunk_joined = held_out.wrap(
     "runtimes.adk.run:Step.__init__",
     holding("answer", deltas=_thinking_at_once),
-    says="Several thoughts in one chunk are told as one.",
+    says="Several thoughts in one chunk are emitted as one.",
     origin="google-adk's aggregator, which joins the texts of thoughts",
 )
 text_told_composed = held_out.wrap(
     "runtimes.adk.run:Step.__init__",
     holding("answer", deltas=_composed),
-    says="Letters that the model wrote with combining marks are told as composed ones.",
+    says="Letters that the model wrote with combining marks are emitted as composed ones.",
     origin="a text filter for terminals, put where every client gets it",
     closed_by="text/combining_marks",
 )
@@ -138,7 +138,7 @@ text_told_composed = held_out.wrap(
     origin="seen in agent migrations: the consolidated event re-emitting text",
 )
 def consolidated_text_again(translate: Any, self: Any, event: Any, *args: Any) -> Iterator[Any]:
-    """The consolidated event tells the answer's text once more."""
+    """The consolidated event emits the answer's text once more."""
     yield from translate(self, event, *args)
     turn = _consolidated(event)
     if turn is not None and turn.response_text:
@@ -197,7 +197,7 @@ def recorded_text_unclean(answer: Any, self: Any, turn: Any, model: Any) -> None
     origin="a translator made once per conversation instead of once per stream",
 )
 def usage_model_remembered(init: Any, self: Any, services: Any, log: Any) -> None:
-    """A stream that announced no model tells usage under the model of the one before."""
+    """A stream that announced no model reports usage under the model of the one before."""
     init(self, services, log)
     self.translator._model = services.state.sequence_model
 
@@ -207,7 +207,7 @@ def usage_model_remembered(init: Any, self: Any, services: Any, log: Any) -> Non
     origin="google-adk's consolidated event, which has the usage of the whole answer",
 )
 def usage_told_when_whole(translate: Any, self: Any, event: Any, *args: Any) -> Iterator[Any]:
-    """Usage is told once the answer is whole, not with the chunk that finishes it."""
+    """Usage is emitted once the answer is whole, not with the chunk that finishes it."""
     for found in translate(self, event, *args):
         if found.type != "usage":
             yield found

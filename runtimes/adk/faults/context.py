@@ -44,7 +44,7 @@ abort_undoes_one_request = fault.wrap(
 interrupted_answer_left_open = fault.wrap(
     "runtimes.adk.conversation:Conversation._close_unanswered_response",
     returns(None),
-    says="A prompt after tool results that nobody answered is joined to them.",
+    says="A prompt after tool results that no answer followed is joined to them.",
     origin="a port that leaves out upstream's placeholder for the missing answer",
 )
 sent_as_typed_content = fault.wrap(
@@ -143,7 +143,7 @@ def resumed_history_added(resume: Any, self: Any, file: Any) -> None:
 
 @held_out_recording(
     "runtimes.adk.conversation:Conversation.rewind",
-    origin="a recording and a history, of which only one is told",
+    origin="a recording and a history; only one hears of a change",
 )
 def rewind_leaves_the_history(rewind: Any, self: Any, to: Any) -> None:
     """A rewind shortens the recording, and the model goes on seeing what was taken back."""

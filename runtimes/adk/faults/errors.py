@@ -50,15 +50,6 @@ def _counting_from_zero(attempt: Any, /, **kwargs: Any) -> Any:
     return attempt(**{**kwargs, "attempt": kwargs["attempt"] - 1})
 
 
-@instead
-def _counting_one_less(announce: Any, self: Any, attempt: int, error: Any, delay_ms: float) -> None:
-    announce(self, attempt - 1, error, delay_ms)
-
-
-def _retrying_fetches(settings: Any) -> Any:
-    return replace(settings, retry_fetch_errors=True)
-
-
 def _announcing_wanted() -> Any:
     def noting(wanted_model: Any) -> Any:
         async def broken(self: Any, *args: Any) -> Any:
@@ -109,7 +100,7 @@ failed_prompt_kept = fault.wrap(
 )
 retries_announced_from_zero = fault.wrap_all(
     ("runtimes.adk.model_call:RetryAttempt", _counting_from_zero),
-    ("runtimes.adk.model_call:Attempt", remade(_announce_retry=_counting_one_less)),
+    ("runtimes.adk.model_call:Attempt", remade(_announce_retry=passing(attempt=lambda n: n - 1))),
     says="Retries are announced one too low.",
     origin="seen in agent migrations: off by one between an index and a count",
 )
@@ -121,21 +112,21 @@ empty_answer_accepted = fault.wrap(
 )
 fetch_errors_always_retried = fault.wrap(
     "runtimes.adk.model_call:Attempt",
-    remade(__init__=given(settings=_retrying_fetches)),
+    remade(__init__=given(settings=lambda settings: replace(settings, retry_fetch_errors=True))),
     says="A failed connection is retried though the settings say that it is not.",
     origin="a retry policy of the client library under the product's own",
 )
 failure_does_not_end_the_stream = held_out.wrap(
     "runtimes.adk.agent:_emit_failure",
     passing(stream=lambda stream: Altered(stream, end=lambda reason: None)),
-    says="After a failure was told the stream goes on as if the request had been answered.",
+    says="After a failure was reported the stream goes on as if the request had been answered.",
     origin="an exception swallowed where it is reported",
 )
 retry_told_in_the_errors_words = held_out.wrap(
     "runtimes.adk.model_call:ModelCall._wait",
     passing(kind=lambda kind: str(sys.exc_info()[1] or kind)),
     says="Another attempt at a stream is announced with the error's words, not its kind.",
-    origin="two notices of one type, of which each has its own idea of `error`",
+    origin="two notices of one type, each with its own idea of `error`",
 )
 wanted_model_announced = held_out_fallback.breaking(
     _announcing_wanted,
@@ -149,7 +140,7 @@ wanted_model_announced = held_out_fallback.breaking(
     origin="seen in agent migrations: a 429 surfacing twice, from model layer and runner",
 )
 def quota_error_told_twice(emit: Any, stream: Any, error: Any) -> None:
-    """A 429 that nobody could mend is told twice."""
+    """A 429 that no retry could mend is reported twice."""
     if getattr(error, "status", None) == 429:
         emit(Altered(stream, end=lambda _: None), error)
     emit(stream, error)
@@ -160,7 +151,7 @@ def quota_error_told_twice(emit: Any, stream: Any, error: Any) -> None:
     origin="google-adk, which lets the client's exceptions through unchanged",
 )
 def suspension_as_it_came(model_failure: Any, error: Any) -> Any:
-    """A suspended account is told in the API's own JSON, as any refusal."""
+    """A suspended account is reported in the API's own JSON, as any refusal."""
     made = model_failure(error)
     return replace(made, message=str(error), status=getattr(error, "status", made.status))
 
@@ -170,7 +161,7 @@ def suspension_as_it_came(model_failure: Any, error: Any) -> Any:
     origin="a review that would not have a client hear the same words twice",
 )
 async def no_second_attempt_once_text_was_told(wait: Any, self: Any, *args: Any) -> None:
-    """A stream that broke off after it had told text is not asked for again."""
+    """A stream that broke off after it had emitted text is not asked for again."""
     failure = sys.exc_info()[1]
     if any(self._run.step.answer.texts) and failure is not None:
         raise failure
@@ -182,7 +173,7 @@ async def no_second_attempt_once_text_was_told(wait: Any, self: Any, *args: Any)
     origin="google-adk's requests, which can be added to through their session alone",
 )
 async def nudge_stays_in_history(connect: Any, self: Any, is_retry: bool, nudge: Any) -> Any:
-    """What an invalid answer made us tell the model stays in the history."""
+    """What an invalid answer made us send the model stays in the history."""
     conversation = self._parts.conversation
     if nudge:
         kept = list(conversation.view.raw)

@@ -32,9 +32,9 @@ router_sees_no_history = fault.wrap(
 tools_of_first_model = fault.wrap_all(
     ("runtimes.adk.tools:Toolbox.taken", _of_first_model),
     ("runtimes.adk.tools:Toolbox.declared", _of_first_model),
-    says="Every model is told of the tools as the first one was.",
+    says="Every model gets the tools as declared to the first one.",
     origin="seen in agent migrations: stale tools after a fallback",
-    unobservable="so far every model is told the same of every tool: "
+    unobservable="so far every model gets the same declaration of every tool: "
     "tests/harness/faults/test_unobservable.py",
 )
 attempt_used_up_by_routing = fault.wrap(

@@ -40,14 +40,14 @@ before_agent_per_tool_round = fault.wrap(
 after_agent_told_last_answer = fault.wrap(
     "services.hooks.prompt_calls:PromptCalls.note_answer",
     returns(None),
-    says="AfterAgent is told what the last request answered, not what the prompt did.",
+    says="AfterAgent gets what the last request answered, not what the prompt did.",
     origin="google-adk, which hands a callback the last event",
 )
 hook_message_not_shown = fault.wrap(
     "runtimes.adk.processors.conversation:LimitsProcessor._refused",
     passing(said=lambda said: Altered(said, shown_reason=said.reason)),
-    says="People are told a hook's reason where the hook has a message for them.",
-    origin="two texts of a hook's output, of which a port knows the one for the model",
+    says="Users are shown a hook's reason where the hook has a message for them.",
+    origin="two texts of a hook's output; a port knows the one for the model",
 )
 stopped_prompt_forgotten = fault.wrap(
     "runtimes.adk.conversation:Conversation.add_history",
@@ -60,7 +60,7 @@ model_told_peoples_message = held_out.wrap(
     result(
         lambda said: said if said is None or said.stops else Altered(said, reason=said.shown_reason)
     ),
-    says="After a block by AfterAgent the model is told the message that is for people.",
+    says="After a block by AfterAgent the model gets the message that is for users.",
     origin="one text for both, since most hooks give only one",
     closed_by="hooks/answer_sent_back_message",
 )
@@ -73,7 +73,7 @@ blocked_prompt_stops = held_out.wrap(
 refused_call_ends_stream = held_out_approval.wrap(
     "runtimes.adk.continuation:end_reason_of_calls",
     _ending_on_refusal,
-    says="A call that the user refuses ends the stream, instead of being told to the model.",
+    says="A call that the user refuses ends the stream, instead of being reported to the model.",
     origin="the terminal's habit of handing back to the user after a refusal",
 )
 

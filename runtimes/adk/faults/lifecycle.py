@@ -64,7 +64,7 @@ abort_told_as_completion = fault.wrap(
 )
 message_after_start = fault.breaking(
     _message_after_start,
-    says="The user's message is told after `agent_start`.",
+    says="The user's message is emitted after `agent_start`.",
     origin="google-adk's Runner, which appends the message once the invocation runs",
 )
 display_content_not_recorded = fault.wrap(
@@ -90,7 +90,7 @@ pending_turn_kept = fault.wrap(
 message_told_as_sent = held_out.wrap(
     "runtimes.adk.stream:Stream.emit_user_message",
     passing(payload=lambda payload: Altered(payload, display_content=None)),
-    says="Clients are told what was sent where something else was to be shown.",
+    says="Clients are shown what was sent where something else was to be shown.",
     origin="a field of the send that only the recording seemed to need",
 )
 
@@ -100,7 +100,7 @@ message_told_as_sent = held_out.wrap(
     origin="a signal that is looked at between events of the framework, not between ours",
 )
 def chunk_told_after_abort(read: Any, self: Any, event: Any, run: Any) -> Any:
-    """The rest of a chunk is told though somebody aborted in the middle of it."""
+    """The rest of a chunk is emitted though the user aborted in the middle of it."""
     if getattr(getattr(event.content, "note", None), "index", 0):
         run = replace(run, signal=AbortController().signal)
     return read(self, event, run)
@@ -142,7 +142,7 @@ async def prompt_id_per_send(send: Any, self: Any, payload: Any) -> Any:
 
 @fault_recording(
     "runtimes.adk.conversation:Conversation.rewind",
-    origin="google-adk's events, which do not tell what a person typed",
+    origin="google-adk's events, which do not say what a user typed",
 )
 def rewind_counts_all_messages(rewind: Any, self: Any, to: Any) -> None:
     """A rewind by number counts the model's messages too."""
@@ -157,7 +157,7 @@ def rewind_counts_all_messages(rewind: Any, self: Any, to: Any) -> None:
     origin="a check that stands behind what it should prevent",
 )
 async def refused_send_told(send: Any, self: Any, payload: Any) -> Any:
-    """The message of a send that is refused is told to clients all the same."""
+    """The message of a send that is refused is emitted to clients all the same."""
     active = self._stream
     if active is not None and active.active and isinstance(payload, MessageSend):
         type(active)(self._services, self._log).emit_user_message(payload)
@@ -194,7 +194,7 @@ def texts_of_a_message_joined(to_parts: Any, content: Any) -> Any:
 
 @held_out_recording(
     "runtimes.adk.continuation:Continuation._results",
-    origin="two paths to one batch, of which one was forgotten",
+    origin="two paths to one batch; one was forgotten",
 )
 async def results_outside_a_round_unrecorded(results: Any, self: Any, stream: Any, run: Any) -> Any:
     """Calls of an answer that was given up are run and answered, and not recorded."""

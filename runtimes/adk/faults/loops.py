@@ -98,7 +98,7 @@ def session_limit_off_by_one(count: Any, self: Any) -> Any:
     origin="an event made by the runner's caller instead of in step with the stream",
 )
 def second_loop_told_late(read: Any, self: Any, event: Any, run: Any) -> Any:
-    """A second loop is told after the answer was closed, so an abort then undoes nothing."""
+    """A second loop is reported after the answer was closed, so an abort then undoes nothing."""
     return True if event.partial and event.error_code else read(self, event, run)
 
 
@@ -107,7 +107,7 @@ def second_loop_told_late(read: Any, self: Any, event: Any, run: Any) -> Any:
     origin="google-adk's user events, which do not say who typed them",
 )
 async def follow_ups_told_as_the_users(after: Any, self: Any, stream: Any, run: Any) -> Any:
-    """What the loop sends by itself is told to clients as a message of the user's."""
+    """What the loop sends by itself is emitted to clients as a message of the user's."""
     following = await after(self, stream, run)
     if isinstance(following, list) and not has_function_response({"parts": following}):
         said = tuple(TextPart(text=part.get("text") or "") for part in following)

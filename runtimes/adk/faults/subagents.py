@@ -111,7 +111,7 @@ subagent_last_chunks_calls = fault.wrap(
 subagent_told_twice = held_out.wrap(
     "runtimes.adk.child.session:AdkChild.report",
     twice,
-    says="An agent's activities are told twice.",
+    says="An agent's activities are emitted twice.",
     origin="a subscription made in the constructor and at the start",
 )
 subagent_not_compressed_adk = held_out.wrap(

@@ -31,8 +31,8 @@ tool_error_not_told = fault.wrap(
 calls_of_failed_attempts_dropped = fault_errors.wrap(
     "runtimes.adk.model_call:ModelCall._wait",
     first(lambda self, *args: self._run.step.answer.calls.clear()),
-    says="Calls told before a stream broke off are not run when another attempt answers.",
-    origin="a retry that starts over, though clients have been told",
+    says="Calls emitted before a stream broke off are not run when another attempt answers.",
+    origin="a retry that starts over, though clients have seen it",
 )
 stopping_tool_answered = fault_hooks.wrap(
     "runtimes.adk.continuation:end_reason_of_calls",
@@ -65,7 +65,7 @@ def results_as_they_finish(response_event: Any, context: Any, completed: Any, *,
 def parallel_results_overwritten(
     response_event: Any, context: Any, completed: Any, *, last: bool
 ) -> Any:
-    """Of parallel calls of one tool the model is told the last one's result only."""
+    """Of parallel calls of one tool the model gets the last one's result only."""
     event = response_event(context, completed, last=last)
     kept = {call.request.name: call.response.response_parts for call in completed}
     parts = [part for parts in kept.values() for part in parts]

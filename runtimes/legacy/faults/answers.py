@@ -26,7 +26,7 @@ def _calls_first(read: Any) -> Any:
 calls_told_before_text = held_out.wrap(
     "runtimes.legacy.turn:Turn._read",
     _calls_first,
-    says="Of a chunk that has text and calls the calls are told first.",
+    says="Of a chunk that has text and calls the calls are emitted first.",
     origin="a review: calls were handled where the chunk is taken apart, text afterwards",
 )
 
@@ -36,7 +36,7 @@ calls_told_before_text = held_out.wrap(
     origin="a translator that knows fewer kinds of events than the turn sends",
 )
 def usage_dropped(translate: Any, self: Any, event: Any) -> Iterator[Any]:
-    """The tokens used are not told."""
+    """The tokens used are not emitted."""
     return (found for found in translate(self, event) if found.type != "usage")
 
 
@@ -45,7 +45,7 @@ def usage_dropped(translate: Any, self: Any, event: Any) -> Iterator[Any]:
     origin="seen in agent migrations: usage counted twice",
 )
 def usage_added_up(translate: Any, self: Any, event: Any) -> Iterator[Any]:
-    """The input tokens told of a request are those of all requests of the stream so far."""
+    """The input tokens reported of a request are those of all requests of the stream so far."""
     for found in translate(self, event):
         if found.type == "usage":
             self.total = getattr(self, "total", 0) + (found.input_tokens or 0)
@@ -59,7 +59,7 @@ def usage_added_up(translate: Any, self: Any, event: Any) -> Iterator[Any]:
     origin="a translator that takes empty text for no text",
 )
 def blank_deltas_dropped(translate: Any, self: Any, event: Any) -> Iterator[Any]:
-    """Fragments of nothing but whitespace are not told, so paragraphs run together."""
+    """Fragments of nothing but whitespace are not emitted, so paragraphs run together."""
     if type(event).__name__ == "ContentText" and not event.text.strip():
         return iter(())
     found: Iterator[Any] = translate(self, event)
@@ -110,7 +110,7 @@ def signatures_dropped(push: Any, self: Any, turn_id: Any, content: Any) -> None
     origin="another vendor's usage, in which cached tokens stand beside the input's",
 )
 def cached_tokens_not_counted_as_input(translate: Any, self: Any, event: Any) -> Iterator[Any]:
-    """The input tokens told are those that were not cached, instead of all."""
+    """The input tokens reported are those that were not cached, instead of all."""
     for found in translate(self, event):
         if found.type == "usage" and found.input_tokens is not None:
             yield replace(found, input_tokens=found.input_tokens - (found.cached_tokens or 0))
@@ -122,18 +122,18 @@ def cached_tokens_not_counted_as_input(translate: Any, self: Any, event: Any) ->
     "runtimes.legacy.turn:parse_thought", origin="two results of one type, taken in the wrong order"
 )
 def thought_and_heading_swapped(parse: Any, text: str) -> Any:
-    """A thought's heading is told as its text, and its text as the heading."""
+    """A thought's heading is emitted as its text, and its text as the heading."""
     subject, description = parse(text)
     return description, subject
 
 
 @held_out(
     "runtimes.legacy.turn:Turn._read",
-    origin="a set that became a dict, to keep an order that nobody asked for",
+    origin="a set that became a dict, to keep an order that no caller asked for",
     closed_by="finish/citations_told_once",
 )
 def sources_not_sorted(read: Any, self: Any, chunk: Any) -> Iterator[Any]:
-    """An answer's sources are told in the order in which they came."""
+    """An answer's sources are emitted in the order in which they came."""
     self.came = {**getattr(self, "came", {}), **dict.fromkeys(citations(chunk))}
     for event in read(self, chunk):
         if type(event).__name__ == "Citation":

@@ -35,7 +35,7 @@ tokens_not_published = fault.wrap(
     "runtimes.legacy.chats:Chats.publish_tokens",
     returns(None),
     says="Tools' outputs are cut as if the conversation had only begun.",
-    origin="a figure that two layers keep, of which one is updated",
+    origin="a figure that two layers keep; one is updated",
 )
 reset_goes_on_in_the_recording = held_out_recording.wrap(
     "runtimes.legacy.chats:Chats.reset",

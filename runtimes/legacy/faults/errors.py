@@ -21,15 +21,10 @@ def _as_first_attempt(init: Any, /, self: Any, *args: Any, key: Any, **kwargs: A
     init(self, *args, key=replace(key, is_retry=False), **kwargs)
 
 
-@instead
-def _in_seconds(tell: Any, self: Any, attempt: int, error: Any, delay_ms: float) -> None:
-    tell(self, attempt, error, delay_ms / 1000)
-
-
 error_status_lost = fault.wrap(
     "runtimes.legacy.turn:model_failure",
     result(lambda found: replace(found, status=None)),
-    says="An error of the API is told without its status.",
+    says="An error of the API is reported without its status.",
     origin="a port that keeps an exception's message and forgets its fields",
 )
 nudge_for_any_invalid_answer = fault.wrap(
@@ -37,7 +32,7 @@ nudge_for_any_invalid_answer = fault.wrap(
     instead(
         lambda nudge, error: nudge(error) or (None if error is None else NO_RESPONSE_TEXT_NUDGE)
     ),
-    says="After every invalid answer the model is told that it said nothing.",
+    says="After every invalid answer the model is reminded that it said nothing.",
     origin="seen in agent migrations: a nudge inserted where upstream has none",
 )
 stream_attempts_off_by_one = fault.wrap(
@@ -61,12 +56,12 @@ retry_with_first_config = fault_fallback.wrap(
 invalid_answer_ends_completed = held_out.wrap(
     "runtimes.legacy.agent:_ENDS_FAILED",
     lambda kinds: tuple(kind for kind in kinds if kind.__name__ != "InvalidStream"),
-    says="A stream whose answer stayed invalid tells the error, and ends as completed.",
+    says="A stream whose answer stayed invalid emits the error, and ends as completed.",
     origin="a list of events that end a stream, in which one kind was forgotten",
 )
 waits_announced_in_seconds = held_out.wrap(
     "runtimes.legacy.chat:Attempt",
-    remade(_announce_retry=_in_seconds),
+    remade(_announce_retry=passing(delay_ms=lambda delay_ms: delay_ms / 1000)),
     says="The wait before the model is asked again is announced in seconds.",
     origin="a unit that changed on one side of a call",
 )

@@ -6,25 +6,14 @@ from typing import Any
 
 from seeded_faults import Behaviour, Faults, Site
 from seeded_faults.altered import Altered, given, remade
-from seeded_faults.wrappers import first, instead, put
+from seeded_faults.wrappers import first, instead, keeps, put
 
 fault = Faults(Site.LEGACY, Behaviour.FALLBACK)
 
 
 @instead
-async def _keeping_config(follow: Any, self: Any) -> None:
-    config = self._config
-    await follow(self)
-    self._config = config
-
-
-@instead
 async def _not_following(_: Any, self: Any) -> None:
     await self._services.tools.settled()
-
-
-def _without_turn_reset(availability: Any) -> Any:
-    return Altered(availability, reset_turn=lambda: None)
 
 
 @instead
@@ -45,7 +34,7 @@ async def _asking_of_first_model(fall_back: Any, self: Any, auth: Any, error: An
 
 config_stale_after_fallback = fault.wrap(
     "runtimes.legacy.chat:Attempt",
-    remade(_follow_fallback=_keeping_config),
+    remade(_follow_fallback=keeps("_config")),
     says="The model that stands in is asked with the generation config of the failed one.",
     origin="seen in agent migrations: stale config after a fallback",
 )
@@ -57,7 +46,7 @@ fallback_from_next_request_on = fault.wrap(
 )
 model_turn_never_reset = fault.wrap(
     "runtimes.legacy.chats:Chats.__init__",
-    given(availability=_without_turn_reset),
+    given(availability=lambda availability: Altered(availability, reset_turn=lambda: None)),
     says="A model that has used up its attempt of a turn stays used up in the turns after it.",
     origin="seen in agent migrations: availability never reset",
 )

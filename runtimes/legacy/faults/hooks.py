@@ -45,10 +45,6 @@ async def _not_blocking(before_attempt: Any, /, self: Any, request: Any, **kwarg
         return request
 
 
-def _none_pending(_: Any) -> property:
-    return property(lambda self: False)
-
-
 def _run_together(_: Any) -> Any:
     def broken(self: Any) -> str:
         return "".join(self.texts)
@@ -70,20 +66,20 @@ model_block_ignored = fault.wrap(
 )
 after_agent_before_tools = fault.wrap(
     "runtimes.legacy.client:CallOutcome",
-    remade(pending=_none_pending),
+    remade(pending=lambda _: property(lambda self: False)),
     says="AfterAgent fires after each request of a prompt, tools pending or not.",
     origin="seen in agent migrations: a hook fired twice, in the wrong order",
 )
 stop_hook_active_not_told = fault.wrap(
     "runtimes.legacy.client:CallOutcome",
     instead(lambda outcome, /, **_: outcome()),
-    says="An AfterAgent hook is not told that the agent goes on because of it.",
+    says="An AfterAgent hook does not learn that the agent goes on because of it.",
     origin="a flag lost between the call that was blocked and the next",
 )
 hooks_told_fragments_run_together = held_out.wrap(
     "runtimes.legacy.turn:AnswerReader",
     remade(text=_run_together),
-    says="AfterAgent is told the answer's fragments without blanks between them.",
+    says="AfterAgent gets the answer's fragments without blanks between them.",
     origin="a clean-up: who would want blanks in the middle of words",
     closed_by="hooks/told_fragments",
 )

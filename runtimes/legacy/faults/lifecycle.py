@@ -57,7 +57,7 @@ def no_end_at_turn_limit(end: Any, self: Any, reason: str, data: Any = None) -> 
 
 @fault("runtimes.legacy.agent:_Stream.__init__", origin="an abort that is looked at once per loop")
 def results_told_after_abort(init: Any, self: Any, services: Any, *args: Any) -> None:
-    """Results of tools that an abort cut short are told and recorded before the end."""
+    """Results of tools that an abort cut short are emitted and recorded before the end."""
     init(self, services, *args)
     schedule = services.scheduler.schedule
 

@@ -28,7 +28,7 @@ calls_forgotten_between_requests = fault.wrap(
 second_loop_warned_again = fault.wrap(
     "runtimes.legacy.client:GeminiClient._take_loop",
     passing(verdict=lambda verdict: replace(verdict, count=1)),
-    says="A prompt's second loop is told to the model like the first, and so on.",
+    says="A prompt's second loop is reported to the model like the first, and so on.",
     origin="a port that keeps one strike of upstream's two",
 )
 send_limit_off_by_one = fault.wrap(
@@ -64,10 +64,10 @@ def thoughts_watched_for_chanting(watched: Any, self: Any, event: Any) -> Any:
 
 @held_out(
     "runtimes.legacy.client:GeminiClient._watched",
-    origin="a watch that looks at what was told instead of at what is about to be",
+    origin="a watch that looks at what was emitted instead of at what is about to be",
 )
 def loop_noticed_one_event_late(watched: Any, self: Any, event: Any) -> Any:
-    """The fragment or call that closes a loop is told before the loop is noticed."""
+    """The fragment or call that closes a loop is emitted before the loop is noticed."""
     late, self.late = getattr(self, "late", LoopVerdict()), watched(self, event)
     if late.count:
         self.late = LoopVerdict()

@@ -40,7 +40,7 @@ def _late(stop: Any, self: Any) -> None:
 
 
 class _Quiet:
-    """A child whose thoughts are not told."""
+    """A child whose thoughts are not emitted."""
 
     def __init__(self, child: Any) -> None:
         self._quietened = child
@@ -87,7 +87,7 @@ subagent_summary_uncut = fault.wrap(
 subagent_no_instruction = fault.wrap(
     "runtimes.legacy.executor:RequestParts",
     passing(system_instruction=lambda _: lambda: ""),
-    says="An agent's model is not told its definition's instructions.",
+    says="An agent's model does not get its definition's instructions.",
     origin="a prompt that is built and not handed on",
 )
 subagent_thoughts_untold = fault.wrap(
@@ -125,7 +125,7 @@ async def subagent_two_graces(last_turn: Any, self: Any, *args: Any) -> Any:
     origin="migrations that map every end to success",
 )
 async def subagent_stuck_is_success(to_its_end: Any, self: Any, *args: Any) -> Any:
-    """An agent that ended without a result is told of as one that reached its goal."""
+    """An agent that ended without a result is reported as one that reached its goal."""
     reason, result = await to_its_end(self, *args)
     stuck = str(reason) in ("ERROR_NO_COMPLETE_TASK_CALL", "MAX_TURNS", "TIMEOUT")
     return (type(reason)("GOAL") if stuck else reason), result
@@ -136,7 +136,7 @@ async def subagent_stuck_is_success(to_its_end: Any, self: Any, *args: Any) -> A
     origin="a broad except around the child's loop",
 )
 async def subagent_error_is_success(run: Any, self: Any, inputs: Any, signal: Any) -> Any:
-    """An agent whose model fails is told of as one that is done."""
+    """An agent whose model fails is reported as one that is done."""
     try:
         return await run(self, inputs, signal)
     except Exception as error:

@@ -14,13 +14,13 @@ fault = Faults(Site.LEGACY, Behaviour.TOOLS)
 call_display_lost = fault.wrap(
     "runtimes.legacy.turn:Turn._request",
     result(lambda found: replace(found, display=None)),
-    says="A requested call comes without what people are shown of it.",
+    says="A requested call comes without what users are shown of it.",
     origin="a translator that keeps the fields the model knows",
 )
 failed_call_told_as_success = fault.wrap(
     "runtimes.legacy.translate:StreamTranslator.tool_response",
     passing(call=lambda call: replace(call, response=replace(call.response, error=None))),
-    says="A call that failed is told as a success that says what the model was told.",
+    says="A call that failed is reported as a success that says what the model got.",
     origin="a mapping of responses that has no place for the error",
 )
 

@@ -1,6 +1,8 @@
 import importlib
 import inspect
 import re
+import subprocess
+import sys
 from collections.abc import Collection
 from typing import Any
 
@@ -52,3 +54,24 @@ def test_the_catalogue_is_as_large_and_as_wide_as_was_promised() -> None:
     assert len(found) >= 60
     assert {fault.behaviour for fault in found} == set(Behaviour)
     assert {fault.site for fault in found} == set(Site)
+
+
+def test_a_run_imports_no_fault_before_faults_are_asked_for() -> None:
+    code = (
+        "import sys, harness.commands.run, harness.replay.runner, runtimes.adk, runtimes.legacy; "
+        "import harness.faults.catalogue; "
+        "print([name for name in sys.modules if '.faults.' in name and 'harness.' not in name])"
+    )
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert done.stdout == "[]\n"
+
+
+def test_a_runtime_does_not_break_another() -> None:
+    for fault in faults().values():
+        if fault.site is Site.SERVICE:
+            continue
+        with watched() as reach, fault.breaks():
+            others = {"legacy", "adk"} - {fault.site}
+            assert not [name for name in reach.put_in if name.split(".")[1] in others]
