@@ -20,7 +20,7 @@ from services.ids import IdSource
 from services.recording.deletion import delete_session_artifacts
 from services.recording.loading import load_conversation_record
 from services.recording.opening import migrated_lines, recording_path, rewritten_lines
-from services.recording.records import HistoryTurn, ResumedSession, has_resumable_content
+from services.recording.records import HistoryTurn, ResumedSession
 from services.recording.rewriting import HistoryTexts, Rewritten, checkpoint_line
 from services.recording.session_file import SessionFile
 from services.recording.sync import followed
@@ -258,10 +258,6 @@ class ChatRecording:
         """Write a summary of the conversation, for lists of sessions."""
         self._set({"summary": summary})
 
-    def record_directories(self, directories: Iterable[str]) -> None:
-        """Write the workspace's folders."""
-        self._set({"directories": list(directories)})
-
     def rewind_to(self, message_id: str) -> Sequence[JsonObject] | None:
         """Take back a message and all after it; returns the messages that are left.
 
@@ -286,15 +282,6 @@ class ChatRecording:
         if self._file is not None:
             self._file.path.unlink(missing_ok=True)
             delete_session_artifacts(self._session_id, self._workspace.project_temp)
-
-    def delete_if_not_resumable(self) -> None:
-        """Remove a recording in which nothing was said. For the end of a session.
-
-        Raises:
-            OSError: the file is there and cannot be removed.
-        """
-        if not has_resumable_content(self._messages):
-            self.delete()
 
     def update_messages_from_history(self, history: Sequence[HistoryTurn]) -> None:
         """Make the messages follow the model-facing history: its ids, its order, its contents.

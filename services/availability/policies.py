@@ -6,7 +6,7 @@ A chain lists the models that stand in for each other, first choice first. Sourc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -28,7 +28,6 @@ __all__ = [
     "policy_from_template",
     "preview_chain",
     "single_model_chain",
-    "validate_chain",
 ]
 
 
@@ -149,21 +148,6 @@ def policy_from_template(template: Mapping[str, Json]) -> ModelPolicy:
         is_last_resort=bool(template.get("isLastResort")),
         max_attempts=template.get("maxAttempts"),
     )
-
-
-def validate_chain(chain: Sequence[ModelPolicy]) -> None:
-    """Check that a chain can end.
-
-    Raises:
-        ValueError: it is empty, or has not exactly one last resort.
-    """
-    if not chain:
-        raise ValueError("Model policy chain must include at least one model.")
-    last_resorts = sum(policy.is_last_resort for policy in chain)
-    if last_resorts == 0:
-        raise ValueError("Model policy chain must include an `isLastResort` model.")
-    if last_resorts > 1:
-        raise ValueError("Model policy chain must only have one `isLastResort`.")
 
 
 def _first(model: str, *, auto: bool) -> ModelPolicy:

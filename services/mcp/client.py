@@ -157,7 +157,7 @@ class McpClient:
         if self.status is not McpServerStatus.CONNECTED:
             return
         logger.error("MCP ERROR (%s): %s", self.name, error)
-        self._context.diagnostics.emit("error", f"MCP ERROR ({self.name})", self.name)
+        self._context.diagnostics.emit("error", f"MCP ERROR ({self.name})")
         self.status = McpServerStatus.DISCONNECTED
 
     async def call_tool(self, tool: str, arguments: JsonObject, call_id: str) -> JsonObject:
@@ -250,9 +250,7 @@ class McpClient:
 
         async def changed() -> None:
             await self._context.refresh_context()
-            self._context.diagnostics.emit(
-                "info", f"{what} updated for server: {self.name}", self.name
-            )
+            self._context.diagnostics.emit("info", f"{what} updated for server: {self.name}")
 
         return Refresher(
             what=f"{what.lower()} of {self.name}",

@@ -17,7 +17,7 @@ from services.mcp.config import McpServerConfig, merge_configs
 from services.mcp.context import McpContext, Registries
 from services.mcp.errors import is_authentication_error
 from services.mcp.registries import McpResource, PromptRegistry, ResourceRegistry
-from services.mcp.states import McpDiscoveryState, McpServerStatus
+from services.mcp.states import McpServerStatus
 from services.wire import JsonObject
 
 __all__ = ["McpManager", "UnknownServer"]
@@ -59,7 +59,6 @@ class McpManager:
         """Those whose place in the table another one of the same server has taken."""
         self._under_way: list[_Discovery] = []
         self.diagnostics = context.diagnostics
-        self.discovery_state = McpDiscoveryState.NOT_STARTED
         self.blocked: list[str] = []
         """Servers that the settings forbid."""
 
@@ -86,9 +85,7 @@ class McpManager:
         """
         if not self._context.trusted():
             return
-        self.discovery_state = McpDiscoveryState.IN_PROGRESS
         await self._all(self.discover(name, config) for name, config in self._configured.items())
-        self.discovery_state = McpDiscoveryState.COMPLETED
         if self._configured:
             await self._context.refresh_context()
 
@@ -227,14 +224,11 @@ class McpManager:
     @contextmanager
     def _counted(self, discovery: _Discovery) -> Iterator[None]:
         self._under_way.append(discovery)
-        self.discovery_state = McpDiscoveryState.IN_PROGRESS
         try:
             yield
         finally:
             self._under_way.remove(discovery)
             discovery.over.set()
-            if not self._under_way:
-                self.discovery_state = McpDiscoveryState.COMPLETED
 
     async def _reach(self, client: McpClient, registries: Registries) -> None:
         try:

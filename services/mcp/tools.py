@@ -103,11 +103,6 @@ class DiscoveredMCPTool:
         self.annotations: Mapping[str, Any] | None = wire.get("annotations")
 
     @property
-    def is_read_only(self) -> bool:
-        """True when the server says so."""
-        return (self.annotations or {}).get("readOnlyHint") is True
-
-    @property
     def policy_annotations(self) -> JsonObject:
         """What the policy is told of the tool: the server's hints, and the server."""
         return {**(self.annotations or {}), "_serverName": self.server_name}
@@ -184,11 +179,6 @@ class McpToolInvocation:
     def description(self) -> str:
         """The arguments as JSON."""
         return js_json(self._params)
-
-    def display_title(self) -> str:
-        """The command, for tools that run one; else the tool's name for people."""
-        command = self._params.get("command")
-        return command if isinstance(command, str) else self._tool.display_name
 
     def explanation(self) -> str:
         """The arguments as JSON, or their names where that is long."""

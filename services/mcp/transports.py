@@ -158,7 +158,7 @@ class _Opener:
         raise UnauthorizedError(message)
 
     def _info(self, message: str) -> None:
-        self._context.diagnostics.emit("info", message, self._name)
+        self._context.diagnostics.emit("info", message)
 
 
 @asynccontextmanager

@@ -133,11 +133,6 @@ class ModelConfigs:
         self._runtime_overrides.append(override)
         self._cache.clear()
 
-    def clear_runtime_overrides(self) -> None:
-        """Drop the overrides added while running; aliases stay."""
-        self._runtime_overrides.clear()
-        self._cache.clear()
-
     def resolve(self, key: ModelConfigKey) -> ResolvedModelConfig:
         """The model and the config for `key`; equal keys give equal, separate results.
 

@@ -40,7 +40,6 @@ __all__ = [
     "PersistentFailureHandler",
     "RetryObserver",
     "ValidationHandler",
-    "no_fallback",
     "retry_with_backoff",
 ]
 
@@ -318,12 +317,3 @@ class _Run:
             if not self.asks_after_abort:
                 raise AbortError("Aborted") from None
         self.delay_ms = min(self.max_delay_ms, self.delay_ms * 2)
-
-
-async def no_fallback(_auth_type: str | None, _error: Exception) -> bool | None:
-    """The `on_persistent_429` of a conversation in which nobody can choose another model.
-
-    Not the same as having none: capacity is then asked about after two silent retries instead of
-    being waited for. Source: core `core/geminiChat.ts`, which always asks `fallback/handler.ts`.
-    """
-    return None

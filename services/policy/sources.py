@@ -29,7 +29,6 @@ __all__ = [
     "insecure_folder",
     "load_extension_policies",
     "load_policy_rules",
-    "load_workspace_policies",
     "system_policies_folder",
     "user_policies_folder",
 ]
@@ -129,16 +128,6 @@ def load_policy_rules(
         ),
         checkers=(*loaded.checkers, *default_checkers()),
     )
-
-
-def load_workspace_policies(folder: Path) -> PolicyRules:
-    """A workspace's files by themselves, for one that has only now been accepted.
-
-    Take the tier out of the engine's book first (`remove_tier(Tier.WORKSPACE)`). Faults are not
-    told again: whoever accepted the files has seen them.
-    """
-    loaded = load_policies([folder], lambda _: Tier.WORKSPACE)
-    return PolicyRules(tuple(loaded.rules), tuple(loaded.checkers))
 
 
 def load_extension_policies(name: str, folder: Path) -> LoadedPolicies:

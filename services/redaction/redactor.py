@@ -13,7 +13,7 @@ from services.redaction.patterns import find, hinted, suspicious
 from services.redaction.tokens import TOKENS, Token
 from services.redaction.views import views
 
-__all__ = ["Redactor", "redacted", "redacted_chunks", "redacted_value", "secrets_in", "told"]
+__all__ = ["Redactor", "redacted", "redacted_value", "secrets_in", "told"]
 
 _Any = TypeVar("_Any")
 
@@ -143,11 +143,6 @@ def redacted(text: str) -> str:
 def redacted_value(value: _Any) -> _Any:
     """A JSON value with masks for secrets; the same object where there is none."""
     return _PLAIN.value(value)
-
-
-def redacted_chunks(chunks: list[str]) -> list[str]:
-    """Pieces of one text with masks for secrets, each as long as before."""
-    return _PLAIN.chunks(chunks)
 
 
 def secrets_in(text: str) -> list[Found]:

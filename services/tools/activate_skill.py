@@ -103,7 +103,6 @@ class _ActivateSkill(Invocation):
             fault = f'Skill "{self._name}" not found. Available skills are: {known}'
             shown = f"Error: {fault}"
             return failed(fault, ToolErrorType.INVALID_TOOL_PARAMS, display=shown, llm=shown)
-        skills.activate(self._name)
         self.host.workspace.add_folder(skill.folder)
         resources = self._resources(skill)
         return ToolResult(

@@ -376,32 +376,3 @@ def test_a_content_of_another_text_is_another_content(
     )
 
     assert len(recorder.lines()) == before + 1
-
-
-def test_summary_and_folders_are_metadata(recorder: Recorder) -> None:
-    recorder.recording.save_summary("s")
-    recorder.recording.record_directories(["/a"])
-
-    assert recorder.lines()[1:] == [{"$set": {"summary": "s"}}, {"$set": {"directories": ["/a"]}}]
-
-
-def test_a_recording_in_which_nothing_was_said_is_removed(recorder: Recorder) -> None:
-    path = recorder.recording.path
-    assert path is not None
-    recorder.recording.record_message(type="user", content="/help")
-    outputs = path.parents[1] / "tool-outputs" / "session-11111111-2222"
-    outputs.mkdir(parents=True)
-
-    recorder.recording.delete_if_not_resumable()
-
-    assert not path.exists()
-    assert not outputs.exists()
-
-
-def test_a_recording_with_words_in_it_stays(recorder: Recorder) -> None:
-    recorder.recording.record_message(type="user", content="help")
-
-    recorder.recording.delete_if_not_resumable()
-
-    assert recorder.recording.path is not None
-    assert recorder.recording.path.exists()

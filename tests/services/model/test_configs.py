@@ -289,7 +289,3 @@ def test_runtime_aliases_and_overrides_win_and_take_effect_at_once() -> None:
 
     configs.register_runtime_alias("leaf", ModelAlias(model="runtime"))
     assert (configs.resolve(key).model, configs.resolve(key).config) == ("runtime", {})
-
-    configs.register_runtime_override(ModelOverride(match={"model": "runtime"}, model="last"))
-    configs.clear_runtime_overrides()
-    assert configs.resolve(key).model == "runtime"

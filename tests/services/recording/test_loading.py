@@ -169,7 +169,7 @@ def test_commands_and_injected_context_are_no_conversation(
 
     assert record is not None
     assert record.has_resumable_content is resumable
-    assert record.first_user_message == (first if resumable else None)
+    assert record.fields.get("firstUserMessage") == (first if resumable else None)
 
 
 @pytest.mark.parametrize(
