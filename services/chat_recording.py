@@ -17,7 +17,6 @@ from typing import Final
 
 from services.clock import Clock, iso_timestamp
 from services.ids import IdSource
-from services.recording.deletion import delete_session_artifacts
 from services.recording.loading import load_conversation_record
 from services.recording.opening import migrated_lines, recording_path, rewritten_lines
 from services.recording.records import HistoryTurn, ResumedSession
@@ -272,16 +271,6 @@ class ChatRecording:
         self._take_messages(self._messages[:position])
         self._append({"$rewindTo": message_id})
         return self._messages
-
-    def delete(self) -> None:
-        """Remove the recording, and the tool outputs and logs of its session.
-
-        Raises:
-            OSError: the file is there and cannot be removed.
-        """
-        if self._file is not None:
-            self._file.path.unlink(missing_ok=True)
-            delete_session_artifacts(self._session_id, self._workspace.project_temp)
 
     def update_messages_from_history(self, history: Sequence[HistoryTurn]) -> None:
         """Make the messages follow the model-facing history: its ids, its order, its contents.

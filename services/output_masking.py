@@ -73,7 +73,6 @@ class MaskingResult:
     history: Sequence[Content]
     changes: tuple[MaskedResponse, ...] = ()
     """Newest first."""
-    tokens_saved: int = 0
     prunable_tokens: int = 0
 
     @property
@@ -186,7 +185,6 @@ class ToolOutputMaskingService:
         return MaskingResult(
             history=masked if changes else history,
             changes=tuple(changes),
-            tokens_saved=saved,
             prunable_tokens=total,
         )
 

@@ -171,7 +171,6 @@ class Discovery:
             name=wire["name"],
             description=wire.get("description"),
             mime_type=wire.get("mimeType"),
-            discovered_at_ms=self._context.clock.now_ms(),
         )
 
 

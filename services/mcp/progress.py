@@ -20,7 +20,6 @@ class McpProgress:
 
     server_name: str
     call_id: str
-    progress_token: str
     progress: float
     total: float | None = None
     message: str | None = None
@@ -53,7 +52,6 @@ class ProgressRoutes:
             McpProgress(
                 server_name=self._server,
                 call_id=call_id,
-                progress_token=token,
                 progress=progress,
                 total=_number(params.get("total")),
                 message=message if isinstance(message, str) else None,

@@ -45,10 +45,6 @@ def overridden(
         ),
         model=_model(definition.model, override),
         mcp_servers={} if servers is None else {**definition.mcp_servers, **servers},
-        workspace_directories=(),
-        memory_inbox_access=False,
-        auto_memory_extraction_write_access=False,
-        include_extension_context=True,
         on_before_turn=None,
     )
 

@@ -191,11 +191,6 @@ class AgentRegistry:
         """The names of all agents, those that are switched off included."""
         return list(self._found.discovered)
 
-    def discovered(self, name: str) -> AgentDefinition | None:
-        """The agent called `name`, switched off or not, without what settings change."""
-        agent = self._found.discovered.get(name)
-        return agent.make() if isinstance(agent, BuiltInAgent) else agent
-
     @property
     def folder_trusted(self) -> bool:
         """Whether the folder is trusted, by the settings of the last `reload` that had any."""

@@ -9,7 +9,8 @@ from services.availability.handler import FallbackIntent, FallbackQuestion
 from services.availability.health import TerminalReason
 from services.availability.switching import FallbackActivated
 from services.ids import CountingIds
-from services.model.configs import ModelConfigKey, ModelOverride
+from services.model.aliases import ModelOverride
+from services.model.configs import ModelConfigKey
 from services.model.errors import (
     ApiError,
     ModelNotFoundError,
