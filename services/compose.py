@@ -37,8 +37,7 @@ from services.policy.saved import SavedAnswers
 from services.policy.sources import load_policy_rules
 from services.policy.tool_names import mcp_tool_warnings
 from services.prompts import Prompts
-from services.routing.options import RoutingOptions
-from services.routing.router import ModelRouter, RoutingServices
+from services.routing.router import ModelRouter
 from services.scheduler.execution import RunCall
 from services.scheduler.scheduler import ToolScheduler
 from services.scheduler.truncation import OutputLimiter
@@ -148,14 +147,6 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         auth_type=setup.auth_type,
         variables=setup.environment.variables,
         availability=availability,
-    )
-    routing = RoutingServices(
-        availability=availability,
-        utility=utility,
-        clock=setup.clock,
-        rng=setup.rng,
-        events=setup.events,
-        options=RoutingOptions.from_settings(setup.settings),
     )
     servers = SessionServers()
     memory = ProjectMemory(setup.workspace, trusted=setup.settings.folder_trusted)
@@ -373,7 +364,16 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
             workspace=setup.workspace,
             content_generator=setup.content_generator,
             models=models,
-            router=ModelRouter(models=models, state=state, services=routing),
+            router=ModelRouter(
+                models=models,
+                state=state,
+                availability=availability,
+                utility=utility,
+                clock=setup.clock,
+                rng=setup.rng,
+                events=setup.events,
+                settings=setup.settings,
+            ),
             availability=availability,
             tools=tools,
             policy=policy,
