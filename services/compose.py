@@ -15,7 +15,6 @@ from services.clock import Clock
 from services.compression.budget import OutputTruncation
 from services.compression.service import ChatCompressionService, PreCompress
 from services.environment import Environment
-from services.hook_definitions import HookEvent
 from services.hooks.events import HookNotice
 from services.hooks.system import HookSystem, hooks_from_settings
 from services.ids import IdSource, ProcessIds, RandomSource
@@ -42,6 +41,7 @@ from services.scheduler.execution import RunCall
 from services.scheduler.scheduler import ToolScheduler
 from services.scheduler.truncation import OutputLimiter
 from services.settings import Settings
+from services.settings.hooks import HookEvent
 from services.skills.manager import SkillManager
 from services.state import ApprovalMode, CoreEvents, SessionState
 from services.steering import InjectionService

@@ -154,7 +154,7 @@ def headless_options(given: Mapping[str, Any]) -> HeadlessOptions:
     Raises:
         click.UsageError: they contradict each other.
     """
-    from services.telemetry_settings import TelemetryOverrides
+    from services.settings.telemetry import TelemetryOverrides
     from surfaces.headless.options import HeadlessOptions
     from surfaces.headless.presenters import OutputFormat
 

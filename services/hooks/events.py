@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from services.hook_definitions import HookEvent
+from services.settings.hooks import HookEvent
 
 __all__ = ["HookEnd", "HookEvent", "HookNotice", "HookStart", "HookSystemMessage"]
 

@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 from services.abort import AbortSignal
 from services.clock import Clock, iso_timestamp
 from services.environment import Environment
-from services.hook_definitions import CommandHook, HookDefinition
 from services.hooks.aggregation import merge_outputs
 from services.hooks.command import HookPlaces
 from services.hooks.events import HookEnd, HookEvent, HookNotice, HookStart, HookSystemMessage
@@ -22,6 +21,7 @@ from services.hooks.results import HookOutput
 from services.hooks.running import HookResult, HookRunner
 from services.hooks.translation import HookModelRequest, request_for_hooks
 from services.hooks.values import HookOutputError, js_text, truthy
+from services.settings.hooks import CommandHook, HookDefinition
 from services.state import CoreEvents, Logged, UserFeedback
 from services.wire import JsonObject
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from services.agent_settings import AgentOverride
 from services.model.aliases import ModelAlias, ModelOverride
 from services.model.configs import ModelConfigs
 from services.model.names import is_auto_model
+from services.settings.agents import AgentOverride
 from services.subagents.definition import AgentModel, LocalAgentDefinition
 from services.wire import Json, JsonObject
 

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 from services.clock import Clock
 from services.ids import IdSource
 from services.model.auth import AuthType
+from services.settings.telemetry import TelemetrySettings
 from services.telemetry.contract import Telemetry, TelemetryError
-from services.telemetry_settings import TelemetrySettings
 
 if TYPE_CHECKING:  # importing these costs what a run without telemetry must not pay
     from opentelemetry.sdk.resources import Resource

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 
 from services import outside_patterns
-from services.hook_definitions import CommandHook, HookDefinition
 from services.hooks.planning import Subject, make_plan
 from services.model.stream import visible_text
 from services.outside_patterns import PatternLimit
@@ -22,6 +21,7 @@ from services.patches import line_changes
 from services.policy.patterns import _has_nested_quantifier, compile_pattern, is_safe_pattern
 from services.policy.rules import Decision, PolicyCall, PolicyRule, rule_matches
 from services.scheduler.validation import tool_suggestion
+from services.settings.hooks import CommandHook, HookDefinition
 from services.state import ApprovalMode
 from services.subagents.output_issues import flattened_issues
 from services.threads import ThreadPaths

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from services.agent_settings import read_overrides
 from services.settings import SettingError, settings_from_file, settings_from_parameters
+from services.settings.agents import read_overrides
 from services.subagents.definition import (
     AgentModel,
     AgentPrompt,

@@ -1,7 +1,7 @@
 import pytest
 
 from services.settings import SettingError, settings_from_file, settings_from_parameters
-from services.telemetry_settings import TelemetryOverrides, TelemetrySettings, resolved
+from services.settings.telemetry import TelemetryOverrides, TelemetrySettings, resolved
 
 NOTHING = TelemetryOverrides()
 
