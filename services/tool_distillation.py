@@ -22,14 +22,15 @@ from services.model.parts import first_parts
 from services.model.tokens import estimate_tokens
 from services.model.utility import UtilityModel, UtilityRequest
 from services.output_files import save_tool_output, tool_outputs_folder
-from services.scheduler.truncation import ShortOutput
+from services.scheduler.truncation import OutputLimiter, ShortOutput
+from services.session import Session
 from services.settings import Settings
 from services.state import SessionState
 from services.tools.contract import LlmContent
 from services.wire import Json, JsonObject, Part, js_json, js_json_pretty, js_length, js_slice
 from services.workspace import Workspace
 
-__all__ = ["ToolDistillation", "truncate_proportionally", "truncated_response"]
+__all__ = ["ToolDistillation", "output_limiter", "truncate_proportionally", "truncated_response"]
 
 logger = logging.getLogger(__name__)
 
@@ -222,6 +223,34 @@ def _cut_value(value: str, ratio: float, note: str) -> str:
     tokens = max(_MIN_TOKENS, floor(estimate_tokens([{"text": value}]) * ratio))
     target = _chars_of(value, tokens)
     return truncate_proportionally(value, target) + note if js_length(value) > target else value
+
+
+def output_limiter(
+    session: Session, model: UtilityModel, system_instruction: Callable[[], str]
+) -> OutputLimiter:
+    """Build what shortens a session's tool outputs.
+
+    Args:
+        session: The session.
+        model: Writes summaries.
+        system_instruction: The main conversation's.
+    """
+    state = session.state
+    return OutputLimiter(
+        workspace=session.workspace,
+        settings=session.settings,
+        state=state,
+        last_prompt_tokens=lambda: state.last_prompt_tokens,
+        distiller=ToolDistillation(
+            workspace=session.workspace,
+            settings=session.settings,
+            state=state,
+            clock=session.clock,
+            model=model,
+            system_instruction=system_instruction,
+            prompt_id=lambda: state.last_prompt_id,
+        ),
+    )
 
 
 def truncate_proportionally(text: str, target: int) -> str:

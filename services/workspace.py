@@ -39,6 +39,13 @@ class Workspace:
         """`<home>/.gemini/tmp/<name of the workspace folder>`. Source: core `config/storage.ts`."""
         return self.home / ".gemini" / "tmp" / self.root.name
 
+    def plans(self, session_id: str) -> Path:
+        """Where plan mode of the session that began as `session_id` may write.
+
+        Source: core `config/storage.ts`, `getPlansDir`; `config/config.ts`, `rotateSessionId`.
+        """
+        return self.project_temp / session_id / "plans"
+
     @property
     def project_hash(self) -> str:
         """SHA-256 of the workspace path, as chat recordings carry it."""

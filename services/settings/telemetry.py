@@ -46,11 +46,6 @@ class TelemetrySettings:
     outfile: Annotated[str | None, Named("telemetry.outfile", "telemetry.outfile")] = None
     """The file that records, spans and metrics are appended to, instead of being sent."""
 
-    @property
-    def spoken_spans(self) -> bool:
-        """Whether spans have what is said."""
-        return self.traces and self.log_prompts
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelemetryOverrides:

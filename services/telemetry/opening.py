@@ -106,7 +106,7 @@ def open_telemetry(
         seams.clock,
         conversation=seams.session_id,
         provider=provider,
-        content=settings.spoken_spans,
+        content=settings.traces and settings.log_prompts,
     )
     log = EventLog(
         destination.log,
@@ -115,7 +115,12 @@ def open_telemetry(
         common=_common(seams),
         content=settings.log_prompts,
     )
-    api = ApiLog(log, auth_type=seams.auth_type, provider=provider, payloads=settings.spoken_spans)
+    api = ApiLog(
+        log,
+        auth_type=seams.auth_type,
+        provider=provider,
+        payloads=settings.traces and settings.log_prompts,
+    )
     telemetry = SessionTelemetry(recorder, log, api)
     try:
         yield telemetry

@@ -70,11 +70,8 @@ class ToolHost:
 
     @property
     def plans(self) -> Path:
-        """Where plan mode may write: `<project temp>/<first session id>/plans`.
-
-        Source: core `config/storage.ts`, `getPlansDir`; `config/config.ts`, `rotateSessionId`.
-        """
-        return self.workspace.project_temp / self.state.first_session_id / "plans"
+        """Where plan mode may write."""
+        return self.workspace.plans(self.state.first_session_id)
 
     @property
     def plan_mode(self) -> bool:

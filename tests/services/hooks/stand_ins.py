@@ -8,10 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import services.session
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock
 from services.environment import Environment
 from services.hooks.events import HookNotice
-from services.hooks.system import HookSystem, hooks_from_settings
+from services.hooks.system import HookSystem
+from services.ids import CountingIds, FixedRandom
+from services.model.replay.generator import ReplayedContentGenerator
 from services.settings import settings_from_parameters
 from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
 from services.workspace import Workspace
@@ -33,24 +36,29 @@ class Session:
                 self.warnings.append(event.message) if isinstance(event, UserFeedback) else None
             )
         )
-        hooks = hooks_from_settings(
-            settings_from_parameters(parameters),
-            workspace=Workspace(root=self.root, home=self.home),
-            state=SessionState(
-                session_id="session-1",
-                model="m",
-                approval_mode=ApprovalMode.DEFAULT,
-                interactive=False,
+        self.hooks = HookSystem(
+            services.session.Session(
+                settings=settings_from_parameters(parameters),
+                state=SessionState(
+                    session_id="session-1",
+                    model="m",
+                    approval_mode=ApprovalMode.DEFAULT,
+                    interactive=False,
+                    events=events,
+                ),
                 events=events,
+                clock=self.clock,
+                ids=CountingIds(),
+                rng=FixedRandom(),
+                environment=Environment.for_replay(
+                    home=str(self.home), path=os.environ.get("PATH")
+                ),
+                workspace=Workspace(root=self.root, home=self.home),
+                content_generator=ReplayedContentGenerator((), clock=self.clock),
             ),
-            clock=self.clock,
-            environment=Environment.for_replay(home=str(self.home), path=os.environ.get("PATH")),
-            events=events,
             plans=lambda: self.home / "plans",
             notify=self.notices.append,
         )
-        assert hooks is not None
-        self.hooks: HookSystem = hooks
 
     def given(self, name: str = "given") -> str:
         """What a hook that wrote its input down was given."""
