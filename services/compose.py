@@ -18,7 +18,7 @@ from services.clock import Clock
 from services.compression.opening import open_compression
 from services.environment import Environment
 from services.hooks.events import HookNotice
-from services.hooks.system import HookSystem
+from services.hooks.system import open_hooks
 from services.ids import IdSource, ProcessIds, RandomSource
 from services.loop_detection.detector import LoopDetector
 from services.mcp.wiring import SessionServers, has_servers
@@ -155,11 +155,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         lambda tool: policy.statically_excluded(tool.name, annotations=_policy_annotations(tool))
     )
     limiter = output_limiter(session, models.utility, prompts.system_instruction)
-    hooks = (
-        HookSystem(session, plans=session.plans, notify=setup.notify_hooks)
-        if settings.enable_hooks
-        else None
-    )
+    hooks = open_hooks(session, notify=setup.notify_hooks)
     scheduler = ToolScheduler(
         registry=tools,
         policy=policy,

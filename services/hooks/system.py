@@ -32,7 +32,7 @@ from services.state import UserFeedback
 from services.tools.contract import ConfirmationDetails, ToolResult
 from services.wire import Json, JsonObject
 
-__all__ = ["HookSystem"]
+__all__ = ["HookSystem", "open_hooks"]
 
 logger = logging.getLogger(__name__)
 
@@ -49,20 +49,18 @@ _EVENT_NAMES: Final = frozenset(HookEvent)
 
 
 class HookSystem:
-    """A session's hooks."""
+    """A session's hooks; see `open_hooks`."""
 
     def __init__(
         self,
         session: Session,
         *,
-        plans: Callable[[], Path],
         notify: Callable[[HookNotice], None],
     ) -> None:
         """Take the hooks that may run from the settings; those of an untrusted folder may not.
 
         Args:
             session: Its settings have the hooks, its workspace is where they run.
-            plans: Where plan mode writes.
             notify: Receives hooks' starts, ends and messages.
         """
         settings, workspace, state = session.settings, session.workspace, session.state
@@ -80,7 +78,7 @@ class HookSystem:
             events=session.events,
             notify=notify,
             places=lambda: HookPlaces(
-                cwd=str(workspace.root), plans=str(plans()), session_id=state.session_id
+                cwd=str(workspace.root), plans=str(session.plans()), session_id=state.session_id
             ),
             transcript=lambda: str(self.transcript() or ""),
         )
@@ -261,6 +259,11 @@ class HookSystem:
             },
             signal=signal,
         )
+
+
+def open_hooks(session: Session, *, notify: Callable[[HookNotice], None]) -> HookSystem | None:
+    """The session's hooks, not yet initialized; `None` where they are switched off."""
+    return HookSystem(session, notify=notify) if session.settings.enable_hooks else None
 
 
 def _of_call(mcp_context: JsonObject | None, original_name: str | None) -> JsonObject:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from services.policy.rules import Tier
-from services.policy.toml_schema import SchemaIssue
+from services.zod import Issue
 
 __all__ = ["ErrorKind", "FileErrors", "PolicyFileError", "TomlProblem", "syntax_problem"]
 
@@ -105,9 +105,9 @@ class FileErrors:
             line=problem.line,
         )
 
-    def schema(self, issues: Sequence[SchemaIssue]) -> None:
+    def schema(self, issues: Sequence[Issue]) -> None:
         """The file holds something else than it should."""
-        first = issues[0].path
+        first = issues[0].place
         line = None
         if len(first) > 1 and isinstance(first[1], int):
             line = self._line(str(first[0]), first[1])
@@ -115,7 +115,7 @@ class FileErrors:
             "schema_validation",
             "Schema validation failed",
             # Upstream counts every file as its first rule; the fields say which one is meant.
-            "Invalid policy rule (rule #1):\n" + "\n".join(map(str, issues)),
+            "Invalid policy rule (rule #1):\n" + "\n".join(map(_field, issues)),
             "Ensure all required fields (decision, priority) are present with correct types",
             line=line,
         )
@@ -183,3 +183,7 @@ class FileErrors:
         # Strings of several lines may hold what looks like a header; then there is no telling.
         quoted = '"""' in self._text or "'''" in self._text
         return None if quoted or index >= len(headers) else headers[index]
+
+
+def _field(issue: Issue) -> str:
+    return f'  - Field "{".".join(map(str, issue.place))}": {issue.message}'

@@ -15,8 +15,9 @@ from typing import Final
 import yaml
 
 from services.wire import Json, JsonObject, js_number
+from services.zod import UNDEFINED, YamlDate
 
-__all__ = ["UNDEFINED", "FrontMatterError", "YamlDate", "parse_front_matter", "split_file"]
+__all__ = ["FrontMatterError", "parse_front_matter", "split_file"]
 
 MAX_FRONT_MATTER: Final = 100_000
 """Characters. Reading takes a second at most."""
@@ -55,20 +56,6 @@ _DATE: Final = re.compile(
 
 class FrontMatterError(ValueError):
     """YAML that cannot be read; the message says why and, where it is known, on which line."""
-
-
-class YamlDate:
-    """A date, which YAML has and JSON has not."""
-
-
-class _Undefined:
-    """What a field is that is not there, and a document without a value."""
-
-    def __repr__(self) -> str:
-        return "undefined"
-
-
-UNDEFINED: Final = _Undefined()
 
 
 def split_file(text: str) -> tuple[str, str] | None:

@@ -11,7 +11,9 @@ from typing import Final
 
 from services.mcp.json_text import parse_json
 from services.policy.tool_names import is_valid_tool_name
-from services.subagents.checks import (
+from services.tools.web_urls import InvalidUrl, parse_url
+from services.wire import Json
+from services.zod import (
     Check,
     Issue,
     Status,
@@ -28,8 +30,6 @@ from services.subagents.checks import (
     text,
     union,
 )
-from services.tools.web_urls import InvalidUrl, parse_url
-from services.wire import Json
 
 __all__ = ["InvalidAgent", "check_agent", "check_remote_agents"]
 

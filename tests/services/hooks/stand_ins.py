@@ -12,7 +12,7 @@ import services.session
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock
 from services.environment import Environment
 from services.hooks.events import HookNotice
-from services.hooks.system import HookSystem
+from services.hooks.system import HookSystem, open_hooks
 from services.ids import CountingIds, FixedRandom
 from services.model.replay.generator import ReplayedContentGenerator
 from services.settings import settings_from_parameters
@@ -36,7 +36,7 @@ class Session:
                 self.warnings.append(event.message) if isinstance(event, UserFeedback) else None
             )
         )
-        self.hooks = HookSystem(
+        hooks = open_hooks(
             services.session.Session(
                 settings=settings_from_parameters(parameters),
                 state=SessionState(
@@ -56,9 +56,10 @@ class Session:
                 workspace=Workspace(root=self.root, home=self.home),
                 content_generator=ReplayedContentGenerator((), clock=self.clock),
             ),
-            plans=lambda: self.home / "plans",
             notify=self.notices.append,
         )
+        assert hooks is not None
+        self.hooks: HookSystem = hooks
 
     def given(self, name: str = "given") -> str:
         """What a hook that wrote its input down was given."""

@@ -1,27 +1,31 @@
-"""Checks of values that say what is wrong in the words that authors of agents know.
+"""Checks of values, with the messages of zod 3, which authors of files for the core know.
 
-A check adds issues and returns how bad it is: a value of the right shape that breaks a rule is
-`DIRTY`, one of the wrong shape `INVALID`. Of a union's branches the first that is merely dirty
-speaks alone. Source: zod 3, which core `agents/agentLoader.ts` uses.
+A check adds issues and returns how bad a value is: a value of the right shape that breaks a rule
+is `DIRTY`, a value of the wrong shape `INVALID`. Of a union's branches the first that is merely
+dirty reports its issues alone. Source: core `agents/agentLoader.ts`, `policy/toml-loader.ts`.
 """
 
 from __future__ import annotations
 
+import datetime
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import Final
 
-from services.subagents.front_matter import UNDEFINED, YamlDate
-from services.wire import Json
+from services.wire import Json, js_number
 
 __all__ = [
+    "UNDEFINED",
+    "BigInt",
     "Check",
     "Issue",
     "Rule",
     "Status",
+    "YamlDate",
     "absent",
+    "anything_in_object",
     "array",
     "boolean",
     "discriminated",
@@ -31,11 +35,30 @@ __all__ = [
     "one_of",
     "optional",
     "record",
+    "refused",
     "text",
     "union",
 ]
 
 Place = tuple[str | int, ...]
+
+
+class BigInt(int):
+    """A whole number that JavaScript does not have as a number."""
+
+
+class YamlDate:
+    """A date, which YAML has and JSON has not."""
+
+
+class _Undefined:
+    """The value of a field, or of a document, that is not there."""
+
+    def __repr__(self) -> str:
+        return "undefined"
+
+
+UNDEFINED: Final = _Undefined()
 
 
 class Status(IntEnum):
@@ -64,13 +87,18 @@ def kind_of(value: Json) -> str:
     """The name of a value's type."""
     if isinstance(value, bool):
         return "boolean"
+    if isinstance(value, BigInt):
+        return "bigint"
     if isinstance(value, (int, float)):
         return "nan" if math.isnan(value) else "number"
-    known: Final = {str: "string", list: "array", dict: "object", YamlDate: "date"}
+    if isinstance(value, (YamlDate, datetime.date, datetime.time)):
+        return "date"
+    known: Final[dict[type, str]] = {str: "string", list: "array", dict: "object"}
     return known.get(type(value), "null" if value is None else "undefined")
 
 
-def _refused(expected: str, value: Json, place: Place, issues: list[Issue]) -> Status:
+def refused(expected: str, value: Json, place: Place, issues: list[Issue]) -> Status:
+    """Add the issue of a value of another type."""
     received = kind_of(value)
     said = "Required" if received == "undefined" else f"Expected {expected}, received {received}"
     issues.append(Issue(place, said))
@@ -80,7 +108,7 @@ def _refused(expected: str, value: Json, place: Place, issues: list[Issue]) -> S
 def _typed(expected: str, rules: tuple[Rule, ...]) -> Check:
     def check(value: Json, place: Place, issues: list[Issue]) -> Status:
         if kind_of(value) != expected:
-            return _refused(expected, value, place, issues)
+            return refused(expected, value, place, issues)
         broken = [Issue(place, message) for holds, message in rules if not holds(value)]
         issues.extend(broken)
         return Status.DIRTY if broken else Status.VALID
@@ -108,6 +136,11 @@ def absent() -> Check:
     return _typed("undefined", ())
 
 
+def anything_in_object() -> Check:
+    """A mapping with any entries."""
+    return _typed("object", ())
+
+
 def literal(expected: str) -> Check:
     """Exactly this text."""
 
@@ -120,16 +153,18 @@ def literal(expected: str) -> Check:
     return check
 
 
-def one_of(*words: str) -> Check:
-    """One of these texts."""
+def one_of(*words: str, native: bool = False) -> Check:
+    """One of these texts; `native`: of an enum of TypeScript, whose values may be numbers."""
     listed = " | ".join(f"'{word}'" for word in words)
+    kinds = ("string", "number") if native else ("string",)
 
     def check(value: Json, place: Place, issues: list[Issue]) -> Status:
-        if not isinstance(value, str):
-            return _refused(listed, value, place, issues)
+        if kind_of(value) not in kinds:
+            return refused(listed, value, place, issues)
         if value in words:
             return Status.VALID
-        issues.append(Issue(place, f"Invalid enum value. Expected {listed}, received '{value}'"))
+        received = value if isinstance(value, str) else js_number(value)
+        issues.append(Issue(place, f"Invalid enum value. Expected {listed}, received '{received}'"))
         return Status.INVALID
 
     return check
@@ -149,7 +184,7 @@ def array(item: Check) -> Check:
 
     def check(value: Json, place: Place, issues: list[Issue]) -> Status:
         if not isinstance(value, list):
-            return _refused("array", value, place, issues)
+            return refused("array", value, place, issues)
         found = [item(entry, (*place, index), issues) for index, entry in enumerate(value)]
         return max(found, default=Status.VALID)
 
@@ -161,7 +196,7 @@ def record(item: Check) -> Check:
 
     def check(value: Json, place: Place, issues: list[Issue]) -> Status:
         if not isinstance(value, dict):
-            return _refused("object", value, place, issues)
+            return refused("object", value, place, issues)
         found = [item(entry, (*place, name), issues) for name, entry in value.items()]
         return max(found, default=Status.VALID)
 
@@ -173,7 +208,7 @@ def mapping(fields: Mapping[str, Check], *, strict: bool = False) -> Check:
 
     def check(value: Json, place: Place, issues: list[Issue]) -> Status:
         if not isinstance(value, dict):
-            return _refused("object", value, place, issues)
+            return refused("object", value, place, issues)
         found = [
             field(value.get(name, UNDEFINED), (*place, name), issues)
             for name, field in fields.items()
@@ -217,7 +252,7 @@ def discriminated(key: str, options: Mapping[str, Check]) -> Check:
 
     def check(value: Json, place: Place, issues: list[Issue]) -> Status:
         if not isinstance(value, dict):
-            return _refused("object", value, place, issues)
+            return refused("object", value, place, issues)
         named = value.get(key, UNDEFINED)
         if not isinstance(named, str) or named not in options:
             message = f"Invalid discriminator value. Expected {listed}"
