@@ -30,6 +30,7 @@ __all__ = [
     "js_slice",
     "js_trim",
     "js_trim_end",
+    "js_units",
     "printable",
 ]
 
@@ -71,6 +72,13 @@ def js_slice(text: str, start: int, end: int | None = None) -> str:
     length = len(units) // 2
     first, last, _ = slice(start, end).indices(length)
     return units[first * 2 : max(first, last) * 2].decode("utf-16-le", "replace")
+
+
+def js_units(text: str) -> str:
+    """`text` with one character for each UTF-16 code unit."""
+    if text.isascii() or max(text) <= "\uffff":
+        return text
+    return "".join(map(chr, memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H")))
 
 
 def js_trim(text: str) -> str:

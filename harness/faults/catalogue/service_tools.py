@@ -184,7 +184,7 @@ FAULTS: Final = (
         says="A call to an unknown tool is refused without naming the nearest ones.",
         origin="the framework's own message for unknown tools",
         breaks=lambda: replaced(
-            "services.scheduler.validation:tool_suggestion", _without_suggestion
+            "services.scheduler.validation:nearest_names", _without_suggestion
         ),
     ),
     _tools(
