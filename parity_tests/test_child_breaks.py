@@ -13,6 +13,7 @@ from harness.parity.verdict import CaseVerdict
 from harness.replay.runner import run_cassette
 from parity_tests.corpus import WAIVERS, cassette
 from services.children.child_services import ChildServices
+from services.children.session import ChildStream
 from services.subagents.activity import ActivityType
 
 
@@ -55,10 +56,7 @@ def test_a_lost_activity_is_found_in_the_children(monkeypatch: pytest.MonkeyPatc
 def test_a_childs_event_out_of_order_is_found_in_the_children(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from runtimes.adk.quiet import import_quietly
-
-    stream = import_quietly("runtimes.adk.child.session").ChildStream
-    whole = stream.emit_activity
+    whole = ChildStream.emit_activity
     held: list[Any] = []
 
     def late(self: Any, activity: Any) -> None:
@@ -69,7 +67,7 @@ def test_a_childs_event_out_of_order_is_found_in_the_children(
         if len(held) == 2:
             whole(self, held[0])
 
-    cause = broken(monkeypatch, "subagent/reads_and_completes", stream, "emit_activity", late)
+    cause = broken(monkeypatch, "subagent/reads_and_completes", ChildStream, "emit_activity", late)
 
     assert (cause.channel, cause.kind) == (ChannelName.CHILDREN, Kind.ORDER)
     assert cause.label.startswith("tool_")
@@ -79,15 +77,12 @@ def test_a_childs_event_out_of_order_is_found_in_the_children(
 def test_another_reason_of_a_childs_end_is_found_in_the_children(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from runtimes.adk.quiet import import_quietly
-
-    stream = import_quietly("runtimes.adk.child.session").ChildStream
-    whole = stream.end
+    whole = ChildStream.end
 
     def failed(self: Any, reason: str) -> None:
         whole(self, "failed")
 
-    cause = broken(monkeypatch, "subagent/reads_and_completes", stream, "end", failed)
+    cause = broken(monkeypatch, "subagent/reads_and_completes", ChildStream, "end", failed)
 
     assert (cause.channel, cause.kind) == (ChannelName.CHILDREN, Kind.CHANGED)
     assert (cause.path, cause.control, cause.candidate) == ("event.reason", "completed", "failed")

@@ -135,9 +135,9 @@ def in_each_session_anew(monkeypatch: pytest.MonkeyPatch, *lists: list[Any]) -> 
 
 def test_a_result_that_goes_to_another_call_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Results come through one queue, so whoever waits first gets what is done first."""
-    from runtimes.legacy.subagent import _Stream
+    from runtimes.legacy.subagent import LegacyChildAgent
 
-    own = _Stream.result
+    own = LegacyChildAgent.result
     done: list[Any] = []
     turns: list[asyncio.Event] = []
 
@@ -156,7 +156,7 @@ def test_a_result_that_goes_to_another_call_is_found(monkeypatch: pytest.MonkeyP
         return done[turns.index(mine)].result()
 
     in_each_session_anew(monkeypatch, done, turns)
-    monkeypatch.setattr(_Stream, "result", of_anybody)
+    monkeypatch.setattr(LegacyChildAgent, "result", of_anybody)
 
     result = broken("subagent_threads/two")
 

@@ -50,9 +50,6 @@ class ChatRuntime(Runtime):
     def _running(self) -> Iterable[Abortable]:
         """The agents and children that `close` aborts."""
 
-    def _history_replaced(self) -> None:
-        """A command has replaced the history; a runtime that keeps something beside it acts."""
-
     async def _close_agents(self) -> None:
         """Close what a runtime's agents hold, once their tasks have ended."""
 
@@ -68,7 +65,6 @@ class ChatRuntime(Runtime):
     async def reset(self) -> None:
         """Start the conversation anew."""
         self._chats.reset()
-        self._history_replaced()
         self._services.steering.clear()
 
     async def compress(self) -> None:
@@ -79,7 +75,6 @@ class ChatRuntime(Runtime):
         """
         prompt_id = f"compress-{self._services.clock.now_ms()}"
         await self._chats.compress(prompt_id, AbortController().signal, force=True)
-        self._history_replaced()
 
     async def resume(self, recording: Path | None) -> None:
         """Go on from a chat recording; from this conversation's own where none is given.
@@ -88,12 +83,10 @@ class ChatRuntime(Runtime):
             ValueError: it is not a chat recording.
         """
         self._chats.resume(recording)
-        self._history_replaced()
 
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message: its id, or its number among the user's own, from 0."""
         self._chats.rewind(to)
-        self._history_replaced()
 
     def hint(self, text: str, source: str) -> None:
         """Give a hint to the children that run. Source: core `legacy-agent-session.ts`.

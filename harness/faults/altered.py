@@ -10,7 +10,7 @@ import dataclasses
 from collections.abc import Callable
 from typing import Any
 
-__all__ = ["Altered", "given"]
+__all__ = ["Altered", "given", "holding", "remade"]
 
 
 class Altered:
@@ -38,6 +38,35 @@ def given(**changes: Callable[[Any], Any]) -> Callable[[Any], Any]:
         def broken(self: Any, services: Any, *args: Any, **kwargs: Any) -> None:
             parts = {name: change(getattr(services, name)) for name, change in changes.items()}
             init(self, dataclasses.replace(services, **parts), *args, **kwargs)
+
+        return broken
+
+    return wrap
+
+
+def remade(**members: Callable[[Any], Any]) -> Callable[[type], type]:
+    """Wrap a class: a subclass of it has members exchanged. Both runtimes may use the class itself.
+
+    Args:
+        members: By the member's name, what is made of it.
+    """
+
+    def wrap(kind: type) -> type:
+        made = {name: change(getattr(kind, name)) for name, change in members.items()}
+        return type(kind.__name__, (kind,), made)
+
+    return wrap
+
+
+def holding(attribute: str, **members: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Wrap an `__init__`: what the object holds in `attribute` is of a class that is `remade`."""
+    remake = remade(**members)
+
+    def wrap(init: Any) -> Any:
+        def broken(self: Any, *args: Any, **kwargs: Any) -> None:
+            init(self, *args, **kwargs)
+            held = getattr(self, attribute)
+            held.__class__ = remake(type(held))
 
         return broken
 

@@ -32,7 +32,7 @@ from pydantic import PrivateAttr
 
 from parity_tests.adk_probes.probe import OVER, Again, Answer, Operation, Probe, Seen, notes_of
 from parity_tests.adk_probes.watching import Counting, json_of, merged, shown_event, watched_runners
-from runtimes.adk.tool_callbacks import ToolError
+from runtimes.adk.tool_round import ToolError
 from services.tools.contract import ToolErrorType
 from services.wire import Content, JsonObject
 

@@ -17,7 +17,7 @@ from runtimes.features import BUILT
 if TYPE_CHECKING:
     from google.adk.plugins.base_plugin import BasePlugin
 
-    from runtimes.adk.factory import ArrangeFlow
+    from runtimes.adk.agent import ArrangeFlow
     from runtimes.contract import Runtime, RuntimeFactory
     from services.bundle import Services
 

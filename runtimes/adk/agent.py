@@ -1,54 +1,62 @@
 """`AdkAgentProtocol`: the product's agent, with Google's ADK as its loop.
 
-A send is one `Runner.run_async` per user-role request (the prompt, then perhaps one that nobody
-typed); the tool rounds happen inside it. What a client sees is decided by the send handler that
-the factory hands in; here it is one `agent_start`, one `agent_end` on every path, nothing after an
-abort.
+A send is one `Runner.run_async` per user-role request: the message, then perhaps requests that the
+user did not write. The tool rounds happen inside it.
 """
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from google.adk.agents.run_config import RunConfig, StreamingMode
 from google.adk.apps.app import App
+from google.adk.events.event import Event
 from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.flows.llm_flows.base_llm_flow import BaseLlmFlow
 from google.adk.platform import time as platform_time
 from google.adk.platform import uuid as platform_uuid
 from google.adk.plugins.base_plugin import BasePlugin
-from google.adk.sessions.session import Session
 from google.adk.telemetry.context import TelemetryConfig
 
-from agent_protocol.agent import AgentProtocol, AgentSend, Subscriber, Unsubscribe
-from agent_protocol.event_log import EventLog
-from agent_protocol.events import AgentEvent
+from agent_protocol.agent import AgentSend, MessageSend
+from agent_protocol.errors import UnsupportedSend
+from runtimes.adk.continuation import Continuation
 from runtimes.adk.flow import Batch, RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.model_parts import Asking, Instruction, ModelParts
-from runtimes.adk.notes import WireContent
+from runtimes.adk.model_call import ModelParts
 from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
-from runtimes.adk.run import Run, RunLink
+from runtimes.adk.run import End, Run, RunLink
 from runtimes.adk.runner import GcliRunner
-from runtimes.adk.send import ActiveSend, Reader, SendHandler
 from runtimes.adk.sessions import GcliSessionService
-from runtimes.adk.stream import OpenStream
+from runtimes.adk.stream import Stream
 from runtimes.adk.tools import Toolbox
 from services.background import BackgroundTasks
 from services.bundle import Services
+from services.chat import StreamingAgent
 from services.history.transforms import has_function_response
-from services.wire import Content
+from services.model.errors import EmptyMessageError, InvalidStreamError
+from services.model.sdk_contents import WireContent
+from services.model.stream import AskedCall
+from services.presentation.content import content_to_parts
+from services.presentation.errors import map_error, model_failure
+from services.wire import Content, JsonObject
 
-__all__ = ["USER_ID", "AdkAgentProtocol", "AdkConfig"]
+__all__ = ["USER_ID", "AdkAgentProtocol", "AdkConfig", "ArrangeFlow", "Invoke", "Reader"]
 
 USER_ID: Final = "user"
-_NO_LIMIT: Final = 1_000_000_000
-"""ADK's own limit of model calls per invocation is not used; 0 would make it log a warning."""
+
+ArrangeFlow = Callable[[BaseLlmFlow], None]
+"""Places request processors of others by the public methods of an agent's flow."""
+
+Reader = Callable[[Event], bool]
+"""Takes in ADK's events as they come; false leaves the invocation at once."""
+
+Invoke = Callable[[Run, Content, Reader], Awaitable[None]]
+"""`AdkAgentProtocol.invoke`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,23 +64,25 @@ class AdkConfig:
     """What an agent is built over, and what makes it the kind of agent that it is."""
 
     services: Services
-    session: Session
-    """The live session, made and given its archive beforehand."""
+    """The session's, or the child's."""
     tasks: BackgroundTasks
     link: RunLink
     """Shared with the request processors: there they find the send under way."""
-    handler: SendHandler
-    """What a send starts, and how it goes on."""
+    session_id: str
     batch: Batch
-    """How a turn's calls are run."""
-    asking: Asking = field(default_factory=Asking)
-    """How the model is asked."""
-    arrange_flow: Callable[[BaseLlmFlow], None] | None = None
-    """Called with the flow, to place request processors of others."""
+    """Runs a turn's calls."""
+    child_call: Callable[[JsonObject], AskedCall] | None = None
+    """In a child: what its batch runs for a function call of the model's."""
+    arrange_flow: ArrangeFlow | None = None
+    """Called with the flow."""
+    prompt_id: str = ""
+    """That of every send."""
+    continuation: Continuation | None = None
+    """What follows an invocation; a child has none, as its `ChildTermination` sends for it."""
 
 
-class AdkAgentProtocol(AgentProtocol):
-    """One agent over a conversation; one stream at a time. The whole ADK runtime sits in here."""
+class AdkAgentProtocol(StreamingAgent):
+    """One `LlmAgent` on ADK's Runner, over one session: a conversation's, or a child's."""
 
     def __init__(
         self,
@@ -84,143 +94,154 @@ class AdkAgentProtocol(AgentProtocol):
         session_service: GcliSessionService,
         parent_session_id: str | None = None,
     ) -> None:
-        """Build the agent.
+        """Build the agent and open its session.
 
         Args:
             config: what it stands on.
             instruction_provider: the system instruction, asked for at each request.
-            tools: the session's tools.
+            tools: what requests declare.
             plugins: ADK plugins, in order.
             request_processors: ours; `PROCESSOR_ORDER` says where each goes.
-            session_service: holds the conversation.
+            session_service: gets the session, and has the conversation.
             parent_session_id: the session whose tool call started this agent, if one did.
         """
-        services, session, link = config.services, config.session, config.link
+        super().__init__(config.tasks)
         self.parent_session_id = parent_session_id
-        self._services = services
-        self._session = session
+        self._config = config
         self._sessions = session_service
-        self._tasks = config.tasks
-        self._link = link
-        self._handler = config.handler
-        self._log = EventLog()
-        self._stream: OpenStream | None = None
-        instruction = Instruction(instruction_provider)
+        self._session = session_service.open(
+            app_name=APP_NAME, user_id=USER_ID, session_id=config.session_id
+        )
         model = GcliAgentModel.over(
             ModelParts(
-                services=services,
-                conversation=session_service.archive(session),
+                services=config.services,
+                conversation=session_service.conversation,
                 pending=lambda: session_service.pending(self._session),
-                link=link,
+                link=config.link,
                 tools=tools,
-                instruction=instruction,
+                instruction=instruction_provider,
                 hooks=next((each for each in plugins if isinstance(each, HookBridgePlugin)), None),
-                asking=config.asking,
+                child_call=config.child_call,
             )
         )
         flow = RuntimeFlow(request_processors, config.batch)
         if config.arrange_flow is not None:
             config.arrange_flow(flow)
-        hosted = HostedAgent.make(model, flow, instruction)
+        link = config.link
+        hosted = HostedAgent.make(
+            model, flow, lambda: link.run.step.base.write_instruction(instruction_provider())
+        )
         app = App(name=APP_NAME, root_agent=GeminiCliAgent.around(hosted), plugins=list(plugins))
         self._runner = GcliRunner(hosted, app, session_service)
         # Agents share the plugins of others, which the engine closes.
         self._runner.plugin_manager.set_skip_closing_plugins(True)
         self._run_config = RunConfig(
             streaming_mode=StreamingMode.SSE,
-            max_llm_calls=_NO_LIMIT,
+            # The product has limits of its own. ADK logs a warning where its limit is 0, "none".
+            max_llm_calls=1_000_000_000,
             telemetry=TelemetryConfig(),
         )
 
-    @property
-    def events(self) -> Sequence[AgentEvent]:
-        """Everything emitted so far, oldest first."""
-        return self._log.events
-
-    def subscribe(self, callback: Subscriber) -> Unsubscribe:
-        """Call `callback` with every event from now on."""
-        return self._log.subscribe(callback)
-
     async def send(self, payload: AgentSend) -> str | None:
-        """Start a stream, if that is what the payload means to this kind of session.
+        """Start a stream with a user's message.
 
         Raises:
-            UnsupportedSend: it takes no such payloads.
+            UnsupportedSend: anything but a message, or a child, whose session takes its messages.
             StreamActive: a stream is running.
         """
-        busy = self._stream is not None and self._stream.active
-        active = self._handler.take(payload, self._log, busy=busy)
-        if active is None:
-            return None
-        self._stream = active.stream
-        active.announce()
-        self._tasks.start(
-            self._conduct(active),
-            name=f"adk stream {active.stream.id}",
-            unbegun=lambda: self._drop(active),
+        continuation = self._config.continuation
+        if not isinstance(payload, MessageSend) or continuation is None:
+            raise UnsupportedSend(
+                "AdkAgentProtocol.send() only supports message sends for the moment."
+            )
+        self._refuse_second("AdkAgentProtocol")
+        continuation.max_turns.send_started()
+        self._stream = stream = Stream(self._config.services, self._log)
+        stream.emit_user_message(payload)
+        return self._start(
+            stream,
+            lambda: self._drive(stream, payload, continuation),
+            name=f"adk stream {stream.id}",
         )
-        return active.stream.id
-
-    async def abort(self) -> None:
-        """Ask the active stream to end; its `agent_end` follows."""
-        if self._stream is not None and self._stream.active:
-            self._stream.controller.abort()
 
     async def close(self) -> None:
         """Let go of what ADK holds. The agent must be idle."""
         await self._runner.close()
 
-    async def _conduct(self, active: ActiveSend) -> None:
-        """Drive a stream from `agent_start` to exactly one `agent_end`."""
-        stream = active.stream
-        stream.start()
-        try:
-            self._pin_adk()
-            await active.drive(self._invoke)
-        except asyncio.CancelledError:
-            stream.end("aborted")
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever escaped becomes the stream's failure
-            active.failed(error)
-        finally:
-            stream.active = False
-            await active.over()
-
-    def _drop(self, active: ActiveSend) -> None:
-        """End a stream without having begun."""
-        active.stream.start()
-        active.stream.end("aborted")
-        active.dropped()
-
-    def _pin_adk(self) -> None:
-        """Give ADK our clock, and ids that are the same in every run; for this task only."""
-        clock = self._services.clock
-        platform_time.set_time_provider(lambda: clock.now_ms() / 1000)
-        platform_uuid.set_id_provider(self._sessions.next_id)
-
-    async def _invoke(self, run: Run, message: Content, read: Reader) -> None:
-        """One user-role request and the tool rounds that follow from it.
+    async def invoke(self, run: Run, message: Content, read: Reader) -> None:
+        """Make one user-role request, and the tool rounds that follow from it.
 
         ADK calls the processors, plugins and model of this agent without the run; they find it in
         the link, which holds it from here to the end of this method.
+
+        Raises:
+            Exception: whatever the invocation raised; `Run.step.failure`, where the model failed.
         """
-        # A resume or a rewind drops the session: its live events belong to another history.
-        self._session = self._sessions.reopened(self._session)
+        # For this task only: our clock, and ids that are the same in every run.
+        clock = self._config.services.clock
+        platform_time.set_time_provider(lambda: clock.now_ms() / 1000)
+        platform_uuid.set_id_provider(self._sessions.next_id)
+        self._sessions.refresh(self._session)
         events = self._runner.run_async(
             user_id=USER_ID,
             session_id=self._session.id,
             new_message=_sendable(message),
             run_config=self._run_config,
         )
-        self._link.begin(run)
+        self._config.link.begin(run)
         try:
             async with aclosing(events):
                 async for event in events:
                     if not read(event):
                         return
         finally:
-            self._link.finish()
+            self._config.link.finish()
             self._sessions.settle(self._session)
+
+    async def _drive(
+        self, stream: Stream, payload: MessageSend, continuation: Continuation
+    ) -> None:
+        """Send the message, and the requests that follow from it."""
+        run = Run(
+            prompt_id=self._config.prompt_id,
+            signal=stream.controller.signal,
+            display_content=payload.display_content,
+            hooks=self._sessions.conversation.hooks,
+        )
+        parts = content_to_parts(payload.content)
+        try:
+            while True:
+                try:
+                    await self.invoke(
+                        run,
+                        {"role": "user", "parts": parts},
+                        lambda event: stream.read(event, run),
+                    )
+                except Exception as error:
+                    if error is not run.step.failure:
+                        raise
+                    run.signal.raise_if_aborted()
+                    _emit_failure(stream, error)
+                if stream.ended:
+                    return
+                after = await continuation.after(stream, run)
+                if isinstance(after, End):
+                    stream.end(after.reason, after.data)
+                    return
+                parts = after
+        finally:
+            run.calls.abandon()
+
+
+def _emit_failure(stream: Stream, error: Exception) -> None:
+    """Emit the failure of a model request, and end the stream."""
+    if isinstance(error, EmptyMessageError):
+        raise error
+    if isinstance(error, InvalidStreamError):
+        stream.emit(stream.translator.invalid_stream(error.type, str(error)))
+    else:
+        stream.emit(stream.translator.error(map_error(model_failure(error))))
+    stream.end("failed")
 
 
 def _sendable(message: Content) -> WireContent:

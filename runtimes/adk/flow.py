@@ -19,8 +19,9 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 
 from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.notes import Answer, Delta, WireContent
+from runtimes.adk.notes import Answer, Delta
 from services.model.errors import is_cancellation
+from services.model.sdk_contents import WireContent
 
 __all__ = ["PROCESSOR_ORDER", "Batch", "RuntimeFlow", "asked_for"]
 
@@ -42,7 +43,6 @@ ADK's others are left out: they serve features that the product does without (su
 transfer, ADK's own authorisation, confirmation, compaction, planning and code execution), and
 `identity` would write into the system instruction.
 """
-
 
 Batch = Callable[[InvocationContext, Event, LlmRequest], AsyncGenerator[Event, None]]
 """Runs the calls of one answer, which are in the event; the request has the tools by name.
@@ -67,7 +67,7 @@ class RuntimeFlow(SingleFlow):
         self.tool_request_processors.clear()
         self.response_processors.clear()
 
-    async def _run_and_handle_error(
+    def _run_and_handle_error(
         self,
         response_generator: AsyncGenerator[LlmResponse, None],
         invocation_context: InvocationContext,
@@ -77,26 +77,28 @@ class RuntimeFlow(SingleFlow):
     ) -> AsyncGenerator[LlmResponse, None]:
         """Error handling without telemetry, which would convert the whole request every time.
 
-        Callbacks get the model's own error. The telemetry of ADK's own handling is made only where
-        there are such callbacks and the model has failed.
+        ADK's own handling, with its telemetry, gets the model's error where callbacks ask for it.
         """
-        try:
-            async with aclosing(response_generator) as responses:
+        if not asked_for(invocation_context, "on_model_error_callback"):
+            return response_generator
+        handle = super()._run_and_handle_error
+        given = (invocation_context, llm_request, model_response_event, call_llm_span)
+
+        async def handled() -> AsyncGenerator[LlmResponse, None]:
+            try:
+                async with aclosing(response_generator) as responses:
+                    async for response in responses:
+                        yield response
+                return
+            except Exception as error:
+                if is_cancellation(error):
+                    raise
+                failing = _failing(error)
+            async with aclosing(handle(failing, *given)) as responses:
                 async for response in responses:
-                    yield response
-            return
-        except Exception as error:
-            if is_cancellation(error) or not asked_for(
-                invocation_context, "on_model_error_callback"
-            ):
-                raise
-            failure = error
-        handled = super()._run_and_handle_error(
-            _failing(failure), invocation_context, llm_request, model_response_event, call_llm_span
-        )
-        async with aclosing(handled) as responses:
-            async for response in responses:
-                yield await self._instead(invocation_context, response)
+                    yield await _instead(invocation_context, response)
+
+        return handled()
 
     async def _handle_before_model_callback(
         self,
@@ -110,7 +112,7 @@ class RuntimeFlow(SingleFlow):
         response = await super()._handle_before_model_callback(
             invocation_context, llm_request, model_response_event
         )
-        return None if not response else await self._instead(invocation_context, response)
+        return response and await _instead(invocation_context, response)
 
     async def _handle_after_model_callback(
         self,
@@ -128,17 +130,11 @@ class RuntimeFlow(SingleFlow):
         response = await super()._handle_after_model_callback(
             invocation_context, llm_response, model_response_event
         )
-        now = (response or llm_response).content
-        model = getattr(invocation_context.agent, "model", None)
-        if (now is content and now == before) or not isinstance(model, GcliAgentModel):
+        now, model = response or llm_response, getattr(invocation_context.agent, "model", None)
+        same = now.content is content and content == before
+        if same or not isinstance(model, GcliAgentModel):
             return response
-        return model.changed(response or llm_response, llm_response)
-
-    async def _instead(self, context: InvocationContext, response: LlmResponse) -> LlmResponse:
-        model = getattr(context.agent, "model", None)
-        if not isinstance(model, GcliAgentModel):
-            return response
-        return await model.replaced(response)
+        return model.changed(now, llm_response)
 
     async def _postprocess_handle_function_calls_async(
         self,
@@ -151,6 +147,11 @@ class RuntimeFlow(SingleFlow):
         async with aclosing(batch) as events:
             async for event in events:
                 yield event
+
+
+async def _instead(context: InvocationContext, response: LlmResponse) -> LlmResponse:
+    model = getattr(context.agent, "model", None)
+    return await model.replaced(response) if isinstance(model, GcliAgentModel) else response
 
 
 def asked_for(context: InvocationContext, callback: str) -> bool:

@@ -1,8 +1,8 @@
 """`GcliAgentModel`: ADK's model, in front of the product's `ContentGenerator`.
 
-This layer retries, and the Runner does not see it: the shared backoff retries the connection, a
-stream that breaks off or is invalid is asked for again as a whole. ADK gets one partial response
-per delta, and one consolidated response when the answer is complete.
+This layer retries, and the Runner does not see it: the shared backoff retries the connection, and
+`ModelCall` asks for a stream that breaks off or is invalid again as a whole. ADK gets one partial
+response per delta, and one consolidated response when the answer is complete.
 """
 
 from __future__ import annotations
@@ -11,23 +11,20 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
-from google.adk.models import LlmCapabilities
 from google.adk.models.base_llm import BaseLlm
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 from pydantic import PrivateAttr
 
-from runtimes.adk.answer_reader import Requested
-from runtimes.adk.conversation import Conversation, SentRequest
-from runtimes.adk.model_call import ModelCall, send_pending
-from runtimes.adk.model_parts import ModelParts
-from runtimes.adk.notes import Answer, WireContent, WirePart, dumped_part
+from runtimes.adk.model_call import ModelCall, ModelParts
+from runtimes.adk.notes import Answer, note_of
 from runtimes.adk.request_edits import UNROUTED
-from runtimes.adk.responses import called_off
+from runtimes.adk.responses import called_off, chunk_of
 from services.abort import AbortError, cancellation_or_abort
+from services.chat import SentRequest
 from services.model.errors import is_cancellation
-from services.model.sdk_json import dumped
+from services.model.sdk_contents import WireContent, WirePart, dumped_part
 from services.model.stream import AssembledTurn, CallIds
 from services.wire import Part
 
@@ -46,11 +43,6 @@ class GcliAgentModel(BaseLlm):
         model._parts = parts
         return model
 
-    @property
-    def capabilities(self) -> LlmCapabilities:
-        """Nothing that ADK would act on."""
-        return LlmCapabilities()
-
     async def generate_content_async(
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
@@ -64,25 +56,41 @@ class GcliAgentModel(BaseLlm):
             Exception: the model could not be asked, broke off, or answered nothing usable; it is
                 `Step.failure` then.
         """
-        conversation = self._parts.conversation
-        async with (
-            conversation.sending,
-            aclosing(self._answer(conversation, llm_request)) as responses,
-        ):
-            async for response in responses:
-                yield response
-        reason = self._parts.link.run.step.stream.signal.reason
+        parts, run = self._parts, self._parts.link.run
+        sent: SentRequest | None = None
+        caught: BaseException | None = None
+        answered = False
+        async with parts.conversation.sending:
+            try:
+                call = ModelCall(parts, run, llm_request)
+                sent = parts.send()
+                async with aclosing(call.responses(sent)) as responses:
+                    async for response in responses:
+                        answered = not response.partial
+                        yield self._expected(response)
+            except asyncio.CancelledError as error:
+                caught = cancellation_or_abort(error)
+                if not isinstance(caught, AbortError):
+                    raise
+                run.step.failure = caught
+                raise caught from None
+            except Exception as error:
+                caught = run.step.failure = error
+                answers_tools = sent is not None and sent.answers_tools
+                run.step.keeps_turn = answers_tools and not is_cancellation(error)
+                raise
+            finally:
+                if sent is not None and not answered:
+                    parts.conversation.fail(sent, aborted=run.signal.aborted, error=caught)
+        reason = run.step.stream.signal.reason
         if reason is not None:
             yield called_off(reason)
 
     async def replaced(self, response: LlmResponse) -> LlmResponse:
-        """Make a callback's response the model's: history gets the pending turn and the response.
+        """Make the response of a `before_model` or an `on_model_error` callback the model's.
 
-        The calls in it are the ones that are run. A partial response, and one without content, is
-        no answer: history gets none.
-
-        Args:
-            response: What a `before_model` or an `on_model_error` callback returned.
+        History gets the pending turn and the response, and the calls in it are run. A partial
+        response, and one without content, is no answer: history gets none.
 
         Raises:
             AbortError: the run was aborted meanwhile; history stays as it is.
@@ -91,19 +99,18 @@ class GcliAgentModel(BaseLlm):
         async with parts.conversation.sending:
             run.signal.raise_if_aborted()
             if not run.step.keeps_turn:
-                send_pending(parts, run)
+                parts.send()
         answer, content = run.step.answer, response.content
         answer.replace_calls(())
         if response.partial or content is None:
             return self._expected(response)
-        shown, wires = self._named(content)
-        reason, usage = response.finish_reason, response.usage_metadata
-        finish = None if reason is None else str(reason.value)
-        candidate = {"content": {"role": "model", "parts": wires}, "finishReason": finish}
+        shown, wires = self._with_call_ids(content)
+        chunk = chunk_of(response, {"role": "model", "parts": wires})
         # Asking for a delta takes it in; clients get the response itself.
-        tuple(answer.deltas({"candidates": [candidate]}, self._requested))
+        tuple(answer.deltas(chunk, parts.requested))
         answer.finish()
-        turn = AssembledTurn.of(wires, None if usage is None else dumped(usage), finish)
+        finish = chunk["candidates"][0].get("finishReason")
+        turn = AssembledTurn.of(wires, chunk.get("usageMetadata"), finish)
         return self._expected(_noting(response, shown, Answer(turn, run.step.base.model or "")))
 
     def changed(self, response: LlmResponse, original: LlmResponse) -> LlmResponse:
@@ -115,11 +122,11 @@ class GcliAgentModel(BaseLlm):
         if response.partial:
             plain = None if content is None else content.model_copy()
             return response.model_copy(update={"content": plain})
-        note = original.content.note if isinstance(original.content, WireContent) else None
+        note = note_of(original)
         if content is None or not isinstance(note, Answer):
             answer.replace_calls(())
             return response
-        shown, wires = self._named(content)
+        shown, wires = self._with_call_ids(content)
         known = {call.call_id: call for call in answer.calls}
         calls = []
         for part in shown:
@@ -127,16 +134,12 @@ class GcliAgentModel(BaseLlm):
                 wire = dumped_part(part)["functionCall"]
                 asked, call = (wire.get("name"), wire.get("args") or {}), known.get(wire.get("id"))
                 if call is None or (call.name, call.args) != asked:
-                    call = self._requested(wire, None)
+                    call = self._parts.requested(wire, None)
                 calls.append(call)
         answer.replace_calls(calls)
         return _noting(response, shown, note.rewritten(wires))
 
-    @property
-    def _requested(self) -> Requested:
-        return self._parts.asking.requested(self._parts.services, self._parts.link.run)
-
-    def _named(self, content: types.Content) -> tuple[list[types.Part], list[Part]]:
+    def _with_call_ids(self, content: types.Content) -> tuple[list[types.Part], list[Part]]:
         """The parts as ADK sees them, and as history gets them; calls have their ids in both."""
         parts = self._parts
         ids = CallIds(parts.services.clock)
@@ -144,51 +147,20 @@ class GcliAgentModel(BaseLlm):
         shown: list[types.Part] = []
         wires: list[Part] = []
         for part in content.parts or ():
-            aside = isinstance(part, WirePart) and part.is_aside
             wire, called = dumped_part(part), part.function_call
-            if called is not None and not called.id and parts.asking.names_calls:
-                call = wire["functionCall"]
-                while ids.assign(call) in known:
+            if not (isinstance(part, WirePart) and part.is_aside):
+                wires.append(wire)
+            if called is not None and not called.id and parts.child_call is None:
+                while ids.assign(call := wire["functionCall"]) in known:
                     del call["id"]
                 named = called.model_copy(update={"id": call["id"]})
                 part = part.model_copy(update={"function_call": named})
             shown.append(part)
-            wires += [] if aside else [wire]
         return shown, wires
-
-    async def _answer(
-        self, conversation: Conversation, request: LlmRequest
-    ) -> AsyncGenerator[LlmResponse, None]:
-        parts, run = self._parts, self._parts.link.run
-        sent: SentRequest | None = None
-        caught: BaseException | None = None
-        answered = False
-        try:
-            call = ModelCall(parts, run, request)
-            sent = send_pending(parts, run)
-            async with aclosing(call.responses(sent)) as responses:
-                async for response in responses:
-                    answered = not response.partial
-                    yield self._expected(response)
-        except asyncio.CancelledError as error:
-            caught = cancellation_or_abort(error)
-            if not isinstance(caught, AbortError):
-                raise
-            run.step.failure = caught
-            raise caught from None
-        except Exception as error:
-            caught = run.step.failure = error
-            answers_tools = sent is not None and sent.answers_tools
-            run.step.keeps_turn = answers_tools and not is_cancellation(error)
-            raise
-        finally:
-            if sent is not None and not answered:
-                conversation.fail(sent, aborted=run.signal.aborted, error=caught)
 
     def _expected(self, response: LlmResponse) -> LlmResponse:
         """Have history take this answer with the next event, also where a plugin replaces that."""
-        content = response.content
-        note = content.note if isinstance(content, WireContent) else None
+        note = note_of(response)
         self._parts.conversation.expect(note if isinstance(note, Answer) else None)
         return response
 

@@ -5,81 +5,94 @@ Source: core `core/geminiChat.ts`.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import aclosing
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Final
 
 from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
+from google.genai import types
 
-from runtimes.adk.conversation import SentRequest
-from runtimes.adk.model_parts import ModelParts
-from runtimes.adk.notes import Blocked, Retrying, Stopped, wire_of
-from runtimes.adk.plugins.hook_bridge import BLOCKED, STOPPED
-from runtimes.adk.responses import announcing, consolidated, partial, stand_in
-from runtimes.adk.run import Run
-from services.abort import AbortError
-from services.history.transforms import (
-    apply_retry_nudge,
-    coalesce,
-    ensure_signatures,
-    strip_call_id_prefixes,
-)
-from services.hooks.model_call import (
-    AgentExecutionBlocked,
-    AgentExecutionStopped,
-    HookVerdict,
-)
+from runtimes.adk.conversation import Conversation
+from runtimes.adk.notes import Blocked, Retrying, Stopped
+from runtimes.adk.plugins.hook_bridge import HookBridgePlugin
+from runtimes.adk.responses import announcing, called_off, consolidated, partial
+from runtimes.adk.run import Run, RunLink
+from runtimes.adk.tools import Toolbox
+from services.bundle import Services
+from services.chat import Attempt, RequestParts, SentRequest, retry_kind, tool_call_request
+from services.hooks.model_call import AgentExecutionStopped, HookVerdict
 from services.hooks.translation import HookModelRequest
-from services.model.classification import is_retryable_error, retry_error_type
-from services.model.configs import ModelConfigKey
 from services.model.errors import InvalidStreamError
-from services.model.generator import ChunkStream, ModelRequest
-from services.model.names import is_gemini2_model, supports_modern_features
+from services.model.generator import ChunkStream, LlmRole
 from services.model.parts import function_calls
-from services.model.retry import retry_with_backoff
-from services.model.stream import CallIds, StreamAssembler, retry_nudge
+from services.model.sdk_contents import wire_of
+from services.model.stream import AskedCall, CallIds, StreamAssembler, retry_nudge
 from services.state import RetryAttempt
-from services.wire import Content, JsonObject
+from services.wire import JsonObject
 
-__all__ = ["ModelCall", "send_pending"]
+__all__ = ["ModelCall", "ModelParts"]
 
 _STREAM_ATTEMPTS: Final = 4
 _STREAM_DELAY_MS: Final = 1000
 
 
-def send_pending(parts: ModelParts, run: Run) -> SentRequest:
-    """Take the pending turn into history."""
-    content, key = parts.pending(), _routed(run)
-    if content is None:
-        raise RuntimeError("there is nothing to send")
-    return parts.conversation.send(
-        wire_of(content),
-        prompt_id=run.prompt_id,
-        model=key.model,
-        display_content=run.turn.display_content,
-    )
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelParts:
+    """What the model layer works with."""
 
+    services: Services
+    conversation: Conversation
+    pending: Callable[[], types.Content | None]
+    """The user-role turn that waits to be sent."""
+    link: RunLink
+    tools: Toolbox
+    instruction: Callable[[], str]
+    """The system instruction as it is now."""
+    hooks: HookBridgePlugin | None = None
+    """The user's hooks around model calls, where there are any."""
+    child_call: Callable[[JsonObject], AskedCall] | None = None
+    """In a child: what its batch runs for a function call. A child's calls keep the ids that they
+    came with, an answer that a hook stopped does not end the run, and retries are announced."""
 
-def _routed(run: Run) -> ModelConfigKey:
-    if run.step.key is None:
-        raise RuntimeError("the request was not routed")
-    return run.step.key
+    def send(self) -> SentRequest:
+        """Take the pending turn into history.
+
+        Raises:
+            RuntimeError: there is none.
+        """
+        content, run = self.pending(), self.link.run
+        if content is None:
+            raise RuntimeError("there is nothing to send")
+        shown = run.display_content
+        return self.conversation.take_request(
+            wire_of(content),
+            prompt_id=run.prompt_id,
+            display_content=None if shown is None else [{"text": shown}],
+        )
+
+    def requested(self, call: JsonObject, response_id: str | None) -> AskedCall:
+        """What the batch of calls runs for a function call in the chunk with this `responseId`."""
+        if self.child_call is not None:
+            return self.child_call(call)
+        prompt_id = self.link.run.prompt_id
+        return tool_call_request(self.services.tools, prompt_id, call, response_id)
 
 
 class ModelCall:
     """One model call of the flow: a whole answer, however many attempts it takes."""
 
     def __init__(self, parts: ModelParts, run: Run, request: LlmRequest) -> None:
+        if run.step.key is None:
+            raise RuntimeError("the request was not routed")
         self._parts = parts
         self._services = parts.services
         self._run = run
-        self._key = _routed(run)
+        self._key = run.step.key
         self._call_ids = CallIds(parts.services.clock)
         self._hooks = parts.hooks
-        self._requested = parts.asking.requested(self._services, run)
-        self._edits = run.step.base.edits(request, parts.instruction.said)
+        self._edits = run.step.base.edits(request)
 
     async def responses(self, sent: SentRequest) -> AsyncGenerator[LlmResponse, None]:
         """The answer, or what hooks make of it; their verdicts are no failures."""
@@ -87,24 +100,18 @@ class ModelCall:
             async with aclosing(self._attempts(sent)) as responses:
                 async for response in responses:
                     yield response
-        except AgentExecutionStopped as verdict:
-            # The reader closes the stream at this, and so history goes back, as upstream's does.
-            yield announcing(Stopped(reason="completed", data={"message": verdict.reason}))
-            if self._parts.asking.outlives_stops:
-                self._run.step.answer.finish()
-                yield stand_in(STOPPED, self._run.step.answer.calls)
-        except AgentExecutionBlocked as verdict:
-            for response in self._blocked(verdict):
+        except HookVerdict as verdict:
+            for response in self._refused(verdict):
                 yield response
 
     async def _attempts(self, sent: SentRequest) -> AsyncGenerator[LlmResponse, None]:
         """Ask until an answer is complete. What failed attempts yielded is not withdrawn."""
         services, run = self._services, self._run
-        cancel = run.step.stream.signal
+        answer, cancel = run.step.answer, run.step.stream.signal
         most = max(1, min(services.settings.max_attempts, _STREAM_ATTEMPTS))
         invalid: InvalidStreamError | None = None
         for attempt in range(most):
-            if attempt and self._parts.asking.announces_retries:
+            if attempt and self._parts.child_call is not None:
                 yield announcing(Retrying())
             asked, stream = await self._connect(attempt > 0, retry_nudge(invalid))
             assembler = StreamAssembler(
@@ -123,42 +130,32 @@ class ModelCall:
                                 return
                         self._parts.conversation.publish_tokens()
                 turn = assembler.finish()
-            except (AbortError, HookVerdict):
-                raise
             except Exception as error:
-                if isinstance(error, InvalidStreamError):
-                    invalid = error
-                    kind = error.type
-                elif run.signal.aborted or not is_retryable_error(
-                    error, services.settings.retry_fetch_errors
-                ):
+                kind = retry_kind(error, services.settings, aborted=run.signal.aborted)
+                if kind is None or attempt == most - 1:
                     raise
-                else:
-                    kind = retry_error_type(error)
-                if attempt == most - 1:
-                    raise
+                invalid = error if isinstance(error, InvalidStreamError) else invalid
                 await self._wait(attempt, most, kind)
                 continue
-            run.step.answer.finish()
-            yield consolidated(
-                turn,
-                asked.model,
-                run.step.answer.calls,
-                hides_calls=not run.step.answer.asked,
-            )
+            answer.finish()
+            yield consolidated(turn, asked.model, answer.calls, hides_calls=not answer.asked)
             return
 
-    def _blocked(self, verdict: AgentExecutionBlocked) -> Iterator[LlmResponse]:
-        """What takes the place of an answer that a hook will not have; history gets none."""
-        step = self._run.step
-        yield announcing(Blocked(verdict.reason))
+    def _refused(self, verdict: HookVerdict) -> Iterator[LlmResponse]:
+        """What takes the place of an answer that a hook does not allow; history gets none."""
+        step, stops = self._run.step, isinstance(verdict, AgentExecutionStopped)
+        stopped = Stopped(reason="completed", data={"message": verdict.reason})
+        yield announcing(stopped if stops else Blocked(verdict.reason))
+        if stops and self._parts.child_call is None:
+            # The reader has closed the stream at this: history goes back, as upstream's does.
+            return
         if verdict.response is not None:
             for response in self._partials(verdict.response):
                 yield response
                 if step.stream.signal.aborted:
                     return
         step.answer.finish()
-        yield stand_in(BLOCKED, step.answer.calls)
+        yield called_off(verdict.code, step.answer.calls)
 
     async def _wait(self, attempt: int, most: int, kind: str) -> None:
         """Announce another attempt and wait for it; an abort does not cut this wait short."""
@@ -176,102 +173,30 @@ class ModelCall:
 
     def _partials(self, chunk: JsonObject) -> Iterator[LlmResponse]:
         """One partial response per delta; each is made when the one before was taken."""
-        if self._parts.asking.names_calls:
+        if self._parts.child_call is None:
             for call in function_calls(chunk):
                 self._call_ids.assign(call)
-        for delta in self._run.step.answer.deltas(chunk, self._requested):
+        for delta in self._run.step.answer.deltas(chunk, self._parts.requested):
             yield partial(delta, chunk)
 
     async def _connect(
         self, is_retry: bool, nudge: str | None
     ) -> tuple[HookModelRequest, ChunkStream]:
-        """Ask until the model begins to answer; returns what it was asked.
-
-        Hooks see each attempt's request, and decide what is asked.
-        """
-        services, run = self._services, self._run
-        key = replace(self._key, is_retry=True) if is_retry else self._key
-        selection = services.availability.select(key)
-        routed, config = selection.model, selection.config
-        model = routed
-        active_at_start = services.state.active_model
-        limit = selection.max_attempts or services.settings.max_attempts
-
-        asked: HookModelRequest
-
-        async def ask() -> ChunkStream:
-            nonlocal routed, model, config, asked
-            active = services.state.active_model
-            wanted = self._concrete(active if active != active_at_start else routed)
-            if wanted != routed:
-                routed = wanted
-                config = services.models.resolve(replace(key, model=wanted)).config
-            await services.tools.settled()
-            model = self._concrete(self._edits.model) if self._edits.model else routed
-            # Instruction and tools may have changed on the way.
-            asked = HookModelRequest(
-                model=model,
-                config=self._edits.applied(
-                    config, self._parts.instruction(), self._parts.tools.taken(routed).wire
-                ),
-                contents=self._contents(model, nudge),
-            )
-            if self._hooks is not None:
-                asked = await self._hooks.before_attempt(
-                    asked,
-                    contents_for=lambda model: self._contents(model, nudge),
-                    concrete=self._concrete,
-                    nudge=nudge,
-                )
-                if asked.model != model:
-                    routed = model = asked.model
-            request = ModelRequest(
-                model=model,
-                contents=asked.contents,
-                role=self._parts.asking.role,
-                prompt_id=run.prompt_id,
-                signal=run.signal,
-                config=dict(asked.config),
-            )
-            return await services.content_generator.generate_content_stream(request)
-
-        def on_retry(attempt: int, error: Exception, delay_ms: float) -> None:
-            services.events.emit(
-                RetryAttempt(
-                    attempt=attempt,
-                    max_attempts=limit,
-                    delay_ms=delay_ms,
-                    error=str(error),
-                    model=model,
-                )
-            )
-
-        stream = await retry_with_backoff(
-            ask,
-            clock=services.clock,
-            rng=services.rng,
-            signal=run.signal,
-            max_attempts=limit,
-            retry_fetch_errors=services.settings.retry_fetch_errors,
-            variables=services.environment.variables,
-            on_persistent_429=lambda auth, error: services.availability.fall_back(
-                model, auth, error
+        """What this attempt asked the model when it began to answer, and its answer."""
+        parts = self._parts
+        attempt = Attempt(
+            self._services,
+            parts.conversation,
+            RequestParts(
+                role=LlmRole.MAIN if parts.child_call is None else LlmRole.SUBAGENT,
+                system_instruction=parts.instruction,
+                tools=parts.tools.taken,
             ),
-            availability_context=lambda: services.availability.context(model),
-            on_retry=on_retry,
+            key=replace(self._key, is_retry=True) if is_retry else self._key,
+            prompt_id=self._run.prompt_id,
+            signal=self._run.signal,
+            nudge=nudge,
+            hooks=self._hooks,
+            edits=self._edits,
         )
-        return asked, stream
-
-    def _concrete(self, name: str) -> str:
-        return self._services.models.concrete(name, custom_tools=False)
-
-    def _contents(self, model: str, nudge: str | None) -> list[Content]:
-        """The contents as this model gets them; an edit of the request comes first."""
-        signed = supports_modern_features(model) or is_gemini2_model(model)
-        if self._edits.contents is None:
-            self._parts.conversation.match_configured_model()
-            contents = self._parts.conversation.view.contents(signed=signed)
-        else:
-            edited = coalesce(self._edits.contents)
-            contents = strip_call_id_prefixes(ensure_signatures(edited) if signed else edited)
-        return apply_retry_nudge(contents, nudge) if nudge else contents
+        return await attempt.connect()

@@ -1,56 +1,35 @@
-"""What rides on ADK's events and requests without being squeezed through google-genai's types.
-
-ADK moves `types.Content` objects about; google-genai refuses unknown fields and re-encodes
-signatures, so those objects are only what ADK itself needs to see (texts, calls, responses). The
-API's own JSON travels beside them, on the same object.
-"""
+"""What the runtime's events are about: the notes that their contents (`WireContent`) carry."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, Protocol, SupportsIndex, TypeVar, cast
+from typing import Final
 
-from google.adk.events.event import Event
-from google.genai import types
-from pydantic import BaseModel
+from google.adk.models.llm_response import LlmResponse
 
 from agent_protocol.events import Meta
+from services.chat import Delta
 from services.children.calls import CallsOutcome
 from services.compression.service import CompressionInfo
-from services.history.prefix import shared_prefix
-from services.model.sdk_json import bytes_of, changed_json, dumped, typed
+from services.model.sdk_contents import WireContent
 from services.model.stream import AssembledTurn
 from services.scheduler.calls import CompletedToolCall
-from services.wire import Content, Json, JsonObject, Part
+from services.wire import Part
 
 __all__ = [
     "LOOP_DETECTED",
     "LOOP_STRIKES",
     "Answer",
-    "AskedCall",
     "Blocked",
-    "ChildToolsDone",
-    "Compressed",
     "Delta",
-    "LentList",
     "ModelChosen",
     "Note",
     "Retrying",
     "Stopped",
     "ToolsDone",
-    "TypedHistory",
-    "WireContent",
-    "WirePart",
-    "dumped_part",
-    "edited_wire",
     "note_of",
-    "request_contents",
-    "wire_of",
 ]
-
-M = TypeVar("M", bound=BaseModel)
-T = TypeVar("T")
 
 LOOP_DETECTED: Final = "LOOP_DETECTED"
 """The error code of the event that replaces a delta with which an answer loops."""
@@ -58,52 +37,11 @@ LOOP_STRIKES: Final = "loop_strikes"
 """In that event's `custom_metadata`: how often the prompt has looped, this time included."""
 
 
-class AskedCall(Protocol):
-    """A function call that the model asked for, as far as ADK has to see it."""
-
-    @property
-    def call_id(self) -> str:
-        """Its id; empty where a child session's call has none."""
-
-    @property
-    def name(self) -> str:
-        """The tool's name."""
-
-    @property
-    def args(self) -> JsonObject:
-        """Its arguments."""
-
-
 @dataclass(frozen=True, slots=True)
 class ModelChosen:
     """The router settled on a model for this sequence of requests."""
 
     model: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Delta:
-    """What one partial response of the model's stream adds; the note of every such response.
-
-    A chunk of the API gives its thoughts, its text, each of its function calls, then one closing
-    delta without a part, if it has a finish reason or nothing else to report.
-    """
-
-    part: Part | None = None
-    """The API's JSON: a thought, a text (the chunk's texts joined) or a function call; `None`: the
-    closing delta."""
-    request: AskedCall | None = None
-    """Of a function call: what is scheduled; a `ToolCallRequest` with its display, or, in a child
-    session, a `ChildCall`."""
-    index: int = 0
-    """The delta's place among those of its chunk, from 0."""
-    citations: tuple[str, ...] = ()
-    """Of a closing delta with a finish reason: the answer's citations so far, sorted; each is
-    reported once."""
-    finish_reason: str | None = None
-    """Of a closing delta: the chunk's finish reason."""
-    usage: JsonObject | None = None
-    """Of a closing delta with a finish reason: the chunk's `usageMetadata`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +55,6 @@ class Answer:
         """The same answer with other parts, of the API's JSON."""
         turn = AssembledTurn.of(parts, self.turn.usage, self.turn.finish_reason)
         return Answer(turn, self.model)
-
-
-@dataclass(frozen=True, slots=True)
-class Compressed:
-    """The history was summarised before this request."""
-
-    info: CompressionInfo
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,277 +91,25 @@ class Retrying:
     """The answer begins anew; what clients got of it is not withdrawn."""
 
 
-@dataclass(frozen=True, slots=True)
-class ChildToolsDone:
-    """A turn's calls of a child are answered."""
-
-    outcome: CallsOutcome
-
-
 Note = (
     ModelChosen
     | Delta
     | Answer
     | Blocked
-    | Compressed
-    | ToolsDone
-    | ChildToolsDone
     | Stopped
     | Retrying
+    | ToolsDone
+    | (CallsOutcome | CompressionInfo)
 )
+"""What an event may be about.
+
+`CallsOutcome`: a turn's calls of a child are answered. `CompressionInfo`: the history was
+summarised before this request.
+"""
 
 
-class WireContent(types.Content):
-    """A `types.Content` that carries the API's JSON it stands for, and what it means.
-
-    A copy of it, which a plugin may have changed, carries neither: its fields are the truth.
-    """
-
-    # A slot: pydantic's private attributes cost more to read than the rest of an event to make.
-    __slots__ = ("_cargo",)
-
-    @classmethod
-    def of(cls, wire: Content, note: Note | None = None) -> WireContent:
-        """Wrap `wire`, which must not change any more."""
-        role = wire.get("role")
-        parts = [WirePart.of(part, role) for part in wire.get("parts") or ()]
-        if isinstance(role, str):
-            # The parts are of the right type by now: a validation would cost more than they do.
-            content = cls.model_construct(role=role, parts=cast("list[types.Part]", parts))
-        else:
-            content = typed(cls, {"role": role, "parts": parts})
-        object.__setattr__(content, "_cargo", (wire, note))
-        return content
-
-    @classmethod
-    def noting(
-        cls, content: types.Content | None, parts: list[types.Part], note: Note
-    ) -> WireContent:
-        """`content` with `parts`, as a callback made it: its fields are the truth."""
-        role = content.role if content is not None else None
-        noted = cls.model_construct(role=role or "model", parts=parts)
-        object.__setattr__(noted, "_cargo", (None, note))
-        return noted
-
-    @classmethod
-    def bare(cls, note: Note) -> WireContent:
-        """A content without parts, for events that only announce something."""
-        return cls.of({"role": "model", "parts": []}, note)
-
-    @property
-    def wire(self) -> Content | None:
-        """The API's JSON; `None` on a copy, and where the fields are the truth."""
-        return (getattr(self, "_cargo", None) or (None, None))[0]
-
-    @property
-    def note(self) -> Note | None:
-        """What the event that holds this content is about; `None` on a copy."""
-        return (getattr(self, "_cargo", None) or (None, None))[1]
-
-
-class WirePart(types.Part):
-    """A part that carries the API's JSON it stands for; a copy of it does not."""
-
-    # A slot: see `WireContent`.
-    __slots__ = ("_cargo",)
-
-    @classmethod
-    def of(cls, wire: Part, role: Json) -> WirePart:
-        """Wrap a part of a content in `role`."""
-        return cls._carrying(_shown(wire, role), wire, role)
-
-    @classmethod
-    def blank(cls, wire: Part) -> WirePart:
-        """Wrap `wire`, and show ADK nothing of it."""
-        return cls._carrying({}, wire, None)
-
-    @classmethod
-    def aside(cls, call: AskedCall) -> WirePart:
-        """A call that ADK runs, and that is no part of the answer in history."""
-        shown = types.FunctionCall(id=call.call_id, name=call.name, args=call.args)
-        return cls._carrying({"function_call": shown}, None, None)
-
-    @classmethod
-    def _carrying(cls, shown: Mapping[str, Any], wire: Part | None, role: Json) -> WirePart:
-        part = _unchecked(cls, shown)
-        object.__setattr__(part, "_cargo", (wire, role, bool(shown)))
-        return part
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, types.Part) and self.__dict__ == other.__dict__
-
-    __hash__ = None  # type: ignore[assignment]
-
-    @property
-    def is_aside(self) -> bool:
-        """Whether history does without this part."""
-        cargo = getattr(self, "_cargo", None)
-        return cargo is not None and cargo[0] is None
-
-
-def _shown(part: Part, role: Json) -> dict[str, Any]:
-    """The fields that ADK sees: calls, responses, texts, media; it sees nothing of other parts.
-
-    Nor of a response that the model itself wrote: ADK would take its turn for one of tools, and go
-    on without an end.
-    """
-    call, answer = part.get("functionCall"), part.get("functionResponse")
-    if isinstance(call, dict):
-        return {"function_call": _call_like(types.FunctionCall, call, "args")}
-    if isinstance(answer, dict) and role != "model":
-        return {"function_response": _call_like(types.FunctionResponse, answer, "response")}
-    text, data, file = part.get("text"), part.get("inlineData"), part.get("fileData")
-    if isinstance(text, str):
-        return {"text": text, "thought": True if part.get("thought") else None}
-    if isinstance(data, dict) and isinstance(data.get("data"), str):
-        fields = {"mime_type": data.get("mimeType"), "data": bytes_of(data["data"])}
-        return {"inline_data": typed(types.Blob, fields)}
-    if isinstance(file, dict):
-        fields = {"mime_type": file.get("mimeType"), "file_uri": file.get("fileUri")}
-        return {"file_data": typed(types.FileData, fields)}
-    return {}
-
-
-def _call_like(kind: type[M], wire: JsonObject, data: str) -> M:
-    """A call or a response, whose JSON object is under `data`."""
-    call_id, name, value = wire.get("id"), wire.get("name"), wire.get(data)
-    if isinstance(call_id, str) and isinstance(name, str) and isinstance(value, dict):
-        return _unchecked(kind, {"id": call_id, "name": name, data: dict(value)})
-    return typed(kind, {"id": call_id, "name": name, data: value})
-
-
-def _unchecked(kind: type[M], fields: Mapping[str, Any]) -> M:
-    """A `kind` with fields that are of the right types; a validation costs eight times as much."""
-    made = kind.__new__(kind)
-    empty = _EMPTY.get(kind)
-    if empty is None:
-        empty = _EMPTY[kind] = kind.model_construct().__dict__
-    object.__setattr__(made, "__dict__", {**empty, **fields})
-    object.__setattr__(made, "__pydantic_fields_set__", set(fields))
-    object.__setattr__(made, "__pydantic_extra__", None)
-    object.__setattr__(made, "__pydantic_private__", None)
-    return made
-
-
-_EMPTY: Final[dict[type[BaseModel], dict[str, Any]]] = {}
-"""The fields of a model without values."""
-
-
-def dumped_part(part: types.Part) -> Part:
-    """The API's JSON of a part: what it carries, with the fields that a plugin changed."""
-    wire, role, shows = getattr(part, "_cargo", None) or (None, None, False)
-    if wire is None:
-        return dumped(part)
-    made = WirePart.of(wire, role) if shows else WirePart.blank(wire)
-    return wire if part == made else changed_json(wire, dumped(made), dumped(part))
-
-
-def wire_of(content: types.Content) -> Content:
-    """The API's JSON of a content: its own where it has one, else made from its fields."""
-    wire = content.wire if isinstance(content, WireContent) else None
-    return wire if wire is not None else edited_wire(content)
-
-
-def edited_wire(content: types.Content) -> Content:
-    """The API's JSON of a content that a plugin may have changed; unchanged parts keep theirs."""
-    wire = content.wire if isinstance(content, WireContent) else None
-    own: Content = wire or {}
-    parts = [
-        dumped_part(part)
-        for part in content.parts or ()
-        if not (isinstance(part, WirePart) and part.is_aside)
-    ]
-    if wire is not None and parts == (own.get("parts") or []) and own.get("role") == content.role:
-        return wire
-    return {**own, **({"role": content.role} if content.role else {}), "parts": parts}
-
-
-def note_of(event: Event) -> Note | None:
-    """What an ADK event is about; `None` for events that are not ours."""
+def note_of(event: LlmResponse) -> Note | None:
+    """What an ADK event, or a response, is about; `None` for those that are not ours."""
     content = event.content
-    return content.note if isinstance(content, WireContent) else None
-
-
-class LentList(list[T]):
-    """A list over items that others share: who takes one out gets a copy, put in its place.
-
-    So an edit in place stays within this list, and an item that stays in the list costs nothing.
-    """
-
-    def __init__(self, items: Sequence[T], copied: Callable[[T], T]) -> None:
-        """Hold `items`, which must not change any more; `copied` copies one of them."""
-        super().__init__(items)
-        self._copied = copied
-        self._made = items
-        self._shared: set[int] | None = None
-
-    def _lent(self, index: int) -> T:
-        item = super().__getitem__(index)
-        if self._shared is None:
-            self._shared = set(map(id, self._made))
-        if id(item) in self._shared:
-            item = self._copied(item)
-            super().__setitem__(index, item)
-        return item
-
-    def __getitem__(self, index: Any) -> Any:
-        if isinstance(index, slice):
-            return [self._lent(each) for each in range(*index.indices(len(self)))]
-        return self._lent(index)
-
-    def __iter__(self) -> Iterator[T]:
-        return (self._lent(index) for index in range(len(self)))
-
-    def __reversed__(self) -> Iterator[T]:
-        return (self._lent(index) for index in range(len(self) - 1, -1, -1))
-
-    def __add__(self, other: Any) -> Any:
-        return [*self, *other]
-
-    def copy(self) -> list[T]:
-        """A plain list of the lent items."""
-        return list(self)
-
-    def pop(self, index: SupportsIndex = -1) -> T:
-        """Remove an item and return a copy of it."""
-        self._lent(int(index))
-        return super().pop(index)
-
-
-def request_contents(contents: Sequence[types.Content]) -> LentList[types.Content]:
-    """A request's contents; the history that they are made of is shared with later requests."""
-
-    def copied(content: types.Content) -> types.Content:
-        wire = content.wire if isinstance(content, WireContent) else None
-        return content.model_copy(deep=True) if wire is None else WireContent.of(wire)
-
-    return LentList(contents, copied)
-
-
-class TypedHistory:
-    """A growing list of the API's contents in ADK's type; each is made once."""
-
-    def __init__(self) -> None:
-        self._wires: Sequence[Content] = ()
-        self._typed: list[types.Content] = []
-
-    def follow(self, wires: Sequence[Content], *, replaced: bool = False) -> list[types.Content]:
-        """The contents for `wires`, which the history now consists of.
-
-        Without `replaced` it has only grown or shrunk at its end since the last time.
-        """
-        shared = (shared_prefix if replaced else _shared)(self._wires, wires)
-        # Another list: the one before may still be in use as a request's.
-        self._typed = self._typed[:shared] if replaced else self._typed
-        del self._typed[shared:]
-        self._typed.extend(WireContent.of(wire) for wire in wires[shared:])
-        self._wires = wires
-        return self._typed
-
-
-def _shared(old: Sequence[Content], new: Sequence[Content]) -> int:
-    """How many contents both begin with, where a turn never comes back once it was taken away."""
-    for index in range(min(len(old), len(new)), 0, -1):
-        if old[index - 1] is new[index - 1]:
-            return index
-    return 0
+    note: Note | None = content.note if isinstance(content, WireContent) else None
+    return note

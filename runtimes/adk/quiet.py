@@ -23,10 +23,10 @@ _WARM_UP: Final = (
 
 
 def import_quietly(name: str) -> ModuleType:
-    """Import `name`, which pulls in ADK, and see to it that ADK stays silent from then on.
+    """Import `name`, which imports ADK, and keep ADK silent from then on.
 
-    What it logs goes to nobody who has not asked for it: the loggers' own level and handlers are
-    left alone, but nothing reaches the root's handlers or Python's last resort, stderr.
+    ADK's log records reach only the handlers that its own loggers have: neither those of the root
+    logger nor stderr, Python's last resort.
     """
     for logger_name in _LOGGERS:
         logger = logging.getLogger(logger_name)

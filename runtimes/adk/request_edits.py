@@ -10,20 +10,20 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from operator import is_
 from typing import Any, Final
 
 from google.adk.models.llm_request import LlmRequest
 from google.genai import types
-from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic import BaseModel, TypeAdapter
 
-from runtimes.adk.notes import LentList, edited_wire, request_contents, wire_of
 from runtimes.adk.tools import DeclaredTools
-from services.model.sdk_json import changed_json, dumped, typed
+from services.chat import RequestEdits
+from services.model.sdk_contents import LentList, edited_wire, request_contents, wire_of
+from services.model.sdk_json import changed_json, dumped, fields_json, typed
 from services.wire import Content, Json, JsonObject
 
-__all__ = ["UNROUTED", "RequestBase", "RequestEdits", "TypedConfig"]
+__all__ = ["UNROUTED", "RequestBase"]
 
 UNROUTED: Final = "gcli"
 """The model that ADK's `basic` writes into a request, before one is chosen."""
@@ -45,59 +45,16 @@ _KNOWN: Final = frozenset(
 _Tools = list[JsonObject]
 
 
-class TypedConfig:
-    """ADK's view of a generation config; made once, as long as the config stays the same."""
-
-    def __init__(self) -> None:
-        self._last: tuple[JsonObject, types.GenerateContentConfig] | None = None
-
-    def of(self, config: JsonObject) -> types.GenerateContentConfig:
-        """`config`, the API's JSON, without the fields that ADK's type does not know."""
-        if self._last is None or self._last[0] != config:
-            known = {key: value for key, value in config.items() if key in _KNOWN}
-            self._last = config, typed(types.GenerateContentConfig, known)
-        return self._last[1]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RequestEdits:
-    """The edits of one request, in the API's JSON."""
-
-    model: str | None = None
-    """Asked as it is; configuration and tools stay those of the model that was routed to."""
-    config: Mapping[str, Json] = field(default_factory=dict)
-    """Fields of the generation config; `None` removes a field."""
-    instruction: Callable[[str], Json] | None = None
-    """From the product's system instruction to the edited one; `None` removes it."""
-    tools: Callable[[_Tools], _Tools | None] | None = None
-    """From the product's tools to the edited ones; `None` removes them."""
-    contents: list[Content] | None = None
-    """What is sent instead of the history and the pending turn."""
-
-    def applied(self, config: JsonObject, instruction: str, tools: _Tools) -> JsonObject:
-        """A request's config: the product's fields, resolved for this attempt, and the edits."""
-        edited = dict(self.config)
-        if self.instruction is not None:
-            edited["systemInstruction"] = self.instruction(instruction)
-        if self.tools is not None:
-            edited["tools"] = self.tools(tools)
-        found = {**config, "systemInstruction": instruction, "tools": tools, **edited}
-        return {key: found[key] for key in found if found[key] is not None or key not in edited}
-
-
 class RequestBase:
     """What the product wrote into the `LlmRequest` of one step."""
 
     def __init__(self) -> None:
-        self._model: str | None = None
+        self.model: str | None = None
+        """The model that was routed to; `None` before."""
         self._config = _NOTHING
         self._contents: list[types.Content] = []
         self._declared: DeclaredTools | None = None
-
-    @property
-    def model(self) -> str | None:
-        """The model that was routed to; `None` before."""
-        return self._model
+        self._instruction = ""
 
     def write_contents(
         self, request: LlmRequest, history: Sequence[types.Content], pending: types.Content | None
@@ -111,28 +68,35 @@ class RequestBase:
         request.contents = request_contents(self._contents)
         request.contents[len(history) : len(history)] = earlier
 
-    def write_routed(
-        self, request: LlmRequest, model: str, config: types.GenerateContentConfig
-    ) -> None:
-        """Write the model and its configuration; what was edited before stays."""
-        written = config.model_copy()
-        for name, value in written.__dict__.items():
-            if isinstance(value, (BaseModel, list, dict)):
-                # Changes in place stay within this request.
-                written.__dict__[name] = copy.deepcopy(value)
-        for name, value in _changed(request.config, self._config).items():
-            setattr(written, name, value)
-        for name in _APART:
-            setattr(written, name, getattr(request.config, name))
-        request.config = written
+    def write_instruction(self, instruction: str) -> str:
+        """Take the system instruction that ADK writes into the request; returns it."""
+        self._instruction = instruction
+        return instruction
+
+    def write_routed(self, request: LlmRequest, model: str, config: JsonObject) -> None:
+        """Write the model and its configuration, the API's JSON; what was edited before stays.
+
+        ADK's view of the configuration is without the fields that google-genai does not know.
+        """
+        known = {key: value for key, value in config.items() if key in _KNOWN}
+        base, before = typed(types.GenerateContentConfig, known), request.config
+        # Changes in place stay within this request.
+        written = {
+            name: copy.deepcopy(value)
+            for name, value in base.__dict__.items()
+            if isinstance(value, (BaseModel, list, dict))
+        }
+        written |= _changed(before, self._config)
+        written |= {name: getattr(before, name) for name in _APART}
+        request.config = base.model_copy(update=written)
         if request.model in (None, UNROUTED):
             request.model = model
-        self._model, self._config = model, config
+        self.model, self._config = model, base
 
     def write_tools(self, request: LlmRequest, declared: DeclaredTools) -> None:
         """Write the tools; others that are there already come after them, functions in one tool."""
         ours, others = types.Tool(), [*(request.config.tools or ())]
-        functions = [*(declared.typed.function_declarations or ())]
+        functions = [*declared.functions]
         for tool in others[:]:
             if isinstance(tool, types.Tool) and tool.function_declarations:
                 functions += tool.function_declarations
@@ -143,27 +107,21 @@ class RequestBase:
         request.tools_dict = {**declared.by_name, **request.tools_dict}
         self._declared = declared
 
-    def edits(self, request: LlmRequest, instruction: str) -> RequestEdits:
-        """What differs from what the product wrote.
-
-        Args:
-            request: As the model layer gets it.
-            instruction: The product's, as it was written into the request.
+    def edits(self, request: LlmRequest) -> RequestEdits:
+        """What differs from what the product wrote, when the model layer gets the request.
 
         Raises:
             ValueError: a field has a value that cannot be sent.
         """
         config = request.config
         changed = _changed(config, self._config)
-        labels = {**(config.labels or {})}
-        labels.pop(_AGENT_LABEL, None)
+        labels = {key: each for key, each in (config.labels or {}).items() if key != _AGENT_LABEL}
         if labels:
             changed["labels"] = labels
-        model = request.model if self._model is not None else None
         return RequestEdits(
-            model=model if model != self._model else None,
+            model=None if self.model in (None, request.model) else request.model,
             config=_config_json(changed),
-            instruction=_instruction_edit(config.system_instruction, instruction),
+            instruction=_instruction_edit(config.system_instruction, self._instruction),
             tools=None if self._declared is None else _tools_edit(config.tools, self._declared),
             contents=self._edited_contents(request.contents),
         )
@@ -177,8 +135,7 @@ class RequestBase:
             wire_of(content) if id(content) in own else edited_wire(content)
             for content in list.__iter__(contents)
         ]
-        same = len(now) == len(made) and all(map(is_, now, made))
-        return None if same else now
+        return None if len(now) == len(made) and all(map(is_, now, made)) else now
 
 
 def _changed(
@@ -193,24 +150,11 @@ def _changed(
 
 def _config_json(changed: Mapping[str, Any]) -> dict[str, Json]:
     """The API's JSON of changed fields; a class that is a schema goes as its JSON schema."""
-    if not changed:
-        return {}
     schema = changed.get("response_schema")
     if schema is not None and not isinstance(schema, (dict, types.Schema)):
         schema_json = TypeAdapter(schema).json_schema()
         changed = {**changed, "response_schema": None, "response_json_schema": schema_json}
-    try:
-        config = types.GenerateContentConfig(**changed)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise ValueError(f"llm_request.config.{where} cannot be sent: {first['msg']}") from error
-    found = dumped(config)
-    return {_alias(name): found.get(_alias(name)) for name in changed}
-
-
-def _alias(name: str) -> str:
-    return types.GenerateContentConfig.model_fields[name].alias or name
+    return fields_json(types.GenerateContentConfig, changed, "llm_request.config")
 
 
 def _instruction_edit(now: Any, instruction: str) -> Callable[[str], Json] | None:
@@ -236,7 +180,12 @@ def _instruction_edit(now: Any, instruction: str) -> Callable[[str], Json] | Non
 def _tools_edit(
     tools: Sequence[Any] | None, declared: DeclaredTools
 ) -> Callable[[_Tools], _Tools | None] | None:
-    made = {each.name: each for each in declared.typed.function_declarations or ()}
+    single = tools[0] if tools and len(tools) == 1 else None
+    if isinstance(single, types.Tool) and not single.model_fields_set:
+        held = list.__iter__(single.function_declarations or [])
+        if [*map(id, held)] == [*map(id, declared.functions)]:
+            return None
+    made = {each.name: each for each in declared.functions}
     now: dict[str | None, types.FunctionDeclaration] = {}
     ours, others = list[JsonObject](), _Tools()
     for tool in tools or ():
@@ -245,14 +194,14 @@ def _tools_edit(
                 f"llm_request.config.tools cannot be sent: it holds a {type(tool).__name__}; use "
                 "llm_request.append_tools, or a google.genai.types.Tool"
             )
-        held = {each.name: each for each in list.__iter__(tool.function_declarations or [])}
-        now |= held
-        if held.keys() & made.keys():
-            ours += [dumped(each) for name, each in held.items() if name not in made]
+        named = {each.name: each for each in list.__iter__(tool.function_declarations or [])}
+        now |= named
+        if named.keys() & made.keys():
+            ours += [dumped(each) for name, each in named.items() if name not in made]
             tool = tool.model_copy(update={"function_declarations": None})
         others += [other] if (other := dumped(tool)) else []
     kept = made.keys() & now.keys()
-    changed = {name for name in kept if made[name] != now[name]}
+    changed = {name for name in kept if made[name] is not now[name] and made[name] != now[name]}
     if not (ours or others or changed) and len(kept) == len(made):
         return None
 

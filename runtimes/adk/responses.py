@@ -1,4 +1,4 @@
-"""What ADK gets of a model's stream: partial responses, and one that ends it."""
+"""Between the API's JSON and ADK's responses: partial ones, and one that ends a stream."""
 
 from __future__ import annotations
 
@@ -7,12 +7,16 @@ from collections.abc import Sequence
 from google.adk.models.llm_response import LlmResponse
 from google.genai import types
 
-from runtimes.adk.notes import Answer, AskedCall, Delta, Note, WireContent, WirePart
-from services.model.sdk_json import typed
-from services.model.stream import AssembledTurn
-from services.wire import JsonObject
+from runtimes.adk.notes import Answer, Note
+from services.chat import Delta
+from services.model.sdk_contents import WireContent, WirePart
+from services.model.sdk_json import dumped, typed
+from services.model.stream import AskedCall, AssembledTurn
+from services.wire import Content, JsonObject
 
-__all__ = ["announcing", "called_off", "consolidated", "partial", "stand_in"]
+__all__ = ["announcing", "called_off", "chunk_of", "consolidated", "partial", "response_of"]
+
+_Usage = types.GenerateContentResponseUsageMetadata
 
 
 def partial(delta: Delta, chunk: JsonObject) -> LlmResponse:
@@ -25,17 +29,13 @@ def partial(delta: Delta, chunk: JsonObject) -> LlmResponse:
         content=WireContent.bare(delta),
         partial=True,
         finish_reason=_finish_reason(delta.finish_reason),
-        usage_metadata=_usage(delta.usage),
+        usage_metadata=None if delta.usage is None else typed(_Usage, delta.usage),
         citation_metadata=typed(types.CitationMetadata, sources) if sources else None,
     )
 
 
 def consolidated(
-    turn: AssembledTurn,
-    model: str,
-    requests: Sequence[AskedCall],
-    *,
-    hides_calls: bool = False,
+    turn: AssembledTurn, model: str, requests: Sequence[AskedCall], *, hides_calls: bool
 ) -> LlmResponse:
     """The whole answer. ADK's view of it has calls just where clients have got some.
 
@@ -54,14 +54,9 @@ def consolidated(
     return LlmResponse(
         content=content,
         finish_reason=_finish_reason(turn.finish_reason),
-        usage_metadata=_usage(turn.usage),
+        usage_metadata=None if turn.usage is None else typed(_Usage, turn.usage),
         model_version=model,
     )
-
-
-def called_off(reason: str) -> LlmResponse:
-    """What ADK's flow takes for the end: without a last response that is whole it would warn."""
-    return LlmResponse(content=WireContent.of({"role": "model", "parts": []}), error_code=reason)
 
 
 def announcing(note: Note) -> LlmResponse:
@@ -69,18 +64,33 @@ def announcing(note: Note) -> LlmResponse:
     return LlmResponse(content=WireContent.bare(note), partial=True)
 
 
-def stand_in(reason: str, requests: Sequence[AskedCall]) -> LlmResponse:
-    """The end of an answer that is not in history, with the calls that clients got."""
-    if not requests:
-        return called_off(reason)
+def called_off(reason: str, requests: Sequence[AskedCall] = ()) -> LlmResponse:
+    """The end of an answer that is not in history, with the calls that clients got.
+
+    Without a last response that is whole, ADK's flow would warn.
+    """
     content = WireContent.of({"role": "model", "parts": []})
     content.parts = [WirePart.aside(request) for request in requests]
-    return LlmResponse(content=content)
+    return LlmResponse(content=content, error_code=None if requests else reason)
+
+
+def response_of(chunk: JsonObject) -> LlmResponse:
+    """The response that a whole chunk makes."""
+    candidate = (chunk.get("candidates") or [{}])[0]
+    content = {"role": "model", **(candidate.get("content") or {})}
+    reason = _finish_reason(candidate.get("finishReason"))
+    return LlmResponse(content=WireContent.of(content), finish_reason=reason)
+
+
+def chunk_of(response: LlmResponse, content: Content) -> JsonObject:
+    """The chunk that a response makes, with this content as the API's JSON."""
+    reason, usage = response.finish_reason, response.usage_metadata
+    candidate = {"content": content, **({"finishReason": reason.value} if reason else {})}
+    return {
+        "candidates": [candidate],
+        **({"usageMetadata": dumped(usage)} if usage is not None else {}),
+    }
 
 
 def _finish_reason(reason: str | None) -> types.FinishReason | None:
     return types.FinishReason.__members__.get(reason or "")
-
-
-def _usage(usage: JsonObject | None) -> types.GenerateContentResponseUsageMetadata | None:
-    return None if usage is None else typed(types.GenerateContentResponseUsageMetadata, usage)

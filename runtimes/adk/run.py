@@ -1,29 +1,25 @@
-"""The state of one send: what its invocations, steps and tool rounds share."""
+"""The state of one send: what its invocations, model requests and tool rounds share."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import InitVar, dataclass, field
 from typing import Any, Final
 
-from runtimes.adk.answer_reader import AnswerReader
+from google.adk.agents.invocation_context import InvocationContext
+from google.adk.models.llm_request import LlmRequest
+
 from runtimes.adk.notes import LOOP_DETECTED
 from runtimes.adk.request_edits import RequestBase
 from services.abort import AbortController, AbortSignal
+from services.chat import AnswerReader
+from services.hooks.prompt_calls import PromptCalls
+from services.hooks.prompt_hooks import PromptHooks
 from services.loop_detection.detector import LoopVerdict
 from services.model.configs import ModelConfigKey
 from services.scheduler.calls import ToolCallRequest
-from services.wire import Part
 
-__all__ = [
-    "Call",
-    "CallOutcome",
-    "End",
-    "Run",
-    "RunLink",
-    "Step",
-    "Turn",
-]
+__all__ = ["End", "Run", "RunLink", "Step"]
 
 _MAX_FOLLOW_UPS: Final = 100
 
@@ -56,8 +52,6 @@ class Step:
     """What the model layer raised: it becomes an `error` event of its own."""
     keeps_turn: bool = False
     """History kept the turn of the failed request, which answers tool calls."""
-    noted: bool = False
-    """Hooks have got the answer's text for AfterAgent."""
 
     def routed(self, key: ModelConfigKey) -> None:
         """Take what the request was routed to."""
@@ -71,115 +65,73 @@ class Step:
 
 
 @dataclass(slots=True)
-class Turn:
-    """One turn of the agent's loop: a request of it, and the requests that follow by themselves.
+class Run:
+    """One send, from `agent_start` to `agent_end`.
 
-    What follows by itself is the feedback after a loop and `Please continue.`; what was seen of
-    all of them together decides how the loop goes on.
+    A turn of its loop is a request, and the requests that follow that one by themselves. What was
+    seen of all of them together decides how the loop goes on.
     """
 
+    prompt_id: str
+    signal: AbortSignal
     display_content: str | None = None
-    """Shown in the recording instead of what is sent."""
+    """Shown in the recording instead of the message, in the first turn."""
+    hooks: InitVar[PromptHooks | None] = None
+    """The conversation's."""
+    after_tools: bool = False
+    """The request under way answers tool calls."""
+    follows_up: bool = False
+    """The next request belongs to the turn that there is."""
     left: int = _MAX_FOLLOW_UPS
-    """How many requests there may still be without the user, this one included."""
+    """How many requests the turn may still have without the user, this one included."""
     answers: list[AnswerReader] = field(default_factory=list)
-    """The answers to its requests, oldest first."""
+    """The answers to the requests of the turn, oldest first."""
+    step: Step = field(default_factory=Step)
+    asked: tuple[InvocationContext, LlmRequest] | None = None
+    """The last model request and its invocation: calls that run after it have its tools."""
+    end: End | None = None
+    """The `agent_end` that was decided on while the invocation was still going."""
+    calls: PromptCalls = field(init=False)
+    """The requests that have not come to their end, and the hooks around them."""
+
+    def __post_init__(self, hooks: PromptHooks | None) -> None:
+        self.calls = PromptCalls(hooks or PromptHooks(None), self.prompt_id, self.signal)
 
     @property
     def requests(self) -> list[ToolCallRequest]:
-        """Every call that clients have seen, those of answers that were cut off included.
+        """The batch of the turn: all its calls that clients have seen.
 
-        This is the batch that is scheduled.
+        Those of attempts that failed, and of answers that were cut off, are included.
         """
         calls = (call for answer in self.answers for call in answer.calls)
         return [call for call in calls if isinstance(call, ToolCallRequest)]
 
     @property
     def finish_reason(self) -> str | None:
-        """The last one that an answer gave."""
+        """The last one that the turn's answers gave."""
         reasons = (answer.finish_reason for answer in reversed(self.answers))
         return next(filter(None, reasons), None)
 
     @property
     def visible_text(self) -> bool:
-        """Whether any answer has shown a text that is more than white space."""
+        """Whether an answer of the turn has shown a text that is more than white space."""
         return any(answer.visible_text for answer in self.answers)
-
-
-@dataclass(slots=True)
-class CallOutcome:
-    """What came of a call and of those that followed it by themselves."""
-
-    stop_hook_active: bool = False
-    """An AfterAgent hook asked for it."""
-    step: Step | None = None
-    """The last step that asked the model."""
-
-
-@dataclass(slots=True)
-class Call:
-    """One user-role request, until nothing follows it any more."""
-
-    request: list[Part]
-    left: int
-    """`Turn.left` as it was for this request."""
-    outcome: CallOutcome
-    went_on: bool = False
-    """An AfterAgent hook blocked its end, and another call goes on in its place."""
-
-    @property
-    def pending(self) -> bool:
-        """Whether the last answer asked for tools."""
-        return self.outcome.step is not None and self.outcome.step.answer.asked
-
-    @property
-    def text(self) -> str:
-        """What the last answer said."""
-        return "" if self.outcome.step is None else self.outcome.step.answer.text
-
-
-@dataclass(slots=True)
-class Run:
-    """One send, from `agent_start` to `agent_end`."""
-
-    prompt_id: str
-    signal: AbortSignal
-    display_content: str | None = None
-    """Shown in the recording instead of the message; only the first turn gets it."""
-    after_tools: bool = False
-    """The request under way answers tool calls."""
-    follows_up: bool = False
-    """The next request belongs to the turn that there is."""
-    turn: Turn = field(default_factory=Turn)
-    step: Step = field(default_factory=Step)
-    end: End | None = None
-    """The `agent_end` that was decided on while the invocation was still going."""
-    calls: list[Call] = field(default_factory=list)
-    """The requests that have not come to their end, outermost first."""
-
-    def begin_step(self) -> bool:
-        """Begin another model request; return whether it belongs to the turn that there is."""
-        self.step = Step()
-        self.turn.answers.append(self.step.answer)
-        follows, self.follows_up = self.follows_up, False
-        return follows
-
-    def begin_task_turn(self, prompt_id: str) -> None:
-        """Begin a turn of a child's task, under a prompt id of its own."""
-        self.prompt_id = prompt_id
-        self.begin_step()
 
     def begin_turn(self) -> None:
         """Begin a turn; what the one before showed is forgotten."""
-        shown, self.display_content = self.display_content, None
-        self.turn = Turn(display_content=shown, answers=[self.step.answer])
+        if self.answers:
+            self.display_content = None
+        self.left, self.answers = _MAX_FOLLOW_UPS, []
+
+    def begin_step(self) -> None:
+        """Begin another model request of the turn."""
+        self.follows_up = False
+        self.step = Step()
+        self.answers.append(self.step.answer)
 
     def takes_nudge(self) -> bool:
-        """Whether the model is to be nudged: it had results of tools, and answered without text.
-
-        Results are nudged for once.
-        """
-        if not self.after_tools or self.turn.visible_text:
+        """Whether to nudge, once: the model got results of tools, and answered without text."""
+        if not self.after_tools or self.visible_text:
             return False
         self.after_tools = False
         return True
@@ -187,25 +139,13 @@ class Run:
     def follow_up(self) -> None:
         """Let the next request be part of this turn."""
         self.follows_up = True
-        self.turn.left = (self.calls[-1].left if self.calls else self.turn.left) - 1
+        self.left -= 1
 
-    def go_on_after_block(self) -> None:
-        """Let the next request stand in for the innermost call, whose end was blocked."""
+    def resume_after_block(self) -> None:
+        """Let the next request stand in for the innermost call, whose end AfterAgent blocked."""
+        self.left = self.calls.left
+        self.calls.resume_after_block()
         self.follow_up()
-        self.calls[-1].went_on = True
-
-    def enter(self, request: list[Part]) -> None:
-        """Count in the call of a request, as part of the one that it follows."""
-        outer = self.calls[-1] if self.calls else None
-        outcome = CallOutcome(stop_hook_active=outer is not None and outer.went_on)
-        if outer is not None and not outer.went_on:
-            outcome = outer.outcome
-        self.calls.append(Call(request, self.turn.left, outcome))
-
-    def ask_model(self) -> None:
-        """From now on the innermost call is judged by this step."""
-        if self.calls:
-            self.calls[-1].outcome.step = self.step
 
 
 class RunLink:

@@ -73,11 +73,8 @@ class GcliRunner(Runner):
         state_delta: dict[str, Any] | None = None,
     ) -> Event:
         """Look for an open task among live events; the session service appends to the session."""
+        session = session or ic.session
+        current = session.model_copy(update={"events": live_events(session)})
         return await super()._build_and_append_user_event(
-            ic, session=_current(session or ic.session), content=content, state_delta=state_delta
+            ic, session=current, content=content, state_delta=state_delta
         )
-
-
-def _current(session: Session) -> Session:
-    """A copy of the session that has the live events only."""
-    return session.model_copy(update={"events": live_events(session)})

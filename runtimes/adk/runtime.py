@@ -10,16 +10,16 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.plugins.plugin_manager import PluginManager
 
 from agent_protocol.agent import AgentProtocol
-from runtimes.adk.agent import AdkAgentProtocol
-from runtimes.adk.child.session import AdkChild
+from runtimes.adk.agent import AdkAgentProtocol, ArrangeFlow
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.factory import ArrangeFlow, SessionFactory
+from runtimes.adk.factory import SessionFactory
 from runtimes.adk.plugins.named import without_namesakes
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import Toolbox
 from runtimes.chat_runtime import ChatRuntime
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
+from services.children.session import ChildSession
 
 __all__ = ["AdkRuntime", "open_engine"]
 
@@ -31,25 +31,18 @@ class AdkRuntime(ChatRuntime):
         self,
         services: Services,
         tasks: BackgroundTasks,
-        sessions: GcliSessionService,
-        conversation: Conversation,
         plugins: Sequence[BasePlugin] = (),
         arrange_flow: ArrangeFlow | None = None,
     ) -> None:
-        super().__init__(services, tasks, conversation)
-        self._sessions = sessions
-        self._conversation = conversation
-        self._tools = Toolbox(conversation.declarations)
+        self._conversation = Conversation(services)
+        self._conversation.start()
+        super().__init__(services, tasks, self._conversation)
+        self._sessions = GcliSessionService(self._conversation, services.clock)
+        self._tools = Toolbox(self._conversation.declarations)
         self._agents: list[AdkAgentProtocol] = []
         self._plugins = without_namesakes(plugins)
-        self._factory = SessionFactory(
-            services,
-            tasks,
-            sessions,
-            plugins=self._plugins,
-            arrange_flow=arrange_flow,
-        )
-        services.subagents.run_on(self._factory.child_agent)
+        self._factory = SessionFactory(services, tasks, self._sessions, self._plugins, arrange_flow)
+        services.subagents.run_on(self._factory.child)
 
     def _new_agent(self, prompt_id: str | None) -> AgentProtocol:
         agent = self._factory.conversation_agent(
@@ -58,16 +51,13 @@ class AdkRuntime(ChatRuntime):
         self._agents.append(agent)
         return agent
 
-    def _running(self) -> Iterable[AdkAgentProtocol | AdkChild]:
+    def _running(self) -> Iterable[AdkAgentProtocol | ChildSession]:
         return (*self._agents, *self._factory.children)
-
-    def _history_replaced(self) -> None:
-        self._sessions.drop(self._conversation)
 
     async def reset(self) -> None:
         """Start the conversation anew, with an empty state."""
         await super().reset()
-        self._sessions.reset(self._conversation)
+        self._sessions.reset()
 
     async def resume(self, recording: Path | None) -> None:
         """Go on from a chat recording; another one than this conversation's empties the state.
@@ -77,18 +67,16 @@ class AdkRuntime(ChatRuntime):
         """
         await super().resume(recording)
         if recording is not None:
-            self._sessions.reset(self._conversation)
+            self._sessions.reset()
 
     async def rewind(self, to: str | int) -> None:
         """Go back to before a message, with state and artifacts as they were then."""
         await super().rewind(to)
-        await self._sessions.rewound(self._conversation)
+        await self._sessions.rewound()
 
     async def _close_agents(self) -> None:
         for agent in self._agents:
             await agent.close()
-        for unbegun in self._factory.children:
-            await unbegun.close()
         await PluginManager(self._plugins).close()
 
 
@@ -103,11 +91,8 @@ async def open_engine(
     Raises:
         RuntimeUnavailable: two of `plugins` have the same name.
     """
-    sessions = GcliSessionService(services.clock)
-    conversation = Conversation(services)
-    conversation.start()
     async with background_tasks() as tasks:
-        runtime = AdkRuntime(services, tasks, sessions, conversation, plugins, arrange_flow)
+        runtime = AdkRuntime(services, tasks, plugins, arrange_flow)
         try:
             yield runtime
         finally:

@@ -2,58 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from google.adk.events.event import Event
 
 from agent_protocol.agent import MessageSend
 from agent_protocol.event_log import EventLog
-from agent_protocol.events import AgentEvent
 from runtimes.adk.notes import LOOP_DETECTED, Stopped, ToolsDone, note_of
 from runtimes.adk.run import Run
 from runtimes.adk.translate import EventTranslator
-from services.abort import AbortController
 from services.bundle import Services
-from services.chat import NumberedEvents
+from services.chat import AgentStream
 
-__all__ = ["OpenStream", "Stream"]
-
-
-class OpenStream:
-    """Stores and delivers the events of one send; one `agent_end` and nothing after it."""
-
-    def __init__(self, stream_id: str, events: NumberedEvents, log: EventLog) -> None:
-        self.id = stream_id
-        self.controller = AbortController()
-        self.active = True
-        self.ended = False
-        self._events = events
-        self._log = log
-
-    def start(self) -> None:
-        """Emit `agent_start`."""
-        self.emit(self._events.start())
-
-    def emit(self, event: AgentEvent) -> None:
-        """Store and deliver one event."""
-        self.ended = self.ended or event.type == "agent_end"
-        self._log.emit((event,))
-
-    def end(self, reason: str, data: Mapping[str, Any] | None = None) -> None:
-        """Emit `agent_end`, unless the stream has had its one."""
-        if not self.ended:
-            self.emit(self._events.end(reason, data))
-        self.active = False
+__all__ = ["Stream"]
 
 
-class Stream(OpenStream):
+class Stream(AgentStream):
     """The stream of a conversation's send: the user's message, and what ADK's events become."""
 
     def __init__(self, services: Services, log: EventLog) -> None:
         stream_id = services.ids.uuid("stream")
         self.translator = EventTranslator(stream_id, clock=services.clock, tools=services.tools)
-        super().__init__(stream_id, self.translator, log)
+        super().__init__(self.translator, log)
 
     def emit_user_message(self, payload: MessageSend) -> None:
         """Emit the user's message, as it is to be shown."""
@@ -79,7 +47,7 @@ class Stream(OpenStream):
                 self.emit(error)
             return True
         if isinstance(note, ToolsDone) or (isinstance(note, Stopped) and note.whatever_happens):
-            check = _nothing
+            check = _emit_anyway
         elif event.partial:
             check()
         for agent_event in self.translator.translate(event, check):
@@ -87,5 +55,5 @@ class Stream(OpenStream):
         return not self.ended
 
 
-def _nothing() -> None:
-    """Emit in any case."""
+def _emit_anyway() -> None:
+    """Do not look at the signal."""

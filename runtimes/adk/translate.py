@@ -24,7 +24,8 @@ Source of the agent events: core `agent/event-translator.ts`, `core/turn.ts`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Literal
@@ -32,12 +33,8 @@ from typing import Literal
 from google.adk.events.event import Event
 from google.genai import types
 
-from agent_protocol.content import ContentPart, TextPart
-from agent_protocol.events import (
-    AgentEvent,
-    Message,
-    ToolResponse,
-)
+from agent_protocol.content import TextPart
+from agent_protocol.events import AgentEvent, Message, ToolResponse
 from runtimes.adk.notes import (
     LOOP_DETECTED,
     LOOP_STRIKES,
@@ -46,12 +43,13 @@ from runtimes.adk.notes import (
     ModelChosen,
     Stopped,
     ToolsDone,
-    WireContent,
     note_of,
 )
 from services.chat import ConversationEvents, tool_call_request
 from services.clock import Clock
-from services.model.parts import parse_thought
+from services.model.parts import citations, parse_thought
+from services.model.sdk_contents import WireContent
+from services.model.sdk_json import dumped
 from services.presentation.content import parts_to_content
 from services.presentation.errors import ErrorFields
 from services.scheduler.calls import ToolCallRequest
@@ -60,29 +58,16 @@ from services.wire import JsonObject, Part, js_json
 
 __all__ = ["EventTranslator"]
 
-Role = Literal["user", "agent"]
 Make = Callable[[], AgentEvent]
 """Makes an agent event, which gets its number then."""
 
 
 @dataclass(slots=True)
 class _Response:
-    """What partial events have shown of one response."""
+    """What clients have got of one response."""
 
-    texts: dict[bool, str] = field(default_factory=lambda: {True: "", False: ""})
-    """The thoughts (`True`), and the other texts (`False`)."""
-
-    def add(self, text: str, *, thought: bool, partly: bool) -> str:
-        """Take in the text of a part; returns what clients are to see of it.
-
-        A consolidated text is seen as far as it goes on from what was streamed.
-        """
-        shown = self.texts[thought]
-        if partly:
-            self.texts[thought] += text
-            return text
-        return text[len(shown) :] if text.startswith(shown) else ""
-
+    texts: dict[bool, list[str]] = field(default_factory=lambda: {True: [], False: []})
+    """The streamed thoughts (`True`), and the other streamed texts (`False`)."""
     calls: set[str] = field(default_factory=set)
     errors: set[str] = field(default_factory=set)
     citations: set[str] = field(default_factory=set)
@@ -106,26 +91,27 @@ class EventTranslator(ConversationEvents):
     def __init__(self, stream_id: str, *, clock: Clock, tools: ToolRegistry) -> None:
         super().__init__(stream_id, clock=clock)
         self._tools = tools
-        self._responses: dict[str, _Response] = {}
+        self._responses: defaultdict[str, _Response] = defaultdict(_Response)
 
     def translate(
         self, event: Event, before_each: Callable[[], None] = lambda: None
     ) -> Iterator[AgentEvent]:
-        """Yield what an ADK event is to clients.
+        """Yield what an ADK event is to clients; the events of a stream come in order.
 
-        Args:
-            event: any event of ADK; the events of one stream come in order.
-            before_each: is called before each agent event gets its number. What it raises ends the
-                translation, and no number is lost.
+        `before_each` is called before each agent event gets its number. What it raises ends the
+        translation, and no number is lost.
         """
-        for make in self._meaning(event):
+        response = self._responses[event.id]
+        if not event.partial:
+            del self._responses[event.id]
+        for make in self._meaning(event, response):
             before_each()
             if make is not None:
                 yield make()
 
-    def _meaning(self, event: Event) -> Iterator[Make | None]:
+    def _meaning(self, event: Event, response: _Response) -> Iterator[Make | None]:
         """The agent events, unmade; `None` is a moment at which upstream looks at its signal."""
-        content, note, response = event.content, note_of(event), self._response(event)
+        content = event.content
         if event.error_code == LOOP_DETECTED and event.partial:
             if (event.custom_metadata or {}).get(LOOP_STRIKES, 0) > 1:
                 yield self.loop_detected
@@ -133,21 +119,21 @@ class EventTranslator(ConversationEvents):
         if not isinstance(content, WireContent) or content.wire is None:
             yield from self._plain(event, response)
             return
-        match note:
-            case Delta():
-                yield from self._delta(note, response)
-            case ToolsDone():
-                for call in note.calls:
+        match note_of(event):
+            case Delta() as delta:
+                yield from self._delta(delta, response)
+            case ToolsDone(calls):
+                for call in calls:
                     yield partial(self.tool_response, call)
-            case ModelChosen():
-                yield partial(self.model_chosen, note.model)
-            case Blocked():
-                yield partial(self.blocked, note.reason)
-            case Stopped():
-                if note.error is not None:
-                    fields = ErrorFields(status=note.status, message=note.error)
+            case ModelChosen(model):
+                yield partial(self.model_chosen, model)
+            case Blocked(reason):
+                yield partial(self.blocked, reason)
+            case Stopped() as stopped:
+                if stopped.error is not None:
+                    fields = ErrorFields(status=stopped.status, message=stopped.error)
                     yield partial(self.error, fields)
-                yield partial(self.end, note.reason, note.data)
+                yield partial(self.end, stopped.reason, stopped.data)
             case _:
                 return
 
@@ -158,20 +144,18 @@ class EventTranslator(ConversationEvents):
             if isinstance(request, ToolCallRequest):
                 yield partial(self.tool_request, request)
         elif part is not None:
-            text = part.get("text") or ""
-            thought = bool(part.get("thought"))
-            response.add(text, thought=thought, partly=True)
+            text, thought = part.get("text") or "", bool(part.get("thought"))
+            response.texts[thought].append(text)
             yield partial(self._thought if thought else self.text, text)
         else:
             response.counted = delta.usage is not None
             yield from self._closing(delta.citations, delta.usage)
 
     def _closing(
-        self, sources: Iterable[str], usage: JsonObject | None, model: str | None = None
+        self, sources: Sequence[str], usage: JsonObject | None, model: str | None = None
     ) -> Iterator[Make | None]:
-        listed = "\n".join(["Citations:", *sources])
-        if listed != "Citations:":
-            yield partial(self.citations, listed)
+        if sources:
+            yield partial(self.citations, "\n".join(["Citations:", *sources]))
         yield None if usage is None else partial(self.usage, usage, model)
 
     def _plain(self, event: Event, response: _Response) -> Iterator[Make | None]:
@@ -179,41 +163,35 @@ class EventTranslator(ConversationEvents):
         for part in (event.content and event.content.parts) or ():
             yield from self._part(part, event, response)
         if event.citation_metadata is not None:
-            response.citations.update(_sources(event.citation_metadata))
+            found = {"citationMetadata": dumped(event.citation_metadata)}
+            response.citations.update(citations({"candidates": [found]}))
         if not event.partial:
             usage = None if response.counted else event.usage_metadata
-            yield from self._closing(
-                sorted(response.citations),
-                None if usage is None else usage.model_dump(by_alias=True, exclude_none=True),
-                event.model_version,
-            )
+            counts = None if usage is None else dumped(usage)
+            yield from self._closing(sorted(response.citations), counts, event.model_version)
         code = event.error_code
         if code is not None and code not in response.errors:
             response.errors.add(code)
-            yield partial(
-                self.error,
-                ErrorFields(
-                    status="INTERNAL",
-                    message=event.error_message or code,
-                    fatal=False,
-                    meta={"code": code},
-                ),
+            message = event.error_message or code
+            fields = ErrorFields(
+                status="INTERNAL", message=message, fatal=False, meta={"code": code}
             )
+            yield partial(self.error, fields)
 
     def _part(self, part: types.Part, event: Event, response: _Response) -> Iterator[Make]:
-        partly = bool(event.partial)
-        role: Role = "user" if event.author == "user" else "agent"
-        call, answer = part.function_call, part.function_response
-        if part.text is not None:
+        text, call, answer = part.text, part.function_call, part.function_response
+        if text is not None:
             thought = bool(part.thought)
-            text = response.add(part.text, thought=thought, partly=partly)
-            if text:
-                yield (
-                    partial(self._thought, text)
-                    if thought
-                    else partial(self._shown, (TextPart(text=text),), role)
-                )
-        elif partly:
+            if event.partial:
+                response.texts[thought].append(text)
+            else:
+                streamed = "".join(response.texts[thought])
+                text = text[len(streamed) :] if text.startswith(streamed) else ""
+            if text and thought:
+                yield partial(self._thought, text)
+            elif text:
+                yield partial(self._message, event, {"text": text})
+        elif event.partial:
             return
         elif call is not None:
             if (call.id or "") not in response.calls:
@@ -221,23 +199,12 @@ class EventTranslator(ConversationEvents):
                 yield partial(self.tool_request, tool_call_request(self._tools, "", wire, None))
         elif answer is not None:
             yield partial(self._answer, answer)
-        else:
-            other = part.model_dump(mode="json", by_alias=True, exclude_none=True)
-            content = parts_to_content([other] if other else [])
-            if content:
-                yield partial(self._shown, content, role)
+        elif wire := dumped(part):
+            yield partial(self._message, event, wire)
 
-    def _response(self, event: Event) -> _Response:
-        """What is known of the response that an event is part of; the last part ends it."""
-        known = self._responses.get(event.id)
-        if known is None:
-            known = self._responses[event.id] = _Response()
-        if not event.partial:
-            del self._responses[event.id]
-        return known
-
-    def _shown(self, content: tuple[ContentPart, ...], role: Role) -> Message:
-        return Message(**self.fields(), role=role, content=content)
+    def _message(self, event: Event, part: Part) -> Message:
+        role: Literal["user", "agent"] = "user" if event.author == "user" else "agent"
+        return Message(**self.fields(), role=role, content=parts_to_content([part]))
 
     def _thought(self, text: str) -> Message:
         return self.thought(*parse_thought(text))
@@ -248,20 +215,10 @@ class EventTranslator(ConversationEvents):
         error = response.get("error")
         shown = error or response.get("output", response.get("result", response))
         text = TextPart(text=shown if isinstance(shown, str) else js_json(shown))
-        media: list[Part] = [
-            part.model_dump(mode="json", by_alias=True, exclude_none=True)
-            for part in answer.parts or ()
-        ]
         return ToolResponse(
             **self.fields(),
             request_id=answer.id or "",
             name=answer.name or "",
-            content=(text, *parts_to_content(media)),
+            content=(text, *parts_to_content(map(dumped, answer.parts or ()))),
             is_error=bool(error),
         )
-
-
-def _sources(metadata: types.CitationMetadata) -> Iterator[str]:
-    for citation in metadata.citations or ():
-        if citation.uri:
-            yield f"({citation.title}) {citation.uri}" if citation.title else citation.uri

@@ -1,7 +1,4 @@
-"""Imported for its effect: loads ADK now, so that whoever forks from here need not.
-
-A fork server that workers are forked from takes names of modules, nothing else.
-"""
+"""Imported for its effect: loads ADK, so that a fork server's workers start with it."""
 
 from runtimes.adk.quiet import import_quietly
 

@@ -5,28 +5,22 @@ Source: core `agent/legacy-agent-session.ts`.
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import aclosing
-from typing import Any
 
-from agent_protocol.agent import AgentProtocol, AgentSend, MessageSend, Subscriber, Unsubscribe
-from agent_protocol.errors import StreamActive, UnsupportedSend
+from agent_protocol.agent import AgentSend, MessageSend
+from agent_protocol.errors import UnsupportedSend
 from agent_protocol.event_log import EventLog
-from agent_protocol.events import AgentEvent
 from runtimes.legacy import events as server
 from runtimes.legacy.client import GeminiClient
 from runtimes.legacy.translate import StreamTranslator
-from services.abort import AbortController, AbortError
 from services.background import BackgroundTasks
 from services.bundle import Services
-from services.chat import MAX_TURNS_EXCEEDED
+from services.chat import AgentStream, StreamingAgent, TurnLimit
 from services.history.transforms import EMPTY_ANSWER_NUDGE
 from services.presentation.content import content_to_parts
-from services.presentation.errors import unexpected_error
-from services.presentation.finish import end_reason
+from services.presentation.finish import end_reason, end_reason_of_calls
 from services.scheduler.calls import CompletedToolCall, ToolCallRequest
-from services.tools.contract import ToolErrorType
 from services.wire import Part, js_trim
 
 __all__ = ["LegacyAgentProtocol"]
@@ -35,7 +29,7 @@ _ENDS_FAILED = (server.ModelFailed, server.InvalidStream, server.ContextWindowWi
 _ENDED_ITSELF = (server.UserCancelled, server.MaxSessionTurns, server.AgentExecutionStopped)
 
 
-class LegacyAgentProtocol(AgentProtocol):
+class LegacyAgentProtocol(StreamingAgent):
     """One agent over a client's conversation; one stream at a time."""
 
     def __init__(
@@ -46,21 +40,10 @@ class LegacyAgentProtocol(AgentProtocol):
         *,
         prompt_id: str | None = None,
     ) -> None:
+        super().__init__(tasks)
         self._services = services
         self._client = client
-        self._tasks = tasks
         self._prompt_id = prompt_id or services.state.prompt_id
-        self._log = EventLog()
-        self._stream: _Stream | None = None
-
-    @property
-    def events(self) -> Sequence[AgentEvent]:
-        """Everything emitted so far, oldest first."""
-        return self._log.events
-
-    def subscribe(self, callback: Subscriber) -> Unsubscribe:
-        """Call `callback` with every event from now on."""
-        return self._log.subscribe(callback)
 
     async def send(self, payload: AgentSend) -> str | None:
         """Start a stream with a user's message.
@@ -73,103 +56,59 @@ class LegacyAgentProtocol(AgentProtocol):
             raise UnsupportedSend(
                 "LegacyAgentSession.send() only supports message sends for the moment."
             )
-        if self._stream is not None and self._stream.active:
-            raise StreamActive(
-                "LegacyAgentSession.send() cannot be called while a stream is active."
-            )
+        self._refuse_second("LegacyAgentSession")
         stream = _Stream(self._services, self._client, self._log, self._prompt_id)
         self._stream = stream
         stream.emit_user_message(payload)
-        self._tasks.start(
-            stream.run(content_to_parts(payload.content), payload.display_content),
-            name=f"legacy stream {stream.id}",
-            unbegun=stream.drop,
+        parts, shown = content_to_parts(payload.content), payload.display_content
+        return self._start(
+            stream, lambda: stream.loop(parts, shown), name=f"legacy stream {stream.id}"
         )
-        return stream.id
-
-    async def abort(self) -> None:
-        """Ask the active stream to end; its `agent_end` follows."""
-        if self._stream is not None and self._stream.active:
-            self._stream.controller.abort()
 
 
-class _Stream:
-    """One send's stream: its translator, its abort signal, its loop of turns."""
+class _Stream(AgentStream):
+    """One send's stream: its translator, and its loop of turns."""
 
     def __init__(
         self, services: Services, client: GeminiClient, log: EventLog, prompt_id: str
     ) -> None:
-        self.id = services.ids.uuid("stream")
-        self.controller = AbortController()
-        self.active = True
+        self._translator = StreamTranslator(services.ids.uuid("stream"), clock=services.clock)
+        super().__init__(self._translator, log)
         self._services = services
         self._client = client
-        self._log = log
         self._prompt_id = prompt_id
-        self._translator = StreamTranslator(self.id, clock=services.clock)
-        self._ended = False
 
     def emit_user_message(self, payload: MessageSend) -> None:
-        self._emit(self._translator.user_message(payload))
+        self.emit(self._translator.user_message(payload))
 
-    async def run(self, parts: list[Part], display_content: str | None) -> None:
-        """Drive the stream from `agent_start` to exactly one `agent_end`."""
-        self._emit(self._translator.start())
-        try:
-            await self._loop(parts, display_content)
-        except asyncio.CancelledError:
-            self._end("aborted")
-            raise
-        except Exception as error:  # noqa: BLE001 - whatever escaped is the stream's failure
-            if self.controller.signal.aborted or isinstance(error, AbortError):
-                self._end("aborted")
-            else:
-                self._emit(self._translator.error(unexpected_error(error)))
-                self._end("failed")
-        finally:
-            self.active = False
-
-    def drop(self) -> None:
-        """End the stream without having begun."""
-        self._emit(self._translator.start())
-        self._end("aborted")
-
-    async def _loop(self, parts: list[Part], display_content: str | None) -> None:
+    async def loop(self, parts: list[Part], display_content: str | None) -> None:
+        """Run turns until one of them ends the stream."""
         signal = self.controller.signal
-        limit = self._services.settings.max_session_turns
-        turns = 0
+        limit = TurnLimit(self._services.settings.max_session_turns)
         after_tools = False
         shown = [{"text": display_content}] if display_content is not None else None
         while True:
-            turns += 1
-            if 0 <= limit < turns:
-                data = {"code": MAX_TURNS_EXCEEDED, "maxTurns": limit, "turnCount": turns - 1}
-                return self._end("max_turns", data)
+            ends = limit.turn_started()
+            if ends is not None:
+                return self.end("max_turns", ends)
             turn = await self._turn(parts, shown)
             shown = None
             if turn is None:
                 return None
             if signal.aborted:
-                return self._end("aborted")
+                return self.end("aborted")
             if not turn.requests:
                 if after_tools and not turn.visible_text:
                     parts, after_tools = [{"text": EMPTY_ANSWER_NUDGE}], False
                     continue
-                return self._end(end_reason(turn.finish_reason))
+                return self.end(end_reason(turn.finish_reason))
             completed = await self._services.scheduler.schedule(turn.requests, signal)
             if signal.aborted:
-                return self._end("aborted")
+                return self.end("aborted")
             parts = self._answer(completed)
-            if any(
-                call.response.error_type is ToolErrorType.STOP_EXECUTION
-                and call.response.error is not None
-                for call in completed
-            ):
-                return self._end("completed")
-            if any(
-                call.response.error_type and call.response.error_type.is_fatal for call in completed
-            ):
-                return self._end("failed")
+            reason = end_reason_of_calls(completed)
+            if reason is not None:
+                return self.end(reason)
             after_tools = bool(completed)
 
     async def _turn(self, parts: list[Part], shown: list[Part] | None) -> _TurnOutcome | None:
@@ -182,12 +121,12 @@ class _Stream:
         ) as events:
             async for event in events:
                 if self.controller.signal.aborted:
-                    self._end("aborted")
+                    self.end("aborted")
                     return None
                 outcome.take(event)
-                self._emit(*self._translator.translate(event))
+                self.emit(*self._translator.translate(event))
                 if isinstance(event, _ENDS_FAILED):
-                    self._end("failed")
+                    self.end("failed")
                     return None
                 if isinstance(event, _ENDED_ITSELF):
                     self.active = False
@@ -198,19 +137,10 @@ class _Stream:
         """Emit and record the completed calls; returns the parts that answer them."""
         parts: list[Part] = []
         for call in completed:
-            self._emit(self._translator.tool_response(call))
+            self.emit(self._translator.tool_response(call))
             parts.extend(call.response.response_parts)
-        self._client.chat.recording.record_tool_calls(self._client.recording_model, completed)
+        self._client.chat.record_tool_calls(self._client.recording_model, completed)
         return parts
-
-    def _emit(self, *events: AgentEvent) -> None:
-        self._ended = self._ended or any(event.type == "agent_end" for event in events)
-        self._log.emit(events)
-
-    def _end(self, reason: str, data: Mapping[str, Any] | None = None) -> None:
-        if not self._ended:
-            self._emit(self._translator.end(reason, data))
-        self.active = False
 
 
 class _TurnOutcome:

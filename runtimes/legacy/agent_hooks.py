@@ -6,36 +6,17 @@ Source: core `core/client.ts` `fireBeforeAgentHookSafe`, `fireAfterAgentHookSafe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from runtimes.legacy.chats import Chats
 from runtimes.legacy.events import AgentExecutionBlocked, AgentExecutionStopped
-from runtimes.legacy.turn import Turn
 from services.abort import AbortSignal
+from services.hooks.prompt_calls import CallOutcome
 from services.hooks.prompt_hooks import PromptHooks
 from services.wire import Part
 
-__all__ = ["AgentVerdict", "ClientCall", "after_agent", "before_agent"]
+__all__ = ["AgentVerdict", "after_agent", "before_agent"]
 
 AgentVerdict = AgentExecutionStopped | AgentExecutionBlocked
-"""What hooks have against a call, as the client tells it."""
-
-
-@dataclass(slots=True)
-class ClientCall:
-    """What came of one call of the client, for the hooks around it."""
-
-    turn: Turn | None = None
-    stop_hook_active: bool = False
-
-    @property
-    def pending_calls(self) -> bool:
-        """Whether the last turn asked for tools."""
-        return self.turn is not None and bool(self.turn.pending_tool_calls)
-
-    def continued(self) -> ClientCall:
-        """The call that a blocking AfterAgent hook makes necessary."""
-        return ClientCall(stop_hook_active=True)
+"""What hooks have against a call, as the client emits it."""
 
 
 async def before_agent(
@@ -45,17 +26,13 @@ async def before_agent(
 
     A request that is stopped stands in history all the same.
     """
-    said = await hooks.begin(prompt_id, parts, signal)
-    if said is None:
-        return None, parts
-    if said.stops:
+    entered = await hooks.admit(prompt_id, parts, signal)
+    if isinstance(entered, list):
+        return None, entered
+    if entered.stops:
         chats.current.add_history({"role": "user", "parts": parts})
-        return AgentExecutionStopped(said.reason, said.system_message), parts
-    if said.blocks:
-        return AgentExecutionBlocked(said.reason, said.system_message), parts
-    if said.additional_context:
-        parts = [*parts, {"text": f"<hook_context>{said.additional_context}</hook_context>"}]
-    return None, parts
+        return AgentExecutionStopped(entered.reason, entered.system_message), parts
+    return AgentExecutionBlocked(entered.reason, entered.system_message), parts
 
 
 async def after_agent(
@@ -63,23 +40,20 @@ async def after_agent(
     parts: list[Part],
     prompt_id: str,
     signal: AbortSignal,
-    call: ClientCall,
+    call: CallOutcome,
 ) -> tuple[AgentVerdict | None, list[Part] | None]:
-    """What is told of AfterAgent, if anything; and the request that it makes necessary."""
+    """What AfterAgent has against the end of the call, and the request that follows from it."""
     said = await hooks.after_agent(
         prompt_id,
         parts,
-        response_text=call.turn.text if call.turn is not None else "",
-        has_pending_calls=call.pending_calls,
+        response_text=call.text,
+        has_pending_calls=call.pending,
         stop_hook_active=call.stop_hook_active,
         signal=signal,
     )
     if said is None:
         return None, None
+    emitted = (said.reason, said.system_message, said.clears_context)
     if said.stops:
-        told = (said.reason, said.system_message, said.clears_context)
-        return AgentExecutionStopped(*told), None
-    if said.blocks:
-        told = (said.reason, said.system_message, said.clears_context)
-        return AgentExecutionBlocked(*told), [{"text": said.reason}]
-    return None, None
+        return AgentExecutionStopped(*emitted), None
+    return AgentExecutionBlocked(*emitted), [{"text": said.reason}]

@@ -12,19 +12,15 @@ from dataclasses import replace
 from typing import Final
 
 from runtimes.legacy.chat_stream import ChatBlocked, ChatItem, ChatRetry, ChatStopped
-from runtimes.legacy.model_call import ModelCall
-from runtimes.legacy.request_parts import ChatRequestParts
-from services.abort import AbortError, AbortSignal, cancellation_or_abort
+from services.abort import AbortSignal, cancellation_or_abort
 from services.bundle import Services
-from services.chat import Chat
+from services.chat import Attempt, Chat, RequestParts, retry_kind
 from services.hooks.model_call import (
     AgentExecutionBlocked,
     AgentExecutionStopped,
-    HookVerdict,
-    after_model,
+    ModelCallHooks,
 )
 from services.hooks.translation import HookModelRequest
-from services.model.classification import is_retryable_error, retry_error_type
 from services.model.configs import ModelConfigKey
 from services.model.errors import InvalidStreamError
 from services.model.generator import ChunkStream
@@ -41,9 +37,10 @@ _MID_STREAM_DELAY_MS: Final = 1000
 class GeminiChat(Chat):
     """One chat. Sends are serialised: a send waits until the stream before it has been closed."""
 
-    def __init__(self, services: Services, request_parts: ChatRequestParts) -> None:
+    def __init__(self, services: Services, request_parts: RequestParts) -> None:
         super().__init__(services)
         self._request_parts = request_parts
+        self._hooks = None if services.hooks is None else ModelCallHooks(services.hooks)
 
     async def send(
         self,
@@ -101,14 +98,14 @@ class GeminiChat(Chat):
     async def _attempts(
         self, key: ModelConfigKey, prompt_id: str, signal: AbortSignal, answers_tools: bool
     ) -> AsyncGenerator[ChatItem, None]:
-        """Up to four attempts at a whole stream; connecting is retried by `ModelCall` itself."""
+        """Up to four attempts at a whole stream; `Attempt` retries connecting by itself."""
         settings = self._services.settings
         last_invalid: InvalidStreamError | None = None
         attempt = 0
         while True:
             if attempt > 0:
                 yield ChatRetry()
-            call = ModelCall(
+            call = Attempt(
                 self._services,
                 self,
                 self._request_parts,
@@ -116,6 +113,7 @@ class GeminiChat(Chat):
                 prompt_id=prompt_id,
                 signal=signal,
                 nudge=retry_nudge(last_invalid) if attempt else None,
+                hooks=self._hooks,
             )
             asked, stream = await call.connect()
             try:
@@ -123,20 +121,12 @@ class GeminiChat(Chat):
                     async for chunk in self._read(stream, asked, answers_tools):
                         yield chunk
                 return
-            except InvalidStreamError as error:
-                last_invalid = error
-                kind = error.type
-                failure: Exception = error
-            except (AbortError, HookVerdict):
-                raise
             except Exception as error:
-                retryable = is_retryable_error(error, settings.retry_fetch_errors)
-                if signal.aborted or not retryable:
+                kind = retry_kind(error, settings, aborted=signal.aborted)
+                last = attempt >= min(settings.max_attempts, _MID_STREAM_ATTEMPTS) - 1
+                if kind is None or last:
                     raise
-                kind = retry_error_type(error)
-                failure = error
-            if attempt >= min(settings.max_attempts, _MID_STREAM_ATTEMPTS) - 1:
-                raise failure
+                last_invalid = error if isinstance(error, InvalidStreamError) else last_invalid
             delay_ms = _MID_STREAM_DELAY_MS * 2**attempt
             attempt += 1
             self._services.events.emit(
@@ -159,5 +149,5 @@ class GeminiChat(Chat):
         )
         async for chunk in stream:
             assembler.feed(chunk)
-            yield await after_model(self._services.hooks, asked, chunk)
+            yield chunk if self._hooks is None else await self._hooks.after_chunk(asked, chunk)
         self.answer(assembler.finish(), asked.model)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from runtimes.legacy.chat import GeminiChat
-from runtimes.legacy.request_parts import ChatRequestParts
 from services.bundle import Services
-from services.chat import ChatSuccession
+from services.chat import ChatSuccession, RequestParts
 from services.chat_recording import ChatRecording
 from services.model.generator import LlmRole
 from services.recording.records import HistoryTurn
@@ -22,7 +21,7 @@ class Chats(ChatSuccession):
 
     def __init__(self, services: Services) -> None:
         super().__init__(services)
-        self._request_parts = ChatRequestParts(
+        self._request_parts = RequestParts(
             role=LlmRole.MAIN,
             system_instruction=services.prompts.system_instruction,
             tools=self.declarations.taken,

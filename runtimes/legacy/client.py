@@ -12,21 +12,18 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from runtimes.legacy import events as server
-from runtimes.legacy.agent_hooks import ClientCall, after_agent, before_agent
+from runtimes.legacy.agent_hooks import after_agent, before_agent
 from runtimes.legacy.chat import GeminiChat
 from runtimes.legacy.chats import Chats
 from runtimes.legacy.turn import Turn
 from services.abort import AbortError, AbortSignal
 from services.bundle import Services
+from services.chat import ContextRoom, TurnLimit
 from services.compression.service import CompressionStatus
-from services.hooks.prompt_hooks import PromptHooks
+from services.hooks.prompt_calls import CallOutcome
 from services.loop_detection.detector import LoopVerdict, loop_feedback
 from services.model.configs import ModelConfigKey
-from services.model.limits import token_limit
-from services.model.parts import part_list_to_string
-from services.model.tokens import request_token_count
 from services.next_speaker import CONTINUE_REQUEST, model_goes_on
-from services.routing.router import RoutingContext
 from services.wire import Part
 
 __all__ = ["GeminiClient"]
@@ -53,7 +50,7 @@ class _Sending:
     turns: int
     """How many turns may still follow each other without the user: recoveries from loops,
     continuations, and what AfterAgent hooks ask for."""
-    call: ClientCall
+    call: CallOutcome
     """Filled with what came of it."""
 
 
@@ -63,9 +60,9 @@ class GeminiClient:
     def __init__(self, services: Services, chats: Chats) -> None:
         self._services = services
         self._chats = chats
-        self._session_turn_count = 0
-        self._hooks = None if services.hooks is None else PromptHooks(services.hooks)
-        self._loops = services.new_loop_detector(lambda: chats.current.shown_history())
+        self._turns = TurnLimit(services.settings.max_session_turns)
+        self._hooks = chats.hooks if chats.hooks.configured else None
+        self._loops = chats.loops
 
     @property
     def chat(self) -> GeminiChat:
@@ -90,22 +87,15 @@ class GeminiClient:
         Raises:
             UnauthorizedError: the credentials were refused.
         """
-        call = ClientCall()
+        call = CallOutcome()
         return self._send(parts, _Sending(signal, prompt_id, display_content, MAX_TURNS, call))
 
     async def _send(
         self, parts: list[Part], sending: _Sending
     ) -> AsyncGenerator[server.ServerEvent, None]:
-        services, call = self._services, sending.call
+        call = sending.call
         signal, prompt_id = sending.signal, sending.prompt_id
-        services.availability.reset_turn()
-        previous = services.state.last_prompt_id
-        if prompt_id != previous:
-            self._loops.reset(prompt_id, part_list_to_string(parts, verbose=True))
-            if self._hooks is not None:
-                self._hooks.forget(previous)
-            services.state.last_prompt_id = prompt_id
-            services.state.sequence_model = None
+        self._chats.begin_sequence(prompt_id, parts)
         if self._hooks is not None:
             refusal, parts = await before_agent(self._hooks, self._chats, parts, prompt_id, signal)
             if refusal is not None:
@@ -133,9 +123,7 @@ class GeminiClient:
             yield server.UserCancelled()
         finally:
             if self._hooks is not None and not continued:
-                self._hooks.leave(
-                    prompt_id, has_pending_calls=call.pending_calls, aborted=signal.aborted
-                )
+                self._hooks.leave(prompt_id, has_pending_calls=call.pending, aborted=signal.aborted)
 
     async def _go_on(
         self, parts: list[Part], sending: _Sending
@@ -146,7 +134,9 @@ class GeminiClient:
             yield server.MaxSessionTurns()
             return
         self._hooks.resume_after_block(sending.prompt_id)
-        next_one = replace(sending, turns=sending.turns - 1, call=sending.call.continued())
+        next_one = replace(
+            sending, turns=sending.turns - 1, call=CallOutcome(stop_hook_active=True)
+        )
         async with aclosing(self._send(parts, next_one)) as more:
             async for event in more:
                 yield event
@@ -155,9 +145,7 @@ class GeminiClient:
         self, parts: list[Part], sending: _Sending
     ) -> AsyncGenerator[server.ServerEvent, None]:
         services, signal, prompt_id = self._services, sending.signal, sending.prompt_id
-        self._session_turn_count += 1
-        limit = services.settings.max_session_turns
-        if 0 < limit < self._session_turn_count:
+        if self._turns.request_started() is not None:
             yield server.MaxSessionTurns()
             return
         if sending.turns <= 0:
@@ -167,13 +155,12 @@ class GeminiClient:
             compressed = await self._chats.compress(prompt_id, signal)
             if compressed.status is CompressionStatus.COMPRESSED:
                 yield server.ChatCompressed(compressed)
-        remaining = token_limit(checked_model) - self.chat.last_prompt_token_count
+        room = ContextRoom(services.content_generator)
+        room.room_measured(checked_model, self.chat.last_prompt_token_count)
         self.chat.mask()
-        estimated = await request_token_count(
-            parts, services.content_generator, checked_model, signal=signal, prompt_id=prompt_id
-        )
-        if estimated > remaining:
-            yield server.ContextWindowWillOverflow(estimated, remaining)
+        overflow = await room.request_measured(parts, signal, prompt_id)
+        if overflow is not None:
+            yield server.ContextWindowWillOverflow(overflow)
             return
         after = _After()
         verdict = await self._loops.turn_started(signal)
@@ -197,8 +184,9 @@ class GeminiClient:
         """Choose the model, ask it, and watch its answer; `after` says how it goes on."""
         services, state = self._services, self._services.state
         signal, prompt_id = sending.signal, sending.prompt_id
-        turn = sending.call.turn = Turn(services, self.chat, prompt_id)
-        wanted = state.sequence_model or await self._route(parts, signal, prompt_id)
+        turn = Turn(services, self.chat, prompt_id)
+        sending.call.answer = turn.answer
+        wanted = await self._chats.wanted_model(parts, signal, prompt_id)
         key = ModelConfigKey(model=wanted, is_chat_model=True)
         model = services.availability.select(key, consume_attempt=False).model
         if not signal.aborted and state.sequence_model is None:
@@ -222,7 +210,7 @@ class GeminiClient:
                 failed = failed or isinstance(event, server.ModelFailed)
         if not failed:
             if self._hooks is not None:
-                self._hooks.note_response(prompt_id, turn.text)
+                self._hooks.note_response(prompt_id, turn.answer.text)
             after.follow_up = await self._continuation(turn, signal, prompt_id)
 
     def _watched(self, event: server.ServerEvent) -> LoopVerdict:
@@ -246,21 +234,9 @@ class GeminiClient:
         self, turn: Turn, signal: AbortSignal, prompt_id: str
     ) -> list[Part] | None:
         """What is sent where the model was not done, as another model sees it."""
-        if turn.pending_tool_calls or signal.aborted:
+        if turn.answer.calls or signal.aborted:
             return None
         goes_on = await model_goes_on(
-            self._services, self.chat, signal, prompt_id, turn.finish_reason
+            self._services, self.chat, signal, prompt_id, turn.answer.finish_reason
         )
         return [{"text": CONTINUE_REQUEST}] if goes_on else None
-
-    async def _route(self, parts: list[Part], signal: AbortSignal, prompt_id: str) -> str:
-        decision = await self._services.router.route(
-            RoutingContext(
-                history=self.chat.curated_history(),
-                request=parts,
-                signal=signal,
-                requested_model=self._services.state.model,
-                prompt_id=prompt_id,
-            )
-        )
-        return decision.model

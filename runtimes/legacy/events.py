@@ -102,8 +102,7 @@ class InvalidStream:
 class ContextWindowWillOverflow:
     """The request would not fit; nothing was sent."""
 
-    estimated_request_tokens: int
-    remaining_tokens: int
+    message: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,12 +5,11 @@ Source: core `agents/local-executor.ts`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import aclosing, contextmanager
+from contextlib import AbstractContextManager, aclosing
 
 from runtimes.legacy.chat import GeminiChat
-from runtimes.legacy.request_parts import ChatRequestParts
 from services.abort import AbortSignal
+from services.chat import RequestParts
 from services.children.calls import ChildCalls
 from services.children.chats import compress_chat, open_chat
 from services.children.child_services import ChildServices
@@ -23,7 +22,7 @@ from services.subagents.deadline import RunTime
 from services.subagents.definition import TerminateMode
 from services.subagents.prompt import ChildPrompt
 from services.subagents.recovery import TASK_COMPLETED
-from services.subagents.steering_inbox import SteeringInbox, steering_inbox
+from services.subagents.steering_inbox import SteeringInbox
 from services.wire import JsonObject, Part
 
 __all__ = ["LocalAgentExecutor"]
@@ -40,12 +39,12 @@ class LocalAgentExecutor(ChildRun):
         minutes = child.definition.limits.minutes
         super().__init__(child, RunTime(child.services.clock, minutes * _MINUTE_MS))
         self._services = child.services
-        self._inbox = SteeringInbox()
+        self._inbox = SteeringInbox(child.services.steering)
 
     def _open_chat(self, prompt: ChildPrompt) -> GeminiChat:
         history = prompt.start_history()
         instruction = prompt.system_instruction()
-        request_parts = ChatRequestParts(
+        request_parts = RequestParts(
             role=LlmRole.SUBAGENT,
             system_instruction=lambda: instruction,
             tools=ChildDeclarations(self._child.toolset).current,
@@ -54,10 +53,8 @@ class LocalAgentExecutor(ChildRun):
         open_chat(self._child, self._chat, history)
         return self._chat
 
-    @contextmanager
-    def _steered(self) -> Iterator[None]:
-        with steering_inbox(self._services.steering) as self._inbox:
-            yield
+    def _steered(self) -> AbstractContextManager[object]:
+        return self._inbox.collecting()
 
     async def _turns(
         self, parts: list[Part], signal: AbortSignal, *, recovery: bool
@@ -74,7 +71,7 @@ class LocalAgentExecutor(ChildRun):
             turn = await self._turn(parts, self.turns - 1, signal)
             if isinstance(turn, Ended):
                 return turn
-            parts = [*self._inbox.taken(), *turn]
+            parts = self._inbox.before_answers(turn)
 
     async def _turn(
         self, parts: list[Part], number: int, signal: AbortSignal
@@ -89,9 +86,7 @@ class LocalAgentExecutor(ChildRun):
             return Ended(self.cut_off())
         if not calls:
             return Ended(TerminateMode.ERROR_NO_COMPLETE_TASK_CALL)
-        runner = ChildCalls(
-            child, waiting=self._time.waiting, record=chat.recording.record_tool_calls
-        )
+        runner = ChildCalls(child, waiting=self._time.waiting, record=chat.record_tool_calls)
         outcome = await runner.run(calls, prompt_id, signal, model)
         if outcome.aborted:
             return Ended(TerminateMode.ABORTED)

@@ -14,6 +14,7 @@ from runtimes.legacy.client import GeminiClient
 from runtimes.legacy.subagent import LegacyChildAgent
 from services.background import BackgroundTasks, background_tasks
 from services.bundle import Services
+from services.children.session import ChildSession
 from services.subagents.child import ChildRequest
 
 __all__ = ["LegacyRuntime", "open_runtime"]
@@ -27,7 +28,7 @@ class LegacyRuntime(ChatRuntime):
         super().__init__(services, tasks, chats)
         self._client = GeminiClient(services, chats)
         self._agents: list[LegacyAgentProtocol] = []
-        self._children: set[LegacyChildAgent] = set()
+        self._children: set[ChildSession] = set()
         services.subagents.run_on(self.child)
 
     def child(self, request: ChildRequest) -> LegacyChildAgent:
@@ -39,7 +40,7 @@ class LegacyRuntime(ChatRuntime):
         self._agents.append(agent)
         return agent
 
-    def _running(self) -> Iterable[LegacyAgentProtocol | LegacyChildAgent]:
+    def _running(self) -> Iterable[LegacyAgentProtocol | ChildSession]:
         return (*self._agents, *self._children)
 
 

@@ -55,18 +55,8 @@ class StreamTranslator(ConversationEvents):
                 return self.error(map_error(error))
             case server.InvalidStream(kind=kind, message=message):
                 return self.invalid_stream(kind, message)
-            case server.ContextWindowWillOverflow(
-                estimated_request_tokens=estimated, remaining_tokens=remaining
-            ):
-                return self.error(
-                    ErrorFields(
-                        status="RESOURCE_EXHAUSTED",
-                        message=(
-                            f"Context window will overflow (estimated: {estimated}, "
-                            f"remaining: {remaining})"
-                        ),
-                    )
-                )
+            case server.ContextWindowWillOverflow(message=message):
+                return self.error(ErrorFields(status="RESOURCE_EXHAUSTED", message=message))
             case server.LoopDetected():
                 return self.loop_detected()
             case server.AgentExecutionBlocked(reason=reason, system_message=shown):

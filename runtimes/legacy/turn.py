@@ -26,24 +26,12 @@ from runtimes.legacy.events import (
 )
 from services.abort import AbortSignal
 from services.bundle import Services
-from services.chat import tool_call_request
+from services.chat import AnswerReader, tool_call_request
 from services.model.configs import ModelConfigKey
-from services.model.errors import (
-    EmptyMessageError,
-    InvalidStreamError,
-    UnauthorizedError,
-    error_message,
-    friendly_error,
-)
-from services.model.parts import (
-    citations,
-    function_calls,
-    parse_thought,
-    response_text,
-    response_texts,
-)
+from services.model.errors import EmptyMessageError, InvalidStreamError
+from services.model.parts import parse_thought
 from services.model.stream import CallIds
-from services.presentation.errors import StructuredError
+from services.presentation.errors import model_failure
 from services.scheduler.calls import ToolCallRequest
 from services.wire import JsonObject, Part
 
@@ -51,26 +39,14 @@ __all__ = ["Turn"]
 
 
 class Turn:
-    """One turn of one prompt. `finish_reason` and `pending_tool_calls` fill while it runs."""
+    """One turn of one prompt. `answer` fills while it runs."""
 
     def __init__(self, services: Services, chat: GeminiChat, prompt_id: str) -> None:
         self._services = services
         self._chat = chat
         self._prompt_id = prompt_id
         self._call_ids = CallIds(services.clock)
-        self._citations: set[str] = set()
-        self.pending_tool_calls: list[ToolCallRequest] = []
-        self.finish_reason: str | None = None
-        self._responses: list[JsonObject] = []
-
-    @property
-    def text(self) -> str:
-        """What hooks are told that the answer said: its chunks' texts, joined by blanks."""
-        return " ".join(self._texts)
-
-    @property
-    def _texts(self) -> list[str]:
-        return response_texts(self._responses)
+        self.answer = AnswerReader()
 
     async def run(
         self,
@@ -116,44 +92,22 @@ class Turn:
             elif isinstance(error, InvalidStreamError):
                 yield InvalidStream(error.type, str(error))
             else:
-                yield self._failed(error)
-
-    def _failed(self, error: Exception) -> ModelFailed:
-        friendly = friendly_error(error)
-        if isinstance(friendly, UnauthorizedError):
-            raise friendly
-        status = getattr(friendly, "status", None)
-        return ModelFailed(
-            StructuredError(
-                message=error_message(friendly),
-                status=status if isinstance(status, int) else None,
-            )
-        )
+                yield ModelFailed(model_failure(error))
 
     def _read(self, chunk: JsonObject) -> Iterator[ServerEvent]:
         """One chunk's events: thoughts, text, tool requests, citations, finish; in this order."""
-        self._responses.append(chunk)
-        candidates = chunk.get("candidates") or [{}]
-        for part in (candidates[0].get("content") or {}).get("parts") or ():
-            if part.get("thought"):
-                yield ThoughtText(*parse_thought(part.get("text") or ""))
-        text = response_text(chunk)
-        if text:
-            yield ContentText(text)
-        for call in function_calls(chunk):
-            yield ToolCallRequested(self._request(call, chunk.get("responseId")))
-        self._citations.update(citations(chunk))
-        reason = candidates[0].get("finishReason")
-        if not reason:
-            return
-        if self._citations:
-            yield Citation("\n".join(["Citations:", *sorted(self._citations)]))
-            self._citations.clear()
-        self.finish_reason = reason
-        yield Finished(reason, chunk.get("usageMetadata"))
+        for delta in self.answer.deltas(chunk, self._request):
+            if isinstance(delta.request, ToolCallRequest):
+                yield ToolCallRequested(delta.request)
+            elif delta.part is not None and delta.part.get("thought"):
+                yield ThoughtText(*parse_thought(delta.part.get("text") or ""))
+            elif delta.part is not None:
+                yield ContentText(delta.part["text"])
+            if delta.citations:
+                yield Citation("\n".join(["Citations:", *delta.citations]))
+            if delta.finish_reason:
+                yield Finished(delta.finish_reason, delta.usage)
 
     def _request(self, call: JsonObject, trace_id: str | None) -> ToolCallRequest:
         self._call_ids.assign(call)
-        request = tool_call_request(self._services.tools, self._prompt_id, call, trace_id)
-        self.pending_tool_calls.append(request)
-        return request
+        return tool_call_request(self._services.tools, self._prompt_id, call, trace_id)

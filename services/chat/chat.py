@@ -6,7 +6,7 @@ Source: core `core/geminiChat.ts`.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from services.bundle import Services
@@ -22,6 +22,7 @@ from services.model.parts import part_list_to_string
 from services.model.stream import AssembledTurn
 from services.output_masking import MaskingResult
 from services.recording.records import HistoryTurn
+from services.scheduler.calls import CompletedToolCall
 from services.wire import Content, Part
 
 __all__ = ["Chat", "SentRequest"]
@@ -113,6 +114,10 @@ class Chat(ChatHistory):
         else:
             turn_id = recording.record_synthetic_message("gemini", turn.parts)
         self.push(turn_id, {"role": "model", "parts": turn.parts})
+
+    def record_tool_calls(self, model: str, calls: Iterable[CompletedToolCall]) -> None:
+        """Write completed calls into the recording of the current chat."""
+        self.recording.record_tool_calls(model, calls)
 
     def fail(self, request: SentRequest, *, aborted: bool, error: BaseException | None) -> None:
         """Go back: after an abort to the prompt's start, after a failure to before this request.

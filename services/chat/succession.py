@@ -20,14 +20,17 @@ from services.chat.chat import Chat
 from services.chat_recording import ChatRecording
 from services.compression.rebuild import rebuilt_turns
 from services.compression.service import CompressionInfo, CompressionStatus
+from services.hooks.prompt_hooks import PromptHooks
+from services.model.parts import part_list_to_string
 from services.prompts import ENVIRONMENT_CONTEXT_ID
 from services.recording.conversion import convert_session_to_client_history
 from services.recording.loading import load_conversation_record
 from services.recording.records import HistoryTurn, ResumedSession
+from services.routing.router import RoutingContext
 from services.tools.declaring import ToolDeclarations
-from services.wire import JsonObject
+from services.wire import JsonObject, Part
 
-__all__ = ["ChatSuccession"]
+__all__ = ["ChatSuccession", "SuccessiveChat"]
 
 
 class ChatSuccession(ABC):
@@ -37,6 +40,10 @@ class ChatSuccession(ABC):
         self._services = services
         self.declarations = ToolDeclarations(services.tools, services.state)
         """What the conversation's requests declare as their tools."""
+        self.loops = services.new_loop_detector(lambda: self.current.shown_history())
+        """Outlives chats: a reset keeps what it has seen."""
+        self.hooks = PromptHooks(services.hooks)
+        """Which prompts hooks have got; outlives chats too."""
 
     @property
     @abstractmethod
@@ -54,6 +61,33 @@ class ChatSuccession(ABC):
         return state.sequence_model or self._services.models.concrete(
             state.active_model, custom_tools=False
         )
+
+    def begin_sequence(self, prompt_id: str, parts: list[Part]) -> None:
+        """Begin a request; under another prompt id than before it begins a sequence of them."""
+        state = self._services.state
+        self._services.availability.reset_turn()
+        previous = state.last_prompt_id
+        if previous != prompt_id:
+            self.loops.reset(prompt_id, part_list_to_string(parts, verbose=True))
+            self.hooks.forget(previous)
+            state.last_prompt_id = prompt_id
+            state.sequence_model = None
+
+    async def wanted_model(self, parts: list[Part], signal: AbortSignal, prompt_id: str) -> str:
+        """The model that a request is for: its sequence's, or else the router's choice."""
+        state = self._services.state
+        if state.sequence_model:
+            return state.sequence_model
+        decision = await self._services.router.route(
+            RoutingContext(
+                history=self.current.curated_history(),
+                request=parts,
+                signal=signal,
+                requested_model=state.model,
+                prompt_id=prompt_id,
+            )
+        )
+        return decision.model
 
     def publish_tokens(self) -> None:
         """Let the session know how many tokens the current chat's last request had."""
@@ -150,3 +184,19 @@ class ChatSuccession(ABC):
         path = self.current.recording.path
         record = load_conversation_record(path, self._services.clock) if path else None
         return ResumedSession(record, path) if path and record else None
+
+
+class SuccessiveChat(Chat, ChatSuccession):
+    """One conversation whose chats take each other's place in this one object."""
+
+    def __init__(self, services: Services) -> None:
+        Chat.__init__(self, services)
+        ChatSuccession.__init__(self, services)
+
+    @property
+    def current(self) -> Chat:
+        """This object."""
+        return self
+
+    def _open(self, recording: ChatRecording, turns: Sequence[HistoryTurn]) -> None:
+        self.begin(recording, turns)

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from services.wire import Content
 
-__all__ = ["PerContent", "shared_prefix"]
+__all__ = ["PerContent", "shared_prefix", "shared_stack"]
 
 T = TypeVar("T")
 
@@ -21,6 +21,17 @@ def shared_prefix(old: Sequence[Content], new: Sequence[Content]) -> int:
     """With how many of the same objects both begin."""
     differs = bytes(map(is_, old, new)).find(0)
     return min(len(old), len(new)) if differs < 0 else differs
+
+
+def shared_stack(old: Sequence[Content], new: Sequence[Content]) -> int:
+    """The same, for a history that grows and shrinks at its end alone.
+
+    A content never comes back once it was taken away, so the search begins at the end.
+    """
+    for index in range(min(len(old), len(new)), 0, -1):
+        if old[index - 1] is new[index - 1]:
+            return index
+    return 0
 
 
 class PerContent(Generic[T]):

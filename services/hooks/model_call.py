@@ -6,7 +6,7 @@ Source: core `core/geminiChat.ts`, `makeApiCallAndProcessStream` and `processStr
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from typing import ClassVar
 
 from services.history.transforms import apply_retry_nudge
 from services.hooks.system import HookSystem
@@ -18,50 +18,60 @@ __all__ = [
     "AgentExecutionStopped",
     "HookVerdict",
     "ModelCallHooks",
-    "after_model",
 ]
 
 
 class HookVerdict(Exception):
     """A hook has ended the model's turn. No failure: nothing is retried, nothing rolled back."""
 
-    def __init__(self, reason: str) -> None:
+    code: ClassVar[str]
+    """How clients know the verdict."""
+
+    def __init__(self, reason: str, response: JsonObject | None = None) -> None:
         super().__init__(reason)
         self.reason = reason
+        self.response = response
+        """What takes the answer's place, if anything does."""
 
 
 class AgentExecutionStopped(HookVerdict):
     """The whole stream is over."""
 
+    code = "AGENT_EXECUTION_STOPPED"
+
 
 class AgentExecutionBlocked(HookVerdict):
-    """This answer is not given; `response` is what takes its place, if anything does."""
+    """This answer is not given."""
 
-    def __init__(self, reason: str, response: JsonObject | None) -> None:
-        super().__init__(reason)
-        self.response = response
+    code = "AGENT_EXECUTION_BLOCKED"
 
 
-@dataclass(frozen=True, slots=True)
 class ModelCallHooks:
-    """The hooks around one attempt.
+    """BeforeModel, BeforeToolSelection and AfterModel around each attempt to ask the model."""
 
-    `contents_for` gives the request's contents for a model, a retry's nudge included; `concrete`
-    the model that a name means; `nudge` is that nudge.
-    """
+    def __init__(self, hooks: HookSystem) -> None:
+        self._hooks = hooks
 
-    hooks: HookSystem
-    contents_for: Callable[[str], Sequence[Content]]
-    concrete: Callable[[str], str]
-    nudge: str | None = None
-
-    async def before(self, request: HookModelRequest) -> HookModelRequest:
+    async def before_attempt(
+        self,
+        request: HookModelRequest,
+        *,
+        contents_for: Callable[[str], Sequence[Content]],
+        concrete: Callable[[str], str] = str,
+        nudge: str | None = None,
+    ) -> HookModelRequest:
         """What is asked after BeforeModel and BeforeToolSelection.
 
+        Args:
+            request: What is about to be asked.
+            contents_for: The request's contents for a model, with `nudge` in them.
+            concrete: The model that a name means.
+            nudge: The text that a retry adds to the contents, if any.
+
         Raises:
-            AgentExecutionStopped, AgentExecutionBlocked: a hook will not have it.
+            AgentExecutionStopped, AgentExecutionBlocked: a hook does not allow it.
         """
-        said = await self.hooks.before_model(request)
+        said = await self._hooks.before_model(request)
         if said.stopped:
             raise AgentExecutionStopped(said.reason or "Agent execution stopped by hook")
         if said.blocked:
@@ -69,15 +79,15 @@ class ModelCallHooks:
             raise AgentExecutionBlocked(reason, said.synthetic_response)
         model, config, contents = request.model, dict(request.config), request.contents
         if said.model:
-            model = self.concrete(said.model)
-            contents = self.contents_for(model)
+            model = concrete(said.model)
+            contents = contents_for(model)
         if said.config is not None:
             config = dict(said.config)
         if said.contents is not None:
             contents = said.contents
-            if self.nudge:
-                contents = apply_retry_nudge(list(contents), self.nudge)
-        chosen = await self.hooks.before_tool_selection(
+            if nudge:
+                contents = apply_retry_nudge(list(contents), nudge)
+        chosen = await self._hooks.before_tool_selection(
             HookModelRequest(model=model, config=config, contents=contents)
         )
         if chosen.tool_config is not None:
@@ -86,20 +96,16 @@ class ModelCallHooks:
             config["tools"] = chosen.tools
         return HookModelRequest(model=model, config=config, contents=contents)
 
+    async def after_chunk(self, request: HookModelRequest, chunk: JsonObject) -> JsonObject:
+        """The chunk that clients get after AfterModel; history keeps the model's own.
 
-async def after_model(
-    hooks: HookSystem | None, request: HookModelRequest | None, chunk: JsonObject
-) -> JsonObject:
-    """The chunk that is told; history keeps the model's own.
-
-    Raises:
-        AgentExecutionStopped, AgentExecutionBlocked: a hook will not have it.
-    """
-    if hooks is None or request is None:
-        return chunk
-    said = await hooks.after_model(request, chunk)
-    if said.stopped:
-        raise AgentExecutionStopped(said.reason or "Agent execution stopped by hook")
-    if said.blocked:
-        raise AgentExecutionBlocked(said.reason or "Agent execution blocked by hook", said.response)
-    return said.response
+        Raises:
+            AgentExecutionStopped, AgentExecutionBlocked: a hook does not allow it.
+        """
+        said = await self._hooks.after_model(request, chunk)
+        if said.stopped:
+            raise AgentExecutionStopped(said.reason or "Agent execution stopped by hook")
+        if said.blocked:
+            reason = said.reason or "Agent execution blocked by hook"
+            raise AgentExecutionBlocked(reason, said.response)
+        return said.response

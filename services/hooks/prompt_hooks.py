@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import cast
 
 from services.abort import AbortSignal
 from services.hooks.results import HookOutput
@@ -29,24 +30,48 @@ class _Prompt:
 
 
 class PromptHooks:
-    """A client's memory of which prompt its hooks were told of.
+    """A client's memory of which prompts its hooks have got.
 
-    In every call of the client: `begin` first, `note_response` after each turn whose stream ended
+    In every call of the client: `admit` first, `note_response` after each turn whose stream ended
     well, `after_agent` when the call's turns are over without an exception, then `leave` (in a
     `finally`) unless `resume_after_block` was called.
 
     Upstream forgets to count down a call that BeforeAgent stopped or blocked: the next call of the
     same prompt id fires neither event. That can be seen, and stays: after such an answer of
-    `begin`, return without `leave`.
+    `admit`, return without `leave`.
     """
 
-    def __init__(self, hooks: HookSystem) -> None:
+    def __init__(self, hooks: HookSystem | None) -> None:
+        """Make it. Where the session has no `hooks`, every call goes on as it is."""
         self._hooks = hooks
         self._prompts: dict[str, _Prompt] = {}
+
+    @property
+    def configured(self) -> bool:
+        """Whether the session has hooks."""
+        return self._hooks is not None
 
     def forget(self, prompt_id: str) -> None:
         """The client goes on to another prompt id than `prompt_id`."""
         self._prompts.pop(prompt_id, None)
+
+    async def admit(
+        self, prompt_id: str, parts: list[Part], signal: AbortSignal
+    ) -> HookOutput | list[Part]:
+        """Enter a call with `parts` for its request.
+
+        Returns:
+            The parts, perhaps with a hook's context after them; or the output that stops or blocks
+            the call.
+        """
+        said = await self.begin(prompt_id, parts, signal)
+        if said is None:
+            return parts
+        if said.stops or said.blocks:
+            return said
+        if said.additional_context:
+            return cast("list[Part]", with_hook_context(parts, said.additional_context))
+        return parts
 
     async def begin(
         self, prompt_id: str, request: Request, signal: AbortSignal | None = None
@@ -56,6 +81,8 @@ class PromptHooks:
         Returns:
             What to act on, in this order: `stops`, `blocks`, `additional_context` (not empty).
         """
+        if self._hooks is None:
+            return None
         prompt = self._prompts.setdefault(prompt_id, _Prompt(request))
         prompt.calls += 1
         if prompt.fired:
@@ -65,7 +92,7 @@ class PromptHooks:
         return output
 
     def note_response(self, prompt_id: str, text: str) -> None:
-        """Add a turn's text to what AfterAgent is told."""
+        """Add a turn's text to what AfterAgent gets."""
         prompt = self._prompts.get(prompt_id)
         if prompt is not None and text:
             prompt.answered = f"{prompt.answered}\n{text}" if prompt.answered else text
@@ -89,16 +116,22 @@ class PromptHooks:
             has_pending_calls: The last turn asked for tools.
             stop_hook_active: The call goes on after an AfterAgent block.
             signal: Ends the hooks.
+
+        Returns:
+            The output, if it stops or blocks the end of the call.
         """
         prompt = self._prompts.get(prompt_id)
-        if prompt is None or has_pending_calls or (prompt.calls != 1 and not stop_hook_active):
+        if self._hooks is None or prompt is None or has_pending_calls:
             return None
-        return await self._hooks.after_agent(
+        if prompt.calls != 1 and not stop_hook_active:
+            return None
+        said = await self._hooks.after_agent(
             part_list_to_string(prompt.original or request),
             prompt.answered or response_text or "[no response text]",
             stop_hook_active=stop_hook_active,
             signal=signal,
         )
+        return said if said is not None and (said.stops or said.blocks) else None
 
     def resume_after_block(self, prompt_id: str) -> None:
         """AfterAgent blocked: the call sends its reason as a new request, and does not `leave`."""

@@ -8,7 +8,7 @@ from typing import Any
 
 from services.hooks.events import HookEvent
 from services.hooks.values import js_text, mapping, truthy
-from services.wire import Content, Json, JsonObject
+from services.wire import Content, Json, JsonObject, js_trim
 
 __all__ = ["AfterModelResult", "BeforeModelResult", "HookOutput", "ToolSelectionResult"]
 
@@ -54,6 +54,11 @@ class HookOutput:
         """Words for people."""
         said = self._fields.get("systemMessage")
         return None if said is None else js_text(said)
+
+    @property
+    def shown_reason(self) -> str:
+        """The reason that clients get: the words for people, or else `reason`."""
+        return js_trim(self.system_message or "") or self.reason
 
     @property
     def suppress_output(self) -> bool:

@@ -19,8 +19,9 @@ from services.loop_detection.content import ContentLoops
 from services.loop_detection.llm_check import LlmLoopCheck
 from services.loop_detection.tool_calls import ToolCallLoops
 from services.model.configs import ModelConfigs
+from services.model.stream import call_name
 from services.model.utility import UtilityModel
-from services.wire import Content, JsonObject, js_json
+from services.wire import Content, JsonObject, Part, js_json
 
 __all__ = ["LoopDetector", "LoopType", "LoopVerdict", "loop_feedback"]
 
@@ -163,6 +164,18 @@ class LoopDetector:
             return _NO_LOOP
         detail = f"Repeated tool call: {name} with arguments {js_json(args)}"
         return self._flag(LoopType.TOOL_CALLS, detail)
+
+    def add_parts(self, parts: Sequence[Part]) -> LoopVerdict:
+        """Take in a delta's parts (the API's JSON); return the first loop found."""
+        for part in parts:
+            call, text, verdict = part.get("functionCall"), part.get("text"), _NO_LOOP
+            if call is not None:
+                verdict = self.add_tool_call(call_name(call), call.get("args") or {})
+            elif text and not part.get("thought"):
+                verdict = self.add_text(text)
+            if verdict.count:
+                return verdict
+        return _NO_LOOP
 
     def _flag(
         self, kind: LoopType, detail: str | None, confirmed_by: str | None = None

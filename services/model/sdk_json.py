@@ -28,6 +28,7 @@ __all__ = [
     "changed_json",
     "content_with_bytes",
     "dumped",
+    "fields_json",
     "parse_leniently",
     "plain_json",
     "typed",
@@ -153,6 +154,24 @@ def dumped(model: BaseModel, *, exclude: set[str] | None = None) -> JsonObject:
     raw = model.model_dump(mode="python", exclude_none=True, by_alias=True, exclude=exclude)
     answer: JsonObject = plain_json(raw)
     return answer
+
+
+def fields_json(kind: type[BaseModel], fields: Mapping[str, Any], where: str) -> JsonObject:
+    """Those `fields` of a `kind`, by their Python names, as the API's JSON; `None` is kept.
+
+    Raises:
+        ValueError: a value is of a wrong type; the message names it as a field of `where`.
+    """
+    if not fields:
+        return {}
+    try:
+        found = dumped(kind(**fields))
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        place = ".".join(map(str, (where, *first["loc"])))
+        raise ValueError(f"{place} cannot be sent: {first['msg']}") from error
+    aliases = [kind.model_fields[name].alias or name for name in fields]
+    return {alias: found.get(alias) for alias in aliases}
 
 
 def changed_json(wire: JsonObject, made: JsonObject, now: JsonObject) -> JsonObject:

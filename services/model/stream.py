@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, Protocol
 
 from services.clock import Clock
 from services.history.transforms import (
@@ -20,7 +20,15 @@ from services.model.errors import InvalidStreamError
 from services.model.parts import function_calls, parse_thought
 from services.wire import JsonObject, Part, js_trim
 
-__all__ = ["AssembledTurn", "CallIds", "StreamAssembler", "Thought", "call_name", "retry_nudge"]
+__all__ = [
+    "AskedCall",
+    "AssembledTurn",
+    "CallIds",
+    "StreamAssembler",
+    "Thought",
+    "call_name",
+    "retry_nudge",
+]
 
 _INVISIBLE: Final = re.compile("[\u200b-\u200d\ufeff\u200e\u200f]")
 MOST_COMMENTS_WITHIN: Final = 100
@@ -96,6 +104,22 @@ class AssembledTurn:
     def recorded_as_message(self) -> bool:
         """False for an entirely empty answer, which is recorded as a synthetic turn."""
         return bool(self.response_text or self.has_thoughts or self.has_tool_call)
+
+
+class AskedCall(Protocol):
+    """A function call that the model asked for."""
+
+    @property
+    def call_id(self) -> str:
+        """Its id; empty where a child session's call has none."""
+
+    @property
+    def name(self) -> str:
+        """The tool's name."""
+
+    @property
+    def args(self) -> JsonObject:
+        """Its arguments."""
 
 
 def call_name(call: JsonObject) -> str:

@@ -14,13 +14,14 @@ from typing import Any
 
 from services.abort import AbortError
 from services.exhaustion import notice
-from services.model.errors import ModelError
+from services.model.errors import ModelError, UnauthorizedError, error_message, friendly_error
 from services.wire import js_json
 
 __all__ = [
     "ErrorFields",
     "StructuredError",
     "map_error",
+    "model_failure",
     "status_name",
     "thrown_text",
     "unexpected_error",
@@ -84,6 +85,21 @@ def map_error(error: object) -> ErrorFields:
             meta["status"] = status
         return ErrorFields(status=status_name(status), message=message, meta=meta)
     return ErrorFields(status="INTERNAL", message=_as_text(error), meta=meta or None)
+
+
+def model_failure(error: Exception) -> StructuredError:
+    """How a failed model request is reported to clients. Source: core `core/turn.ts`.
+
+    Raises:
+        UnauthorizedError: the credentials were refused; the caller has to ask for others.
+    """
+    friendly = friendly_error(error)
+    if isinstance(friendly, UnauthorizedError):
+        raise friendly
+    status = getattr(friendly, "status", None)
+    return StructuredError(
+        message=error_message(friendly), status=status if isinstance(status, int) else None
+    )
 
 
 def unexpected_error(error: BaseException) -> ErrorFields:

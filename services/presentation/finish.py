@@ -1,10 +1,17 @@
-"""Why a stream ended, from why the model stopped. Source: `event-translator.ts`, reference 5."""
+"""Why a stream ended: from why the model stopped, and from what came of its calls.
+
+Source: `event-translator.ts`, `legacy-agent-session.ts`; reference 5.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from types import MappingProxyType
 
-__all__ = ["end_reason"]
+from services.scheduler.calls import CompletedToolCall
+from services.tools.contract import ToolErrorType
+
+__all__ = ["end_reason", "end_reason_of_calls"]
 
 _REASONS = MappingProxyType(
     {
@@ -31,3 +38,15 @@ def end_reason(finish_reason: str | None) -> str:
     if not finish_reason:
         return "completed"
     return _REASONS.get(finish_reason, "failed")
+
+
+def end_reason_of_calls(completed: Sequence[CompletedToolCall]) -> str | None:
+    """`agent_end.reason` after a batch of calls; `None` where the model gets their results."""
+    responses = [call.response for call in completed]
+    if any(
+        each.error_type is ToolErrorType.STOP_EXECUTION and each.error is not None
+        for each in responses
+    ):
+        return "completed"
+    fatal = any(each.error_type is not None and each.error_type.is_fatal for each in responses)
+    return "failed" if fatal else None

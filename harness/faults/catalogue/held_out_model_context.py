@@ -19,8 +19,7 @@ _context = partial(Fault, site=Site.SERVICE, behaviour=Behaviour.CONTEXT, held_o
 
 _COUNTED: Final = (
     "services.compression.service:request_token_count",
-    "runtimes.legacy.client:request_token_count",
-    "runtimes.adk.plugins.limits:request_token_count",
+    "services.chat.limits:request_token_count",
 )
 
 

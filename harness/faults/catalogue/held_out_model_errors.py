@@ -181,8 +181,7 @@ FAULTS: Final = (
         breaks=lambda: all_of(
             replaced("services.model.base_llm_client:retry_error_type", _by_status),
             replaced("services.tools.web_client:retry_error_type", _by_status),
-            replaced("runtimes.legacy.chat:retry_error_type", _by_status),
-            replaced("runtimes.adk.model_call:retry_error_type", _by_status),
+            replaced("services.chat.attempt:retry_error_type", _by_status),
         ),
     ),
     _errors(
@@ -262,8 +261,7 @@ FAULTS: Final = (
         says="After tool results the nudge stands in their turn instead of in one of its own.",
         origin="text appended to whatever turn is the last",
         breaks=lambda: all_of(
-            replaced("runtimes.legacy.model_call:apply_retry_nudge", _beside_results),
-            replaced("runtimes.adk.model_call:apply_retry_nudge", _beside_results),
+            replaced("services.chat.attempt:apply_retry_nudge", _beside_results),
             replaced("services.hooks.model_call:apply_retry_nudge", _beside_results),
         ),
     ),

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, Final
 
 from agent_protocol.events import Usage
+from harness.faults.altered import holding
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import replaced
 from services.model.parts import citations, function_calls
@@ -105,10 +106,15 @@ def _thinking_at_once(deltas: Any) -> Any:
     return broken
 
 
-def _composed(text_of: Any) -> Any:
-    def broken(chunk: Any) -> Any:
-        text = text_of(chunk)
-        return unicodedata.normalize("NFC", text) if text else text
+def _composed(deltas: Any) -> Any:
+    def broken(self: Any, chunk: Any, requested: Any) -> Iterator[Any]:
+        for delta in deltas(self, chunk, requested):
+            part = delta.part or {}
+            if part.get("text") and not part.get("thought") and delta.request is None:
+                text = unicodedata.normalize("NFC", part["text"])
+                yield replace(delta, part={**part, "text": text})
+            else:
+                yield delta
 
     return broken
 
@@ -164,7 +170,9 @@ FAULTS: Final = (
         says="Sources that were told come again with the next chunk that finishes the answer.",
         origin="a collection that is told and not emptied",
         closed_by="finish/citations_told_once",
-        breaks=lambda: replaced("runtimes.adk.answer_reader:AnswerReader.deltas", _citing_again),
+        breaks=lambda: replaced(
+            "runtimes.adk.run:Step.__init__", holding("answer", deltas=_citing_again)
+        ),
     ),
     _adk(
         name="usage-told-when-whole",
@@ -179,7 +187,7 @@ FAULTS: Final = (
         says="Several thoughts in one chunk are told as one.",
         origin="google-adk's aggregator, which joins the texts of thoughts",
         breaks=lambda: replaced(
-            "runtimes.adk.answer_reader:AnswerReader.deltas", _thinking_at_once
+            "runtimes.adk.run:Step.__init__", holding("answer", deltas=_thinking_at_once)
         ),
     ),
     _adk(
@@ -187,7 +195,9 @@ FAULTS: Final = (
         says="Letters that the model wrote with combining marks are told as composed ones.",
         origin="a text filter for terminals, put where every client gets it",
         closed_by="text/combining_marks",
-        breaks=lambda: replaced("runtimes.adk.answer_reader:response_text", _composed),
+        breaks=lambda: replaced(
+            "runtimes.adk.run:Step.__init__", holding("answer", deltas=_composed)
+        ),
     ),
     _adk(
         name="texts-before-calls-in-history",

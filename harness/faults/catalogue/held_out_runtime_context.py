@@ -238,7 +238,7 @@ FAULTS: Final = (
         says="A long history is not summarised before a request.",
         origin="a condition turned round with the setting that it asks",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.context:CompressionProcessor._step", _inverted
+            "runtimes.adk.processors.conversation:CompressionProcessor._step", _inverted
         ),
     ),
     _adk(

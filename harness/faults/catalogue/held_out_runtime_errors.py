@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from functools import partial
 from typing import Any, Final
 
-from harness.faults.altered import Altered
+from harness.faults.altered import Altered, remade
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import all_of, replaced
 from services.history.transforms import apply_retry_nudge
@@ -37,9 +37,9 @@ def _keeping_to_wanted(run: Any) -> Any:
     return broken
 
 
-def _going_on(tell_failure: Any) -> Any:
-    def broken(self: Any, stream: Any, error: Any) -> None:
-        tell_failure(self, Altered(stream, end=lambda reason: None), error)
+def _going_on(emit_failure: Any) -> Any:
+    def broken(stream: Any, error: Any) -> None:
+        emit_failure(Altered(stream, end=lambda reason: None), error)
 
     return broken
 
@@ -79,9 +79,9 @@ def _nudging_history(connect: Any) -> Any:
 
 
 def _announcing_wanted() -> Any:
-    def noting(route: Any) -> Any:
-        async def broken(self: Any, context: Any, run: Any) -> Any:
-            self.wanted = await route(self, context, run)
+    def noting(wanted_model: Any) -> Any:
+        async def broken(self: Any, *args: Any) -> Any:
+            self.wanted = await wanted_model(self, *args)
             return self.wanted
 
         return broken
@@ -90,15 +90,15 @@ def _announcing_wanted() -> Any:
         async def broken(self: Any, context: Any, request: Any) -> AsyncIterator[Any]:
             async for event in run_async(self, context, request):
                 content = event.content
-                chosen = type(content.note)(self.wanted)
+                chosen = type(content.note)(self._conversation.wanted)
                 event.content = type(content).of(content.wire, chosen)
                 yield event
 
         return broken
 
-    processor = "runtimes.adk.processors.routing:GcliRoutingProcessor"
+    processor = "runtimes.adk.processors.conversation:GcliRoutingProcessor"
     return all_of(
-        replaced(f"{processor}._route", noting),
+        replaced("runtimes.adk.conversation:Conversation.wanted_model", noting),
         replaced(f"{processor}.run_async", announcing),
     )
 
@@ -114,7 +114,9 @@ FAULTS: Final = (
         name="waits-announced-in-seconds",
         says="The wait before the model is asked again is announced in seconds.",
         origin="a unit that changed on one side of a call",
-        breaks=lambda: replaced("runtimes.legacy.model_call:ModelCall._tell_retry", _in_seconds),
+        breaks=lambda: replaced(
+            "runtimes.legacy.chat:Attempt", remade(_announce_retry=_in_seconds)
+        ),
     ),
     _legacy(
         name="sequence-keeps-to-wanted-model",
@@ -128,9 +130,7 @@ FAULTS: Final = (
         name="failure-does-not-end-the-stream",
         says="After a failure was told the stream goes on as if the request had been answered.",
         origin="an exception swallowed where it is reported",
-        breaks=lambda: replaced(
-            "runtimes.adk.conversation_handler:ConversationSend._emit_failure", _going_on
-        ),
+        breaks=lambda: replaced("runtimes.adk.agent:_emit_failure", _going_on),
     ),
     _adk(
         name="no-second-attempt-once-text-was-told",

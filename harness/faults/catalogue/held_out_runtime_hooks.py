@@ -8,12 +8,11 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from harness.faults.altered import Altered
+from harness.faults.altered import Altered, remade
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import replaced
 from services.scheduler.calls import CallStatus
 from services.tools.contract import ToolErrorType
-from services.wire import js_trim
 
 __all__ = ["FAULTS"]
 
@@ -41,9 +40,9 @@ def _context_first(before_agent: Any) -> Any:
 
 def _run_together(_: Any) -> Any:
     def broken(self: Any) -> str:
-        return "".join(self._texts)
+        return "".join(self.texts)
 
-    return broken
+    return property(broken)
 
 
 def _undoing_refused(send: Any) -> Any:
@@ -71,18 +70,16 @@ def _answering_some(answer: Any) -> Any:
 
 
 def _peoples_words(after_agent: Any) -> Any:
-    async def broken(self: Any, run: Any) -> Any:
-        said = await after_agent(self, run)
-        if said is None or said.stops or not said.blocks:
-            return said
-        return Altered(said, reason=js_trim(said.system_message or "") or said.reason)
+    async def broken(self: Any) -> Any:
+        said = await after_agent(self)
+        return said if said is None or said.stops else Altered(said, reason=said.shown_reason)
 
     return broken
 
 
 def _stopping_instead(refused: Any) -> Any:
-    def broken(self: Any, context: Any, conversation: Any, parts: Any, said: Any) -> Any:
-        return refused(self, context, conversation, parts, Altered(said, stops=True))
+    def broken(self: Any, context: Any, parts: Any, said: Any) -> Any:
+        return refused(self, context, parts, Altered(said, stops=True))
 
     return broken
 
@@ -140,7 +137,7 @@ FAULTS: Final = (
         says="AfterAgent is told the answer's fragments without blanks between them.",
         origin="a clean-up: who would want blanks in the middle of words",
         closed_by="hooks/told_fragments",
-        breaks=lambda: replaced("runtimes.legacy.turn:Turn.text", _run_together),
+        breaks=lambda: replaced("runtimes.legacy.turn:AnswerReader", remade(text=_run_together)),
     ),
     _legacy(
         name="refused-answer-undoes-prompt",
@@ -161,7 +158,7 @@ FAULTS: Final = (
         origin="one text for both, since most hooks give only one",
         closed_by="hooks/answer_sent_back_message",
         breaks=lambda: replaced(
-            "runtimes.adk.prompt_calls:PromptCalls.after_agent", _peoples_words
+            "services.hooks.prompt_calls:PromptCalls.after_agent", _peoples_words
         ),
     ),
     _adk(
@@ -169,7 +166,7 @@ FAULTS: Final = (
         says="A prompt that a BeforeAgent hook blocks ends the stream like one that it stops.",
         origin="google-adk's `end_invocation`, the one way out that it knows",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._refused", _stopping_instead
+            "runtimes.adk.processors.conversation:LimitsProcessor._refused", _stopping_instead
         ),
     ),
     _adk(
@@ -183,13 +180,15 @@ FAULTS: Final = (
         name="stand-in-answer-kept",
         says="The answer that a hook gives instead of the model's gets into the history.",
         origin="google-adk, which appends whatever a callback returns to the session",
-        breaks=lambda: replaced("runtimes.adk.model_call:ModelCall._blocked", _keeping_stand_in),
+        breaks=lambda: replaced("runtimes.adk.model_call:ModelCall._refused", _keeping_stand_in),
     ),
     _adk(
         name="refused-call-ends-stream",
         behaviour=Behaviour.APPROVAL,
         says="A call that the user refuses ends the stream, instead of being told to the model.",
         origin="the terminal's habit of handing back to the user after a refusal",
-        breaks=lambda: replaced("runtimes.adk.tool_batch:_verdict", _ending_on_refusal),
+        breaks=lambda: replaced(
+            "runtimes.adk.continuation:end_reason_of_calls", _ending_on_refusal
+        ),
     ),
 )

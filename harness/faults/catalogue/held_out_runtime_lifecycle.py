@@ -75,12 +75,12 @@ def _as_sent(tell: Any) -> Any:
 
 def _unrecorded(results: Any) -> Any:
     async def broken(self: Any, stream: Any, run: Any) -> Any:
-        kept = self._batch
-        self._batch = Altered(kept, record=lambda conversation, completed: None)
+        kept = self._conversation
+        self._conversation = Altered(kept, record_tool_calls=lambda model, completed: None)
         try:
             return await results(self, stream, run)
         finally:
-            self._batch = kept
+            self._conversation = kept
 
     return broken
 
@@ -114,7 +114,7 @@ FAULTS: Final = (
         name="texts-of-a-message-joined",
         says="A message of several texts reaches the model as one.",
         origin="a message that was a string before it became parts",
-        breaks=lambda: replaced("runtimes.adk.conversation_handler:content_to_parts", _one_text),
+        breaks=lambda: replaced("runtimes.adk.agent:content_to_parts", _one_text),
     ),
     _adk(
         name="message-told-as-sent",

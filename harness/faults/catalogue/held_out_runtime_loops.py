@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
+from types import SimpleNamespace
 from typing import Any, Final
 
 from agent_protocol.content import TextPart
@@ -21,7 +22,7 @@ _adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.LOOPS, held_out=True)
 
 def _asking_over_calls(continuation: Any) -> Any:
     def broken(self: Any, turn: Any, *args: Any) -> Any:
-        return continuation(self, Altered(turn, pending_tool_calls=[]), *args)
+        return continuation(self, Altered(turn, answer=Altered(turn.answer, calls=[])), *args)
 
     return broken
 
@@ -80,9 +81,9 @@ def _not_cutting_off(_: Any) -> Any:
 
 
 def _counting_refused(refused: Any) -> Any:
-    def broken(self: Any, context: Any, conversation: Any, *args: Any) -> Any:
+    def broken(self: Any, *args: Any) -> Any:
         self._max_turns._session.count += 1
-        return refused(self, context, conversation, *args)
+        return refused(self, *args)
 
     return broken
 
@@ -97,9 +98,9 @@ def _forgetting_repetitions(start: Any) -> Any:
 
 def _still_seeing_text(begin_turn: Any) -> Any:
     def broken(self: Any) -> None:
-        seen = self.turn.visible_text
+        seen = self.visible_text
         begin_turn(self)
-        self.turn.answers[-1]._visible = seen
+        self.answers.append(SimpleNamespace(calls=(), finish_reason=None, visible_text=seen))
 
     return broken
 
@@ -157,7 +158,7 @@ FAULTS: Final = (
         origin="counting and asking hooks in the other order",
         closed_by="limits/turns_and_blocked_prompts",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._refused", _counting_refused
+            "runtimes.adk.processors.conversation:LimitsProcessor._refused", _counting_refused
         ),
     ),
     _adk(

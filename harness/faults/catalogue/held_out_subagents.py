@@ -61,7 +61,7 @@ class _Quiet:
 
 def _heard_by_the_grace(recovered: Any) -> Any:
     async def broken(self: Any, *args: Any) -> Any:
-        self.plugins.max_turns._turns += 1
+        self.max_turns._turns += 1
         return await recovered(self, *args)
 
     return broken
@@ -74,9 +74,15 @@ def _compressed_by_parents_model(compress: Any) -> Any:
     return broken
 
 
-def _ended_failed(end: Any) -> Any:
-    def broken(self: Any, reason: str) -> None:
-        end(self, "completed" if reason in ("max_turns", "max_time") else reason)
+def _ended_completed(conduct: Any) -> Any:
+    async def broken(self: Any, stream: Any, inputs: Any) -> None:
+        end = stream.end
+
+        def ended(reason: str) -> None:
+            end("completed" if reason in ("max_turns", "max_time") else reason)
+
+        stream.end = ended
+        await conduct(self, stream, inputs)
 
     return broken
 
@@ -135,7 +141,9 @@ FAULTS: Final = (
         name="subagent-end-is-completed",
         says="The stream of an agent that ended at a limit ends as completed.",
         origin="two reasons for one end",
-        breaks=lambda: replaced("runtimes.legacy.subagent:_Stream._end", _ended_failed),
+        breaks=lambda: replaced(
+            "runtimes.legacy.subagent:LegacyChildAgent._conduct", _ended_completed
+        ),
     ),
     _adk(
         name="subagent-told-twice",

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from agent_protocol.content import TextPart
 from agent_protocol.events import Message, ToolRequest
+from harness.faults.altered import holding
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import replaced
 
@@ -62,7 +63,7 @@ def _ending_without_candidates(read: Any) -> Any:
 
 def _citing_last_chunk(read: Any) -> Any:
     def broken(self: Any, chunk: Any) -> Iterator[Any]:
-        self._citations.clear()
+        self.answer._citations.clear()
         found: Iterator[Any] = read(self, chunk)
         return found
 
@@ -139,11 +140,18 @@ def _without_empty_content(partial_of: Any) -> Any:
     return broken
 
 
-def _with_thoughts(_: Any) -> Any:
-    def broken(chunk: Any) -> str:
-        candidate = (chunk.get("candidates") or [{}])[0]
-        parts = (candidate.get("content") or {}).get("parts") or ()
-        return "".join(part.get("text") or "" for part in parts)
+def _with_thoughts(deltas: Any) -> Any:
+    def broken(self: Any, chunk: Any, requested: Any) -> Iterator[Any]:
+        first, *others = chunk.get("candidates") or [{}]
+        content, parts = first.get("content") or {}, []
+        for part in content.get("parts") or ():
+            thought = part.get("thought") and part.get("text")
+            parts += [part, {"text": thought}] if thought else [part]
+        if parts:
+            chunk = {**chunk, "candidates": [{**first, "content": {**content, "parts": parts}}]}
+            chunk["candidates"] += others
+        found: Iterator[Any] = deltas(self, chunk, requested)
+        return found
 
     return broken
 
@@ -228,7 +236,7 @@ FAULTS: Final = (
         says="The usage that a partial chunk carries is told as well as the last one.",
         origin="seen in agent migrations: usage counted on the partial",
         breaks=lambda: replaced(
-            "runtimes.adk.answer_reader:AnswerReader.deltas", _usage_of_every_chunk
+            "runtimes.adk.run:Step.__init__", holding("answer", deltas=_usage_of_every_chunk)
         ),
     ),
     _adk(
@@ -259,7 +267,9 @@ FAULTS: Final = (
         name="thoughts-told-as-text",
         says="The text of thoughts is told as part of the answer.",
         origin="google-adk's habit of joining `part.text` without a look at `part.thought`",
-        breaks=lambda: replaced("runtimes.adk.answer_reader:response_text", _with_thoughts),
+        breaks=lambda: replaced(
+            "runtimes.adk.run:Step.__init__", holding("answer", deltas=_with_thoughts)
+        ),
     ),
     _adk(
         name="signatures-reencoded",

@@ -90,12 +90,11 @@ def _silent(_: Any) -> Any:
 
 
 def _with_pending_turn(step: Any) -> Any:
-    async def broken(self: Any, context: Any, run: Any) -> None:
-        session = context.session
-        conversation, pending = self._sessions.archive(session), self._sessions.pending(session)
+    async def broken(self: Any, context: Any, *args: Any) -> None:
+        conversation, pending = self._conversation, self._sessions.pending(context.session)
         if pending is not None and pending.wire is not None:
             conversation.push("pending", pending.wire)
-        await step(self, context, run)
+        await step(self, context, *args)
         if pending is not None and pending.wire is not None:
             conversation._ids.pop()
             conversation.view.truncate(len(conversation._ids))
@@ -219,7 +218,7 @@ FAULTS: Final = (
         says="The turn about to be sent counts as the latest, so the one before it is masked.",
         origin="google-adk's processors, which see the pending turn as part of the contents",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.context:ToolOutputMaskingProcessor._step",
+            "runtimes.adk.processors.conversation:ToolOutputMaskingProcessor._step",
             _with_pending_turn,
         ),
     ),
@@ -282,6 +281,6 @@ FAULTS: Final = (
         origin="a list brought up to date at its end, of a history that changed in its middle",
         unobservable="what is sent is read from the conversation unless a plugin edits the "
         "request: tests/harness/faults/test_unobservable.py",
-        breaks=lambda: replaced("runtimes.adk.notes:TypedHistory.follow", _never_replaced),
+        breaks=lambda: replaced("services.model.sdk_contents:TypedHistory.follow", _never_replaced),
     ),
 )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from harness.faults.altered import Altered
+from harness.faults.altered import Altered, given, remade
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import all_of, replaced
 from services.history.transforms import NO_RESPONSE_TEXT_NUDGE
@@ -17,9 +17,9 @@ _legacy = partial(Fault, site=Site.LEGACY, behaviour=Behaviour.ERRORS)
 _adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.ERRORS)
 
 
-def _without_status(structured: Any) -> Any:
-    def broken(*, message: str, status: Any) -> Any:
-        return structured(message=message, status=None)
+def _without_status(model_failure: Any) -> Any:
+    def broken(error: Any) -> Any:
+        return replace(model_failure(error), status=None)
 
     return broken
 
@@ -56,11 +56,11 @@ def _as_first_attempt(init: Any) -> Any:
     return broken
 
 
-def _telling_twice(tell: Any) -> Any:
-    def broken(self: Any, stream: Any, error: Any) -> None:
+def _emitting_twice(emit: Any) -> Any:
+    def broken(stream: Any, error: Any) -> None:
         if getattr(error, "status", None) == 429:
-            tell(self, Altered(stream, end=lambda _: None), error)
-        tell(self, stream, error)
+            emit(Altered(stream, end=lambda _: None), error)
+        emit(stream, error)
 
     return broken
 
@@ -93,7 +93,7 @@ def _carrying_parts_over() -> Any:
         return broken
 
     return all_of(
-        replaced("runtimes.adk.llm:send_pending", forgetting),
+        replaced("runtimes.adk.model_call:ModelParts.send", forgetting),
         replaced("runtimes.adk.model_call:StreamAssembler", remembering),
     )
 
@@ -106,9 +106,10 @@ def _keeping_failed_prompts(fail: Any) -> Any:
     return broken
 
 
-def _as_it_came(_: Any) -> Any:
+def _as_it_came(model_failure: Any) -> Any:
     def broken(error: Any) -> Any:
-        return error
+        made = model_failure(error)
+        return replace(made, message=str(error), status=getattr(error, "status", made.status))
 
     return broken
 
@@ -120,18 +121,22 @@ def _counting_from_zero(attempt: Any) -> Any:
     return broken
 
 
+def _counting_one_less(announce: Any) -> Any:
+    def broken(self: Any, attempt: int, error: Any, delay_ms: float) -> None:
+        announce(self, attempt - 1, error, delay_ms)
+
+    return broken
+
+
 def _accepting_empty(assembler: Any) -> Any:
-    def broken(*, after_function_response: bool) -> Any:
-        return assembler(after_function_response=True)
+    def broken(*, after_function_response: bool, **kwargs: Any) -> Any:
+        return assembler(after_function_response=True, **kwargs)
 
     return broken
 
 
-def _retrying_fetches(retry: Any) -> Any:
-    def broken(*args: Any, **kwargs: Any) -> Any:
-        return retry(*args, **{**kwargs, "retry_fetch_errors": True})
-
-    return broken
+def _retrying_fetches(settings: Any) -> Any:
+    return replace(settings, retry_fetch_errors=True)
 
 
 FAULTS: Final = (
@@ -139,7 +144,7 @@ FAULTS: Final = (
         name="error-status-lost",
         says="An error of the API is told without its status.",
         origin="a port that keeps an exception's message and forgets its fields",
-        breaks=lambda: replaced("runtimes.legacy.turn:StructuredError", _without_status),
+        breaks=lambda: replaced("runtimes.legacy.turn:model_failure", _without_status),
     ),
     _legacy(
         name="nudge-for-any-invalid-answer",
@@ -164,15 +169,13 @@ FAULTS: Final = (
         behaviour=Behaviour.FALLBACK,
         says="Another attempt at an answer is made with the first attempt's generation config.",
         origin="a port that resolves a model's config once, before its retry loop",
-        breaks=lambda: replaced("runtimes.legacy.model_call:ModelCall.__init__", _as_first_attempt),
+        breaks=lambda: replaced("runtimes.legacy.chat:Attempt", remade(__init__=_as_first_attempt)),
     ),
     _adk(
         name="quota-error-told-twice",
         says="A 429 that nobody could mend is told twice.",
         origin="seen in agent migrations: a 429 surfacing twice, from model layer and runner",
-        breaks=lambda: replaced(
-            "runtimes.adk.conversation_handler:ConversationSend._emit_failure", _telling_twice
-        ),
+        breaks=lambda: replaced("runtimes.adk.agent:_emit_failure", _emitting_twice),
     ),
     _adk(
         name="retry-without-nudge",
@@ -204,13 +207,16 @@ FAULTS: Final = (
         name="suspension-as-it-came",
         says="A suspended account is told in the API's own JSON, as any refusal.",
         origin="google-adk, which lets the client's exceptions through unchanged",
-        breaks=lambda: replaced("runtimes.adk.conversation_handler:friendly_error", _as_it_came),
+        breaks=lambda: replaced("runtimes.adk.agent:model_failure", _as_it_came),
     ),
     _adk(
         name="retries-announced-from-zero",
         says="Retries are announced one too low.",
         origin="seen in agent migrations: off by one between an index and a count",
-        breaks=lambda: replaced("runtimes.adk.model_call:RetryAttempt", _counting_from_zero),
+        breaks=lambda: all_of(
+            replaced("runtimes.adk.model_call:RetryAttempt", _counting_from_zero),
+            replaced("runtimes.adk.model_call:Attempt", remade(_announce_retry=_counting_one_less)),
+        ),
     ),
     _adk(
         name="empty-answer-accepted",
@@ -222,6 +228,8 @@ FAULTS: Final = (
         name="fetch-errors-always-retried",
         says="A failed connection is retried though the settings say that it is not.",
         origin="a retry policy of the client library under the product's own",
-        breaks=lambda: replaced("runtimes.adk.model_call:retry_with_backoff", _retrying_fetches),
+        breaks=lambda: replaced(
+            "runtimes.adk.model_call:Attempt", remade(__init__=given(settings=_retrying_fetches))
+        ),
     ),
 )

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, Final
 
 from agent_protocol.events import SessionUpdate
-from harness.faults.altered import Altered, given
+from harness.faults.altered import Altered, given, remade
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import all_of, replaced
 
@@ -41,10 +41,11 @@ def _always_consuming(availability: Any) -> Any:
     return Altered(availability, select=lambda key, **_: availability.select(key))
 
 
-def _judged_by_first_model(retry: Any) -> Any:
-    def broken(*args: Any, availability_context: Any, **kwargs: Any) -> Any:
-        first = availability_context()
-        return retry(*args, availability_context=lambda: first, **kwargs)
+def _judged_by_first_model(availability: Any) -> Any:
+    def broken(self: Any) -> Any:
+        if not hasattr(self, "first"):
+            self.first = availability(self)
+        return self.first
 
     return broken
 
@@ -73,10 +74,10 @@ def _declared_once(taken: Any) -> Any:
 
 
 def _sticking(begin: Any) -> Any:
-    def broken(self: Any, conversation: Any, run: Any, parts: Any) -> None:
+    def broken(self: Any, prompt_id: Any, parts: Any) -> None:
         state = self._services.state
         sticky = state.sequence_model
-        begin(self, conversation, run, parts)
+        begin(self, prompt_id, parts)
         state.sequence_model = sticky
 
     return broken
@@ -90,9 +91,9 @@ def _routing_anew(model_turn: Any) -> Any:
     return broken
 
 
-def _without_history(context: Any) -> Any:
-    def broken(**kwargs: Any) -> Any:
-        return context(**{**kwargs, "history": []})
+def _without_history(wanted_model: Any) -> Any:
+    def broken(self: Any, *args: Any) -> Any:
+        return wanted_model(Altered(self, current=Altered(self, curated_history=list)), *args)
 
     return broken
 
@@ -126,20 +127,14 @@ def _of_configured_model(_: Any) -> Any:
     return broken
 
 
-def _asking_of_first_model(retry: Any) -> Any:
+def _asking_of_first_model(fall_back: Any) -> Any:
     """Who stands in is always asked for the model that the call began with."""
 
-    def broken(*args: Any, on_persistent_429: Any, **kwargs: Any) -> Any:
-        asked = False
-
-        async def once(auth: Any, error: Any) -> Any:
-            nonlocal asked
-            if asked:
-                return None
-            asked = True
-            return await on_persistent_429(auth, error)
-
-        return retry(*args, on_persistent_429=once, **kwargs)
+    async def broken(self: Any, auth: Any, error: Any) -> Any:
+        if getattr(self, "asked", False):
+            return None
+        self.asked = True
+        return await fall_back(self, auth, error)
 
     return broken
 
@@ -150,7 +145,7 @@ FAULTS: Final = (
         says="The model that stands in is asked with the generation config of the failed one.",
         origin="seen in agent migrations: stale config after a fallback",
         breaks=lambda: replaced(
-            "runtimes.legacy.model_call:ModelCall._follow_fallback", _keeping_config
+            "runtimes.legacy.chat:Attempt", remade(_follow_fallback=_keeping_config)
         ),
     ),
     _legacy(
@@ -158,7 +153,7 @@ FAULTS: Final = (
         says="A call goes on asking the failed model; only the next request goes to the other.",
         origin="a retry loop that closes over the model it was given",
         breaks=lambda: replaced(
-            "runtimes.legacy.model_call:ModelCall._follow_fallback", _not_following
+            "runtimes.legacy.chat:Attempt", remade(_follow_fallback=_not_following)
         ),
     ),
     _legacy(
@@ -166,8 +161,7 @@ FAULTS: Final = (
         says="A model that has used up its attempt of a turn stays used up in the turns after it.",
         origin="seen in agent migrations: availability never reset",
         breaks=lambda: replaced(
-            "runtimes.legacy.client:GeminiClient.__init__",
-            given(availability=_without_turn_reset),
+            "runtimes.legacy.chats:Chats.__init__", given(availability=_without_turn_reset)
         ),
     ),
     _legacy(
@@ -175,7 +169,7 @@ FAULTS: Final = (
         says="After a fallback, attempts and health are still counted for the failed model.",
         origin="a retry loop that asks for the policy once, as its options are made",
         breaks=lambda: replaced(
-            "runtimes.legacy.model_call:retry_with_backoff", _judged_by_first_model
+            "runtimes.legacy.chat:Attempt", remade(_availability=_judged_by_first_model)
         ),
     ),
     _legacy(
@@ -189,7 +183,7 @@ FAULTS: Final = (
         says="Where the model that stands in fails too, the call fails with it.",
         origin="a fallback that is a branch, not a loop",
         breaks=lambda: replaced(
-            "runtimes.legacy.model_call:retry_with_backoff", _asking_of_first_model
+            "runtimes.legacy.chat:Attempt", remade(_fall_back=_asking_of_first_model)
         ),
     ),
     _legacy(
@@ -202,7 +196,9 @@ FAULTS: Final = (
         name="router-sees-no-history",
         says="The model that chooses the model sees the request alone.",
         origin="google-adk's routed model, which is given the new message",
-        breaks=lambda: replaced("runtimes.adk.processors.routing:RoutingContext", _without_history),
+        breaks=lambda: replaced(
+            "runtimes.adk.conversation:Conversation.wanted_model", _without_history
+        ),
     ),
     _adk(
         name="tools-of-first-model",
@@ -225,16 +221,14 @@ FAULTS: Final = (
         name="sticky-model-kept",
         says="The model that was routed for one prompt answers all the prompts after it.",
         origin="seen in agent migrations: sticky model not cleared",
-        breaks=lambda: replaced(
-            "runtimes.adk.processors.limits:LimitsProcessor._begin_sequence", _sticking
-        ),
+        breaks=lambda: replaced("runtimes.adk.conversation:Conversation.begin_sequence", _sticking),
     ),
     _adk(
         name="attempt-used-up-by-routing",
         says="Choosing the model takes up an attempt that only asking it should.",
         origin="one method for looking and taking, called by two layers",
         breaks=lambda: replaced(
-            "runtimes.adk.processors.routing:GcliRoutingProcessor.__init__",
+            "runtimes.adk.processors.conversation:GcliRoutingProcessor.__init__",
             given(availability=_always_consuming),
         ),
     ),

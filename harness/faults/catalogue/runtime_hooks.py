@@ -6,6 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from harness.faults.altered import Altered, remade
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import replaced
 from services.hooks.model_call import AgentExecutionBlocked
@@ -17,15 +18,15 @@ _legacy = partial(Fault, site=Site.LEGACY, behaviour=Behaviour.HOOKS)
 _adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.HOOKS)
 
 
-def _changing_history(after_model: Any) -> Any:
+def _changing_history(after_chunk: Any) -> Any:
     """What a hook made of a chunk is written into the chunk that the history keeps."""
 
     def parts_of(chunk: Any) -> Any:
         candidate = (chunk.get("candidates") or [{}])[0]
         return (candidate.get("content") or {}).get("parts") or ()
 
-    async def broken(hooks: Any, asked: Any, chunk: Any) -> Any:
-        told = await after_model(hooks, asked, chunk)
+    async def broken(self: Any, asked: Any, chunk: Any) -> Any:
+        told = await after_chunk(self, asked, chunk)
         if told is not chunk:
             for kept, new in zip(parts_of(chunk), parts_of(told), strict=False):
                 if kept is not new:
@@ -36,22 +37,12 @@ def _changing_history(after_model: Any) -> Any:
     return broken
 
 
-class _Unblocked:
-    """The hooks around an attempt, of which none can block it."""
-
-    def __init__(self, hooks: Any) -> None:
-        self._hooks = hooks
-
-    async def before(self, request: Any) -> Any:
+def _not_blocking(before_attempt: Any) -> Any:
+    async def broken(self: Any, request: Any, **kwargs: Any) -> Any:
         try:
-            return await self._hooks.before(request)
+            return await before_attempt(self, request, **kwargs)
         except AgentExecutionBlocked:
             return request
-
-
-def _not_blocking(call_hooks: Any) -> Any:
-    def broken(*args: Any, **kwargs: Any) -> Any:
-        return _Unblocked(call_hooks(*args, **kwargs))
 
     return broken
 
@@ -66,38 +57,35 @@ def _keeping_context(after_agent: Any) -> Any:
     return broken
 
 
-def _none_pending(_: Any) -> Any:
-    def broken(self: Any) -> bool:
-        return False
-
-    return broken
+def _none_pending(_: Any) -> property:
+    return property(lambda self: False)
 
 
-def _without_memory(continued: Any) -> Any:
-    def broken(self: Any) -> Any:
-        return replace(continued(self), stop_hook_active=False)
+def _without_memory(outcome: Any) -> Any:
+    def broken(**_: Any) -> Any:
+        return outcome()
 
     return broken
 
 
 def _every_request(enter: Any) -> Any:
-    async def broken(self: Any, run: Any, parts: Any) -> Any:
-        self.forget(run.prompt_id)
-        return await enter(self, run, parts)
+    async def broken(self: Any, *args: Any) -> Any:
+        self._hooks.forget(self._prompt_id)
+        return await enter(self, *args)
 
     return broken
 
 
 def _not_noting(_: Any) -> Any:
-    def broken(self: Any, run: Any) -> None:
+    def broken(self: Any, answer: Any) -> None:
         return None
 
     return broken
 
 
 def _without_context(enter: Any) -> Any:
-    async def broken(self: Any, run: Any, parts: Any) -> Any:
-        entered = await enter(self, run, parts)
+    async def broken(self: Any, parts: Any, left: int) -> Any:
+        entered = await enter(self, parts, left)
         return parts if isinstance(entered, list) else entered
 
     return broken
@@ -126,9 +114,9 @@ def _twice(after_chunk: Any) -> Any:
     return broken
 
 
-def _plain_reason(_: Any) -> Any:
-    def broken(said: Any) -> Any:
-        return said.reason
+def _plain_reason(refused: Any) -> Any:
+    def broken(self: Any, context: Any, parts: Any, said: Any) -> Any:
+        return refused(self, context, parts, Altered(said, shown_reason=said.reason))
 
     return broken
 
@@ -160,13 +148,17 @@ FAULTS: Final = (
         name="hook-changes-history",
         says="What an AfterModel hook makes of a chunk gets into the history.",
         origin="a hook that is handed the chunk itself, and changes it in place",
-        breaks=lambda: replaced("runtimes.legacy.chat:after_model", _changing_history),
+        breaks=lambda: replaced(
+            "runtimes.legacy.chat:ModelCallHooks", remade(after_chunk=_changing_history)
+        ),
     ),
     _legacy(
         name="model-block-ignored",
         says="A request that a BeforeModel hook blocks is made all the same.",
         origin="seen in agent migrations: a hook's block ignored",
-        breaks=lambda: replaced("runtimes.legacy.model_call:ModelCallHooks", _not_blocking),
+        breaks=lambda: replaced(
+            "runtimes.legacy.chat:ModelCallHooks", remade(before_attempt=_not_blocking)
+        ),
     ),
     _legacy(
         name="context-not-cleared",
@@ -179,34 +171,32 @@ FAULTS: Final = (
         says="AfterAgent fires after each request of a prompt, tools pending or not.",
         origin="seen in agent migrations: a hook fired twice, in the wrong order",
         breaks=lambda: replaced(
-            "runtimes.legacy.agent_hooks:ClientCall.pending_calls", _none_pending
+            "runtimes.legacy.client:CallOutcome", remade(pending=_none_pending)
         ),
     ),
     _legacy(
         name="stop-hook-active-not-told",
         says="An AfterAgent hook is not told that the agent goes on because of it.",
         origin="a flag lost between the call that was blocked and the next",
-        breaks=lambda: replaced(
-            "runtimes.legacy.agent_hooks:ClientCall.continued", _without_memory
-        ),
+        breaks=lambda: replaced("runtimes.legacy.client:CallOutcome", _without_memory),
     ),
     _adk(
         name="before-agent-per-tool-round",
         says="BeforeAgent fires again for the results of tools.",
         origin="google-adk's callbacks, which fire per invocation and not per prompt",
-        breaks=lambda: replaced("runtimes.adk.prompt_calls:PromptCalls.enter", _every_request),
+        breaks=lambda: replaced("services.hooks.prompt_calls:PromptCalls.enter", _every_request),
     ),
     _adk(
         name="after-agent-told-last-answer",
         says="AfterAgent is told what the last request answered, not what the prompt did.",
         origin="google-adk, which hands a callback the last event",
-        breaks=lambda: replaced("runtimes.adk.prompt_calls:PromptCalls.note_answer", _not_noting),
+        breaks=lambda: replaced("services.hooks.prompt_calls:PromptCalls.note_answer", _not_noting),
     ),
     _adk(
         name="hook-context-lost",
         says="The context that a BeforeAgent hook adds does not reach the model.",
         origin="a port that honours a hook's stop and block, and nothing else",
-        breaks=lambda: replaced("runtimes.adk.prompt_calls:PromptCalls.enter", _without_context),
+        breaks=lambda: replaced("services.hooks.prompt_calls:PromptCalls.enter", _without_context),
     ),
     _adk(
         name="after-model-misses-last-chunk",
@@ -230,7 +220,9 @@ FAULTS: Final = (
         name="hook-message-not-shown",
         says="People are told a hook's reason where the hook has a message for them.",
         origin="two texts of a hook's output, of which a port knows the one for the model",
-        breaks=lambda: replaced("runtimes.adk.processors.limits:shown_reason", _plain_reason),
+        breaks=lambda: replaced(
+            "runtimes.adk.processors.conversation:LimitsProcessor._refused", _plain_reason
+        ),
     ),
     _adk(
         name="stopped-prompt-forgotten",

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from harness.faults.altered import Altered, given
+from harness.faults.altered import Altered, given, holding
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import all_of, replaced
 from services.abort import AbortController
@@ -96,7 +96,7 @@ def _waited(call: Any) -> bool:
 
 
 def _running_what_waited(run_batch: Any) -> Any:
-    async def broken(self: Any, run: Any) -> Any:
+    async def broken(self: Any, run: Any, tools: Any) -> Any:
         scheduler = self._services.scheduler
 
         async def schedule(requests: Any, signal: Any) -> Any:
@@ -109,7 +109,7 @@ def _running_what_waited(run_batch: Any) -> Any:
         kept = self._services
         self._services = replace(kept, scheduler=Altered(scheduler, schedule=schedule))
         try:
-            return await run_batch(self, run)
+            return await run_batch(self, run, tools)
         finally:
             self._services = kept
 
@@ -145,11 +145,11 @@ def _never_shown(send: Any) -> Any:
     return broken
 
 
-def _prompt_id_per_send(take: Any) -> Any:
-    def broken(self: Any, payload: Any, log: Any, **kwargs: Any) -> Any:
+def _prompt_id_per_send(send: Any) -> Any:
+    async def broken(self: Any, payload: Any) -> Any:
         self.sends = getattr(self, "sends", 0) + 1
         self._prompt_id = f"{self._prompt_id.partition('#')[0]}#{self.sends}"
-        return take(self, payload, log, **kwargs)
+        return await send(self, payload)
 
     return broken
 
@@ -186,7 +186,7 @@ FAULTS: Final = (
         name="no-end-at-turn-limit",
         says="A stream that reaches the turn limit has no `agent_end`.",
         origin="seen in agent migrations: a missing `agent_end` on one exit path",
-        breaks=lambda: replaced("runtimes.legacy.agent:_Stream._end", _without_end_at_limit),
+        breaks=lambda: replaced("runtimes.legacy.agent:_Stream.end", _without_end_at_limit),
     ),
     _legacy(
         name="ends-always-completed",
@@ -240,7 +240,9 @@ FAULTS: Final = (
         name="waiting-calls-run-after-abort",
         says="Calls of a batch that still waited their turn at an abort are run all the same.",
         origin="seen in agent migrations: siblings not cancelled",
-        breaks=lambda: replaced("runtimes.adk.tool_batch:ToolBatch.run", _running_what_waited),
+        breaks=lambda: replaced(
+            "runtimes.adk.continuation:Continuation._completed", _running_what_waited
+        ),
     ),
     _adk(
         name="message-after-start",
@@ -252,15 +254,15 @@ FAULTS: Final = (
         name="display-content-not-recorded",
         says="The recording shows what was sent where something else was to be shown.",
         origin="google-adk's Runner, which takes a message and nothing beside it",
-        breaks=lambda: replaced("runtimes.adk.conversation:Conversation.send", _never_shown),
+        breaks=lambda: replaced(
+            "runtimes.adk.conversation:Conversation.take_request", _never_shown
+        ),
     ),
     _adk(
         name="prompt-id-per-send",
         says="Every send counts as a new prompt: routed, announced and watched for loops anew.",
         origin="google-adk's invocation ids, taken for the prompt's",
-        breaks=lambda: replaced(
-            "runtimes.adk.conversation_handler:ConversationHandler.take", _prompt_id_per_send
-        ),
+        breaks=lambda: replaced("runtimes.adk.agent:AdkAgentProtocol.send", _prompt_id_per_send),
     ),
     _adk(
         name="rewind-counts-all-messages",
@@ -276,7 +278,9 @@ FAULTS: Final = (
         behaviour=Behaviour.ANSWERS,
         says="Of several finish reasons of a turn the first decides how the stream ends.",
         origin="seen in agent migrations: wrong end reason",
-        breaks=lambda: replaced("runtimes.adk.answer_reader:AnswerReader.see", _first_reason),
+        breaks=lambda: replaced(
+            "runtimes.adk.run:Step.__init__", holding("answer", see=_first_reason)
+        ),
     ),
     _adk(
         name="pending-turn-kept",

@@ -12,7 +12,7 @@ from harness.faults.patching import replaced
 
 __all__ = ["FAULTS"]
 
-_WATCH: Final = "runtimes.adk.plugins.loop_detection:LoopDetectionAdkPlugin.watch"
+_WATCH: Final = "services.loop_detection.detector:LoopDetector.add_parts"
 _legacy = partial(Fault, site=Site.LEGACY, behaviour=Behaviour.LOOPS)
 _adk = partial(Fault, site=Site.ADK, behaviour=Behaviour.LOOPS)
 
@@ -53,7 +53,7 @@ def _counting_twice(watch: Any) -> Any:
 def _narration_resetting(watch: Any) -> Any:
     def broken(self: Any, parts: Any) -> Any:
         if any((part.get("text") or "").strip() for part in parts):
-            self._loops._calls.clear()
+            self._calls.clear()
         return watch(self, parts)
 
     return broken
@@ -109,8 +109,8 @@ def _going_on_unasked(goes_on: Any) -> Any:
 
 def _without_figures(begin: Any) -> Any:
     def broken(self: Any) -> Any:
-        stopped = begin(self)
-        return None if stopped is None else replace(stopped, data={"code": stopped.data["code"]})
+        data = begin(self)
+        return None if data is None else {"code": data["code"]}
 
     return broken
 

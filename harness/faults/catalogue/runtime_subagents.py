@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import copy
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
+from harness.faults.altered import Altered, holding
 from harness.faults.fault import Behaviour, Fault, Site
 from harness.faults.patching import replaced
 from services.children.run import Ended
@@ -60,13 +59,9 @@ def _never_complete(run: Any) -> Any:
     return broken
 
 
-def _deaf(steering_inbox: Any) -> Any:
-    @contextmanager
-    def broken(steering: Any) -> Iterator[Any]:
-        with steering_inbox(steering) as inbox:
-            inbox.note = lambda injection: None
-            inbox.taken = list
-            yield inbox
+def _deaf(inbox: Any) -> Any:
+    def broken(steering: Any) -> Any:
+        return inbox(Altered(steering, listen=lambda _: lambda: None))
 
     return broken
 
@@ -142,19 +137,15 @@ def _not_compressing(_: Any) -> Any:
 
 def _late(stop: Any) -> Any:
     def broken(self: Any) -> None:
-        _stopped_late(self, self._child, stop)
+        async def later() -> None:
+            await self._child.services.clock.sleep(_LATE_MS)
+            stop(self)
+
+        self.__dict__.setdefault("_stopping", []).append(
+            asyncio.get_running_loop().create_task(later())
+        )
 
     return broken
-
-
-def _stopped_late(agent: Any, child: Any, stop: Any) -> None:
-    async def later() -> None:
-        await child.services.clock.sleep(_LATE_MS)
-        stop(agent)
-
-    agent.__dict__.setdefault("_stopping", []).append(
-        asyncio.get_running_loop().create_task(later())
-    )
 
 
 def _history_goes_on(open_chat: Any) -> Any:
@@ -180,7 +171,7 @@ def _recovered_anyway(last_chance: Any) -> Any:
 def _begun_at_one(init: Any) -> Any:
     def broken(self: Any, *args: Any, **options: Any) -> None:
         init(self, *args, **options)
-        self._turns = 1
+        self.turns = 1
 
     return broken
 
@@ -199,13 +190,6 @@ def _not_saved(save: Any) -> Any:
     return broken
 
 
-def _late_adk(stop: Any) -> Any:
-    def broken(self: Any) -> None:
-        _stopped_late(self, self.child, stop)
-
-    return broken
-
-
 def _not_terminating(completed: Any) -> Any:
     def broken(self: Any, submitted: Any, event: Any) -> None:
         return None
@@ -213,11 +197,10 @@ def _not_terminating(completed: Any) -> Any:
     return broken
 
 
-def _routed_anew(run_async: Any) -> Any:
-    async def broken(self: Any, *args: Any) -> AsyncGenerator[Any, None]:
+def _routed_anew(step: Any) -> Any:
+    async def broken(self: Any, *args: Any) -> None:
         self._child._choice.model = None
-        async for event in run_async(self, *args):
-            yield event
+        await step(self, *args)
 
     return broken
 
@@ -279,10 +262,12 @@ def _last_chunk_only(see: Any) -> Any:
     return broken
 
 
-def _no_events(tell: Any) -> Any:
+def _no_events(report: Any) -> Any:
     def broken(self: Any, activity: Any) -> None:
-        if str(activity.type) != "ERROR":
-            tell(self, activity)
+        if str(activity.type) == "ERROR":
+            self._on_activity(activity)
+        else:
+            report(self, activity)
 
     return broken
 
@@ -330,7 +315,7 @@ FAULTS: Final = (
         name="subagent-hints-lost",
         says="An agent does not hear what is said while it runs.",
         origin="a listener that was left with the parent",
-        breaks=lambda: replaced("runtimes.legacy.executor:steering_inbox", _deaf),
+        breaks=lambda: replaced("runtimes.legacy.executor:SteeringInbox", _deaf),
     ),
     _legacy(
         name="subagent-error-is-success",
@@ -358,7 +343,7 @@ FAULTS: Final = (
         name="subagent-no-instruction",
         says="An agent's model is not told its definition's instructions.",
         origin="a prompt that is built and not handed on",
-        breaks=lambda: replaced("runtimes.legacy.executor:ChatRequestParts", _without_instruction),
+        breaks=lambda: replaced("runtimes.legacy.executor:RequestParts", _without_instruction),
     ),
     _legacy(
         name="subagent-thoughts-untold",
@@ -415,7 +400,7 @@ FAULTS: Final = (
         says="Hints come before the completions of the background.",
         origin="two queues joined in the order of their names",
         breaks=lambda: replaced(
-            "runtimes.adk.plugins.steering:SteeringAdkPlugin.before_answers", _other_way_round
+            "runtimes.adk.plugins.child:SteeringAdkPlugin.before_answers", _other_way_round
         ),
     ),
     _adk(
@@ -430,14 +415,14 @@ FAULTS: Final = (
         name="subagent-abort-late-adk",
         says="An abort reaches an agent five seconds later.",
         origin="an abort that waits for the runner",
-        breaks=lambda: replaced("runtimes.adk.child.session:AdkChild.stop", _late_adk),
+        breaks=lambda: replaced("runtimes.adk.child.session:AdkChild.stop", _late),
     ),
     _adk(
         name="subagent-terminator-ignored-adk",
         says="Complete_task is a tool like any other: the agent goes on.",
         origin="a termination plugin that is not registered for children",
         breaks=lambda: replaced(
-            "runtimes.adk.plugins.complete_task:CompleteTaskAdkPlugin.task_completed",
+            "runtimes.adk.plugins.child:CompleteTaskAdkPlugin.task_completed",
             _not_terminating,
         ),
     ),
@@ -445,9 +430,7 @@ FAULTS: Final = (
         name="subagent-routed-each-turn",
         says="An agent's automatic model is chosen anew for every turn.",
         origin="a routing processor without a memory",
-        breaks=lambda: replaced(
-            "runtimes.adk.child.processors:ChildRouting.run_async", _routed_anew
-        ),
+        breaks=lambda: replaced("runtimes.adk.child.processors:ChildRouting._step", _routed_anew),
     ),
     _adk(
         name="subagent-declares-parents-tools",
@@ -495,12 +478,14 @@ FAULTS: Final = (
         name="subagent-last-chunks-calls",
         says="Of an answer's calls only those of its last chunk are run.",
         origin="a final event that is taken for all of them",
-        breaks=lambda: replaced("runtimes.adk.answer_reader:AnswerReader.see", _last_chunk_only),
+        breaks=lambda: replaced(
+            "runtimes.adk.run:Step.__init__", holding("answer", see=_last_chunk_only)
+        ),
     ),
     _adk(
         name="subagent-errors-no-events",
         says="Errors inside an agent are no events of its stream.",
         origin="only what the parent shows is translated",
-        breaks=lambda: replaced("runtimes.adk.child.session:ChildStream.emit_activity", _no_events),
+        breaks=lambda: replaced("runtimes.adk.child.session:AdkChild.report", _no_events),
     ),
 )

@@ -56,10 +56,7 @@ def _not_splitting(_: Any) -> Any:
 
 def _without_display(request: Any) -> Any:
     def broken(self: Any, call: Any, trace_id: Any) -> Any:
-        made = request(self, call, trace_id)
-        shown = replace(made, display=None)
-        self.pending_tool_calls[-1] = shown
-        return shown
+        return replace(request(self, call, trace_id), display=None)
 
     return broken
 
@@ -100,8 +97,8 @@ def _says_nothing(call: Any) -> bool:
 
 
 def _silent_ones_again(run: Any) -> Any:
-    async def broken(self: Any, sending: Any) -> Any:
-        completed = await run(self, sending)
+    async def broken(self: Any, sending: Any, tools: Any) -> Any:
+        completed = await run(self, sending, tools)
         again = [call.request for call in completed or () if _says_nothing(call)]
         if again:
             await self._services.scheduler.schedule(again, sending.signal)
@@ -119,7 +116,7 @@ def _without_error(tool_response: Any) -> Any:
 
 def _forgetting_failed_attempts(wait: Any) -> Any:
     async def broken(self: Any, *args: Any) -> None:
-        self._run.step.answer._calls.clear()
+        self._run.step.answer.calls.clear()
         await wait(self, *args)
 
     return broken
@@ -141,14 +138,14 @@ def _emptying_bad_arguments(tool_call_request: Any) -> Any:
 def _never_stopping(verdict: Any) -> Any:
     def broken(completed: Any) -> Any:
         found = verdict(completed)
-        return None if found is not None and found.reason == "completed" else found
+        return None if found == "completed" else found
 
     return broken
 
 
 def _recording_last(record: Any) -> Any:
-    def broken(self: Any, conversation: Any, completed: Any) -> None:
-        record(self, conversation, completed[-1:])
+    def broken(self: Any, completed: Any) -> None:
+        record(self, completed[-1:])
 
     return broken
 
@@ -222,19 +219,21 @@ FAULTS: Final = (
         name="results-as-they-finish",
         says="Results stand in the order in which calls finish: those of processes come last.",
         origin="seen in agent migrations: results in completion order instead of request order",
-        breaks=lambda: replaced("runtimes.adk.tool_batch:_response_event", _slow_ones_last),
+        breaks=lambda: replaced("runtimes.adk.continuation:_response_event", _slow_ones_last),
     ),
     _adk(
         name="parallel-results-overwritten",
         says="Of parallel calls of one tool the model is told the last one's result only.",
         origin="seen in agent migrations: parallel state overwritten",
-        breaks=lambda: replaced("runtimes.adk.tool_batch:_response_event", _one_per_tool),
+        breaks=lambda: replaced("runtimes.adk.continuation:_response_event", _one_per_tool),
     ),
     _adk(
         name="speechless-tool-run-again",
         says="A tool that returns nothing is run a second time.",
         origin="seen in agent migrations: a tool that returns nothing run twice",
-        breaks=lambda: replaced("runtimes.adk.tool_batch:ToolBatch.run", _silent_ones_again),
+        breaks=lambda: replaced(
+            "runtimes.adk.continuation:Continuation._completed", _silent_ones_again
+        ),
     ),
     _adk(
         name="tool-error-not-told",
@@ -258,32 +257,34 @@ FAULTS: Final = (
         says="Arguments that a tool refuses are replaced by none at all.",
         origin="seen in agent migrations: bad tool arguments turned into `{}`",
         breaks=lambda: replaced(
-            "runtimes.adk.model_parts:tool_call_request", _emptying_bad_arguments
+            "runtimes.adk.model_call:tool_call_request", _emptying_bad_arguments
         ),
     ),
     _adk(
         name="bad-arguments-fatal",
         says="Arguments that a tool refuses end the stream as failed.",
         origin="seen in agent migrations: bad tool arguments turned fatal",
-        breaks=lambda: replaced("runtimes.adk.tool_batch:_verdict", _ending_on_any_error),
+        breaks=lambda: replaced(
+            "runtimes.adk.continuation:end_reason_of_calls", _ending_on_any_error
+        ),
     ),
     _adk(
         name="stopping-tool-answered",
         behaviour=Behaviour.HOOKS,
         says="A tool call that a hook ended the run with goes to the model all the same.",
         origin="google-adk's loop, which no result can end",
-        breaks=lambda: replaced("runtimes.adk.tool_batch:_verdict", _never_stopping),
+        breaks=lambda: replaced("runtimes.adk.continuation:end_reason_of_calls", _never_stopping),
     ),
     _adk(
         name="only-last-call-recorded",
         says="Of a batch of calls the recording keeps the last.",
         origin="seen in agent migrations: parallel state overwritten",
-        breaks=lambda: replaced("runtimes.adk.tool_batch:ToolBatch.record", _recording_last),
+        breaks=lambda: replaced("runtimes.adk.continuation:Continuation._record", _recording_last),
     ),
     _adk(
         name="refused-call-undescribed",
         says="A call with arguments that do not fit is shown without a description.",
         origin="a port that forgets upstream's substitute, the tool's own description",
-        breaks=lambda: replaced("runtimes.adk.model_parts:tool_call_request", _undescribed),
+        breaks=lambda: replaced("runtimes.adk.model_call:tool_call_request", _undescribed),
     ),
 )

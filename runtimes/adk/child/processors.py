@@ -7,90 +7,60 @@ no processor at all. Source: core `agents/local-executor.ts` (`runInternal`, `ex
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from dataclasses import dataclass
 
 from google.adk.agents.invocation_context import InvocationContext
-from google.adk.events.event import Event
-from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.child.termination import ChildTermination
-from runtimes.adk.processors.base import leave
-from runtimes.adk.request_edits import TypedConfig
-from runtimes.adk.run import RunLink
-from runtimes.adk.sessions import GcliSessionService
+from runtimes.adk.processors.base import EngineProcessor
+from runtimes.adk.run import Run
 from services.children.chats import compress_chat
+from services.children.child_services import ChildServices
 
 __all__ = ["ChildCompression", "ChildLimits", "ChildRouting"]
 
 
-class ChildProcessor(BaseLlmRequestProcessor):
-    """A processor of one child."""
-
-    def __init__(
-        self, termination: ChildTermination, sessions: GcliSessionService, link: RunLink
-    ) -> None:
-        self._child = termination.child
-        self._chat = termination.chat
-        self._termination = termination
-        self._sessions = sessions
-        self._link = link
-
-
-class ChildLimits(ChildProcessor):
+@dataclass(eq=False)
+class ChildLimits(EngineProcessor):
     """Begins each turn, unless a limit of the child's ends the invocation."""
 
+    _termination: ChildTermination
     name = "limits"
 
-    async def run_async(
-        self, invocation_context: InvocationContext, llm_request: LlmRequest
-    ) -> AsyncGenerator[Event, None]:
-        """Yield nothing."""
-        if invocation_context.end_invocation:
-            return
-        if not self._termination.begin_turn(self._link.run):
-            leave(invocation_context, self._sessions)
-        return
-        yield
+    async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
+        if not context.end_invocation and not self._termination.begin_turn(run):
+            self._leave(context)
 
 
-class ChildCompression(ChildProcessor):
+@dataclass(eq=False)
+class ChildCompression(EngineProcessor):
     """Summarises a long history, then lets the definition have a hand in it."""
 
+    _child: ChildServices
     name = "compression"
 
-    async def run_async(
-        self, invocation_context: InvocationContext, llm_request: LlmRequest
-    ) -> AsyncGenerator[Event, None]:
-        """Yield nothing."""
-        run = self._link.run
-        await compress_chat(self._child, self._chat, run.prompt_id, run.signal)
+    async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
+        await compress_chat(self._child, self._conversation, run.prompt_id, run.signal)
         before_turn = self._child.definition.on_before_turn
         if before_turn is not None:
-            await before_turn(self._chat)
-        return
-        yield
+            await before_turn(self._conversation)
 
 
-class ChildRouting(ChildProcessor):
+@dataclass(eq=False)
+class ChildRouting(EngineProcessor):
     """Settles the model: the agent's own, or the router's one answer for the whole run."""
 
+    _child: ChildServices
     name = "gcli_routing"
 
-    async def run_async(
-        self, invocation_context: InvocationContext, llm_request: LlmRequest
-    ) -> AsyncGenerator[Event, None]:
-        """Yield nothing."""
-        run, chat = self._link.run, self._chat
+    async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
         key = await self._child.model_key(
-            chat.curated_history,
-            self._sessions.pending_parts(invocation_context.session),
+            self._conversation.curated_history,
+            self._sessions.pending_parts(context.session),
             run.prompt_id,
             run.signal,
         )
         run.step.routed(key)
-        resolved = self._child.services.models.resolve(key)
-        config = TypedConfig().of(resolved.config)
-        run.step.base.write_routed(llm_request, resolved.model, config)
-        return
-        yield
+        resolved = self._services.models.resolve(key)
+        run.step.base.write_routed(request, resolved.model, resolved.config)

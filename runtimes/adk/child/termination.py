@@ -8,31 +8,37 @@ Source: core `agents/local-executor.ts` (`runInternal`, `executeTurn`).
 
 from __future__ import annotations
 
+from collections.abc import AsyncGenerator
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 
+from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
+from google.adk.events.event_actions import EventActions
+from google.adk.models.llm_request import LlmRequest
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.answer_reader import AnswerReader
+from runtimes.adk.agent import Invoke
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.notes import Delta, note_of
-from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
+from runtimes.adk.plugins.child import CompleteTaskAdkPlugin, SteeringAdkPlugin
 from runtimes.adk.plugins.limits import MaxTimeAdkPlugin, MaxTurnsAdkPlugin
-from runtimes.adk.plugins.steering import SteeringAdkPlugin
-from runtimes.adk.run import Run
-from runtimes.adk.send import Invoke
+from runtimes.adk.processors.base import agent_event
+from runtimes.adk.run import Run, RunLink
+from runtimes.adk.tool_round import ToolRound
 from services.abort import AbortSignal
+from services.children.calls import ChildCalls
 from services.children.chats import open_chat
 from services.children.child_services import ChildServices
 from services.children.run import ChildRun, Ended
 from services.model.parts import parse_thought
+from services.model.sdk_contents import WireContent
 from services.model.stream import call_name
 from services.subagents.definition import AgentOutput, TerminateMode
 from services.subagents.prompt import ChildPrompt
 from services.wire import JsonObject, Part
 
-__all__ = ["ChildCall", "ChildConversation", "ChildPlugins", "ChildTermination"]
+__all__ = ["ChildCall", "ChildConversation", "ChildTermination"]
 
 
 class ChildConversation(Conversation):
@@ -44,7 +50,7 @@ class ChildConversation(Conversation):
 
 @dataclass(frozen=True, slots=True)
 class ChildCall:
-    """A function call of the model as ADK sees it; `ChildTermination.calls` has the original."""
+    """A function call of the model as ADK sees it; `call` is the original."""
 
     call: JsonObject
 
@@ -65,53 +71,40 @@ class ChildCall:
         return args if isinstance(args, dict) else {}
 
 
-class ChildPlugins:
-    """The ADK plugins of one child, all of them driven by its parts."""
+class ChildTermination(ChildRun):
+    """Runs one child once. Its processors and its calls report to it what ends a turn."""
 
-    def __init__(self, child: ChildServices) -> None:
+    def __init__(self, child: ChildServices, chat: ChildConversation, link: RunLink) -> None:
         services, limits = child.services, child.definition.limits
         self.max_turns = MaxTurnsAdkPlugin(max(0, limits.turns), driven=True)
         self.max_time = MaxTimeAdkPlugin(services.clock, limits.minutes * 60_000, driven=True)
         self.complete_task = CompleteTaskAdkPlugin()
         self.steering = SteeringAdkPlugin(services.steering, driven=True)
-
-    @property
-    def all(self) -> tuple[BasePlugin, ...]:
-        """The plugins, in the order in which ADK calls them."""
-        return self.max_turns, self.max_time, self.complete_task, self.steering
-
-
-class ChildTermination(ChildRun):
-    """Runs one child once. The child's processors and its batch report to it what ends a turn."""
-
-    def __init__(
-        self, child: ChildServices, chat: ChildConversation, plugins: ChildPlugins
-    ) -> None:
-        super().__init__(child, plugins.max_time)
-        self.child = child
-        self.chat = chat
-        self.plugins = plugins
-        self._answer = AnswerReader()
-        self._invoke: Invoke | None = None
-        self._end: TerminateMode | None = None
-        self._goes_on = False
+        super().__init__(child, self.max_time)
         self.instruction = ""
         """The system instruction, once the chat is open."""
-        self.recovering = False
-        """The one turn is under way in which the child may still submit its result."""
+        self._chat = chat
+        self._link = link
+        self._calls = ChildCalls(
+            child, waiting=self.max_time.waiting, record=chat.record_tool_calls
+        )
+        self._invoke: Invoke | None = None
+        self._recovering = False
+        self._end: TerminateMode | None = None
+        self._goes_on = False
+
+    @property
+    def plugins(self) -> tuple[BasePlugin, ...]:
+        """The child's ADK plugins, in the order in which ADK calls them."""
+        return self.max_turns, self.max_time, self.complete_task, self.steering
 
     @property
     def turns(self) -> int:
         """The turns that the task has begun."""
-        return self.plugins.max_turns.turns
-
-    @property
-    def calls(self) -> list[JsonObject]:
-        """Every call of the turn under way, those of failed attempts included."""
-        return [each.call for each in self._answer.calls if isinstance(each, ChildCall)]
+        return self.max_turns.turns
 
     async def drive(self, inputs: JsonObject, signal: AbortSignal, invoke: Invoke) -> AgentOutput:
-        """Do `run` with the Runner that `invoke` calls."""
+        """Do `run` with the agent that `invoke` drives."""
         self._invoke = invoke
         return await self.run(inputs, signal)
 
@@ -121,59 +114,95 @@ class ChildTermination(ChildRun):
         The recovery turn is not counted. It runs under the signal of its grace period.
         """
         turn = self.turns
-        if not self.recovering:
-            if self.plugins.max_turns.exhausted:
-                self.stop(TerminateMode.MAX_TURNS)
+        if not self._recovering:
+            if self.max_turns.exhausted:
+                self._end = TerminateMode.MAX_TURNS
                 return False
             if run.signal.aborted:
-                self.stop()
+                self._end = self.cut_off()
                 return False
-            self.plugins.max_turns.turn_started()
-        run.begin_task_turn(self.child.prompt_id(turn))
-        self._answer = run.step.answer
+            self.max_turns.turn_started()
+        run.prompt_id = self._child.prompt_id(turn)
+        run.begin_step()
         return True
 
-    def stop(self, end: TerminateMode | None = None) -> None:
-        """End the invocation under way; by default for the reason that aborted its signal."""
-        self._end = end or self.cut_off()
+    async def run_calls(
+        self, context: InvocationContext, call_event: Event, llm_request: LlmRequest
+    ) -> AsyncGenerator[Event, None]:
+        """Run the turn's calls, those of failed attempts included.
 
-    def go_on(self) -> None:
-        """End the invocation of a recovery turn that has not completed the task."""
-        self._goes_on = True
+        Yield the event that answers them, or none: then the invocation is over.
+        """
+        event = await self._answered(context, llm_request)
+        if event is None:
+            context.end_invocation = True
+        else:
+            yield event
+
+    async def _answered(self, context: InvocationContext, llm_request: LlmRequest) -> Event | None:
+        run = self._link.run
+        if run.signal.aborted:
+            self._end = self.cut_off()
+            return None
+        if run.step.key is None:
+            raise RuntimeError("the request was not routed")
+        callbacks = ToolRound(self._child.services, context, llm_request.tools_dict)
+        outcome = await self._calls.run(
+            [each.call for each in run.step.answer.calls if isinstance(each, ChildCall)],
+            run.prompt_id,
+            run.signal,
+            run.step.key.model,
+            around=callbacks.run,
+            added=callbacks.added,
+        )
+        if outcome.aborted:
+            self._end = TerminateMode.ABORTED
+            return None
+        if self._recovering and not outcome.completed:
+            self._goes_on = True
+            return None
+        parts = list(outcome.parts)
+        if not outcome.completed:
+            parts = self.steering.before_answers(parts)
+        actions = callbacks.actions(EventActions())
+        # A child's task ends with `complete_task` alone; its plugin sets this then.
+        actions.skip_summarization = None
+        content = WireContent.of({"role": "user", "parts": parts}, outcome)
+        return agent_event(context, content, actions=actions)
 
     def _open_chat(self, prompt: ChildPrompt) -> ChildConversation:
         start_history = prompt.start_history()
         self.instruction = prompt.system_instruction()
-        open_chat(self.child, self.chat, start_history)
-        return self.chat
+        open_chat(self._child, self._chat, start_history)
+        return self._chat
 
     def _steered(self) -> AbstractContextManager[object]:
-        return self.plugins.steering.collecting()
+        return self.steering.collecting()
 
     async def _turns(
         self, parts: list[Part], signal: AbortSignal, *, recovery: bool
     ) -> Ended | None:
-        """One invocation; why its last turn was the last."""
+        """Run one invocation; return why its last turn was the last."""
         if self._invoke is None:
             raise RuntimeError("a child's turns need a Runner")
-        self._begin(recovery)
-        run = Run(prompt_id=self.child.prompt_id(self.turns), signal=signal)
+        self._recovering, self._end, self._goes_on = recovery, None, False
+        run = Run(prompt_id=self._child.prompt_id(self.turns), signal=signal)
 
         def read(event: Event) -> bool:
             return self._read(event, run)
 
         await self._invoke(run, {"role": "user", "parts": parts}, read)
-        result = self.plugins.complete_task.result
+        return self._ended(signal)
+
+    def _ended(self, signal: AbortSignal) -> Ended | None:
+        result = self.complete_task.result
         if result is not None:
             return Ended(TerminateMode.GOAL, result)
-        if self._end is None and self._goes_on:
+        if self._goes_on:
             return None
         if self._end is None and signal.aborted:
-            self.stop()
+            self._end = self.cut_off()
         return Ended(self._end or TerminateMode.ERROR_NO_COMPLETE_TASK_CALL)
-
-    def _begin(self, recovery: bool) -> None:
-        self.recovering, self._end, self._goes_on = recovery, None, False
 
     def _read(self, event: Event, run: Run) -> bool:
         """Report the subject of a chunk's first thought; return false after an abort.

@@ -6,7 +6,6 @@ calls. Source: core `core/geminiChat.ts`, `hooks/hookSystem.ts`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,24 +16,16 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
-from runtimes.adk.notes import WireContent, wire_of
+from runtimes.adk.responses import chunk_of, response_of
 from services.hooks.events import HookEvent
-from services.hooks.model_call import (
-    AgentExecutionBlocked,
-    AgentExecutionStopped,
-    HookVerdict,
-    ModelCallHooks,
-    after_model,
-)
+from services.hooks.model_call import HookVerdict, ModelCallHooks
 from services.hooks.system import HookSystem
 from services.hooks.translation import HookModelRequest
+from services.model.sdk_contents import WireContent, wire_of
 from services.model.sdk_json import dumped, typed
-from services.wire import Content, JsonObject
+from services.wire import JsonObject
 
-__all__ = ["BLOCKED", "STOPPED", "HookBridgePlugin", "hook_bridge"]
-
-BLOCKED: Final = "AGENT_EXECUTION_BLOCKED"
-STOPPED: Final = "AGENT_EXECUTION_STOPPED"
+__all__ = ["HookBridgePlugin", "hook_bridge"]
 
 _EVENTS: Final = HookEvent.BEFORE_MODEL, HookEvent.BEFORE_TOOL_SELECTION, HookEvent.AFTER_MODEL
 _APART: Final = {"system_instruction", "tools", "http_options", "response_schema"}
@@ -49,8 +40,8 @@ class _ModelCall:
     verdict: HookVerdict | None = None
 
 
-class HookBridgePlugin(BasePlugin):
-    """Has BeforeModel, BeforeToolSelection and AfterModel see and change model calls.
+class HookBridgePlugin(ModelCallHooks, BasePlugin):
+    """`ModelCallHooks` as a plugin.
 
     ADK's callbacks fire once per model call, while hooks take part in each attempt that the call
     takes. So the runtime's model layer calls `before_attempt` and `after_chunk` itself.
@@ -58,36 +49,10 @@ class HookBridgePlugin(BasePlugin):
 
     def __init__(self, hooks: HookSystem, *, driven: bool = False) -> None:
         """`driven`: the model layer calls the methods, and ADK's callbacks do nothing."""
-        super().__init__(name="hook_bridge")
+        ModelCallHooks.__init__(self, hooks)
+        BasePlugin.__init__(self, name="hook_bridge")
         self.driven = driven
-        self._hooks = hooks
         self._calls: dict[str, _ModelCall] = {}
-
-    async def before_attempt(
-        self,
-        request: HookModelRequest,
-        *,
-        contents_for: Callable[[str], Sequence[Content]],
-        concrete: Callable[[str], str] = str,
-        nudge: str | None = None,
-    ) -> HookModelRequest:
-        """What is asked after BeforeModel and BeforeToolSelection; see `ModelCallHooks`.
-
-        Raises:
-            AgentExecutionStopped, AgentExecutionBlocked: a hook does not allow it.
-        """
-        hooks = ModelCallHooks(
-            self._hooks, contents_for=contents_for, concrete=concrete, nudge=nudge
-        )
-        return await hooks.before(request)
-
-    async def after_chunk(self, request: HookModelRequest, chunk: JsonObject) -> JsonObject:
-        """The chunk that clients get after AfterModel.
-
-        Raises:
-            AgentExecutionStopped, AgentExecutionBlocked: a hook does not allow it.
-        """
-        return await after_model(self._hooks, request, chunk)
 
     async def before_model_callback(
         self, *, callback_context: CallbackContext, llm_request: LlmRequest
@@ -116,12 +81,10 @@ class HookBridgePlugin(BasePlugin):
 
         After a verdict, nothing of the answer is left but the error at its end.
         """
-        if self.driven or llm_response.content is None:
+        call = None if self.driven else self._calls.get(callback_context.invocation_id)
+        if call is None or llm_response.content is None:
             return None
-        call = self._calls.get(callback_context.invocation_id)
-        if call is None:
-            return None
-        chunk = _chunk(llm_response)
+        chunk = chunk_of(llm_response, wire_of(llm_response.content))
         if call.verdict is None and (llm_response.partial or not call.streamed):
             call.streamed = bool(llm_response.partial)
             try:
@@ -129,7 +92,7 @@ class HookBridgePlugin(BasePlugin):
             except HookVerdict as verdict:
                 call.verdict = verdict
             else:
-                return None if given is chunk else _response(given)
+                return None if given is chunk else response_of(given)
         if call.verdict is None:
             return None
         return LlmResponse(partial=True) if llm_response.partial else _refusal(call.verdict)
@@ -147,27 +110,9 @@ def hook_bridge(hooks: HookSystem | None) -> tuple[HookBridgePlugin, ...]:
 
 
 def _refusal(verdict: HookVerdict) -> LlmResponse:
-    given = verdict.response if isinstance(verdict, AgentExecutionBlocked) else None
-    response = LlmResponse() if given is None else _response(given)
-    response.error_code = STOPPED if isinstance(verdict, AgentExecutionStopped) else BLOCKED
-    response.error_message = verdict.reason
+    response = LlmResponse() if verdict.response is None else response_of(verdict.response)
+    response.error_code, response.error_message = verdict.code, verdict.reason
     return response
-
-
-def _chunk(response: LlmResponse) -> JsonObject:
-    candidate: JsonObject = {"content": wire_of(response.content or types.Content())}
-    if response.finish_reason is not None:
-        candidate["finishReason"] = response.finish_reason.value
-    usage = response.usage_metadata
-    chunk: JsonObject = {"candidates": [candidate]}
-    return chunk if usage is None else {**chunk, "usageMetadata": dumped(usage)}
-
-
-def _response(chunk: JsonObject) -> LlmResponse:
-    candidate = (chunk.get("candidates") or [{}])[0]
-    content = {"role": "model", **(candidate.get("content") or {})}
-    reason = types.FinishReason.__members__.get(candidate.get("finishReason") or "")
-    return LlmResponse(content=WireContent.of(content), finish_reason=reason)
 
 
 def _write(config: types.GenerateContentConfig, before: JsonObject, after: Any) -> None:

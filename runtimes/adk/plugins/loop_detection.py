@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES, WireContent, wire_of
+from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES
 from runtimes.adk.run import RunLink
-from services.loop_detection.detector import LoopDetector, LoopVerdict
-from services.model.stream import call_name
-from services.wire import Part
+from services.loop_detection.detector import LoopDetector
+from services.model.sdk_contents import WireContent, wire_of
 
 __all__ = ["LoopDetectionAdkPlugin"]
 
@@ -28,17 +25,15 @@ class LoopDetectionAdkPlugin(BasePlugin):
     def __init__(self, loops: LoopDetector, link: RunLink | None = None) -> None:
         """Watch with `loops`.
 
-        Args:
-            loops: Counts the loops of a prompt.
-            link: Finds the step whose stream is ended. Without it, in an ADK app of another kind,
-                the plugin aborts the invocation, and every invocation is a prompt of its own.
+        `link` finds the step whose stream is ended. Without it, in an ADK app of another kind, the
+        plugin aborts the invocation, and every invocation is a prompt of its own.
         """
         super().__init__(name="loop_detection")
         self._loops = loops
         self._link = link
 
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """Begin to count anew; where there is a link, the flow says when a prompt begins."""
+        """Begin to count anew; where there is a link, a processor says when a prompt begins."""
         if self._link is None:
             self._loops.reset(invocation_context.invocation_id, "")
 
@@ -48,7 +43,7 @@ class LoopDetectionAdkPlugin(BasePlugin):
         """Replace the delta that closes a loop."""
         if not event.partial or event.content is None:
             return None
-        verdict = self.watch(wire_of(event.content).get("parts") or ())
+        verdict = self._loops.add_parts(wire_of(event.content).get("parts") or ())
         if not verdict.count:
             return None
         if self._link is None:
@@ -62,16 +57,3 @@ class LoopDetectionAdkPlugin(BasePlugin):
             error_code=LOOP_DETECTED,
             custom_metadata={LOOP_STRIKES: verdict.count},
         )
-
-    def watch(self, parts: Sequence[Part]) -> LoopVerdict:
-        """Show the detector a delta's parts (the API's JSON); the first loop found."""
-        verdict = LoopVerdict()
-        for part in parts:
-            call, text = part.get("functionCall"), part.get("text")
-            if call is not None:
-                verdict = self._loops.add_tool_call(call_name(call), call.get("args") or {})
-            elif text and not part.get("thought"):
-                verdict = self._loops.add_text(text)
-            if verdict.count:
-                break
-        return verdict

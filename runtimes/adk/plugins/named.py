@@ -28,14 +28,11 @@ def named_plugins(names: str) -> list[BasePlugin]:
 
 
 def without_namesakes(plugins: Sequence[BasePlugin]) -> list[BasePlugin]:
-    """The same plugins, if no two have one name, by which ADK knows them.
-
-    Raises:
-        RuntimeUnavailable: two of them have.
-    """
+    """Return the plugins, or raise `RuntimeUnavailable`: ADK takes one plugin of each name."""
     names = [plugin.name for plugin in plugins]
-    for name in {name for name in names if names.count(name) > 1}:
-        problem = f"two ADK plugins are called {name!r}"
+    twice = [name for name in names if names.count(name) > 1]
+    if twice:
+        problem = f"two ADK plugins are called {twice[0]!r}"
         raise RuntimeUnavailable(problem, "give one of them another name, or leave it out")
     return list(plugins)
 

@@ -5,21 +5,20 @@ Takes the place of ADK's own `contents` processor, whose work grows with the his
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from dataclasses import dataclass, field
 
 from google.adk.agents.invocation_context import InvocationContext
-from google.adk.events.event import Event
-from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcessor
 from google.adk.models.llm_request import LlmRequest
 
-from runtimes.adk.notes import TypedHistory
-from runtimes.adk.run import RunLink
-from runtimes.adk.sessions import GcliSessionService
+from runtimes.adk.processors.base import EngineProcessor
+from runtimes.adk.run import Run
+from services.model.sdk_contents import TypedHistory
 
 __all__ = ["ContentsProcessor"]
 
 
-class ContentsProcessor(BaseLlmRequestProcessor):
+@dataclass(eq=False)
+class ContentsProcessor(EngineProcessor):
     """Puts the curated history and, last, the pending user-role turn into the request.
 
     The history proper is what stands before the pending turn; what measures or masks it leaves that
@@ -27,25 +26,14 @@ class ContentsProcessor(BaseLlmRequestProcessor):
     """
 
     name = "contents"
+    _history: TypedHistory = field(default_factory=TypedHistory)
+    _made_of: tuple[int, bool] | None = None
 
-    def __init__(self, sessions: GcliSessionService, link: RunLink) -> None:
-        self._sessions = sessions
-        self._link = link
-        self._history = TypedHistory()
-        self._made_of: tuple[int, bool] | None = None
-
-    async def run_async(
-        self, invocation_context: InvocationContext, llm_request: LlmRequest
-    ) -> AsyncGenerator[Event, None]:
-        """Yield nothing."""
-        session = invocation_context.session
-        conversation = self._sessions.archive(session)
+    async def _step(self, context: InvocationContext, run: Run, request: LlmRequest) -> None:
+        conversation = self._conversation
         conversation.match_configured_model()
         view = conversation.view
         made_of = conversation.generation, view.strips_thoughts
         replaced, self._made_of = made_of != self._made_of, made_of
         history = self._history.follow(view.curated(), replaced=replaced)
-        pending = self._sessions.pending(session)
-        self._link.run.step.base.write_contents(llm_request, history, pending)
-        return
-        yield
+        run.step.base.write_contents(request, history, self._sessions.pending(context.session))

@@ -79,12 +79,14 @@ def test_what_is_sent_is_read_from_the_conversation_and_not_from_adks_request() 
 
 
 def test_a_turn_that_stays_in_adks_session_goes_when_its_invocation_is_over() -> None:
+    from runtimes.adk.session_events import live_events
+
     def noting(left: list[Any]) -> Callable[[Any], Any]:
         def wrap(settle: Any) -> Any:
             def noted(self: Any, session: Any) -> None:
-                asked = [event.author == "user" for event in self.live(session)]
+                asked = [event.author == "user" for event in live_events(session)]
                 settle(self, session)
-                left.append((any(asked), len(self.live(session))))
+                left.append((any(asked), len(live_events(session))))
 
             return noted
 

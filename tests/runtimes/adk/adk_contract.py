@@ -16,6 +16,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import SimpleNamespace
 from typing import Any, Final
 
 from google.adk.agents.base_agent import BaseAgent
@@ -30,17 +31,19 @@ from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import Runner
+from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.adk.tools.base_tool import BaseTool
 from google.adk.tools.base_toolset import BaseToolset
 from google.adk.version import __version__
 from google.genai import types
 from pydantic import PrivateAttr
 
-from runtimes.adk.processors.routing import ToolsProcessor
+from runtimes.adk.processors.conversation import ToolsProcessor
 from runtimes.adk.root import AGENT_NAME, APP_NAME, GeminiCliAgent
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import AdkTool
 from services.clock import VirtualClock
+from services.history.view import RequestView
 
 __all__ = [
     "CONTRACTS",
@@ -146,6 +149,14 @@ def echo(words: str) -> str:
     return words
 
 
+def over_nothing() -> GcliSessionService:
+    """Sessions over a conversation in which nothing was said."""
+    conversation: Any = SimpleNamespace(
+        view=RequestView(), turn_ids=(), expected=None, expect=lambda answer: None
+    )
+    return GcliSessionService(conversation, VirtualClock())
+
+
 async def run(
     root: BaseAgent,
     plugins: Sequence[BasePlugin] = (),
@@ -158,7 +169,7 @@ async def run(
     `make` makes another Runner than ADK's.
     """
     if sessions is None:
-        sessions = GcliSessionService(VirtualClock())
+        sessions = over_nothing()
         sessions.open(app_name=APP_NAME, user_id="u", session_id="s")
     app = App(name=APP_NAME, root_agent=root, plugins=list(plugins))
     runner = make(app, sessions) if make else Runner(app=app, session_service=sessions)
@@ -291,7 +302,7 @@ async def errors_unchanged(contract: Contract) -> None:
 
 
 async def live_session(contract: Contract) -> None:
-    sessions = GcliSessionService(VirtualClock())
+    sessions = over_nothing()
     session = sessions.open(app_name=APP_NAME, user_id="u", session_id="s")
     seen = []
 
@@ -374,7 +385,7 @@ async def _warnings_of_origin(base: type[GeminiCliAgent]) -> list[str]:
         try:
             sys.modules[spec.name] = module  # where `inspect.getmodule` looks for it
             app = App(name=APP_NAME, root_agent=module.Root.around(Hosted.made(Scripted.of())))
-            await Runner(app=app, session_service=GcliSessionService(VirtualClock())).close()
+            await Runner(app=app, session_service=InMemorySessionService()).close()
         finally:
             del sys.modules[spec.name]
             logger.removeHandler(handler)
@@ -446,7 +457,7 @@ CONTRACTS: Final = (
     ),
     Contract(
         "InvocationContext.canonical_tools_cache",
-        "ToolsProcessor in runtimes/adk/processors/routing.py",
+        "ToolsProcessor in runtimes/adk/processors/conversation.py",
         "Find where ADK resolves an agent's tools for each chunk, and prevent it there.",
         tools_cache,
     ),

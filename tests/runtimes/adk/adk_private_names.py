@@ -46,22 +46,22 @@ FUNCTIONS: Final = {
     ),
     "google.adk.utils._callback_pipeline._run_callbacks": (
         "callbacks _stop_condition args kwargs",
-        "ToolRound in runtimes/adk/tool_callbacks.py",
+        "ToolRound in runtimes/adk/tool_round.py",
         "Call an agent's tool callbacks as ADK's tool caller does now.",
     ),
     "google.adk.utils._callback_pipeline._stop_on_non_none": (
         "result",
-        "ToolRound in runtimes/adk/tool_callbacks.py",
+        "ToolRound in runtimes/adk/tool_round.py",
         "Call an agent's tool callbacks as ADK's tool caller does now.",
     ),
     "google.adk.flows.llm_flows.tools._agent_tools.process_agent_tools": (
         "invocation_context llm_request",
-        "ToolsProcessor in runtimes/adk/processors/routing.py",
+        "ToolsProcessor in runtimes/adk/processors/conversation.py",
         "Resolve the tools of an agent as ADK's `agent_tools` processor does now.",
     ),
     "google.adk.flows.llm_flows.functions._extract_multimodal_parts": (
         "function_result depth",
-        "response_content in runtimes/adk/tools.py",
+        "_response_content in runtimes/adk/tool_round.py",
         "Part a tool's result from its media as ADK's tool caller does now.",
     ),
 }

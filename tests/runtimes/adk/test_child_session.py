@@ -13,19 +13,20 @@ from google.adk.platform import time as platform_time
 from google.adk.platform import uuid as platform_uuid
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import Runner
+from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.genai import types
 
+from agent_protocol.agent import MessageSend
+from agent_protocol.errors import UnsupportedSend
 from runtimes.adk.agent import AdkAgentProtocol
 from runtimes.adk.flow import RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.notes import ChildToolsDone, WireContent
-from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
+from runtimes.adk.plugins.child import CompleteTaskAdkPlugin
 from runtimes.adk.root import APP_NAME, GeminiCliAgent, HostedAgent
-from runtimes.adk.sessions import GcliSessionService
 from services.children.calls import CallsOutcome
-from services.clock import VirtualClock
 from services.model.aliases import ModelAlias
 from services.model.errors import NetworkError
+from services.model.sdk_contents import WireContent
 from services.subagents.child import ChildRequest
 from services.subagents.definition import (
     AgentPrompt,
@@ -51,7 +52,7 @@ def made(played, runtime, *, call_id="c", told=lambda activity: None, **fields):
     request = ChildRequest(
         definition=definition(**fields), parent_call_id=call_id, on_activity=told
     )
-    return runtime._factory.child_agent(request)
+    return runtime._factory.child(request)
 
 
 def done(kit, result="done"):
@@ -68,22 +69,27 @@ def answered(note) -> Event:
     return Event(author=APP_NAME, invocation_id="i", content=content)
 
 
-def test_child_is_the_same_class_with_its_parents_session_id(kit):
+def agent_of(child):
+    """An agent as each run of the child gets one."""
+    return child._make_agent(child._child)[1]
+
+
+def test_child_has_an_agent_of_the_same_class_and_its_parents_session_id(kit):
     async def script(played, runtime):
-        agent = made(played, runtime)._agent
-        assert type(agent) is AdkAgentProtocol
+        agent, main = agent_of(made(played, runtime)), runtime.agent()
         assert agent.parent_session_id == played.services.state.session_id
-        main = runtime.agent()
-        assert main.parent_session_id is None
+        assert type(agent) is type(main) is AdkAgentProtocol
         assert agent._runner is not main._runner
         assert agent._sessions is not main._sessions
+        with pytest.raises(UnsupportedSend):
+            await agent.send(MessageSend(content=()))
 
     kit.run(script, [])
 
 
 def test_child_has_no_masking_loop_check_window_check_or_loop_plugin(kit):
     async def script(played, runtime):
-        runner = made(played, runtime)._agent._runner
+        runner = agent_of(made(played, runtime))._runner
         plugins = [plugin.name for plugin in runner.plugin_manager.plugins]
         assert plugins == ["max_turns", "max_time", "complete_task", "steering"]
         flow = runner.agent._hosted._llm_flow
@@ -95,20 +101,24 @@ def test_child_has_no_masking_loop_check_window_check_or_loop_plugin(kit):
     kit.run(script, [])
 
 
-def test_child_that_has_ended_is_not_among_the_children_and_its_runner_is_closed(kit):
+def test_child_that_has_ended_is_not_among_the_children_and_its_runner_is_closed(kit, monkeypatch):
     async def script(played, runtime):
         child = made(played, runtime)
         closed = []
 
-        async def close():
-            closed.append(runtime._factory.children)
+        async def close(agent):
+            closed.append([each.type for each in child.events])
+            await shut(agent)
 
-        child._agent._runner.close = close
-        assert runtime._factory.children == [child]
+        monkeypatch.setattr(AdkAgentProtocol, "close", close)
         await child.start({"query": "go"})
+        assert runtime._factory.children == {child}
         await child.result()
-        assert closed == [[]]
+        assert runtime._factory.children == set()
+        (before_the_close,) = closed
+        assert [each.type for each in child.events] == [*before_the_close, "agent_end"]
 
+    shut = AdkAgentProtocol.close
     kit.run(script, [done(kit)])
 
 
@@ -182,8 +192,8 @@ def test_limits_count_turns_of_the_task_and_not_the_recovery(kit):
 @pytest.mark.parametrize(
     ("note", "last"),
     [
-        (ChildToolsDone(outcome(completed=True, submitted="x")), True),
-        (ChildToolsDone(outcome(completed=False)), False),
+        (outcome(completed=True, submitted="x"), True),
+        (outcome(completed=False), False),
         (None, False),
     ],
 )
@@ -195,7 +205,7 @@ async def test_plugin_marks_the_event_that_completes_the_task_as_the_last(note, 
 
 
 async def test_completion_without_an_output_has_a_result_all_the_same():
-    plugin, event = CompleteTaskAdkPlugin(), answered(ChildToolsDone(outcome(completed=True)))
+    plugin, event = CompleteTaskAdkPlugin(), answered(outcome(completed=True))
     await plugin.on_event_callback(invocation_context=cast("Any", None), event=event)
     assert plugin.result == TASK_COMPLETED
 
@@ -221,14 +231,14 @@ class Rounds:
 
     async def execute(self, context, call_event, llm_request):
         self.count += 1
-        note = ChildToolsDone(outcome(completed=self.count == 2))
+        note = outcome(completed=self.count == 2)
         yield answered(note).model_copy(update={"invocation_id": context.invocation_id})
 
 
 async def test_adk_asks_whether_an_event_is_the_last_after_plugins_have_seen_it():
     """The contract that the terminator rests on: the mark counts although it is made in place."""
     asked.clear()
-    sessions, batch = GcliSessionService(VirtualClock()), Rounds()
+    sessions, batch = InMemorySessionService(), Rounds()
     await sessions.create_session(app_name=APP_NAME, user_id="u", session_id="s")
     hosted = HostedAgent.make(Endless(model="m"), RuntimeFlow([], batch.execute), lambda: "")
     plugins: list[BasePlugin] = [CompleteTaskAdkPlugin()]

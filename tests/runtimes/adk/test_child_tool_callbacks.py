@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runtimes.adk.tool_callbacks import ToolError
+from runtimes.adk.tool_round import ToolError
 from services.model.aliases import ModelAlias
 from services.subagents.child import ChildRequest
 from services.subagents.definition import AgentPrompt, LocalAgentDefinition, TerminateMode
@@ -27,12 +27,19 @@ def raise_child(kit, calls, **equipment):
             name="helper", description="", prompt=prompt, tools=("read_file",)
         )
         request = ChildRequest(definition=definition, parent_call_id="c", on_activity=seen.append)
-        child = runtime._factory.child_agent(request)
-        equip(child._agent, **equipment)
-        state = child._agent._session.state
+        child = runtime._factory.child(request)
+        make, states = child._make_agent, []
+
+        def make_equipped(services):
+            termination, loop = make(services)
+            equip(loop, **equipment)
+            states.append(loop._session.state)
+            return termination, loop
+
+        child._make_agent = make_equipped
         await child.start({"query": "go"})
         played.output = await child.result()
-        played.state = dict(state)
+        played.state = dict(states[0])
 
     done = kit.parts_chunk(kit.call("complete_task", {"result": "the result"}), finish="STOP")
     parts = [kit.call(name, args) for name, args in calls]

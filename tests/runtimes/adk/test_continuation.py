@@ -8,7 +8,6 @@ import pytest
 
 from runtimes.adk.continuation import Continuation
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.plugins.limits import MaxTurnsAdkPlugin
 from runtimes.adk.run import End, Run
 from services.abort import AbortController
 from services.loop_detection.detector import LoopVerdict
@@ -30,19 +29,16 @@ def test_loop_without_turns_left_is_the_limits_business(kit, left, aborted, expe
         async with kit.services() as played:
             controller = AbortController()
             run = Run(prompt_id="p", signal=controller.signal)
-            run.turn.left, run.step.loop = left, LoopVerdict(count=1)
+            run.left, run.step.loop = left, LoopVerdict(count=1)
             if aborted:
                 controller.abort()
-            following = Continuation(
-                played.services,
-                Conversation(played.services),
-                cast("Any", None),
-                MaxTurnsAdkPlugin(-1),
-            )
+            unused: Any = None
+            conversation = Conversation(played.services)
+            following = Continuation(played.services, conversation, unused, unused, unused)
             after = await following.after(cast("Any", None), run)
             if expected is None:
                 assert isinstance(after, list)
-                assert (run.follows_up, run.turn.left) == (True, 1)
+                assert (run.follows_up, run.left) == (True, 1)
             else:
                 assert after == expected
 

@@ -16,15 +16,15 @@ from google.adk.models.llm_request import LlmRequest
 from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.plugins.plugin_manager import PluginManager
+from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.genai import types
 
 from runtimes.adk.flow import PROCESSOR_ORDER, RuntimeFlow
 from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.notes import ToolsDone, WireContent
+from runtimes.adk.notes import ToolsDone
 from runtimes.adk.root import GeminiCliAgent, HostedAgent
 from runtimes.adk.run import RunLink
-from runtimes.adk.sessions import GcliSessionService
-from services.clock import VirtualClock
+from services.model.sdk_contents import WireContent
 
 
 class Named(BaseLlmRequestProcessor):
@@ -37,7 +37,7 @@ class Named(BaseLlmRequestProcessor):
 
 
 class Batch:
-    """Stands in for `ToolBatch`: one response event per hand-off."""
+    """Stands in for `Continuation.run_tools`: one response event per hand-off."""
 
     def __init__(self) -> None:
         self.batches = 0
@@ -75,7 +75,7 @@ def make_flow(**processors: str) -> tuple[RuntimeFlow, Batch]:
 
 
 async def context_with(*plugins: BasePlugin) -> InvocationContext:
-    sessions = GcliSessionService(VirtualClock())
+    sessions = InMemorySessionService()
     session = await sessions.create_session(app_name="app", user_id="u", session_id="s")
     return InvocationContext(
         session_service=sessions,

@@ -12,7 +12,8 @@ import pytest
 from google.adk.plugins.base_plugin import BasePlugin
 from google.genai import types
 
-from runtimes.adk.plugins.hook_bridge import BLOCKED, STOPPED, HookBridgePlugin, hook_bridge
+from runtimes.adk.plugins.hook_bridge import HookBridgePlugin, hook_bridge
+from services.hooks.model_call import AgentExecutionBlocked, AgentExecutionStopped
 from tests.runtimes.adk.stock import Stock, answer, call
 
 
@@ -91,8 +92,8 @@ def test_hooks_change_the_request_that_the_model_gets(kit):
 @pytest.mark.parametrize(
     ("output", "code", "texts"),
     [
-        ({"continue": False, "stopReason": "enough"}, STOPPED, []),
-        ({"decision": "block", "reason": "enough"}, BLOCKED, []),
+        ({"continue": False, "stopReason": "enough"}, AgentExecutionStopped.code, []),
+        ({"decision": "block", "reason": "enough"}, AgentExecutionBlocked.code, []),
         (
             {
                 "decision": "block",
@@ -101,7 +102,7 @@ def test_hooks_change_the_request_that_the_model_gets(kit):
                     "llm_response": {"candidates": [{"content": {"parts": ["made up"]}}]}
                 },
             },
-            BLOCKED,
+            AgentExecutionBlocked.code,
             ["made up"],
         ),
     ],
@@ -140,8 +141,8 @@ def test_answer_that_was_not_streamed_is_changed_as_a_whole(kit):
 @pytest.mark.parametrize(
     ("output", "code"),
     [
-        ({"continue": False, "stopReason": "enough"}, STOPPED),
-        ({"decision": "block", "reason": "enough"}, BLOCKED),
+        ({"continue": False, "stopReason": "enough"}, AgentExecutionStopped.code),
+        ({"decision": "block", "reason": "enough"}, AgentExecutionBlocked.code),
     ],
 )
 def test_verdict_on_a_delta_leaves_nothing_of_the_answer_but_the_error(kit, output, code):

@@ -10,15 +10,13 @@ from typing import Any
 import pytest
 from google.genai import types
 
-from runtimes.adk.plugins.complete_task import CompleteTaskAdkPlugin
+from runtimes.adk.plugins.child import CompleteTaskAdkPlugin, SteeringAdkPlugin
 from runtimes.adk.plugins.limits import (
-    MAX_TURNS_EXCEEDED,
     MaxTimeAdkPlugin,
     MaxTurnsAdkPlugin,
-    SessionTurns,
     TokenLimitAdkPlugin,
 )
-from runtimes.adk.plugins.steering import SteeringAdkPlugin
+from services.chat import MAX_TURNS_EXCEEDED, SessionTurns
 from services.clock import VirtualClock
 from services.steering import InjectionService, InjectionSource
 from tests.runtimes.adk.stock import Stock, answer, call

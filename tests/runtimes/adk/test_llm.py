@@ -11,10 +11,11 @@ import pytest
 from google.adk.models.llm_request import LlmRequest
 from google.genai import types
 
+from runtimes.adk.child.termination import ChildCall
 from runtimes.adk.conversation import Conversation
 from runtimes.adk.llm import GcliAgentModel
-from runtimes.adk.model_parts import Asking, Instruction, ModelParts
-from runtimes.adk.notes import Answer, Delta, Retrying, Stopped, WireContent
+from runtimes.adk.model_call import ModelParts
+from runtimes.adk.notes import Answer, Delta, Retrying, Stopped
 from runtimes.adk.plugins.hook_bridge import hook_bridge
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.tools import Toolbox
@@ -23,6 +24,7 @@ from services.history.transforms import NO_RESPONSE_TEXT_NUDGE, THINKING_ONLY_NU
 from services.model.configs import ModelConfigKey
 from services.model.errors import ApiError, InvalidStreamError, ModelNotFoundError, NetworkError
 from services.model.generator import LlmRole
+from services.model.sdk_contents import WireContent
 from services.scheduler.calls import ToolCallRequest
 from services.state import ApprovalMode
 
@@ -42,7 +44,6 @@ class Bench:
         self.conversation.start()
         self.pending: Any = None
         self.say({"text": "hello"})
-        self.instruction = Instruction(services.prompts.system_instruction)
         self.model = GcliAgentModel.over(
             ModelParts(
                 services=services,
@@ -50,7 +51,7 @@ class Bench:
                 pending=lambda: self.pending,
                 link=self.link,
                 tools=Toolbox(self.conversation.declarations),
-                instruction=self.instruction,
+                instruction=services.prompts.system_instruction,
                 hooks=next(iter(hook_bridge(services.hooks)), None),
             )
         )
@@ -69,6 +70,9 @@ class Bench:
         asked = self.model.generate_content_async(request or self.request(), stream=True)
         async with aclosing(asked) as responses:
             return [response async for response in responses]
+
+    def ask_as_child(self) -> None:
+        self.model._parts = replace(self.model._parts, child_call=ChildCall)
 
     @property
     def turns(self) -> int:
@@ -175,7 +179,8 @@ def test_instruction_and_tools_are_those_of_the_moment_of_asking(kit):
 
         b.played.services.events.subscribe(change)
         request = b.request()
-        request.config.system_instruction = b.instruction()
+        said = b.played.services.prompts.system_instruction()
+        request.config.system_instruction = b.run.step.base.write_instruction(said)
         await b.ask(request)
         first, second = (request.config for request in b.played.model.requests)
         assert "need your user's approval" in first["systemInstruction"]
@@ -386,36 +391,36 @@ def test_model_claims_no_capability_that_adk_would_act_on(kit):
     bench(kit, [], script)
 
 
-def test_calls_of_a_session_that_names_none_stay_as_they_came(kit):
+def test_calls_of_a_child_keep_the_ids_that_they_came_with(kit):
     async def script(b):
-        b.model._parts = replace(b.model._parts, asking=Asking(names_calls=False))
+        b.ask_as_child()
         answer = (await b.ask())[-1].content.note
         assert "id" not in answer.turn.parts[0]["functionCall"]
 
     bench(kit, [[kit.parts_chunk(kit.call("glob", {}), finish="STOP")]], script)
 
 
-def test_request_is_made_in_the_role_of_its_session(kit):
+def test_child_asks_in_the_role_of_a_subagent(kit):
     async def script(b):
-        b.model._parts = replace(b.model._parts, asking=Asking(role=LlmRole.SUBAGENT))
+        b.ask_as_child()
         await b.ask()
         assert b.played.model.requests[0].role is LlmRole.SUBAGENT
 
     bench(kit, [[kit.text("x", "STOP")]], script)
 
 
-def test_attempt_after_the_first_is_told_where_somebody_wants_to_know(kit):
+def test_attempt_after_the_first_is_announced_in_a_child(kit):
     async def script(b):
-        b.model._parts = replace(b.model._parts, asking=Asking(announces_retries=True))
+        b.ask_as_child()
         notes = [type(response.content.note) for response in await b.ask()]
         assert notes == [Delta, Retrying, Delta, Delta, Answer]
 
     bench(kit, [[kit.text("")], [kit.text("x", "STOP")]], script)
 
 
-def test_history_stays_after_a_stop_that_the_session_outlives(kit):
+def test_history_of_a_child_stays_after_a_stop(kit):
     async def script(b):
-        b.model._parts = replace(b.model._parts, asking=Asking(outlives_stops=True))
+        b.ask_as_child()
         *_, stopped, last = await b.ask()
         assert isinstance(stopped.content.note, Stopped)
         assert last.error_code == "AGENT_EXECUTION_STOPPED"

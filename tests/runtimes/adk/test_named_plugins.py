@@ -154,7 +154,7 @@ def test_children_have_the_same_plugins_and_leave_them_open(kit: Any) -> None:
                 definition=helper, parent_call_id="c", on_activity=lambda activity: None
             )
             assert isinstance(runtime, AdkRuntime)
-            child = runtime._factory.child_agent(request)
+            child = runtime._factory.child(request)
             await child.start({"query": "go"})
             await child.result()
             notes.append("child ends")

@@ -15,17 +15,12 @@ ROOT = Path(__file__).parents[3] / "runtimes" / "adk"
 RECEIVERS: dict[str, str | None] = {
     "run": "Run",
     "step": "Step",
-    "turn": "Turn",
-    "calls[-1]": "Call",
-    "calls[-1].outcome": "CallOutcome",
-    "stream": "OpenStream",
-    "kept": "_Kept",
+    "stream": "Stream",
     "call": "_Call",
-    "_session": "SessionTurns",
+    "tool": "_AddedTool",
     "model": "GcliAgentModel",
     "shell": "GeminiCliAgent",
     "events": "SessionEvents",
-    "archive": "Conversation",
     **dict.fromkeys(("content", "event", "llm_request", "request", "session")),
 }
 
@@ -99,7 +94,7 @@ def test_classes_of_the_receivers_are_there():
 
 
 @pytest.mark.parametrize(
-    "line", ["run.end = None", "self._run.step.key = None", "def f(run): run.turn.left -= 1"]
+    "line", ["run.end = None", "self._run.step.key = None", "def f(run): run.left -= 1"]
 )
 def test_third_module_is_noticed(line):
     assert len(crowded([Module(f"{number}.py", line) for number in range(3)])) == 1

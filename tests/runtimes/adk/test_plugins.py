@@ -17,16 +17,17 @@ from google.adk.runners import Runner
 from google.adk.sessions.in_memory_session_service import InMemorySessionService
 from google.genai import types
 
-from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES, Answer, Delta, WireContent
+from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES, Answer, Delta
 from runtimes.adk.plugins.loop_detection import LoopDetectionAdkPlugin
 from runtimes.adk.run import Run, RunLink
 from services.abort import AbortController
 from services.loop_detection.detector import LoopDetector, LoopVerdict
+from services.model.sdk_contents import WireContent
 from services.model.stream import AssembledTurn
 from services.scheduler.calls import ToolCallRequest
 
 
-class Detector:
+class Detector(LoopDetector):
     def __init__(self) -> None:
         self.fed = []
 
@@ -38,7 +39,7 @@ class Detector:
         self.fed.append((name, args))
         return LoopVerdict(count=2 * int(name == "loop"))
 
-    def reset(self, prompt_id, user_prompt):
+    def reset(self, prompt_id, user_prompt=""):
         self.fed.append(prompt_id)
 
 
@@ -57,7 +58,7 @@ class Watched:
         self.detector, link = Detector(), RunLink()
         self.run = Run(prompt_id="p", signal=AbortController().signal)
         link.begin(self.run)
-        self.plugin: Any = LoopDetectionAdkPlugin(cast("LoopDetector", self.detector), link)
+        self.plugin: Any = LoopDetectionAdkPlugin(self.detector, link)
 
     async def see(self, seen):
         return await self.plugin.on_event_callback(invocation_context=None, event=seen)
@@ -130,7 +131,7 @@ async def test_stock_app_with_the_plugin_ends_a_looping_answer():
     app = App(
         name="stock",
         root_agent=LlmAgent(name="stock_agent", model=model),
-        plugins=[LoopDetectionAdkPlugin(cast("LoopDetector", detector))],
+        plugins=[LoopDetectionAdkPlugin(detector)],
     )
     sessions = InMemorySessionService()
     runner = Runner(app=app, session_service=sessions)

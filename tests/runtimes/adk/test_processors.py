@@ -12,16 +12,15 @@ from google.adk.flows.llm_flows._base_llm_processor import BaseLlmRequestProcess
 from google.adk.models.llm_request import LlmRequest
 
 from runtimes.adk.conversation import Conversation
-from runtimes.adk.notes import WireContent, wire_of
 from runtimes.adk.processors.contents import ContentsProcessor
-from runtimes.adk.processors.context import ToolOutputMaskingProcessor
-from runtimes.adk.processors.routing import ToolsProcessor
+from runtimes.adk.processors.conversation import ToolOutputMaskingProcessor, ToolsProcessor
 from runtimes.adk.run import Run, RunLink
 from runtimes.adk.session_events import live_events
 from runtimes.adk.sessions import GcliSessionService
 from runtimes.adk.tools import AdkTool, Toolbox
 from services.abort import AbortController
 from services.model.errors import ApiError
+from services.model.sdk_contents import WireContent, wire_of
 from services.tools.declaring import ToolDeclarations
 
 
@@ -29,7 +28,7 @@ def test_early_stop_removes_the_pending_event_at_once(kit, monkeypatch):
     left = []
 
     def settle(self, session):
-        left.append([event.author for event in self.live(session)])
+        left.append([event.author for event in live_events(session)])
 
     monkeypatch.setattr(GcliSessionService, "settle", settle)
     kit.play([], max_session_turns=0)
@@ -112,9 +111,8 @@ def test_masked_response_is_written_to_every_event_that_holds_it_and_to_no_other
             conversation.start()
             for content in (asked, long, said):
                 conversation.add_history(content)
-            sessions = GcliSessionService(played.services.clock)
+            sessions = GcliSessionService(conversation, played.services.clock)
             session = sessions.open(app_name="app", user_id="u", session_id="s")
-            sessions.attach(session, conversation)
             for content in (long, pending):
                 session.events.append(
                     Event(author="user", invocation_id="i", content=WireContent.of(content))
@@ -122,7 +120,7 @@ def test_masked_response_is_written_to_every_event_that_holds_it_and_to_no_other
             context: Any = SimpleNamespace(session=session)
             link = RunLink()
             link.begin(Run("p", AbortController().signal))
-            masking = ToolOutputMaskingProcessor(played.services, sessions, link)
+            masking = ToolOutputMaskingProcessor(played.services, conversation, sessions, link)
             async for _ in masking.run_async(context, LlmRequest()):
                 pass
             return session, conversation.shown_history()

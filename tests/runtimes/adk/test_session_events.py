@@ -14,10 +14,10 @@ from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.sessions.session import Session
 
 from runtimes.adk.agent import USER_ID, AdkAgentProtocol
-from runtimes.adk.notes import wire_of
 from runtimes.adk.root import AGENT_NAME, APP_NAME
 from runtimes.adk.session_events import SettledEvent, UnreadEvent
 from services.model.errors import ApiError
+from services.model.sdk_contents import wire_of
 
 MASKING = {"masking_protection_tokens": 100, "masking_min_prunable_tokens": 100}
 LONG = "".join(f"line {number}\n" for number in range(3000))

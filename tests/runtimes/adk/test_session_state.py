@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -16,14 +17,14 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.runners import Runner
 from google.adk.sessions.in_memory_session_service import InMemorySessionService
+from google.adk.sessions.session import Session
 from google.genai import types
 
 from runtimes.adk.agent import USER_ID
 from runtimes.adk.root import APP_NAME
-from runtimes.adk.sessions import GcliSessionService
-from services.clock import VirtualClock
 from services.model.errors import ApiError
 
+from .adk_contract import over_nothing
 from .test_session_events import MASKING, answers, converse, reading, register, session_of
 
 __all__ = ["converse", "register"]
@@ -193,19 +194,33 @@ async def test_rewind_takes_state_and_artifacts_back_as_stock_adk_does(kit, conv
     assert stock[1] == "run 1"
 
 
+async def scoped_states(
+    service: InMemorySessionService, make: Callable[[str, str], Awaitable[Session]]
+) -> list[dict[str, Any]]:
+    """What values of an app and a user become in four sessions, one of them another user's."""
+    first, other = await make("u", "s"), await make("u", "t")
+    for session, state in (
+        (first, {"app:a": 1, "user:b": 2, "temp:d": 4}),
+        (other, {"app:a": [5], "temp:e": 6}),
+    ):
+        event = Event(author="a", invocation_id="i", actions=EventActions(state_delta=state))
+        await service.append_event(session, event)
+    stranger, third = await make("v", "s"), await make("u", "x")
+    third.state["app:a"].append("not stored")
+    user = await service.get_user_state(app_name="app", user_id="u")
+    fourth = await make("u", "y")
+    return [session.state for session in (first, other, stranger, fourth)] + [user]
+
+
 async def test_app_and_user_state_is_shared_as_in_memory_sessions_share_it():
-    found = []
-    for service in (InMemorySessionService(), GcliSessionService(VirtualClock())):
-        state = {"app:a": 1, "user:b": 2, "c": 3, "temp:d": 4}
-        await service.create_session(**KEY, state=state)
-        other = await service.create_session(app_name="app", user_id="u", session_id="t")
-        stranger = await service.create_session(app_name="app", user_id="v", session_id="s")
-        actions = EventActions(state_delta={"app:a": [5], "temp:e": 6, "f": 7})
-        event = Event(author="a", invocation_id="i", actions=actions)
-        await service.append_event(other, event)
-        third = await service.create_session(app_name="app", user_id="u", session_id="x")
-        third.state["app:a"].append("not stored")
-        user = await service.get_user_state(app_name="app", user_id="u")
-        fourth = await service.create_session(app_name="app", user_id="u", session_id="y")
-        found.append((stranger.state, other.state, event.actions.state_delta, user, fourth.state))
-    assert found[0] == found[1]
+    stock, ours = InMemorySessionService(), over_nothing()
+
+    async def created(user_id: str, session_id: str) -> Session:
+        return await stock.create_session(app_name="app", user_id=user_id, session_id=session_id)
+
+    async def opened(user_id: str, session_id: str) -> Session:
+        return ours.open(app_name="app", user_id=user_id, session_id=session_id)
+
+    found = await scoped_states(ours, opened)
+    assert found == await scoped_states(stock, created)
+    assert found[-2] == {"app:a": [5], "user:b": 2}

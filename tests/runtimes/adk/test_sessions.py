@@ -1,4 +1,4 @@
-"""`GcliSessionService`: live sessions, and what goes to the archive."""
+"""`GcliSessionService`: live sessions, and what goes to the conversation."""
 
 from __future__ import annotations
 
@@ -7,16 +7,19 @@ from typing import Any, cast
 
 import pytest
 from google.adk.errors.already_exists_error import AlreadyExistsError
+from google.adk.errors.session_not_found_error import SessionNotFoundError
 from google.adk.events.event import Event
 from google.adk.events.event_actions import EventActions
 from google.adk.sessions.base_session_service import GetSessionConfig
 from google.genai import types
 
-from runtimes.adk.notes import Answer, ChildToolsDone, ToolsDone, WireContent, wire_of
+from runtimes.adk.notes import Answer, ToolsDone
+from runtimes.adk.session_events import live_events
 from runtimes.adk.sessions import GcliSessionService
 from services.children.calls import CallsOutcome
 from services.clock import VirtualClock
 from services.history.view import RequestView
+from services.model.sdk_contents import WireContent, wire_of
 from services.output_masking import MaskedResponse
 
 NOTHING = CallsOutcome(parts=(), submitted_output=None, completed=False, aborted=False)
@@ -46,11 +49,9 @@ class Archive:
 
 
 async def fresh() -> tuple[GcliSessionService, Any, Any]:
-    service = GcliSessionService(VirtualClock())
-    session = await service.create_session(**KEY)
     archive: Any = Archive()
-    service.attach(session, archive)
-    return service, session, archive
+    service = GcliSessionService(archive, VirtualClock())
+    return service, service.open(**KEY), archive
 
 
 def said(words: str, role: str = "user", note=None, **more) -> Event:
@@ -85,12 +86,25 @@ async def test_filtered_session_is_a_copy():
     assert session.state == {}
 
 
-async def test_session_ids_are_given_and_used_once():
+async def test_session_ids_are_used_once():
     service, _, _ = await fresh()
     with pytest.raises(AlreadyExistsError):
         await service.create_session(**KEY)
-    with pytest.raises(ValueError, match="needs the id"):
-        await service.create_session(app_name="app", user_id="u")
+    with pytest.raises(AlreadyExistsError):
+        service.open(**KEY)
+
+
+async def test_a_session_of_others_is_kept_as_google_adk_keeps_it():
+    service, session, archive = await fresh()
+    archive.say("hello", "user")
+    created = await service.create_session(app_name="app", user_id="u", state={"mine": 1})
+    await service.append_event(created, said("answer", "model", ANSWER))
+    found = await service.get_session(app_name="app", user_id="u", session_id=created.id)
+    assert found is not None
+    assert found is not created
+    assert [parts(event)[0].text for event in found.events] == ["answer"]
+    assert found.state == {"mine": 1}
+    assert (session.state, archive.answers) == ({}, [])
 
 
 async def test_partial_events_pass_through():
@@ -130,14 +144,14 @@ async def test_answers_go_to_the_archive():
     assert archive.answers == [("turn", "m")]
 
 
-@pytest.mark.parametrize("note", [ToolsDone(()), ChildToolsDone(NOTHING)])
+@pytest.mark.parametrize("note", [ToolsDone(()), NOTHING])
 async def test_tool_responses_settle_their_round(note):
     service, session, _ = await fresh()
     await service.append_event(session, said("hello"))
     await service.append_event(session, said("call", "model"))
     done = said("response", "user", note)
     await service.append_event(session, done)
-    assert service.live(session) == [done]
+    assert live_events(session) == [done]
 
 
 async def test_pending_is_the_user_turn_at_the_end():
@@ -189,28 +203,31 @@ async def test_state_changes_are_kept_and_temporary_ones_are_not_stored():
     assert session.state == {"kept": 1}
 
 
-async def test_dropped_session_is_opened_again_over_the_same_archive():
+async def test_sessions_follow_a_history_that_was_replaced():
     service, session, archive = await fresh()
-    await service.append_event(session, said("hello"))
-    assert service.reopened(session) is session
-    service.drop(cast("Any", object()))
-    assert service.reopened(session) is session
-    service.drop(archive)
-    again = service.reopened(session)
-    assert again is not session
-    assert again.id == session.id
-    assert again.events == []
-    assert service.archive(again) is archive
-
-
-async def test_dropped_session_is_still_found_and_listed():
-    service, _, archive = await fresh()
+    other = service.open(**{**KEY, "session_id": "t"})
     archive.say("hello", "user")
-    service.drop(archive)
-    assert [found.id for found in (await service.list_sessions(app_name="app")).sessions] == ["s"]
-    service.drop(archive)
-    found = await service.get_session(**KEY)
-    assert [event.author for event in found.events] == ["user"]
+    service.refresh(session)
+    archive.view.replace([{"role": "user", "parts": [{"text": "summary"}]}])
+    await service.append_event(session, said("live"))
+    for each, texts in ((session, ["summary", "live"]), (other, ["summary"])):
+        found = await service.get_session(**{**KEY, "session_id": each.id})
+        assert found is each
+        assert [parts(event)[0].text for event in found.events] == texts
+
+
+async def test_a_reset_leaves_neither_events_nor_state():
+    service, session, archive = await fresh()
+    archive.say("hello", "user")
+    actions = EventActions(state_delta={"gone": 1, "user:kept": 2})
+    await service.append_event(session, said("hello", actions=actions))
+    service.settle(session)
+    assert [event.actions.state_delta for event in session.events] == [actions.state_delta]
+    archive.view.replace([])
+    service.reset()
+    service.refresh(session)
+    assert session.events == []
+    assert session.state == {"user:kept": 2}
 
 
 async def test_an_event_appended_to_a_copy_reaches_the_session():
@@ -284,6 +301,6 @@ async def test_list_and_delete():
     assert len((await service.list_sessions(app_name="app", user_id="u")).sessions) == 1
     await service.delete_session(**KEY)
     assert await service.get_session(**KEY) is None
-    with pytest.raises(KeyError):
-        service.archive(session)
+    with pytest.raises(SessionNotFoundError):
+        await service.append_event(session, said("y"))
     await service.delete_session(**KEY)

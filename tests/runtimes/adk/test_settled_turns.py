@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from google.adk.events.event import Event
 from google.adk.events.event_actions import EventActions
 from google.genai import types
 
-from runtimes.adk.notes import WireContent
 from runtimes.adk.session_events import SessionEvents, SettledTurns
+from services.clock import VirtualClock
 from services.history.transforms import coalesce
 from services.history.view import RequestView
+from services.model.sdk_contents import WireContent, wire_of
 from services.wire import Content, Part
 
 
@@ -91,7 +92,7 @@ def mask(turns: Turns, settled: SettledTurns, chance: random.Random) -> None:
 def test_events_hold_the_historys_parts_whatever_happens_to_it(seed):
     chance = random.Random(seed)
     turns = Turns()
-    settled = SettledTurns(turns)
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
     shown = SessionEvents()
     known: dict[str, Event] = {}
     for _ in range(25):
@@ -121,7 +122,7 @@ def test_events_hold_the_historys_parts_whatever_happens_to_it(seed):
 
 def test_shows_before_live_events():
     turns = Turns()
-    settled, shown = SettledTurns(turns), SessionEvents()
+    settled, shown = SettledTurns(cast("Any", turns), VirtualClock()), SessionEvents()
     live = Event(author="user", invocation_id="i")
     shown.append(live)
     a_round(turns, settled)
@@ -136,7 +137,7 @@ def test_shows_before_live_events():
 
 def test_turns_around_a_request_are_not_taken_for_it():
     turns = Turns()
-    settled = SettledTurns(turns)
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
     broken_off: Content = {"role": "model", "parts": [part(turns)]}
     asked: Content = {"role": "user", "parts": [part(turns)]}
     received: Content = {"role": "model", "parts": [part(turns)]}
@@ -154,7 +155,7 @@ def test_turns_around_a_request_are_not_taken_for_it():
 
 def test_events_of_others_stay_where_they_were_said():
     turns = Turns()
-    settled = SettledTurns(turns)
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
     asked: Content = {"role": "user", "parts": [part(turns)]}
     answer: Content = {"role": "model", "parts": [part(turns)]}
     plain = types.Content(role="model", parts=[types.Part(text="aside")])
@@ -170,7 +171,7 @@ def test_events_of_others_stay_where_they_were_said():
 
 def test_what_others_said_instead_of_an_answer_stays_with_the_message():
     turns = Turns()
-    settled = SettledTurns(turns)
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
     asked = event(turns, {"role": "user", "parts": [part(turns)]})
     settled.follow([asked])
     assert settled.events == []
@@ -200,7 +201,7 @@ def changes(settled: SettledTurns) -> list[tuple[int, bool]]:
 
 def test_what_events_did_to_state_outlives_turns_that_are_taken_back():
     turns = Turns()
-    settled = SettledTurns(turns)
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
     changing(turns, settled, 1, 2, 3)
     turns.truncate(1)
     assert changes(settled) == [(1, True), (2, False), (3, False)]
@@ -212,7 +213,7 @@ def test_what_events_did_to_state_outlives_turns_that_are_taken_back():
 
 def test_what_events_did_to_state_outlives_turns_that_are_replaced():
     turns = Turns()
-    settled = SettledTurns(turns)
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
     changing(turns, settled, 1, 2, 3, 4)
     raw = turns.view.raw
     summary: Content = {"role": "user", "parts": [part(turns)]}
@@ -222,8 +223,43 @@ def test_what_events_did_to_state_outlives_turns_that_are_replaced():
 
 def test_a_rewind_takes_back_what_events_did_to_state():
     turns = Turns()
-    settled = SettledTurns(turns)
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
     changing(turns, settled, 1, 2, 3)
     turns.replace(turns.view.raw[:2], turns.turn_ids[:2])
     settled.follow(keeps_state=False)
     assert changes(settled) == [(1, True), (2, True)]
+
+
+def answer_to(call_id: str, output: str) -> Part:
+    return {"functionResponse": {"id": call_id, "name": "f", "response": {"output": output}}}
+
+
+def test_an_event_gets_every_response_of_its_turn_that_was_cut_short():
+    turns = Turns()
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
+    turns.push({"role": "user", "parts": [answer_to("1", "long"), answer_to("2", "long")]})
+    settled.follow([event(turns, turns.view.raw[0])])
+    before = [each.id for each in settled.events]
+    cut = [answer_to("1", "cut"), answer_to("2", "cut")]
+    turns.replace([{"role": "user", "parts": cut}])
+    settled.follow()
+    assert [each.id for each in settled.events] == before
+    assert parts_of([each.content.wire for each in settled.events]) == cut
+
+
+def test_an_event_that_was_read_is_masked_after_a_resume_too():
+    turns = Turns()
+    settled = SettledTurns(cast("Any", turns), VirtualClock())
+    turns.push({"role": "user", "parts": [answer_to("1", "long"), {"text": "t"}]})
+    settled.follow([event(turns, turns.view.raw[0])])
+    before: Any = settled.events[0].content
+    unchanged = before.parts[1]
+    again: Content = {"role": "user", "parts": [answer_to("1", "long"), {"text": "t"}]}
+    turns.replace([again], turns.turn_ids)
+    settled.follow()
+    masked = answer_to("1", "masked")
+    settled.put({id(again["parts"][0]): masked})
+    found: Any = settled.events[0].content
+    assert wire_of(found)["parts"] == [masked, {"text": "t"}]
+    assert found.parts[0].function_response.response == {"output": "masked"}
+    assert found.parts[1] is unchanged

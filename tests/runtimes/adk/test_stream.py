@@ -12,15 +12,15 @@ from runtimes.adk.notes import (
     LOOP_DETECTED,
     LOOP_STRIKES,
     Answer,
-    Compressed,
     Delta,
     Stopped,
     ToolsDone,
-    WireContent,
 )
 from runtimes.adk.run import Run
 from runtimes.adk.stream import Stream
 from services.abort import AbortController, AbortError
+from services.compression.service import CompressionInfo, CompressionStatus
+from services.model.sdk_contents import WireContent
 from services.scheduler.calls import (
     CallStatus,
     CompletedToolCall,
@@ -29,6 +29,9 @@ from services.scheduler.calls import (
 )
 
 UNREAD: Any = None  # what the reader does not look into
+SUMMARISED = CompressionInfo(
+    original_token_count=2, new_token_count=1, status=CompressionStatus.COMPRESSED
+)
 WORDS = Delta(part={"text": "x"})
 RESULT = ToolsDone(
     (
@@ -76,7 +79,7 @@ def read(kit, *events: Event, aborted: bool = False) -> tuple[Any, list[str], Ru
     [
         (event(WORDS), False, (True, ["message"])),
         (event(WORDS), True, (AbortError, [])),
-        (event(Compressed(UNREAD)), True, (AbortError, [])),
+        (event(SUMMARISED), True, (AbortError, [])),
         (event(Answer(UNREAD, "m"), partial=False), True, (True, [])),
         (event(RESULT, partial=False), True, (True, ["tool_response"])),
         (event(Stopped(reason="failed"), partial=False), False, (False, ["agent_end"])),

@@ -7,8 +7,9 @@ import json
 import pytest
 from google.adk.plugins.base_plugin import BasePlugin
 from google.adk.tools.function_tool import FunctionTool
+from google.adk.tools.tool_context import ToolContext
 
-from runtimes.adk.tool_callbacks import ToolError
+from runtimes.adk.tool_round import ToolError
 from services.policy.rules import Decision
 from services.tools.contract import ConfirmationOutcome, ToolErrorType
 from tests.runtimes.adk.tool_stage import (
@@ -286,6 +287,22 @@ def test_several_callbacks_of_the_agent_stop_at_the_first_answer(kit):
     assert responses(played)[0]["response"] == {"by": 2}
 
 
+def test_callback_of_the_agent_may_name_its_parameters_as_it_likes(kit):
+    seen = []
+
+    def failed(its_tool, its_args, its_context, its_error):
+        seen.append((its_tool.name, its_args, type(its_context), str(its_error)))
+        return {"output": "mended"}
+
+    gone = {"file_path": "gone.txt"}
+    callbacks = {"on_tool_error_callback": failed}
+    played = play(kit, asking(kit, ("read_file", gone)), callbacks=callbacks)
+    ((name, args, context, error),) = seen
+    assert (name, args, context) == ("read_file", gone, ToolContext)
+    assert "gone.txt" in error
+    assert responses(played)[0]["response"] == {"output": "mended"}
+
+
 def test_of_two_calls_under_one_id_the_one_that_ran_is_shown_its_result(kit):
     """The scheduler knows calls by their ids; of two with one id it runs the second."""
     parts = [kit.call("read_file", {"file_path": name}, id="x") for name in ("a.txt", "gone.txt")]
@@ -385,7 +402,7 @@ def test_without_callbacks_no_context_is_made(kit, monkeypatch):
     def refuse(*args, **kwargs):
         raise AssertionError("a ToolContext was made")
 
-    monkeypatch.setattr("runtimes.adk.tool_callbacks.ToolContext", refuse)
+    monkeypatch.setattr("runtimes.adk.tool_round.ToolContext", refuse)
 
     class Elsewhere(Watching):
         before_tool_callback = BasePlugin.before_tool_callback

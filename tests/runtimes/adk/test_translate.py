@@ -22,11 +22,11 @@ from runtimes.adk.notes import (
     Delta,
     ModelChosen,
     Stopped,
-    WireContent,
 )
 from runtimes.adk.translate import EventTranslator
 from services.abort import AbortController, AbortError
 from services.clock import VirtualClock
+from services.model.sdk_contents import WireContent
 from services.scheduler.calls import ToolCallRequest
 from tests.runtimes.adk.stock import Stock, content
 
@@ -261,6 +261,17 @@ def test_users_text_is_the_users_and_media_is_media():
     users, media = translated(event(types.Part(text="x"), author="user"), event(BLOB))
     assert (users.role, media.role) == ("user", "agent")
     assert (media.content[0].type, media.content[0].mime_type) == ("media", "image/png")
+
+
+def test_media_is_in_the_alphabet_of_the_api():
+    image: dict[str, Any] = {"mime_type": "image/png", "data": b"\xfb\xff"}
+    part = types.FunctionResponsePart(inline_data=types.FunctionResponseBlob(**image))
+    answer = types.FunctionResponse(id="1", name="f", response={"result": "x"}, parts=[part])
+    shown, answered = translated(
+        event(types.Part(inline_data=types.Blob(**image))),
+        event(types.Part(function_response=answer)),
+    )
+    assert [each.content[-1].data for each in (shown, answered)] == ["+/8=", "+/8="]
 
 
 WHOLE: Any = None  # the translator does not look into an answer

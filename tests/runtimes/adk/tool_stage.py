@@ -76,11 +76,11 @@ class AgentCallbacks:
         }
 
 
-def equip(agent, *, plugins: Sequence[BasePlugin] = (), tools=(), callbacks=None) -> None:
-    """Give an agent of the ADK runtime plugins, tools and agent callbacks."""
+def equip(loop, *, plugins: Sequence[BasePlugin] = (), tools=(), callbacks=None) -> None:
+    """Give the loop of an agent plugins, tools and agent callbacks."""
     for plugin in plugins:
-        agent._runner.plugin_manager.register_plugin(plugin)
-    hosted = agent._runner.agent._hosted
+        loop._runner.plugin_manager.register_plugin(plugin)
+    hosted = loop._runner.agent._hosted
     hosted.tools.extend(tools)
     for name, callback in (callbacks or {}).items():
         setattr(hosted, name, callback)

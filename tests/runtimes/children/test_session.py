@@ -234,6 +234,20 @@ def test_a_second_message_is_refused_while_the_stream_is_active(played: Play) ->
     assert sent(played, sending, [complete()]).message(0) == [{"text": "one 1"}]
 
 
+def test_a_message_after_the_end_starts_another_run_with_inputs_of_its_own(played: Play) -> None:
+    async def sending(scene: Scene) -> None:
+        await scene.child.send(UpdateSend(config={"more": "1"}))
+        first = await scene.child.send(message("one"))
+        assert (await scene.child.result()).result == "a"
+        await scene.child.send(UpdateSend(config={"more": "2"}))
+        assert await scene.child.send(message("two")) != first
+
+    seen = sent(played, sending, [complete("a")], [complete("b")])
+    assert [seen.message(0), seen.message(1)] == [[{"text": "one 1"}], [{"text": "two 2"}]]
+    assert seen.ended.result == "b"
+    assert kinds(seen).count("agent_end") == 2
+
+
 def test_there_is_no_result_before_a_start(played: Play) -> None:
     async def sending(scene: Scene) -> None:
         with pytest.raises(RuntimeError, match="No active or completed stream"):

@@ -9,28 +9,13 @@ import pytest
 
 from services.abort import AbortController
 from services.bundle import Services
-from services.chat import Chat, ChatSuccession
+from services.chat import Chat, ChatSuccession, SuccessiveChat
 from services.compression.service import (
     CompressionInfo,
     CompressionResult,
     CompressionStatus,
 )
 from services.model.stream import AssembledTurn
-
-
-class InPlace(Chat, ChatSuccession):
-    """One object becomes each chat."""
-
-    def __init__(self, services):
-        Chat.__init__(self, services)
-        ChatSuccession.__init__(self, services)
-
-    @property
-    def current(self):
-        return self
-
-    def _open(self, recording, turns):
-        self.begin(recording, turns)
 
 
 class OneAfterAnother(ChatSuccession):
@@ -45,7 +30,7 @@ class OneAfterAnother(ChatSuccession):
         self._current.begin(recording, turns)
 
 
-@pytest.fixture(params=[InPlace, OneAfterAnother])
+@pytest.fixture(params=[SuccessiveChat, OneAfterAnother])
 def begun(request) -> Callable[[Services], ChatSuccession]:
     def begin(services):
         chats = request.param(services)
@@ -169,7 +154,7 @@ def test_a_summary_follows_the_environment_in_the_same_recording(stage, begun):
         assert info.status is CompressionStatus.COMPRESSED
         assert chats.current.history()[0] == chats.environment()
         assert words(chats)[0] == "summary"
-        assert (chats.current is first) is isinstance(chats, InPlace)
+        assert (chats.current is first) is isinstance(chats, SuccessiveChat)
         assert len(stage.files) == 1
         assert services.state.last_prompt_tokens == chats.current.last_prompt_token_count < 50_000
 

@@ -156,3 +156,13 @@ def test_feedback_without_a_detail_has_general_words(detail: str | None) -> None
 
 def test_feedback_names_the_detail() -> None:
     assert loop_feedback("X").startswith("System: Potential loop detected. Details: X. Please")
+
+
+def test_a_delta_counts_with_its_first_loop_and_without_its_thoughts(
+    detector: LoopDetector,
+) -> None:
+    read = {"functionCall": {"name": READ[0], "args": READ[1]}}
+    thoughts = [{"text": SENTENCE, "thought": True}] * 20
+
+    assert detector.add_parts([*thoughts, {"text": "a"}, read, read, read, read]) == NO_LOOP
+    assert detector.add_parts([read, {"text": "more"}]).detail == READ_DETAIL

@@ -4,10 +4,12 @@ from typing import Any
 
 import pytest
 
+from services.model.errors import ApiError, UnauthorizedError
 from services.presentation.errors import (
     ErrorFields,
     StructuredError,
     map_error,
+    model_failure,
     status_name,
     unexpected_error,
 )
@@ -161,3 +163,21 @@ def test_an_unexpected_plain_exception_has_only_name_and_stack() -> None:
         "errorName": "ValueError",
         "stack": "ValueError: m",
     }
+
+
+@pytest.mark.parametrize(
+    ("error", "failure"),
+    [
+        (ApiError(400, "no"), StructuredError("no", 400)),
+        (Coded("odd", status="BROKEN"), StructuredError("odd", None)),
+        (ValueError("plain"), StructuredError("plain", None)),
+    ],
+)
+def test_failed_request_is_reported_with_its_words_and_http_status(error, failure):
+    assert model_failure(error) == failure
+
+
+def test_refused_credentials_are_raised_for_the_caller_to_ask_for_others():
+    body = {"error": {"code": 401, "message": "who are you"}}
+    with pytest.raises(UnauthorizedError, match="who are you"):
+        model_failure(Coded("x", response={"data": body}))

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.history.prefix import PerContent, shared_prefix
+from services.history.prefix import PerContent, shared_prefix, shared_stack
 from services.model.tokens import estimate_tokens
 from services.recording.conversion import ensure_stable_tool_ids
 from services.recording.known_history import KnownHistory
@@ -61,3 +61,13 @@ def test_equal_contents_are_not_the_same() -> None:
     assert shared_prefix([one, {"role": "b"}], [one, {"role": "b"}, one]) == 1
     assert shared_prefix([one], [one, one]) == 1
     assert shared_prefix([], [one]) == 0
+
+
+def test_end_of_a_history_that_grows_and_shrinks_there_is_found() -> None:
+    one, two, three = {"role": "a"}, {"role": "b"}, {"role": "c"}
+
+    assert shared_stack([one, two], [one, two, three]) == 2
+    assert shared_stack([one, two, three], [one]) == 1
+    assert shared_stack([one, two], [one, three]) == 1
+    assert shared_stack([one], [{"role": "a"}]) == 0
+    assert shared_stack([], [one]) == 0

@@ -1,4 +1,4 @@
-"""`AnswerReader`: what the model's answer to one request has shown so far.
+"""`AnswerReader`: what the model's answer to one request has shown so far, delta by delta.
 
 Source: core `core/turn.ts`, which keeps the same facts of one request.
 """
@@ -6,12 +6,36 @@ Source: core `core/turn.ts`, which keeps the same facts of one request.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 
-from runtimes.adk.notes import AskedCall, Delta
 from services.model.parts import citations, first_parts, response_text, response_texts
+from services.model.stream import AskedCall
 from services.wire import JsonObject, Part, js_trim
 
-__all__ = ["AnswerReader", "Requested"]
+__all__ = ["AnswerReader", "Delta", "Requested"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delta:
+    """What one step of the model's stream adds to its answer.
+
+    A chunk of the API gives its thoughts, its texts as one, each of its function calls, then one
+    closing delta without a part, if it has a finish reason or nothing else to report.
+    """
+
+    part: Part | None = None
+    """The API's JSON of a thought, a text or a function call; `None` in a closing delta."""
+    request: AskedCall | None = None
+    """Of a function call: a `ToolCallRequest`, or, in a child, its own kind of call."""
+    index: int = 0
+    """The delta's place among those of its chunk, from 0."""
+    citations: tuple[str, ...] = ()
+    """Of a closing delta with a finish reason: the citations not reported yet, sorted."""
+    finish_reason: str | None = None
+    """Of a closing delta: the chunk's finish reason."""
+    usage: JsonObject | None = None
+    """Of a closing delta with a finish reason: the chunk's `usageMetadata`."""
+
 
 Requested = Callable[[JsonObject, str | None], AskedCall]
 """Makes the request of a function call (the API's JSON) in the chunk with this `responseId`."""

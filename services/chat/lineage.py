@@ -1,0 +1,67 @@
+"""What became of a chat's turns when another history took their place.
+
+A resume and a rewind leave the turns their ids. Masking and compression give every turn a new one,
+and may make one turn of several; the parts of what they keep are the same objects, but for
+responses that they cut short and calls that they sign.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from services.recording.records import HistoryTurn
+from services.wire import Content, Part
+
+__all__ = ["successors", "with_parts"]
+
+
+def successors(
+    old: Sequence[HistoryTurn], new: Sequence[HistoryTurn]
+) -> tuple[dict[int, int], dict[int, Part]]:
+    """Find the new turn that each old turn became: that with its id, else that with parts of it.
+
+    Returns:
+        The new turns' indices by those of the old turns, which lack the turns that are gone; and
+        the parts that took the place of others, by the identity (`id`) of those.
+    """
+    named = {turn_id: index for index, (turn_id, _) in enumerate(new)}
+    found = {
+        index: named.pop(turn_id) for index, (turn_id, _) in enumerate(old) if turn_id in named
+    }
+    pairs: list[tuple[Part, Part]] = []
+    for index, place in found.items():
+        parts, now = (turn[1].get("parts") or [] for turn in (old[index], new[place]))
+        pairs += zip(parts, now, strict=True) if len(parts) == len(now) else ()
+    held = {
+        key: (index, part)
+        for index, (_, content) in enumerate(old)
+        if index not in found
+        for part in content.get("parts") or ()
+        for key in _keys(part)
+    }
+    for place in sorted(named.values()):
+        for part in new[place][1].get("parts") or ():
+            index, was = next((held[key] for key in _keys(part) if key in held), (-1, part))
+            if index >= 0 and found.setdefault(index, place) == place:
+                pairs.append((was, part))
+    return found, {id(was): part for was, part in pairs if was is not part}
+
+
+def with_parts(content: Content, changed: Mapping[int, Part]) -> Content:
+    """The content with those parts replaced whose identity (`id`) is in `changed`.
+
+    A content without such parts is returned itself.
+    """
+    parts: list[Part] = content.get("parts") or []
+    if not any(id(part) in changed for part in parts):
+        return content
+    return {**content, "parts": [changed.get(id(part), part) for part in parts]}
+
+
+def _keys(part: Part) -> Iterator[object]:
+    """What a part is found by: itself, then the id of its call."""
+    yield id(part)
+    for kind in ("functionResponse", "functionCall"):
+        call = part.get(kind)
+        if isinstance(call, dict) and isinstance(call.get("id"), str):
+            yield kind, call["id"]

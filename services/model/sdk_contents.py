@@ -1,0 +1,278 @@
+"""google-genai's contents that carry the API's JSON they stand for.
+
+google-genai refuses unknown fields and re-encodes signatures. So a `types.Content` made here shows
+only what others need to see of it (texts, calls, responses, media), and the exact JSON travels on
+the same object. `wire_of` and `edited_wire` read it back. A caller may attach a note to a content.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final, SupportsIndex, TypeVar, cast
+
+from google.genai import types
+from pydantic import BaseModel
+
+from services.history.prefix import shared_prefix, shared_stack
+from services.model.sdk_json import bytes_of, changed_json, dumped, typed
+from services.model.stream import AskedCall
+from services.wire import Content, Json, JsonObject, Part
+
+__all__ = [
+    "LentList",
+    "TypedHistory",
+    "WireContent",
+    "WirePart",
+    "dumped_part",
+    "edited_wire",
+    "request_contents",
+    "wire_of",
+]
+
+M = TypeVar("M", bound=BaseModel)
+T = TypeVar("T")
+
+
+class WireContent(types.Content):
+    """A `types.Content` that carries the API's JSON it stands for, and its maker's note.
+
+    A copy of it, which a plugin may have changed, carries neither: its fields are the truth.
+    """
+
+    # A slot: pydantic's private attributes cost more to read than the rest of an event to make.
+    __slots__ = ("_cargo",)
+
+    @classmethod
+    def of(cls, wire: Content, note: object = None) -> WireContent:
+        """Wrap `wire`, which must not change any more."""
+        role = wire.get("role")
+        parts = [WirePart.of(part, role) for part in wire.get("parts") or ()]
+        if isinstance(role, str):
+            # The parts are of the right type by now: a validation would cost more than they do.
+            content = cls.model_construct(role=role, parts=cast("list[types.Part]", parts))
+        else:
+            content = typed(cls, {"role": role, "parts": parts})
+        object.__setattr__(content, "_cargo", (wire, note))
+        return content
+
+    @classmethod
+    def noting(
+        cls, content: types.Content | None, parts: list[types.Part], note: object
+    ) -> WireContent:
+        """`content` with `parts`, as a callback made it: its fields are the truth."""
+        role = content.role if content is not None else None
+        noted = cls.model_construct(role=role or "model", parts=parts)
+        object.__setattr__(noted, "_cargo", (None, note))
+        return noted
+
+    @classmethod
+    def bare(cls, note: object) -> WireContent:
+        """A content without parts, for events that only announce something."""
+        return cls.of({"role": "model", "parts": []}, note)
+
+    @property
+    def wire(self) -> Content | None:
+        """The API's JSON; `None` on a copy, and where the fields are the truth."""
+        return (getattr(self, "_cargo", None) or (None, None))[0]
+
+    @property
+    def note(self) -> Any:
+        """What was attached; `None` on a copy."""
+        return (getattr(self, "_cargo", None) or (None, None))[1]
+
+
+class WirePart(types.Part):
+    """A part that carries the API's JSON it stands for; a copy of it does not."""
+
+    # A slot: see `WireContent`.
+    __slots__ = ("_cargo",)
+
+    @classmethod
+    def of(cls, wire: Part, role: Json) -> WirePart:
+        """Wrap a part of a content in `role`."""
+        return cls._carrying(_shown(wire, role), wire, role)
+
+    @classmethod
+    def blank(cls, wire: Part) -> WirePart:
+        """Wrap `wire`, and show nothing of it."""
+        return cls._carrying({}, wire, None)
+
+    @classmethod
+    def aside(cls, call: AskedCall) -> WirePart:
+        """A call that is to be run, and that is no part of the answer in history."""
+        shown = types.FunctionCall(id=call.call_id, name=call.name, args=call.args)
+        return cls._carrying({"function_call": shown}, None, None)
+
+    @classmethod
+    def _carrying(cls, shown: Mapping[str, Any], wire: Part | None, role: Json) -> WirePart:
+        part = _unchecked(cls, shown)
+        object.__setattr__(part, "_cargo", (wire, role, bool(shown)))
+        return part
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, types.Part) and self.__dict__ == other.__dict__
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def is_aside(self) -> bool:
+        """Whether history does without this part."""
+        cargo = getattr(self, "_cargo", None)
+        return cargo is not None and cargo[0] is None
+
+
+def _shown(part: Part, role: Json) -> dict[str, Any]:
+    """The fields to see: a call, a response, a text or media; nothing of other parts.
+
+    Nor of a response that the model itself wrote: ADK would take its turn for one of tools, and go
+    on without an end.
+    """
+    call, answer = part.get("functionCall"), part.get("functionResponse")
+    if isinstance(call, dict):
+        return {"function_call": _call_like(types.FunctionCall, call, "args")}
+    if isinstance(answer, dict) and role != "model":
+        return {"function_response": _call_like(types.FunctionResponse, answer, "response")}
+    text, data, file = part.get("text"), part.get("inlineData"), part.get("fileData")
+    if isinstance(text, str):
+        return {"text": text, "thought": True if part.get("thought") else None}
+    if isinstance(data, dict) and isinstance(data.get("data"), str):
+        fields = {"mime_type": data.get("mimeType"), "data": bytes_of(data["data"])}
+        return {"inline_data": typed(types.Blob, fields)}
+    if isinstance(file, dict):
+        fields = {"mime_type": file.get("mimeType"), "file_uri": file.get("fileUri")}
+        return {"file_data": typed(types.FileData, fields)}
+    return {}
+
+
+def _call_like(kind: type[M], wire: JsonObject, data: str) -> M:
+    """A call or a response, whose JSON object is under `data`."""
+    call_id, name, value = wire.get("id"), wire.get("name"), wire.get(data)
+    if isinstance(call_id, str) and isinstance(name, str) and isinstance(value, dict):
+        return _unchecked(kind, {"id": call_id, "name": name, data: dict(value)})
+    return typed(kind, {"id": call_id, "name": name, data: value})
+
+
+def _unchecked(kind: type[M], fields: Mapping[str, Any]) -> M:
+    """A `kind` with fields that are of the right types; a validation costs eight times as much."""
+    made = kind.__new__(kind)
+    empty = _EMPTY.get(kind)
+    if empty is None:
+        empty = _EMPTY[kind] = kind.model_construct().__dict__
+    object.__setattr__(made, "__dict__", {**empty, **fields})
+    object.__setattr__(made, "__pydantic_fields_set__", set(fields))
+    object.__setattr__(made, "__pydantic_extra__", None)
+    object.__setattr__(made, "__pydantic_private__", None)
+    return made
+
+
+_EMPTY: Final[dict[type[BaseModel], dict[str, Any]]] = {}
+"""The fields of a model without values."""
+
+
+def dumped_part(part: types.Part) -> Part:
+    """The API's JSON of a part: what it carries, with the fields that a plugin changed."""
+    wire, role, shows = getattr(part, "_cargo", None) or (None, None, False)
+    if wire is None:
+        return dumped(part)
+    made = WirePart.of(wire, role) if shows else WirePart.blank(wire)
+    return wire if part == made else changed_json(wire, dumped(made), dumped(part))
+
+
+def wire_of(content: types.Content) -> Content:
+    """The API's JSON of a content: its own where it has one, else made from its fields."""
+    wire = content.wire if isinstance(content, WireContent) else None
+    return edited_wire(content) if wire is None else wire
+
+
+def edited_wire(content: types.Content) -> Content:
+    """The API's JSON of a content that a plugin may have changed; unchanged parts keep theirs."""
+    wire = content.wire if isinstance(content, WireContent) else None
+    own: Content = wire or {}
+    parts = [
+        dumped_part(part)
+        for part in content.parts or ()
+        if not (isinstance(part, WirePart) and part.is_aside)
+    ]
+    if wire is not None and parts == (own.get("parts") or []) and own.get("role") == content.role:
+        return wire
+    return {**own, **({"role": content.role} if content.role else {}), "parts": parts}
+
+
+class LentList(list[T]):
+    """A list over items that others share. Taking an item out puts a copy of it in its place.
+
+    So an edit in place stays within this list, and an item that stays in the list costs nothing.
+    """
+
+    def __init__(self, items: Sequence[T], copied: Callable[[T], T]) -> None:
+        """Hold `items`, which must not change any more; `copied` copies one of them."""
+        super().__init__(items)
+        self._copied = copied
+        self._made = items
+        self._shared: set[int] | None = None
+
+    def _lent(self, index: int) -> T:
+        item = super().__getitem__(index)
+        if self._shared is None:
+            self._shared = set(map(id, self._made))
+        if id(item) in self._shared:
+            item = self._copied(item)
+            super().__setitem__(index, item)
+        return item
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self._lent(each) for each in range(*index.indices(len(self)))]
+        return self._lent(index)
+
+    def __iter__(self) -> Iterator[T]:
+        return (self._lent(index) for index in range(len(self)))
+
+    def __reversed__(self) -> Iterator[T]:
+        return (self._lent(index) for index in range(len(self) - 1, -1, -1))
+
+    def __add__(self, other: Any) -> Any:
+        return [*self, *other]
+
+    def __radd__(self, other: Any) -> Any:
+        return [*other, *self]
+
+    def copy(self) -> list[T]:
+        """A plain list of the lent items."""
+        return list(self)
+
+    def pop(self, index: SupportsIndex = -1) -> T:
+        """Remove an item and return a copy of it."""
+        self._lent(int(index))
+        return super().pop(index)
+
+
+def request_contents(contents: Sequence[types.Content]) -> LentList[types.Content]:
+    """A request's contents; the history that they are made of is shared with later requests."""
+
+    def copied(content: types.Content) -> types.Content:
+        wire = content.wire if isinstance(content, WireContent) else None
+        return content.model_copy(deep=True) if wire is None else WireContent.of(wire)
+
+    return LentList(contents, copied)
+
+
+class TypedHistory:
+    """A growing list of the API's contents in google-genai's type; each is made once."""
+
+    def __init__(self) -> None:
+        self._wires: Sequence[Content] = ()
+        self._typed: list[types.Content] = []
+
+    def follow(self, wires: Sequence[Content], *, replaced: bool = False) -> list[types.Content]:
+        """The contents for `wires`, which the history now consists of.
+
+        Without `replaced` it has only grown or shrunk at its end since the last time.
+        """
+        shared = (shared_prefix if replaced else shared_stack)(self._wires, wires)
+        # Another list: the one before may still be in use as a request's.
+        self._typed = self._typed[:shared] if replaced else self._typed
+        del self._typed[shared:]
+        self._typed.extend(WireContent.of(wire) for wire in wires[shared:])
+        self._wires = wires
+        return self._typed
