@@ -12,7 +12,6 @@ from pathlib import Path
 
 from harness.coverage.contract import Contract
 from harness.errors import LoadProblem
-from harness.explain import first_cause
 from harness.journal_header import JournalHeader
 from harness.parity.clean import clean_result
 from harness.parity.verdict import CaseResult, CaseVerdict
@@ -195,13 +194,6 @@ class RunReport:
         """The `durations` slowest cases with their milliseconds, the slowest first."""
         found = sorted(self.took_ms.items(), key=lambda pair: (-pair[1], pair[0]))
         return tuple(found[: self.durations])
-
-    @property
-    def first_divergent(self) -> CaseResult | None:
-        """The first case that diverges; one whose first cause is described, if there is one."""
-        divergent = [case for case in self.cases if case.verdict is CaseVerdict.DIVERGENT]
-        described = [case for case in divergent if first_cause(case) is not None]
-        return next(iter(described or divergent), None)
 
     @property
     def findings(self) -> tuple[Finding, ...]:

@@ -12,7 +12,6 @@ from harness.cassette.load import build_cassette
 from harness.http.exchanges import HttpRecording
 from harness.http.record import SCENARIOS, record_http_cassettes
 from harness.http.replay import open_http_generator
-from harness.http.survey import survey
 from harness.http.vcr_cassettes import load_recording, load_recordings
 from services.abort import AbortController, AbortError
 from services.clock import SystemClock, VirtualClock, virtual_loop
@@ -221,34 +220,6 @@ def test_two_replays_at_once_do_not_answer_each_other():
         last, notes = runner.run(run())
     assert [text for text, *_ in last] == ["こんにちは 👋", None, "Only README.md."]
     assert notes == []
-
-
-@needs_shared
-def test_real_recordings_are_surveyed_with_reasons():
-    found = survey(SHARED)
-    counts = {
-        name: (len(each.replayable), len(each.streamed), len(each.tool_loops))
-        for name, each in found.items()
-    }
-    assert counts == {
-        "crewai": (19, 3, 7),
-        "gemini-cli": (0, 0, 0),
-        "llm-gemini": (0, 0, 0),
-        "newrelic-adk": (55, 7, 16),
-        "openinference": (23, 8, 5),
-        "pydantic-ai": (125, 12, 53),
-        "rig": (161, 64, 55),
-        "ruby-llm": (26, 8, 20),
-        "vercel-ai": (0, 0, 0),
-    }
-    assert found["openinference"].reasons["Interactions API"] == 8
-    assert found["ruby-llm"].partly["other host: oauth2.googleapis.com"] == 10
-    assert found["llm-gemini"].reasons.most_common(1) == [
-        ("the stream is not an event stream (called without alt=sse)", 9)
-    ]
-    assert not any(
-        reason.startswith("damaged") for each in found.values() for reason in each.reasons
-    )
 
 
 @needs_shared

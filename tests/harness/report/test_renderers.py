@@ -185,14 +185,6 @@ def test_every_report_survives_what_it_cannot_hold() -> None:
     assert "\x1b" not in shown(report(odd))
 
 
-def test_the_first_divergent_case_is_one_that_can_be_explained() -> None:
-    cut = CaseResult(cassette="a/cut", cut=(ChannelName.EVENTS,))
-
-    assert report(cut, BAD).first_divergent is BAD
-    assert report(cut).first_divergent is cut
-    assert report(GOOD).first_divergent is None
-
-
 def test_agreement_in_failure_is_remarked_on() -> None:
     given = report(replace(GOOD, remarks=("both sides ended alike with: no",)))
 
