@@ -186,10 +186,9 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
         )
         await stack.enter_async_context(
             servers.started(
+                session,
                 host=host,
                 tools=tools,
-                ids=session.ids,
-                events=session.events,
                 version=setup.version,
                 trusted=lambda: registry.folder_trusted,
                 policy_warnings=lambda server, names: mcp_tool_warnings(
@@ -216,13 +215,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
                 max_chars=limiter.threshold,
                 hooks=hooks,
             ),
-            masking=ToolOutputMaskingService(
-                settings=settings,
-                workspace=session.workspace,
-                state=state,
-                ids=session.ids,
-                clock=session.clock,
-            ),
+            masking=ToolOutputMaskingService(session),
             conversation_context=context,
             hooks=hooks,
             subagents=subagents,

@@ -138,7 +138,7 @@ class McpClient:
         """The workspace's folders."""
         return [
             {"uri": folder.as_uri(), "name": folder.name}
-            for folder in self._context.workspace.folders
+            for folder in self._context.session.workspace.folders
         ]
 
     def notified(self, method: str, params: Mapping[str, Any]) -> None:
@@ -166,7 +166,7 @@ class McpClient:
         Returns:
             The result, or `{error: {message, isError: true}}`.
         """
-        token = self._context.ids.uuid("mcp-progress")
+        token = self._context.session.ids.uuid("mcp-progress")
         self._progress.open(token, call_id)
         try:
             result = await self._request(
@@ -257,7 +257,7 @@ class McpClient:
             fetch_and_replace=fetch,
             changed=changed,
             tasks=self._context.tasks,
-            clock=self._context.clock,
+            clock=self._context.session.clock,
             leaving=self._leaving.signal,
         )
 

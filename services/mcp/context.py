@@ -6,17 +6,13 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from services.background import BackgroundTasks
-from services.clock import Clock
-from services.environment import Environment
-from services.ids import IdSource
 from services.mcp.diagnostics import McpDiagnostics
 from services.mcp.progress import McpProgress
 from services.mcp.registries import PromptRegistry, ResourceRegistry
 from services.mcp.tokens import TokenStore
 from services.mcp.toolbox import McpToolbox
 from services.mcp.tools import Allowlist
-from services.settings import Settings
-from services.workspace import Workspace
+from services.session import Session
 
 __all__ = ["McpContext", "Registries"]
 
@@ -34,13 +30,9 @@ class Registries:
 class McpContext:
     """The session, as servers' clients need it."""
 
-    settings: Settings
+    session: Session
     trusted: Callable[[], bool]
     """Whether the folder is trusted by now."""
-    workspace: Workspace
-    environment: Environment
-    clock: Clock
-    ids: IdSource
     tasks: BackgroundTasks
     diagnostics: McpDiagnostics
     tokens: TokenStore

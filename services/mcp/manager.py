@@ -128,7 +128,7 @@ class McpManager:
             if registries is not None and self._under_way[-1] is not mine:
                 # Virtual time stands still until the later ones' servers are there as well: in a
                 # replay those who asked go on in the order of asking, whichever server was faster.
-                await self._context.clock.sleep(_MOMENT_MS)
+                await self._context.session.clock.sleep(_MOMENT_MS)
 
     async def restart(self) -> None:
         """End every server, and start all that are known."""
@@ -215,7 +215,7 @@ class McpManager:
         Agents of one turn that are run directly all look for a client before any of them has made
         one; as sessions they look one after the other, and the later ones find it not connected.
         """
-        if self._context.settings.adk.agent_session_subagent_enabled:
+        if self._context.session.settings.adk.agent_session_subagent_enabled:
             return False
         if client.status is not McpServerStatus.CONNECTING:
             return False
@@ -249,7 +249,7 @@ class McpManager:
                 await client.disconnect()
 
     def _is_blocked(self, name: str) -> bool:
-        settings = self._context.settings
+        settings = self._context.session.settings
         allowed, forbidden = settings.allowed_mcp_servers, settings.blocked_mcp_servers
         blocked = bool(allowed and name not in allowed) or name in forbidden
         if blocked and name not in self.blocked:

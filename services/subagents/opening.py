@@ -85,19 +85,11 @@ async def open_agents(
         policy: Has calls of remote agents confirmed.
         prompts: Has the main agent's instruction.
     """
-    remote = RemoteAgents(
-        clock=session.clock,
-        ids=session.ids,
-        environment=session.environment,
-        workspace=session.workspace,
-    )
+    remote = RemoteAgents(session)
     registry = AgentRegistry(
-        workspace=session.workspace,
-        settings=session.settings,
-        state=session.state,
+        session,
         models=models,
         policy=policy,
-        events=session.events,
         builtin=builtin_agents(
             host=host, models=models, prompts=prompts, tool_names=tools.all_names
         ),

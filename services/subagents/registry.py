@@ -17,14 +17,13 @@ from pathlib import Path
 from services.model.configs import ModelConfigs
 from services.policy.engine import PolicyEngine
 from services.policy.rule_book import AGENT_RULE_SOURCE
+from services.session import Session
 from services.settings import Settings
 from services.state import (
     AgentsDiscovered,
     AgentsRefreshed,
     CoreEvent,
-    CoreEvents,
     ModelChanged,
-    SessionState,
     UserFeedback,
 )
 from services.subagents.acknowledged import AcknowledgedAgents
@@ -40,7 +39,6 @@ from services.subagents.overriding import AgentModels, overridden
 from services.subagents.prompt_section import AgentSummary
 from services.subagents.reload_result import ReloadResult
 from services.subagents.remote_loading import RemoteCards, RemoteLoader, with_card_hash
-from services.workspace import Workspace
 
 __all__ = ["AgentRegistry"]
 
@@ -70,13 +68,10 @@ class AgentRegistry:
 
     def __init__(
         self,
+        session: Session,
         *,
-        workspace: Workspace,
-        settings: Settings,
-        state: SessionState,
         models: ModelConfigs,
         policy: PolicyEngine,
-        events: CoreEvents,
         builtin: Sequence[BuiltInAgent] = (),
         extensions: Sequence[tuple[str, Path]] = (),
         remote: RemoteLoader | None = None,
@@ -84,28 +79,25 @@ class AgentRegistry:
         """Make an empty registry, which follows changes of the session's model.
 
         Args:
-            workspace: where the project's and the user's agents are.
-            settings: trust, and what is different about agents.
-            state: its model is what `inherit` means.
+            session: its workspace and home have agents, its settings say which ones count.
             models: where the agents' model configs are registered.
             policy: has calls of remote agents asked about.
-            events: people are told here what is wrong.
             builtin: the product's own agents.
             extensions: names of active extensions, and the folders of their agents.
             remote: reads remote agents' cards; without it remote agents are left out.
         """
-        self.acknowledged = AcknowledgedAgents(workspace)
-        self._workspace = workspace
-        self._settings = settings
-        self._state = state
+        self.acknowledged = AcknowledgedAgents(session.workspace)
+        self._workspace = session.workspace
+        self._settings = session.settings
+        self._state = session.state
         self._models = AgentModels(models)
         self._policy = policy
-        self._events = events
+        self._events = session.events
         self._builtin = tuple(builtin)
         self._extensions = tuple(extensions)
         self._remote = remote
         self._found = _Found()
-        self._unsubscribe = events.subscribe(self._follow)
+        self._unsubscribe = session.events.subscribe(self._follow)
 
     async def load(self) -> None:
         """Find all agents anew. Waits for nothing but remote agents' cards."""

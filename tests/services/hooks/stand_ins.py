@@ -8,16 +8,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-import services.session
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock
 from services.environment import Environment
 from services.hooks.events import HookNotice
 from services.hooks.system import HookSystem, open_hooks
-from services.ids import CountingIds, FixedRandom
-from services.model.replay.generator import ReplayedContentGenerator
 from services.settings import settings_from_parameters
-from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
+from services.state import CoreEvents, UserFeedback
 from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 
 class Session:
@@ -37,24 +35,15 @@ class Session:
             )
         )
         hooks = open_hooks(
-            services.session.Session(
-                settings=settings_from_parameters(parameters),
-                state=SessionState(
-                    session_id="session-1",
-                    model="m",
-                    approval_mode=ApprovalMode.DEFAULT,
-                    interactive=False,
-                    events=events,
-                ),
+            session_at(
+                Workspace(root=self.root, home=self.home),
+                settings_from_parameters(parameters),
+                session_id="session-1",
                 events=events,
                 clock=self.clock,
-                ids=CountingIds(),
-                rng=FixedRandom(),
                 environment=Environment.for_replay(
                     home=str(self.home), path=os.environ.get("PATH")
                 ),
-                workspace=Workspace(root=self.root, home=self.home),
-                content_generator=ReplayedContentGenerator((), clock=self.clock),
             ),
             notify=self.notices.append,
         )

@@ -16,8 +16,6 @@ import pytest
 from services.abort import AbortController
 from services.background import background_tasks
 from services.clock import VirtualClock, virtual_loop
-from services.environment import Environment
-from services.ids import CountingIds
 from services.mcp.manager import McpManager
 from services.mcp.progress import McpProgress
 from services.mcp.session import open_mcp
@@ -26,6 +24,7 @@ from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
 from services.tools.contract import ToolExecution, ToolResult
 from services.tools.registry import ToolRegistry
 from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 SERVERS = Path(__file__).parent / "servers"
 
@@ -125,13 +124,8 @@ def session(tmp_path: Path) -> OpenSession:
         async with (
             background_tasks() as tasks,
             open_mcp(
-                settings=configured,
+                session_at(made.workspace, configured, state=state, events=events, clock=clock),
                 tasks=tasks,
-                workspace=made.workspace,
-                environment=Environment.for_replay(home=str(home)),
-                clock=clock,
-                ids=CountingIds(),
-                events=events,
                 tools=made.tools,
                 version="0.61.0",
                 on_progress=made.progress.append,

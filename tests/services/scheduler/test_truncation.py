@@ -19,6 +19,7 @@ from services.tools.contract import (
     ToolResult,
 )
 from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 SHELL = "run_shell_command"
 
@@ -34,6 +35,7 @@ class Limited:
     def __init__(self, rig: Any, home: Path, settings: Settings, last_prompt_tokens: int = 0):
         self.rig = rig
         self.folder = home / ".gemini" / "tmp" / "ws" / "tool-outputs" / "session-s"
+        rig.state.last_prompt_tokens = last_prompt_tokens
         self.scheduler = ToolScheduler(
             registry=rig.tools,
             policy=rig.policy,
@@ -43,11 +45,7 @@ class Limited:
             state=rig.state,
             settings=settings,
             limiter=OutputLimiter(
-                workspace=Workspace.at(home / "ws", home),
-                settings=settings,
-                state=rig.state,
-                last_prompt_tokens=lambda: last_prompt_tokens,
-                distiller=Distilling(),
+                session_at(Workspace.at(home / "ws", home), settings, state=rig.state), Distilling()
             ),
         )
 
@@ -154,12 +152,9 @@ async def test_the_threshold_is_what_is_left_of_the_context_or_the_setting(
     rig: Any, tmp_path: Path, configured: int, last_prompt_tokens: int, threshold: int
 ) -> None:
     settings = Settings(truncate_tool_output_threshold=configured)
-    limiter = OutputLimiter(
-        workspace=Workspace.at(tmp_path, tmp_path),
-        settings=settings,
-        state=rig.state,
-        last_prompt_tokens=lambda: last_prompt_tokens,
-    )
+    rig.state.last_prompt_tokens = last_prompt_tokens
+    session = session_at(Workspace.at(tmp_path, tmp_path), settings, state=rig.state)
+    limiter = OutputLimiter(session, Distilling())
 
     assert limiter.threshold() == threshold
 
