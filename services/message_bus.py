@@ -178,15 +178,8 @@ class MessageBus:
         self,
         type: type[M],
         handler: Callable[[M], None],
-        *,
-        signal: AbortSignal | None = None,
     ) -> Callable[[], None]:
-        """Call `handler` with every message of `type`; returns the unsubscribe.
-
-        An abort of `signal` unsubscribes; one that is aborted already subscribes nothing.
-        """
-        if signal is not None and signal.aborted:
-            return lambda: None
+        """Call `handler` with every message of `type`; returns the unsubscribe."""
         entry = cast("_Handler", handler)
         handlers = self._handlers.setdefault(type, [])
         handlers.append(entry)
@@ -195,14 +188,7 @@ class MessageBus:
             if entry in handlers:
                 handlers.remove(entry)
 
-        forget = signal.on_abort(remove) if signal is not None else None
-
-        def off() -> None:
-            if forget is not None:
-                forget()
-            remove()
-
-        return off
+        return remove
 
     def publish(self, message: Announcement) -> None:
         """Deliver `message`. Never raises. A confirmation request goes through `ask`."""

@@ -249,7 +249,6 @@ class McpClient:
             return True
 
         async def changed() -> None:
-            await self._context.refresh_context()
             self._context.diagnostics.emit("info", f"{what} updated for server: {self.name}")
 
         return Refresher(

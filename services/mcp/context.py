@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from services.background import BackgroundTasks
@@ -39,8 +39,6 @@ class McpContext:
     version: str
     """Our version, as servers are told."""
     on_progress: Callable[[McpProgress], None]
-    refresh_context: Callable[[], Awaitable[None]]
-    """Called when a server's offers have changed, at most once at a time."""
     policy_warnings: Callable[[str, Sequence[str]], Sequence[str]]
     """What is wrong with the policy rules about a server, given the tools it has."""
     warn: Callable[[str], None]

@@ -86,8 +86,6 @@ class McpManager:
         if not self._context.trusted():
             return
         await self._all(self.discover(name, config) for name, config in self._configured.items())
-        if self._configured:
-            await self._context.refresh_context()
 
     async def discover(
         self, name: str, config: McpServerConfig, registries: Registries | None = None
@@ -130,12 +128,6 @@ class McpManager:
                 # replay those who asked go on in the order of asking, whichever server was faster.
                 await self._context.session.clock.sleep(_MOMENT_MS)
 
-    async def restart(self) -> None:
-        """End every server, and start all that are known."""
-        await self._all(client.disconnect() for client in self._taken(None))
-        await self._all(self.discover(name, config) for name, config in self._known.items())
-        await self._context.refresh_context()
-
     async def restart_server(self, name: str) -> None:
         """End one server and start it again, after a crash for example.
 
@@ -147,7 +139,6 @@ class McpManager:
             raise UnknownServer(f'No MCP server registered with the name "{name}"')
         await self._all(client.disconnect() for client in self._taken(name))
         await self.discover(name, config)
-        await self._context.refresh_context()
 
     async def stop(self) -> None:
         """End every server. Safe to call twice."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from services.background import BackgroundTasks
@@ -11,7 +11,6 @@ from services.mcp.context import McpContext, Registries
 from services.mcp.diagnostics import McpDiagnostics
 from services.mcp.manager import McpManager
 from services.mcp.progress import McpProgress
-from services.mcp.refresh import Coalesced
 from services.mcp.registries import PromptRegistry, ResourceRegistry
 from services.mcp.tokens import TokenStore, tokens_path
 from services.mcp.toolbox import McpToolbox
@@ -20,10 +19,6 @@ from services.state import UserFeedback
 from services.tools.registry import ToolRegistry
 
 __all__ = ["agent_registries", "open_mcp"]
-
-
-async def _nothing() -> None:
-    """What is refreshed where nobody says what."""
 
 
 def _no_warnings(server: str, tools: Sequence[str]) -> Sequence[str]:
@@ -43,7 +38,6 @@ async def open_mcp(
     tools: ToolRegistry,
     version: str,
     on_progress: Callable[[McpProgress], None] = _unheard,
-    refresh_context: Callable[[], Awaitable[None]] = _nothing,
     policy_warnings: Callable[[str, Sequence[str]], Sequence[str]] = _no_warnings,
 ) -> AsyncIterator[McpManager]:
     """The servers of a session; none is started before `McpManager.start`.
@@ -57,7 +51,6 @@ async def open_mcp(
         tools: where the servers' tools are registered, behind all others.
         version: ours, as servers are told.
         on_progress: told how far an executing call is.
-        refresh_context: called when a server's offers have changed.
         policy_warnings: what is wrong with the policy's rules about a server with these tools.
 
     Raises:
@@ -73,7 +66,6 @@ async def open_mcp(
         session.events.emit(UserFeedback(severity=severity, message=message))
 
     diagnostics = McpDiagnostics(session.events)
-    refresh = Coalesced(refresh_context, clock)
     context = McpContext(
         session=session,
         trusted=trusted or (lambda: settings.folder_trusted),
@@ -82,7 +74,6 @@ async def open_mcp(
         tokens=TokenStore(tokens_path(session.workspace.home), clock, feedback=feedback),
         version=version,
         on_progress=on_progress,
-        refresh_context=refresh,
         policy_warnings=policy_warnings,
         warn=lambda message: feedback("warning", message),
     )

@@ -54,7 +54,6 @@ def open_policy(
         runner=SafetyCheckers(
             context=context,
             clock=session.clock,
-            environment=session.environment.child_variables,
             in_process={"allowed-path": AllowedPaths(), "conseca": conseca},
         ),
         disable_always_allow=settings.disable_always_allow,

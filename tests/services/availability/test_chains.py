@@ -155,5 +155,4 @@ A, B, C = (ModelPolicy(model=name) for name in "abc")
 
 def test_candidates_come_after_the_model_that_failed_and_round_if_wanted() -> None:
     assert fallback_candidates((A, B, C), "models/b") == (B, (C,))
-    assert fallback_candidates((A, B, C), "b", wraps_around=True) == (B, (C, A))
     assert fallback_candidates((A, B, C), "x") == (None, (A, B, C))

@@ -50,7 +50,6 @@ class Session:
     manager: McpManager = field(init=False)
     feedback: list[UserFeedback] = field(default_factory=list)
     progress: list[McpProgress] = field(default_factory=list)
-    refreshed: int = 0
 
     async def call(
         self,
@@ -118,9 +117,6 @@ def session(tmp_path: Path) -> OpenSession:
             lambda event: made.feedback.append(event) if isinstance(event, UserFeedback) else None
         )
 
-        async def refresh() -> None:
-            made.refreshed += 1
-
         async with (
             background_tasks() as tasks,
             open_mcp(
@@ -129,7 +125,6 @@ def session(tmp_path: Path) -> OpenSession:
                 tools=made.tools,
                 version="0.61.0",
                 on_progress=made.progress.append,
-                refresh_context=refresh,
             ) as manager,
         ):
             made.manager = manager

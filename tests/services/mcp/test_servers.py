@@ -39,7 +39,6 @@ async def test_tools_are_registered_by_server_and_called_by_their_own_name(
         assert opened.manager.status("alpha") is McpServerStatus.CONNECTED
         assert said_to_model(await opened.call("mcp_alpha_echo", {"text": "hi"})) == "hi"
         assert opened.clock.held is False
-        assert opened.refreshed == 1
 
 
 @on_virtual_time
@@ -79,11 +78,8 @@ async def test_a_server_that_dies_in_a_call_fails_the_call_until_it_is_restarted
 
 @on_virtual_time
 @pytest.mark.slow
-async def test_restarting_everything_brings_everything_back(session: OpenSession) -> None:
-    async with session({"f": server("fickle.py"), "r": server("rude.py", "plain")}) as opened:
-        before = opened.tools.all_names()
-        await opened.manager.restart()
-        assert opened.tools.all_names() == before
+async def test_a_server_that_is_not_known_is_not_restarted(session: OpenSession) -> None:
+    async with session({"f": server("fickle.py")}) as opened:
         with pytest.raises(UnknownServer, match='No MCP server registered with the name "q"'):
             await opened.manager.restart_server("q")
 
