@@ -51,7 +51,7 @@ class Services(Session):
     hooks: HookSystem | None
     """The session's hooks; `None` where they are switched off."""
     subagents: Subagents
-    """The session's agents; the runtime tells it how it runs a child."""
+    """The session's agents; the runtime gives it the factory of children."""
     steering: InjectionService
     """What is said to the session while it works."""
     new_loop_detector: Callable[[Callable[[], Sequence[Content]]], LoopDetector]

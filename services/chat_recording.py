@@ -65,7 +65,7 @@ class ChatRecording:
             state: names the session, as it is called when the file is opened.
             clock: of the lines' times.
             ids: of messages.
-            events: people are told of a full disk there.
+            events: receives the report of a full disk.
             find_tool: the active tool of a name, for its display name and description.
             session_id: an agent's own, in place of the session's.
         """
@@ -188,7 +188,7 @@ class ChatRecording:
         return str(message["id"])
 
     def record_synthetic_message(self, type: str, parts: list[Part]) -> str:
-        """Append a turn that nobody typed (a tool response, a placeholder); returns its id."""
+        """Append a turn that the user did not type (a tool response, say); returns its id."""
         return self.record_message(type=type, content=parts)
 
     def record_thought(self, subject: str, description: str) -> None:

@@ -1,7 +1,7 @@
 """Tool-output distillation: with context management, long outputs become a file and an extract.
 
 Every tool but the file readers is limited. What is kept of a text is its first fifth and its last
-four fifths within a budget; of a very long output a model tells the facts as well.
+four fifths within a budget; of a very long output a model states the facts as well.
 
 Source: core `context/toolDistillationService.ts`, `context/truncation.ts`.
 """

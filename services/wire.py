@@ -1,7 +1,7 @@
 """The API's JSON as Python sees it, and text measured as JavaScript measures it.
 
 Contents travel as plain dicts in the API's camelCase. Once a content has been handed to history or
-to a request it is never changed in place: whoever wants it otherwise makes a copy. Request
+to a request it is never changed in place: a caller that needs a change makes a copy. Request
 observers rely on that, and compare by identity before they compare by value.
 
 All lengths that can be seen (token estimates, truncation, `contentLength`) count UTF-16 code

@@ -36,7 +36,7 @@ class PolicyChains:
     def resolve(self, preferred: str | None = None) -> PolicyChain:
         """The chain from a model on.
 
-        A model outside every chain is alone in one: whoever names it wants it and no other.
+        A model outside every chain is alone in its own: its user wants no other.
         Chains of the Gemini 3 family, and those an auto model leads to, go round: what comes
         before the model stands in for it as well, after what comes behind it.
 
@@ -59,7 +59,7 @@ class PolicyChains:
             chain = single_model_chain(resolved)
         chain = _from(chain, resolved, wraps_around=auto or gemini3)
         if self._state.approval_mode is ApprovalMode.PLAN:
-            # Nobody can be asked in the middle of a plan.
+            # A plan is not interrupted by a question.
             return tuple(replace(policy, actions=SILENT_ACTIONS) for policy in chain)
         return chain
 

@@ -59,7 +59,7 @@ _TERMINALS: Final = dict.fromkeys(FailureKind, Transition.TERMINAL)
 SILENT_ACTIONS: Final[Mapping[FailureKind, FallbackAction]] = dict.fromkeys(
     FailureKind, FallbackAction.SILENT
 )
-"""Nobody is asked, whatever the failure."""
+"""The user is not asked, whatever the failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +110,7 @@ def default_chain(access: AccessFlags, *, auto: bool) -> PolicyChain:
 
 
 def flash_lite_chain(access: AccessFlags) -> PolicyChain:
-    """The models for small helpers: nobody is ever asked about them."""
+    """The models for small helpers: the user is never asked about them."""
     return (
         ModelPolicy(model=access.default_flash_lite, actions=SILENT_ACTIONS),
         ModelPolicy(model=access.default_flash, actions=SILENT_ACTIONS),

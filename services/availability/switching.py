@@ -51,7 +51,7 @@ class ModelSwitch:
     def set_model(self, model: str) -> None:
         """Set configured and active model, and forget every model's health, changed or not.
 
-        An effective change is told as `ModelChanged` and clears the sticky model. Redirections of
+        An effective change emits `ModelChanged` and clears the sticky model. Redirections of
         earlier fallbacks stay.
         """
         self._state.set_model(model)

@@ -61,7 +61,7 @@ class HookRunner:
         """Prepare.
 
         Args:
-            clock: Told of the real work.
+            clock: Held during the real work.
             variables: The environment that children may have.
             started: Called with each hook that starts and its place in the plan, from 0.
             ended: Called with each result as it comes.

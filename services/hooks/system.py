@@ -1,4 +1,4 @@
-"""`HookSystem`: what runtimes and the scheduler tell of, and what they learn from it.
+"""`HookSystem`: runtimes and the scheduler report events to it, and get the hooks' results.
 
 Every method may be called whether or not there are hooks for its event; without any it costs a
 look-up. None of them raises for what a hook does.
@@ -68,7 +68,7 @@ class HookSystem:
         self._workspace = workspace
         self._events = session.events
         self.transcript: Callable[[], Path | None] = lambda: None
-        """The chat's record, which inputs name. Whoever opens a chat sets it."""
+        """The chat's record, which inputs name. The opener of a chat sets it."""
         known = [each for each in settings.hooks if each.event in _EVENT_NAMES]
         self._firing = HookFiring(
             known if settings.folder_trusted else (),
@@ -85,9 +85,9 @@ class HookSystem:
         self._model = ModelHooks(self._firing)
 
     def initialize(self) -> None:
-        """Warn people of project hooks that are new to them and of events that do not exist.
+        """Warn the user of project hooks that are new and of events that do not exist.
 
-        Call it once, when whoever listens to the session's notices does.
+        Call it once, after the session's listeners have subscribed.
         """
         settings = self._settings
         if not settings.folder_trusted:
@@ -249,13 +249,13 @@ class HookSystem:
         """Each time a person is about to be asked about a call (event `Notification`)."""
         verb, keys = _DETAILS.get(details.type, ("", ()))
         message = f"Tool {details.title} requires {verb}" if verb else "Tool requires confirmation"
-        told = {key: details.fields[key] for key in keys if key in details.fields}
+        shown = {key: details.fields[key] for key in keys if key in details.fields}
         await self._firing.fire(
             HookEvent.NOTIFICATION,
             lambda: {
                 "notification_type": "ToolPermission",
                 "message": message,
-                "details": {"type": details.type, "title": details.title, **told},
+                "details": {"type": details.type, "title": details.title, **shown},
             },
             signal=signal,
         )

@@ -1,4 +1,4 @@
-"""Which project hooks people have been told of: `~/.gemini/trusted_hooks.json`.
+"""Which project hooks the user has been warned of: `~/.gemini/trusted_hooks.json`.
 
 Source: core `hooks/trustedHooks.ts`, `hooks/hookRegistry.ts`.
 """

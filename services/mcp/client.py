@@ -56,7 +56,7 @@ class McpClient:
 
     @property
     def instructions(self) -> str | None:
-        """What the server tells the model about itself."""
+        """The server's instructions for the model."""
         return None if self._connection is None else self._connection.instructions
 
     async def connect(self) -> None:

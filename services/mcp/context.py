@@ -37,7 +37,7 @@ class McpContext:
     diagnostics: McpDiagnostics
     tokens: TokenStore
     version: str
-    """Our version, as servers are told."""
+    """Our version, which servers receive."""
     on_progress: Callable[[McpProgress], None]
     policy_warnings: Callable[[str, Sequence[str]], Sequence[str]]
     """What is wrong with the policy rules about a server, given the tools it has."""

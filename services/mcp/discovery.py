@@ -46,7 +46,7 @@ class Discovery:
         self._outputs: dict[str, ParameterSchema] = {}
 
     async def tools(self, timeout_s: float) -> list[JsonObject]:
-        """The tools, as the server tells of them; none where it has no such thing.
+        """The tools, as the server lists them; none where it has no such thing.
 
         Raises:
             McpConnectionError, McpError, ShapeError: the list could not be had.
@@ -114,13 +114,13 @@ class Discovery:
             logger.warning("The output schema of tool %s is not usable: %s", tool, error)
             return
         if fault is not None:
-            told = ", ".join(
+            listed = ", ".join(
                 f"data{part.removeprefix('params')}" if part.startswith("params") else part
                 for part in fault.split(", ")
             )
             raise McpError(
                 INVALID_PARAMS,
-                f"Structured content does not match the tool's output schema: {told}",
+                f"Structured content does not match the tool's output schema: {listed}",
             )
 
     async def _list(
@@ -149,10 +149,10 @@ class Discovery:
 
     async def _invoke(self, name: str, arguments: Mapping[str, Any]) -> JsonObject:
         self._context.diagnostics.user_interacted()
-        told = {key: _text(value) for key, value in arguments.items() if value is not None}
+        given = {key: _text(value) for key, value in arguments.items() if value is not None}
         try:
             result: JsonObject = await self._connection.request(
-                "prompts/get", {"name": name, "arguments": told}, GET_PROMPT, timeout_s=_SHORT_S
+                "prompts/get", {"name": name, "arguments": given}, GET_PROMPT, timeout_s=_SHORT_S
             )
         except (McpError, McpConnectionError, ShapeError) as error:
             if "Method not found" not in str(error):

@@ -132,7 +132,7 @@ class McpManager:
         """End one server and start it again, after a crash for example.
 
         Raises:
-            UnknownServer: nobody knows of it.
+            UnknownServer: there is none of that name.
         """
         config = self._known.get(name)
         if config is None:
@@ -148,8 +148,8 @@ class McpManager:
     async def settled(self) -> None:
         """Return when no server's list is being fetched again.
 
-        A call may change its server's tools: whoever wants the next request to the model to know
-        of them, in every run alike, waits here first.
+        A call may change its server's tools: a caller that wants the next request to the model to
+        declare them, in every run alike, waits here first.
         """
         for client in self._all_clients():
             await client.settled()
@@ -166,7 +166,7 @@ class McpManager:
         return McpServerStatus.DISCONNECTED if client is None else client.status
 
     def instructions(self) -> str:
-        """What the servers tell the model about themselves, for the system instruction."""
+        """The servers' instructions for the model, for the system instruction."""
         return "\n\n".join(
             f"The following are instructions provided by the tool server '{client.name}':\n"
             f"---[start of server instructions]---\n{client.instructions}\n"
@@ -201,7 +201,7 @@ class McpManager:
         return [*self._clients.values(), *self._beside]
 
     def _is_anothers(self, client: McpClient) -> bool:
-        """Whether `client` is just being started, beside which whoever asks has one of their own.
+        """Whether `client` is just being started, beside which the caller has one of its own.
 
         Agents of one turn that are run directly all look for a client before any of them has made
         one; as sessions they look one after the other, and the later ones find it not connected.

@@ -26,7 +26,7 @@ def _no_warnings(server: str, tools: Sequence[str]) -> Sequence[str]:
 
 
 def _unheard(progress: McpProgress) -> None:
-    """Progress that nobody listens to."""
+    """Progress without a listener."""
 
 
 @asynccontextmanager
@@ -49,8 +49,8 @@ async def open_mcp(
         trusted: whether the folder is trusted by now; what the settings say where it is left out.
         tasks: where lists are fetched again.
         tools: where the servers' tools are registered, behind all others.
-        version: ours, as servers are told.
-        on_progress: told how far an executing call is.
+        version: ours, which servers receive.
+        on_progress: receives the progress of executing calls.
         policy_warnings: what is wrong with the policy's rules about a server with these tools.
 
     Raises:
@@ -90,7 +90,7 @@ async def open_mcp(
 
 
 def agent_registries(tools: ToolRegistry) -> Registries:
-    """Where servers' offers to an agent go; prompts and resources are nobody's there."""
+    """Where servers' offers to an agent go; its prompts and resources are not used."""
     return Registries(
         tools=McpToolbox(tools),
         prompts=PromptRegistry(),

@@ -103,7 +103,7 @@ class _Opener:
             logger.info("MCP server '%s': HTTP failed, trying SSE: %s", self._name, problem)
             try:
                 return await self._second(token)
-            except Exception as error:  # noqa: BLE001 - the first problem is the one to be told
+            except Exception as error:  # noqa: BLE001 - the first problem is the one to report
                 if not is_authentication_error(error):
                     raise problem from None
                 problem = error

@@ -54,7 +54,7 @@ class SessionServers:
         return None if self.manager is None else await self.manager.read_resource(resource)
 
     def instructions(self) -> str:
-        """What the servers tell the model about themselves."""
+        """The servers' instructions for the model."""
         return self.manager.instructions() if self.manager is not None else ""
 
     async def settled(self) -> None:
@@ -78,7 +78,7 @@ class SessionServers:
 
         Raises:
             McpConfigError: a server's configuration has no meaning.
-            LookupError: nobody has opened the session.
+            LookupError: the session is not open.
         """
         from services.mcp.config import server_configs
         from services.mcp.session import agent_registries
@@ -106,10 +106,10 @@ class SessionServers:
             session: the session.
             host: what the skills' tool uses.
             tools: where the servers' tools go, behind those that are there, before the skills'.
-            version: ours, as servers are told.
+            version: ours, which servers receive.
             trusted: whether the folder is trusted by now; no server starts in one that is not.
             policy_warnings: what is wrong with the policy's rules about a server's tools.
-            on_progress: told how far an executing call is.
+            on_progress: receives the progress of executing calls.
 
         Raises:
             McpConfigError: a server's configuration has no meaning.

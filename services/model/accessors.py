@@ -1,4 +1,4 @@
-"""What a response says, as the SDK's accessors tell it.
+"""What a response holds, by the SDK's accessors.
 
 They differ from the core's own readings of the same parts (`services.model.parts`).
 

@@ -1,4 +1,4 @@
-"""What a model can fail with, and how failures are told to people.
+"""What a model can fail with, and the messages that the user sees.
 
 ModelError                        root of what the model layer raises; .name as upstream reports it
 ├── ApiError                      the API refused: .status, .message is the response's JSON
@@ -96,7 +96,7 @@ class ApiError(ModelError):
 
     Attributes:
         status: The HTTP status.
-        details: The `google.rpc` details, where whoever raised it had them apart.
+        details: The `google.rpc` details, where its raiser had them apart.
     """
 
     name = "ApiError"
@@ -223,7 +223,7 @@ class ModelNotFoundError(ModelError):
 class ValidationRequiredError(ModelError):
     """The account must be verified before it is served.
 
-    `user_handled` is set once somebody was asked and did not verify, so that nobody asks again.
+    `user_handled` is set once the user was asked and did not verify: one question is enough.
     """
 
     name = "ValidationRequiredError"
@@ -358,7 +358,7 @@ def error_name(error: BaseException) -> str:
 
 
 def is_abort(error: BaseException) -> bool:
-    """Whether `error` goes by the name of an abort, whoever raised it."""
+    """Whether `error` goes by the name of an abort."""
     return error_name(error) == AbortError.name
 
 
@@ -414,14 +414,14 @@ def _response_error(error: object) -> Mapping[str, Json]:
 
 
 def error_message(error: object) -> str:
-    """The error in words, as people are told it."""
+    """The error's message for the user."""
     try:
         error = friendly_error(error)
         if isinstance(error, (BaseException, str)):
             return str(error)
         message = error_fields(error).get("message")
         return message if isinstance(message, str) else js_json(error)
-    except Exception:  # noqa: BLE001 - an error whose own text fails must still be told
+    except Exception:  # noqa: BLE001 - an error whose own text fails must still be reported
         return "Failed to get error details"
 
 

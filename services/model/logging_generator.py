@@ -1,6 +1,6 @@
-"""`LoggingContentGenerator`: tells a logger about each call and changes nothing.
+"""`LoggingContentGenerator`: logs each call and changes nothing.
 
-Contents and headers are never logged, only their sizes: a log is read by more people than a
+Contents and headers are never logged, only their sizes: a log has more readers than a
 conversation is meant for. What an error says is logged without keys and tokens.
 
 Source: core `core/loggingContentGenerator.ts`.

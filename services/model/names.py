@@ -179,7 +179,7 @@ def resolve_classifier_model(requested: str, tier: str, access: AccessFlags) -> 
 
 
 def display_name(model: str, access: AccessFlags = _OPEN) -> str:
-    """What people are shown for `model`, an alias or a name.
+    """What the user sees for `model`, an alias or a name.
 
     Notices of retries show it as if nothing had been launched: the default flags.
     """

@@ -58,7 +58,7 @@ PersistentFailureHandler = Callable[[str | None, Exception], Awaitable[str | boo
 ValidationHandler = Callable[[ValidationRequiredError], Awaitable[str]]
 """Asked to have the account verified; `verify` means it was."""
 RetryObserver = Callable[[int, Exception, float], None]
-"""Told, before each wait: attempts made so far, the error as it came, the wait in ms."""
+"""Called before each wait with the attempts made so far, the error as it came, the wait in ms."""
 
 
 class AvailabilityContext(Protocol):
@@ -240,7 +240,7 @@ class _Run:
             raise failure
 
     def _soften_capacity(self, error: TerminalQuotaError) -> RetryableQuotaError | None:
-        """Capacity comes back: retryable where nobody can be asked, or not yet often enough."""
+        """Capacity comes back: retryable without a user, or before enough attempts."""
         if error.reason not in _CAPACITY_REASONS and not is_capacity_message(error.message):
             return None
         delay_ms = error.retry_delay_ms

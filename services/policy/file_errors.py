@@ -33,7 +33,7 @@ _HEADER: Final = re.compile(r"[ \t]*\[\[[ \t]*(rule|safety_checker)[ \t]*\]\]")
 
 @dataclass(frozen=True, slots=True)
 class PolicyFileError:
-    """One thing that is wrong; `str` is what people are told."""
+    """One thing that is wrong; `str` is the message for the user."""
 
     file: Path
     """The file, or the folder that cannot be read."""

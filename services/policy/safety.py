@@ -88,7 +88,7 @@ class _Lazy(Mapping[str, Any]):
 
 @dataclass(slots=True)
 class ConversationContext:
-    """What checkers are told of the session. `history` is set once there is a conversation."""
+    """What checkers see of the session. `history` is set once there is a conversation."""
 
     workspace: Workspace
     history: Callable[[], Sequence[Content]] = field(default=tuple)

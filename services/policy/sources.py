@@ -69,20 +69,20 @@ def load_policy_rules(
     """Everything that applies from the start of a session.
 
     Order decides between equal priorities: the files of the administrator, of the user, of the
-    workspace, the built-in rules, then the settings'. What is wrong in files is told as
+    workspace, the built-in rules, then the settings'. What is wrong in files is reported as
     `UserFeedback`; the rest of them counts.
 
     Args:
         settings: lists of tools and servers, paths of policy files, `policy_rules`.
         workspace: relative paths are relative to its root; the user's files are in its home.
-        events: who is told of faults.
+        events: receives the faults.
         system_folder: the administrator's files; none are looked for where it is absent.
 
     Raises:
         ValueError: an entry of `policy_rules` has no meaning, or a name in the settings is empty.
     """
 
-    def tell(severity: str, message: str) -> None:
+    def report(severity: str, message: str) -> None:
         if events is not None:
             events.emit(UserFeedback(severity=severity, message=message))
 
@@ -91,7 +91,7 @@ def load_policy_rules(
 
     admin = places(settings.admin_policy_paths)
     if admin and system_folder is not None and _has_policies(system_folder):
-        tell(
+        report(
             "warning",
             "Security Warning: Ignoring --admin-policy because system policies are already "
             f"defined in {system_folder}",
@@ -113,12 +113,12 @@ def load_policy_rules(
         if reason is None:
             folders.insert(0, system_folder)
         else:
-            tell(
+            report(
                 "warning",
                 f"Security Warning: Skipping system policies from {system_folder}: {reason}",
             )
     loaded = load_policies(folders, tier_of)
-    _report(loaded, tell)
+    _report(loaded, report)
     return PolicyRules(
         rules=(
             *loaded.rules,
@@ -187,9 +187,9 @@ def _of_extension(name: str, source: str | None) -> str | None:
     return source.replace("Extension: ", f"Extension ({name}): ", 1)
 
 
-def _report(loaded: LoadedPolicies, tell: Callable[[str, str], None]) -> None:
+def _report(loaded: LoadedPolicies, report: Callable[[str, str], None]) -> None:
     for error in loaded.errors:
-        tell(error.severity, str(error))
+        report(error.severity, str(error))
 
 
 def _has_policies(folder: Path) -> bool:

@@ -75,7 +75,7 @@ def mcp_tool_warnings(
 ) -> list[str]:
     """What is odd about the rules for a server's tools, once these are known by `discovered`.
 
-    Call it when a server has connected; each warning is for people.
+    Call it when a server has connected; each warning is for the user.
     """
     prefix = f"{MCP_PREFIX}{server}_"
     warnings = []

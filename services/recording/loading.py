@@ -99,10 +99,10 @@ class _Reader:
         now = iso_timestamp(clock.now_ms())
         messages = list(self._messages.values())
         if self._metadata_only:
-            people = sum(is_user for is_user, _ in self._kinds.values())
+            from_user = sum(is_user for is_user, _ in self._kinds.values())
             resumable = any(is_resumable for _, is_resumable in self._kinds.values())
         else:
-            people = sum(message.get("type") == "user" for message in messages)
+            from_user = sum(message.get("type") == "user" for message in messages)
             resumable = has_resumable_content(messages)
         fields: JsonObject = {
             "sessionId": self.metadata["sessionId"],
@@ -114,7 +114,7 @@ class _Reader:
             if key in self.metadata:
                 fields[key] = self.metadata[key]
         fields["messageCount"] = len(messages) or len(self._ids)
-        fields["userMessageCount"] = people
+        fields["userMessageCount"] = from_user
         if self._tracks_scratchpad:
             fields["memoryScratchpadIsStale"] = self._scratchpad_is_stale
         first = self._first_user_message

@@ -1,4 +1,4 @@
-"""What classifiers are told, and the shape their answers must have."""
+"""The instructions of classifiers, and the shape their answers must have."""
 
 from __future__ import annotations
 

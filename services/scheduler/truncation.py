@@ -1,4 +1,4 @@
-"""How much of a tool's output the model is told: the rest goes to a file.
+"""How much of a tool's output the model receives: the rest goes to a file.
 
 Source: core `scheduler/tool-executor.ts` (`truncateOutputIfNeeded`), `config/config.ts`
 (`getTruncateToolOutputThreshold`).
@@ -25,7 +25,7 @@ _CHARS_PER_TOKEN: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class ShortOutput:
-    """What the model is told, and the file with all of it where that is more."""
+    """What the model receives, and the file with all of it where that is more."""
 
     content: LlmContent
     file: Path | None = None
@@ -50,7 +50,7 @@ class Distiller(Protocol):
 
 
 class OutputLimiter:
-    """Decides for each call, when its tool came back, what of the output the model is told.
+    """Decides for each call, when its tool came back, what of the output the model receives.
 
     Without context management the texts of the shell tool and of tools of MCP servers are cut.
     With it every output goes to the distiller.
@@ -73,7 +73,7 @@ class OutputLimiter:
         self._distiller = distiller if session.settings.context_management else None
 
     def threshold(self) -> int:
-        """UTF-16 units that the model may be told; 0 or less: all of them."""
+        """UTF-16 units that the model may receive; 0 or less: all of them."""
         remaining = token_limit(self._state.model) - self._state.last_prompt_tokens
         return min(_CHARS_PER_TOKEN * remaining, self._settings.truncate_tool_output_threshold)
 

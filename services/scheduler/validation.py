@@ -99,7 +99,7 @@ class Resolver:
 
 
 class NeedsConfirmation(Exception):
-    """A call that must be confirmed in a run where nobody can."""
+    """A call that must be confirmed in a run without a user."""
 
 
 class Validator:

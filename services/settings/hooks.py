@@ -2,7 +2,7 @@
 
 The core drops a definition it cannot use and says so in its debug log only, so that a hook meant to
 forbid something is silently not there. Here it is an error with its place. Unknown event names
-stay what they are there: a warning to people, told when a session starts.
+stay what they are there: a warning to the user, emitted when a session starts.
 
 Source: core `hooks/hookRegistry.ts`, `hooks/types.ts`.
 """
@@ -52,7 +52,7 @@ class CommandHook:
 
     @property
     def shown_name(self) -> str:
-        """What people call it, and what disables it: its name, else its command."""
+        """Its name for the user, which also disables it: its name, else its command."""
         return self.name or self.command
 
     @property

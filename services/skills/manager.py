@@ -30,7 +30,7 @@ class SkillManager:
         """Make an empty manager.
 
         Args:
-            events: told when one skill hides another.
+            events: receives a warning when one skill hides another.
         """
         self._events = events
         self._skills: dict[str, Skill] = {}

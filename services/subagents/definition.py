@@ -152,7 +152,7 @@ class AgentDefinition:
 
     @property
     def shown_name(self) -> str:
-        """Its name for people."""
+        """Its name for the user."""
         return self.display_name or self.name
 
 

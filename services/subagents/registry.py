@@ -1,7 +1,7 @@
 """`AgentRegistry`: a session's agents, where they come from, which one wins.
 
 Built-in agents come first, then the project's, the user's and those of extensions. Of two with one
-name the first wins, and people are told of the other. A project's agents count only in a trusted
+name the first wins, and a warning names the other. A project's agents count only in a trusted
 folder, and only when a person has let them in.
 
 Source: core `agents/registry.ts`.
@@ -58,7 +58,7 @@ class _Found:
     registered: dict[str, BuiltInAgent | AgentDefinition] = field(default_factory=dict)
     discovered: dict[str, BuiltInAgent | AgentDefinition] = field(default_factory=dict)
     unknown: dict[str, AgentDefinition] = field(default_factory=dict)
-    """The project's that nobody has let in."""
+    """The project's agents that the user has not let in."""
     failed: list[AgentLoadError] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
@@ -207,7 +207,7 @@ class AgentRegistry:
         return loaded
 
     def _let_in(self, agents: Iterable[AgentDefinition]) -> list[AgentDefinition]:
-        """Those of the project's agents that were let in; people are told of the others."""
+        """Those of the project's agents that were let in; an event names the others."""
         known: list[AgentDefinition] = []
         unknown = self._found.unknown
         names: list[str] = []

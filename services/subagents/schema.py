@@ -1,4 +1,4 @@
-"""What may stand in an agent's front matter, and what its author is told otherwise.
+"""What may stand in an agent's front matter, and the messages about what else stands there.
 
 Source: core `agents/agentLoader.ts`.
 """

@@ -46,7 +46,7 @@ class TelemetrySeams:
     session_id: str
     auth_type: str
     warn: Callable[[str], None]
-    """Told once when something cannot be exported."""
+    """Called once when something cannot be exported."""
     version: str = "unknown"
     runtime: str | None = None
     """The engine's name; it stands in the resource, so that spans are the same in every engine."""

@@ -119,7 +119,7 @@ class _ActivateSkill(Invocation):
         )
 
     def _resources(self, skill: Skill) -> str:
-        """The drawing that is shown to whoever is asked, and then given to the model."""
+        """The drawing for the confirmation, and then for the model."""
         if self._tree is None:
             self._tree = described_folder(skill.folder)
         return self._tree

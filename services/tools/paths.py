@@ -1,4 +1,4 @@
-"""Paths as tools see them: made absolute, resolved, checked, and shortened for people.
+"""Paths as tools see them: made absolute, resolved, checked, and shortened for the user.
 
 Source: core `utils/paths.ts`, `utils/path-validator.ts`, `utils/workspaceContext.ts` and
 `Config.validatePathAccess`.
@@ -62,7 +62,7 @@ def relative_path(root: Path, path: str | Path) -> str:
 
 
 def make_relative(path: str, root: Path) -> str:
-    """`path` for people: as it is when relative, else from `root`, which itself is `.`."""
+    """`path` for the user: as it is when relative, else from `root`, which itself is `.`."""
     if not os.path.isabs(path):  # noqa: PTH117 - text in, text out
         return path
     return os.path.relpath(path, root)

@@ -165,8 +165,8 @@ class _ReadFile(Invocation):
             )
         if result.error is not None:
             return result
-        told = with_memory(self.host.memory, result.llm_content, self._path)
-        return replace(result, llm_content=told)
+        content = with_memory(self.host.memory, result.llm_content, self._path)
+        return replace(result, llm_content=content)
 
     @property
     def _relative(self) -> str:

@@ -187,7 +187,7 @@ def _include_directories(
 
 
 def _without_questions(settings: Settings) -> Settings:
-    """The settings without the tool that asks people: there is nobody."""
+    """The settings without the tool that asks the user: there is none."""
     return replace(
         settings,
         exclude_tools=(*settings.exclude_tools, ASK_USER),

@@ -64,7 +64,7 @@ class RemoteAgents:
         """Get an agent's card and make its client.
 
         Raises:
-            A2AAgentError: for a reason that people can do something about.
+            A2AAgentError: for a reason that the user can mend.
             RemoteAgentError: anything else.
         """
         card = self.secrets.masked_value(await self._loaded(definition))
@@ -165,7 +165,7 @@ class RemoteAgents:
 
 
 def conversation_key(definition: RemoteAgentDefinition) -> str:
-    """The key of an agent's conversation that tells agents of one name at two places apart."""
+    """The key of an agent's conversation that distinguishes agents of one name at two places."""
     url = target_url(definition)
     return f"{definition.name}::{url}" if url else definition.name
 
