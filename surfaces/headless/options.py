@@ -15,8 +15,8 @@ from typing import Final
 from services.model.errors import FatalConfigError
 from services.policy.sources import system_policies_folder
 from services.settings import Settings
-from services.state import ApprovalMode
 from services.settings.telemetry import TelemetryOverrides, TelemetrySettings, resolved
+from services.state import ApprovalMode
 from services.wire import JsonObject
 from surfaces.headless.presenters import OutputFormat
 from surfaces.headless.settings_files import (
