@@ -15,8 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from services.clock import Clock, iso_timestamp
-from services.ids import IdSource
+from services.clock import iso_timestamp
 from services.recording.loading import load_conversation_record
 from services.recording.opening import migrated_lines, recording_path, rewritten_lines
 from services.recording.records import HistoryTurn, ResumedSession
@@ -25,10 +24,10 @@ from services.recording.session_file import SessionFile
 from services.recording.sync import followed
 from services.recording.tool_records import merged_tool_calls, token_record, tool_record
 from services.scheduler.calls import CompletedToolCall
-from services.state import CoreEvents, SessionState, UserFeedback
+from services.session import Session
+from services.state import UserFeedback
 from services.tools.contract import Tool
 from services.wire import Content, Json, JsonObject, Part
-from services.workspace import Workspace
 
 __all__ = ["ChatRecording", "HistoryTurn"]
 
@@ -49,35 +48,28 @@ class ChatRecording:
 
     def __init__(
         self,
+        session: Session,
         *,
-        workspace: Workspace,
-        state: SessionState,
-        clock: Clock,
-        ids: IdSource,
-        events: CoreEvents,
         find_tool: Callable[[str], Tool | None],
         session_id: str | None = None,
     ) -> None:
         """Prepare to record.
 
         Args:
-            workspace: where files go.
-            state: names the session, as it is called when the file is opened.
-            clock: of the lines' times.
-            ids: of messages.
-            events: receives the report of a full disk.
+            session: its workspace has the files, its ids name the messages, its events receive the
+                report of a full disk.
             find_tool: the active tool of a name, for its display name and description.
             session_id: an agent's own, in place of the session's.
         """
-        self._workspace = workspace
-        self._state = state
-        self._clock = clock
-        self._ids = ids
-        self._events = events
+        self._workspace = session.workspace
+        self._state = session.state
+        self._clock = session.clock
+        self._ids = session.ids
+        self._events = session.events
         self._find_tool = find_tool
         self._file: SessionFile | None = None
         self._own_id = session_id
-        self._session_id = session_id or state.session_id
+        self._session_id = session_id or session.state.session_id
         self._messages: list[JsonObject] = []
         self._index: dict[str, int] = {}
         self._queued_thoughts: list[JsonObject] = []

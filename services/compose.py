@@ -157,14 +157,10 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
     limiter = output_limiter(session, models.utility, prompts.system_instruction)
     hooks = open_hooks(session, notify=setup.notify_hooks)
     scheduler = ToolScheduler(
+        session,
         registry=tools,
         policy=policy,
         bus=bus,
-        clock=session.clock,
-        ids=session.ids,
-        state=state,
-        settings=settings,
-        events=session.events,
         limiter=limiter,
         hooks=hooks,
         around=_around(setup),
@@ -224,11 +220,7 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
             fallback_handler=setup.fallback_handler,
             new_recording=partial(
                 ChatRecording,
-                workspace=session.workspace,
-                state=state,
-                clock=session.clock,
-                ids=session.ids,
-                events=session.events,
+                session,
                 find_tool=tools.get,
             ),
             agent_servers=servers.discover_for_agent,

@@ -169,11 +169,7 @@ def child_services(parent: Services, request: ChildRequest) -> ChildServices:
 
     def new_recording() -> ChatRecording:
         return ChatRecording(
-            workspace=parent.workspace,
-            state=parent.state,
-            clock=parent.clock,
-            ids=ids,
-            events=parent.events,
+            services,
             find_tool=toolset.registry.get,
             session_id=agent_id,
         )

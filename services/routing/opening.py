@@ -74,14 +74,10 @@ def open_models(
         availability=availability,
     )
     router = ModelRouter(
+        session,
         models=configs,
-        state=state,
         availability=availability,
         utility=utility,
-        clock=session.clock,
-        rng=session.rng,
-        events=session.events,
-        settings=settings,
     )
     return SessionModels(
         auth_type=auth_type,

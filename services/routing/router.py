@@ -11,8 +11,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from services.availability.availability import Availability
-from services.clock import Clock
-from services.ids import RandomSource
 from services.model.configs import ModelConfigs
 from services.model.utility import UtilityModel
 from services.routing.classifiers import (
@@ -28,8 +26,8 @@ from services.routing.strategies import (
     FallbackStrategy,
     OverrideStrategy,
 )
-from services.settings import Settings
-from services.state import CoreEvents, SessionState, UserFeedback
+from services.session import Session
+from services.state import CoreEvents, UserFeedback
 
 __all__ = [
     "CompositeStrategy",
@@ -106,30 +104,23 @@ class ModelRouter:
 
     def __init__(
         self,
+        session: Session,
         *,
         models: ModelConfigs,
-        state: SessionState,
         availability: Availability,
         utility: UtilityModel,
-        clock: Clock,
-        rng: RandomSource,
-        events: CoreEvents,
-        settings: Settings,
         approved_plan: Callable[[], str | None] = _no_plan,
     ) -> None:
         """Make the router of a session.
 
         Args:
+            session: Its state has the configured model and the approval mode.
             models: Resolves names and tiers.
-            state: The configured model and the approval mode.
             availability: The models' health.
             utility: Answers the classifiers' requests.
-            clock: Measures how long a decision takes.
-            rng: A part of the prompt id of a classifier's request that has no other.
-            events: Receives an error when no strategy can decide.
-            settings: `plan_model_routing`.
             approved_plan: Returns the path of the approved plan, if there is one.
         """
+        state, clock = session.state, session.clock
         self._state = state
         self._now_ms = clock.now_ms
         parts = ClassifierParts(
@@ -138,21 +129,21 @@ class ModelRouter:
             health=availability.health,
             utility=utility,
             clock=clock,
-            rng=rng,
+            rng=session.rng,
         )
         self._composite = CompositeStrategy(
             (
                 FallbackStrategy(models, state, availability),
                 OverrideStrategy(models, state),
                 ApprovalModeStrategy(
-                    models, state, clock, approved_plan, settings.plan_model_routing
+                    models, state, clock, approved_plan, session.settings.plan_model_routing
                 ),
                 ClassifierStrategy(parts),
                 NumericalClassifierStrategy(parts),
             ),
             DefaultStrategy(models, state),
             now_ms=self._now_ms,
-            events=events,
+            events=session.events,
             name="agent-router",
         )
 

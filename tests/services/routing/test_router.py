@@ -1,5 +1,6 @@
 import asyncio
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 
@@ -7,7 +8,7 @@ from services.abort import AbortController
 from services.availability.availability import Availability
 from services.availability.health import TerminalReason
 from services.clock import VirtualClock
-from services.ids import CountingIds, FixedRandom
+from services.ids import CountingIds
 from services.model.configs import ModelConfigs
 from services.model.generator import LlmRole
 from services.model.names import AccessFlags
@@ -28,6 +29,8 @@ from services.state import (
     UserFeedback,
 )
 from services.wire import Content, JsonObject, Part
+from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 HELLO: Content = {"role": "user", "parts": [{"text": "hello"}]}
 ANSWER: Content = {"role": "model", "parts": [{"text": "hi"}]}
@@ -81,14 +84,16 @@ class Session:
             models=self.models, state=self.state, clock=clock, ids=CountingIds()
         )
         self.router = ModelRouter(
+            session_at(
+                Workspace.at(Path("/ws"), Path("/home")),
+                settings,
+                state=self.state,
+                events=events,
+                clock=clock,
+            ),
             models=self.models,
-            state=self.state,
             availability=self.availability,
             utility=self.classifier,
-            clock=clock,
-            rng=FixedRandom(),
-            events=events,
-            settings=settings or Settings(),
             approved_plan=lambda: plan,
         )
 

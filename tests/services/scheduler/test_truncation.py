@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from services.clock import VirtualClock
-from services.ids import CountingIds
 from services.scheduler.calls import CallStatus, CompletedToolCall
 from services.scheduler.scheduler import ToolScheduler
 from services.scheduler.truncation import OutputLimiter, ShortOutput
@@ -36,17 +34,13 @@ class Limited:
         self.rig = rig
         self.folder = home / ".gemini" / "tmp" / "ws" / "tool-outputs" / "session-s"
         rig.state.last_prompt_tokens = last_prompt_tokens
+        session = session_at(Workspace.at(home / "ws", home), settings, state=rig.state)
         self.scheduler = ToolScheduler(
+            session,
             registry=rig.tools,
             policy=rig.policy,
             bus=rig.bus,
-            clock=VirtualClock(),
-            ids=CountingIds(),
-            state=rig.state,
-            settings=settings,
-            limiter=OutputLimiter(
-                session_at(Workspace.at(home / "ws", home), settings, state=rig.state), Distilling()
-            ),
+            limiter=OutputLimiter(session, Distilling()),
         )
 
     async def run(
