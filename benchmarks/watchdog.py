@@ -19,8 +19,9 @@ from statistics import median
 from harness.cassette.find import find_cassettes
 from harness.commands.case_tasks import case_tasks
 from harness.experiment.backend import Backend, real_backend
-from harness.experiment.case import CaseTask, judge
-from harness.experiment.pool import WorkerDied, completed
+from harness.experiment.case import CaseOutcome, CaseTask, judge
+from harness.experiment.events import follow
+from harness.experiment.pool import WorkerDied, run_cases
 
 __all__ = ["Cost", "cost_of", "main"]
 
@@ -42,10 +43,11 @@ def cost_of(tasks: Sequence[CaseTask], backend: Backend) -> Cost:
         AssertionError: a worker died.
     """
     wall, cpu = time.perf_counter(), _cpu()
-    for _, outcome in completed(
-        judge, tasks, jobs=1, backend=backend, runtimes=_SIDES, started=lambda task: None
-    ):
-        assert not isinstance(outcome, WorkerDied), outcome
+
+    def died(task: CaseTask, died: WorkerDied) -> CaseOutcome:
+        raise AssertionError(died.why)
+
+    follow(run_cases(judge, tasks, died=died, jobs=1, backend=backend, runtimes=_SIDES))
     return Cost(time.perf_counter() - wall, _cpu() - cpu)
 
 

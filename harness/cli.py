@@ -7,13 +7,18 @@ import logging
 import os
 import sys
 from collections.abc import Mapping
+from difflib import get_close_matches
+from io import StringIO
 from typing import Final
 
 import click
 
 from harness.collector import collect_seldom
+from harness.debug_log import log_debug
 from harness.errors import HarnessError, in_short
 from harness.output import StandardOutput
+from harness.wrapping import say
+from services.redaction import told
 
 __all__ = ["main", "parity"]
 
@@ -22,59 +27,58 @@ logger = logging.getLogger(__name__)
 _USAGE: Final = 2
 _UNDECIDED: Final = 3
 _INTERRUPTED: Final = 130
-_WHOLE: Final = 1000
-"""Characters of a description: more than any has, so that none is cut off."""
 
-_COMMANDS: Final[Mapping[str, str]] = {
-    "run": "harness.commands.run:run",
-    "merge": "harness.commands.merge:merge",
-    "history": "harness.commands.history:history",
-    "trace": "harness.commands.trace:trace",
-    "baseline": "harness.commands.baseline:baseline",
-    "generate": "harness.commands.generate:generate",
-    "orders": "harness.commands.orders:orders",
-    "list": "harness.commands.corpus:list_",
-    "show": "harness.commands.corpus:show",
-    "check": "harness.commands.corpus:check",
-    "import": "harness.commands.importing:import_",
-    "upstream": "harness.commands.upstream:upstream",
-    "agent": "harness.commands.agent:agent",
-    "record": "harness.commands.record:record",
-    "faults": "harness.commands.faults:faults",
-    "waive": "harness.commands.waive:waive",
-    "gate": "harness.commands.gate:gate",
-    "measure": "harness.commands.measure:measure",
-    "can-flip": "harness.commands.can_flip:can_flip",
-    "shrink": "harness.commands.shrink:shrink",
-    "adopt": "harness.commands.adopt:adopt",
-    "keygen": "harness.commands.keygen:keygen",
-    "sign": "harness.commands.sign:sign",
-    "verify": "harness.commands.verify:verify",
-    "revoke": "harness.commands.revoke:revoke",
-    "report": "harness.commands.report:report",
-    "show-report": "harness.commands.show_report:show_report",
-    "diff": "harness.commands.diff:diff",
-    "bisect": "harness.commands.bisect:bisect",
+_COMMANDS: Final[Mapping[str, Mapping[str, tuple[str, str]]]] = {
+    "run and read": {
+        "run": ("run:run", "Replay cassettes through two runtimes and compare."),
+        "report": ("report:report", "Show the report of a run from its journal; runs nothing."),
+        "show-report": ("show_report:show_report", "Open a report's page in the browser."),
+        "history": ("history:history", "List the verdicts of a cassette in past runs."),
+        "merge": ("merge:merge", "Join the journals of one run's shards, and judge the whole."),
+        "trace": ("trace:trace", "Write everything that one runtime does with cassettes."),
+        "diff": ("diff:diff", "Compare two trace documents, written by `parity trace`."),
+        "bisect": ("bisect:bisect", "Find the first revision in which CASSETTE is red."),
+    },
+    "corpus": {
+        "list": ("corpus:list_", "List cassettes: name, phase and note."),
+        "show": ("corpus:show", "Show one cassette as YAML, its macros expanded."),
+        "check": ("corpus:check", "Check cassettes: their form, secrets, declared behaviours."),
+        "import": ("importing:import_", "Make cassettes of recorded `.responses` files."),
+        "adopt": ("adopt:adopt", "Make a finding a cassette of the corpus in ./cassettes."),
+        "waive": ("waive:waive", "Propose the waiver of a difference that is accepted."),
+        "baseline": ("baseline:baseline", "Keep what a runtime does, to compare without it later."),
+    },
+    "search": {
+        "generate": (
+            "generate:generate",
+            "Draw scenarios and keep those on which runtimes differ.",
+        ),
+        "shrink": ("shrink:shrink", "Make a failing cassette as small as it can be."),
+        "orders": ("orders:orders", "Complete parallel work in every order, and compare."),
+        "faults": ("faults:faults", "Break the runtimes on purpose, and count what is noticed."),
+    },
+    "evidence": {
+        "measure": ("measure:measure", "Run what the gate lacks for a phase, and ask the gate."),
+        "gate": ("gate:gate", "Say whether a rollout phase may be flipped, and why."),
+        "sign": ("sign:sign", "Sign the gate's yes to a phase, and add it to the records."),
+        "verify": ("verify:verify", "Say whether a signed record holds here and now."),
+        "revoke": ("revoke:revoke", "Revoke a signed record."),
+        "keygen": ("keygen:keygen", "Make a pair of Ed25519 keys."),
+        "can-flip": ("can_flip:can_flip", "Say whether the signed records allow a flag."),
+    },
+    "agents": {
+        "agent": ("agent:agent", "Ask an agent to do something in the current folder."),
+        "record": ("record:record", "Run the agent as `parity agent` does, and keep a cassette."),
+        "upstream": ("upstream:upstream", "Install, list, remove versions of the published core."),
+    },
 }
+"""Heading of `parity --help` to its commands: the module and function of each, and its short help.
 
-
-_GROUPS: Final[Mapping[str, tuple[str, ...]]] = {
-    "run and read": (
-        "run",
-        "report",
-        "show-report",
-        "history",
-        "merge",
-        "trace",
-        "diff",
-        "bisect",
-    ),
-    "corpus": ("list", "show", "check", "import", "adopt", "waive", "baseline"),
-    "search": ("generate", "shrink", "orders", "faults"),
-    "evidence": ("measure", "gate", "sign", "verify", "revoke", "keygen", "can-flip"),
-    "agents": ("agent", "record", "upstream"),
+Only the command that is called is imported.
+"""
+_TARGETS: Final = {
+    name: target for rows in _COMMANDS.values() for name, (target, _) in rows.items()
 }
-"""The headings of `parity --help`; a command that is in none of them stands under `other`."""
 
 
 class _Commands(click.Group):
@@ -84,48 +88,39 @@ class _Commands(click.Group):
     """
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return list(_COMMANDS)
+        return list(_TARGETS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        target = _COMMANDS.get(cmd_name)
-        if target is None:
+        if cmd_name not in _TARGETS:
             return None
-        module, _, name = target.partition(":")
-        command = getattr(importlib.import_module(module), name)
+        module, _, name = _TARGETS[cmd_name].partition(":")
+        command = getattr(importlib.import_module(f"harness.commands.{module}"), name)
         return command if isinstance(command, click.Command) else None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the commands under their headings, each with its whole first sentence."""
-        grouped = {name for names in _GROUPS.values() for name in names}
-        others = tuple(name for name in _COMMANDS if name not in grouped)
-        width = max(map(len, _COMMANDS))
-        for heading, names in (*_GROUPS.items(), ("other", others)):
-            found = [(name, self.get_command(ctx, name)) for name in names]
-            rows = [
-                (f"{name:<{width}}", command.get_short_help_str(_WHOLE))
-                for name, command in found
-                if command is not None
-            ]
-            if rows:
-                with formatter.section(f"Commands, {heading}"):
-                    formatter.write_dl(rows)
+        """Write the commands under their headings; imports none of them."""
+        width = max(map(len, _TARGETS))
+        for heading, rows in _COMMANDS.items():
+            with formatter.section(f"Commands, {heading}"):
+                formatter.write_dl(
+                    [(f"{name:<{width}}", words) for name, (_, words) in rows.items()]
+                )
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         """The command that the first word names; an unknown one gets the nearest names."""
-        if args and not args[0].startswith("-") and args[0] not in _COMMANDS:
-            from difflib import get_close_matches
-
-            near = get_close_matches(args[0], _COMMANDS)
+        if args and not args[0].startswith("-") and args[0] not in _TARGETS:
+            near = get_close_matches(args[0], _TARGETS)
             listed = " or ".join(repr(name) for name in near)
             hint = f" Did you mean {listed}?" if near else ""
             ctx.fail(f"No such command {args[0]!r}.{hint}")
         return super().resolve_command(ctx, args)
 
-    def invoke(self, ctx: click.Context) -> object:
+    def invoke(self, ctx: click.Context) -> None:
+        """Run a command: what it returns is the exit code, no value is 0."""
         try:
-            return super().invoke(ctx)
+            code = super().invoke(ctx)
         except HarnessError as error:
             _say(str(error))
             ctx.exit(error.exit_code)
@@ -141,23 +136,17 @@ class _Commands(click.Group):
             logger.debug("the command failed", exc_info=error)
             _say(in_short(error))
             ctx.exit(_UNDECIDED)
+        ctx.exit(code if isinstance(code, int) else 0)
 
 
 def _show(error: click.ClickException) -> None:
-    """What click prints of wrong usage, wrapped as everything else."""
-    from io import StringIO
-
-    from harness.wrapping import say
-
+    """Print click's message about wrong usage, wrapped as every other line."""
     shown = StringIO()
     error.show(shown)
     say(shown.getvalue().rstrip("\n"), err=True)
 
 
 def _say(problem: str) -> None:
-    from harness.wrapping import say
-    from services.redaction import told
-
     say(f"parity: {told(problem)}", err=True)
 
 
@@ -183,8 +172,6 @@ def parity(debug: bool) -> None:
     parity show tools/parallel_reads  one cassette, macros expanded
     """  # noqa: D301 - click's mark for lines that stay as they are
     if debug:
-        from harness.debug_log import log_debug
-
         log_debug()
     else:
         # Without a handler Python prints warnings by itself; the report says what matters.

@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from harness import inventory
-from harness.cassette.find import HTTP_FOLDER, SUFFIXES
+from harness.cassette.find import HTTP_FOLDER, SUFFIXES, CassetteFile
+from harness.cassette.trust import trusted_source
 from harness.errors import UsageError
 from harness.inventory import (
     HELPERS,
@@ -26,9 +27,6 @@ from harness.inventory import (
 from harness.sides import baseline_folder
 from harness.third_party import runtime_components
 from harness.versions import distributions
-
-if TYPE_CHECKING:
-    from harness.cassette.find import CassetteFile
 
 __all__ = [
     "code_checkout",
@@ -124,8 +122,6 @@ def to_run(
     With `trust`, which is the user's word for them, that is the file itself. Without it the
     original of a bundled cassette is run in place of a copy, see `harness.cassette.trust`.
     """
-    from harness.cassette.trust import trusted_source  # what it imports takes a while
-
     roots = [root.resolve() for root in trusted_roots()]
     for file in files:
         source = None if trust else trusted_source(file, roots)

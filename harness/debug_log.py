@@ -5,13 +5,13 @@ from __future__ import annotations
 import logging
 import sys
 
+from services.redaction.logs import SecretsMasked
+
 __all__ = ["debug_is_logged", "log_debug"]
 
 
 def log_debug() -> None:
     """Log to standard error from here on; does nothing in a process that logs already."""
-    from services.redaction.logs import SecretsMasked
-
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(SecretsMasked(logging.BASIC_FORMAT))
     logging.basicConfig(level=logging.DEBUG, handlers=[handler])

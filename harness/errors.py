@@ -13,12 +13,16 @@ A difference between two runtimes is never an exception: it is a verdict.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Final
 
 from harness.canonical import printable
+from services.wire import Json
+
+if TYPE_CHECKING:
+    from pydantic import ValidationError
 
 __all__ = [
     "CassetteError",
@@ -29,8 +33,9 @@ __all__ = [
     "ReplayFailure",
     "UnusableSide",
     "UsageError",
+    "first_problem",
     "in_short",
-    "key_problem",
+    "kind_of",
 ]
 
 
@@ -130,14 +135,50 @@ class LoadProblem:
     message: str
 
 
-def key_problem(error: Mapping[str, Any]) -> str:
-    """What is wrong with a key of a file that people write, from one of pydantic's errors."""
-    kind, message = error["type"], str(error["msg"])
-    if kind == "extra_forbidden":
-        return "unknown key"
-    if kind == "missing":
-        return "this key must be there"
-    return message.removeprefix("Value error, ")
+_PROBLEMS: Final = {
+    "extra_forbidden": "unknown key",
+    "unexpected_keyword_argument": "unknown key",
+    "missing": "this key must be there",
+}
+_MUST_BE: Final = {
+    "bool_type": "true or false",
+    "dataclass_type": "a mapping",
+    "dict_type": "a mapping",
+    "float_parsing": "a number",
+    "float_type": "a number",
+    "int_parsing": "a whole number",
+    "int_type": "a whole number",
+    "list_type": "a list",
+    "mapping_type": "a mapping",
+    "model_type": "a mapping",
+    "string_type": "text",
+    "tuple_type": "a list",
+}
+"""What pydantic's errors of types mean to a reader of JSON, YAML or TOML."""
+
+
+def first_problem(error: ValidationError) -> tuple[str, str]:
+    """The first of pydantic's errors about a document: the place, `a.b[0]`, and the problem."""
+    first = error.errors(include_url=False)[0]
+    steps = (f"[{step}]" if isinstance(step, int) else f".{step}" for step in first["loc"])
+    place = "".join(steps).replace(".[key]", "").removeprefix(".")
+    problem = _PROBLEMS.get(first["type"]) or first["msg"].removeprefix("Value error, ")
+    if first["type"] in _MUST_BE:
+        problem = f"must be {_MUST_BE[first['type']]}, not {kind_of(first['input'])}"
+    return place, problem
+
+
+def kind_of(value: Json) -> str:
+    """`value` in a sentence: containers by kind, scalars as they are."""
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if value is None:
+        return "nothing"
+    # Nothing of a long text but its beginning is looked at.
+    shown = repr(value[:100] if isinstance(value, str) else value)
+    return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
 def in_short(error: Exception) -> str:

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.canonical import canonical, sha256_hex
+from runtimes.published import DEFAULT_VERSION, UpstreamUnavailable, node_version
 from services.regular_files import MOST_TEXT, open_regular, read_regular
 
 __all__ = [
@@ -206,8 +207,6 @@ def environment(sides: Sequence[str] = ()) -> dict[str, str]:
     asks for, by version. Node stands there only where the published core is itself among `sides`,
     the runtimes that are run: nothing else depends on it.
     """
-    from runtimes.published import DEFAULT_VERSION
-
     asked = [side.partition("@") for side in sides]
     cores = sorted({version or DEFAULT_VERSION for name, _, version in asked if name == "upstream"})
     found = {
@@ -276,8 +275,6 @@ def _normal(name: str) -> str:
 @cache
 def _node_version() -> str:
     """What node says it is; empty where none is found: whoever runs the core says that better."""
-    from runtimes.published import UpstreamUnavailable, node_version
-
     try:
         return node_version()
     except UpstreamUnavailable:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from datetime import date
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
+from pydantic import ConfigDict, StrictBool, StrictInt
+
+from harness.codec import read
 from harness.json_lines import changed
 
 __all__ = ["FORMAT", "INFORMATION", "JournalHeader"]
@@ -16,7 +19,7 @@ FORMAT: Final = 2
 """Version of the journal; goes up when a line changes its meaning."""
 
 INFORMATION: Final = frozenset({"paths", "expr", "started_at", "revision", "dirty"})
-"""Fields that tell of a run and say nothing about what it found: never compared."""
+"""Fields that describe a run and not what it found: never compared."""
 
 _SHARD: Final = re.compile(r"[1-9]\d{0,3}/[1-9]\d{0,3}", re.ASCII)
 _REVISION: Final = re.compile(r"([0-9a-f]{40}|[0-9a-f]{64})?", re.ASCII)
@@ -27,10 +30,12 @@ _MAPPINGS: Final = ("components", "environment", "made_of")
 class JournalHeader:
     """What a run compares. Results of runs with different headers are not put together."""
 
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(extra="forbid")
+
     control: str
     candidate: str
-    repeat: int = 1
-    trust: bool = False
+    repeat: StrictInt = 1
+    trust: StrictBool = False
     as_of: str
     """The day by which waivers are judged, ISO."""
     phase: str | None = None
@@ -48,10 +53,10 @@ class JournalHeader:
     expr: str | None = None
     """`-k`, by which cassettes were chosen."""
     started_at: str = ""
-    """When the run began, UTC, ISO; only told, so that another text is possible."""
+    """When the run began, UTC, ISO; information only, so that another text is possible."""
     revision: str = ""
     """The commit of the checkout that the run was started in; empty where there is none."""
-    dirty: bool = False
+    dirty: StrictBool = False
     """Files of that checkout differed from the commit."""
 
     @property
@@ -67,17 +72,19 @@ class JournalHeader:
     def differences(self, other: JournalHeader, *, but: frozenset[str] = frozenset()) -> list[str]:
         """In what two headers differ, in words; `self` is what the journal says.
 
-        `but` names fields that may differ, besides those that are only told.
+        `but` names fields that may differ, besides those that are only information.
         """
         before, now = (
             {name: value for name, value in asdict(header).items() if name not in INFORMATION | but}
             for header in (self, other)
         )
-        told = changed(*({k: v for k, v in h.items() if k not in _MAPPINGS} for h in (before, now)))
+        found = changed(
+            *({k: v for k, v in h.items() if k not in _MAPPINGS} for h in (before, now))
+        )
         for name in _MAPPINGS:
             if name in before:
-                told += changed(before[name], now[name])
-        return told
+                found += changed(before[name], now[name])
+        return found
 
     def to_json(self) -> dict[str, Any]:
         """As the journal's first line says it."""
@@ -96,40 +103,13 @@ class JournalHeader:
         version = facts.pop("journal")
         if version != FORMAT:
             raise ValueError(f"journal format {version!r}; this build reads {FORMAT}")
-        for name, kind in _TYPES.items():
-            if name not in facts:
-                raise ValueError(f"{name} is missing")
-            # True is an int to Python, and no number of runs.
-            if not isinstance(facts[name], kind) or (kind is int and facts[name] is True):
-                raise ValueError(f"{name} is not what a journal says there")
-        unknown = sorted(set(facts) - set(_TYPES))
-        if unknown:
-            raise ValueError(f"unknown key {unknown[0]!r}")
-        texts = [*facts["paths"], *(text for name in _MAPPINGS for text in facts[name].values())]
-        if not all(isinstance(text, str) for text in texts):
-            raise ValueError("a value that should be a text is none")
-        date.fromisoformat(facts["as_of"])
-        if not _REVISION.fullmatch(facts["revision"]):
+        for each in fields(cls):
+            if each.name not in facts:
+                raise ValueError(f"{each.name} is missing")
+        header = read(cls, facts)
+        date.fromisoformat(header.as_of)
+        if not _REVISION.fullmatch(header.revision):
             raise ValueError(f"{facts['revision']!r} is no revision")
-        if facts["shard"] and not _SHARD.fullmatch(facts["shard"]):
+        if header.shard and not _SHARD.fullmatch(header.shard):
             raise ValueError(f"{facts['shard']!r} is no part of a corpus")
-        return cls(**{**facts, "paths": tuple(facts["paths"])})
-
-
-_TYPES: Final[Mapping[str, Any]] = {
-    "control": str,
-    "candidate": str,
-    "repeat": int,
-    "trust": bool,
-    "as_of": str,
-    "phase": str | None,
-    "shard": str,
-    "components": dict,
-    "environment": dict,
-    "made_of": dict,
-    "paths": list,
-    "expr": str | None,
-    "started_at": str,
-    "revision": str,
-    "dirty": bool,
-}
+        return header

@@ -12,32 +12,34 @@ from pathlib import Path
 
 from harness.canonical import printable
 from harness.cassette.find import CassetteFile
+from harness.commands import checks
 from harness.commands.case_tasks import case_tasks
-from harness.commands.options import check_sides, check_writable_file, usual_limits
 from harness.commands.run_plan import RunPlan, header_of, inventory_of
 from harness.config import default_waivers
 from harness.errors import LoadProblem, UsageError
 from harness.experiment.backend import real_backend
 from harness.experiment.case import CaseOutcome, CaseTask, judge
+from harness.experiment.judged import undecided
 from harness.experiment.limits import Limits
-from harness.experiment.pool import WorkerDied, on_demand, process_workers
+from harness.experiment.pool import on_demand, process_workers
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import load_waivers, settle
 from harness.report.journal import Journal
 from harness.report.leads import with_past
 from harness.report.model import RunReport
 from harness.report.settled import reproducing_options, settled_report
+from harness.report.tally import Tally
 from harness.report.words import headline, reasons, untrusted
 from harness.sides import baseline_folder
 from harness.triage.blame import blame
 
 __all__ = [
     "asked_for",
+    "description",
     "judging",
     "session_lines",
     "session_report",
     "settled_alone",
-    "told",
 ]
 
 
@@ -52,7 +54,7 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
     control, candidate = texts["control"] or "legacy", texts["candidate"] or "adk"
     phase, repeat = texts["phase"] or None, texts["repeat"] or "1"
     try:
-        limits = Limits.parse(texts["limits"]) if texts["limits"] else usual_limits()
+        limits = Limits.parse(texts["limits"]) if texts["limits"] else checks.usual_limits()
     except ValueError as error:
         raise UsageError(f"--parity-limits: {error}; write it as {Limits()}") from error
     if phase not in (None, "A", "B", "C"):
@@ -66,9 +68,9 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
         raise UsageError(problem) from error
     journal = Path(texts["journal"]) if texts["journal"] else None
     waivers = Path(texts["waivers"]) if texts["waivers"] else None
-    check_sides(real_backend(), control, candidate)
+    checks.sides(real_backend(), control, candidate)
     load_waivers(waivers, as_of=as_of)
-    check_writable_file(journal, "--parity-journal")
+    checks.writable_file(journal, "--parity-journal")
     return RunPlan(
         control=control,
         candidate=candidate,
@@ -85,7 +87,6 @@ def asked_for(texts: Mapping[str, str], paths: Sequence[str], *, trust: bool) ->
         resume=False,
         journal=journal,
         keep=False,
-        places={},
         waivers_file=waivers,
         as_of=as_of,
         started_at=now,
@@ -101,7 +102,7 @@ def judging(plan: RunPlan) -> Iterator[Callable[[CassetteFile], CaseOutcome]]:
     backend = replace(real_backend(), limits=plan.limits).repeated(plan.repeat)
     sides = [side for side in (plan.control, plan.candidate) if baseline_folder(side) is None]
     workers = process_workers(backend, sides, forked=True)
-    with on_demand(_judged, workers) as ask:
+    with on_demand(_judged, workers, undecided) as ask:
 
         def judge_file(file: CassetteFile) -> CaseOutcome:
             (task,) = case_tasks(
@@ -113,10 +114,7 @@ def judging(plan: RunPlan) -> Iterator[Callable[[CassetteFile], CaseOutcome]]:
                 repeat=plan.repeat,
                 phase=plan.phase,
             )
-            outcome = ask(task)
-            if isinstance(outcome, WorkerDied):
-                return CaseResult.undecided(task.name, str(outcome))
-            return outcome
+            return ask(task)
 
         yield judge_file
 
@@ -139,7 +137,7 @@ def settled_alone(plan: RunPlan, result: CaseResult) -> CaseResult:
     return settle([result], waivers)[0][0]
 
 
-def told(plan: RunPlan, result: CaseResult, file: CassetteFile) -> str:
+def description(plan: RunPlan, result: CaseResult, file: CassetteFile) -> str:
     """Why a settled case is not parity, in the explainer's words, and how to see it again."""
     options = ["--trust"] if plan.trust else []
     if plan.waivers_file is not None:
@@ -170,20 +168,18 @@ def session_report(
     header = header_of(plan, inventory, [file.name for file in files], plan.paths)
     if plan.journal is not None:
         with Journal(plan.journal, header, inventory) as journal:
-            for name, result in results.items():
+            outcomes: dict[str, CaseOutcome] = {**results, **problems}
+            for name, outcome in outcomes.items():
                 journal.started(name)
-                journal.closed(result, name=name)
-            for name, problem in problems.items():
-                journal.refused(name, problem)
+                journal.outcome(name, outcome)
             if len(results) + len(problems) == len(files):
                 journal.ended()
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
     report = settled_report(
         header,
-        results,
+        Tally(dict(results), dict(problems)),
         waivers,
-        planned=len(results),
-        problems=list(problems.values()),
+        given=len(results) + len(problems),
         files={file.name: str(file.path) for file in files},
         options=reproducing_options(header, plan.waivers_file),
     )

@@ -32,11 +32,11 @@ from harness.experiment.with_parent import end_with_parent
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.pytest_judging import (
     asked_for,
+    description,
     judging,
     session_lines,
     session_report,
     settled_alone,
-    told,
 )
 from services.redaction import redacted
 from services.redaction import told as masked
@@ -121,7 +121,7 @@ class Session:
             }
         settled = settled_alone(self.plan, outcome)
         green = settled.verdict is CaseVerdict.PARITY
-        why = None if green else told(self.plan, settled, file)
+        why = None if green else description(self.plan, settled, file)
         return answer | {"result": outcome.to_json(), "says": why}
 
     def _report(self, outcomes: list[dict[str, Any]]) -> dict[str, Any]:

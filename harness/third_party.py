@@ -15,6 +15,7 @@ from typing import Final
 
 from harness.inventory import Component, files_component, files_of
 from harness.sides import baseline_folder, engines_of
+from runtimes.registry import runtime_point
 
 __all__ = ["RUNTIME", "runtime_components", "runtime_names"]
 
@@ -36,8 +37,6 @@ def runtime_components(sides: Iterable[str]) -> dict[str, Component]:
     Its files are those of the package that holds the entry point's module, by name from the folder
     of the package; beside them stands the version of the distribution.
     """
-    from runtimes.registry import runtime_point  # what it imports takes a while
-
     found = {}
     for name in runtime_names(*sides):
         point = runtime_point(name.removeprefix(RUNTIME))

@@ -22,7 +22,7 @@ _OPTIONS: Final = (
     (
         "repeat",
         "N",
-        "Runs of each side; from 2 on, what differs from run to run is told apart (1).",
+        "Runs of each side; from 2 on, what differs from run to run is reported apart (1).",
     ),
     ("limits", "LIMITS", "End a case that uses more, as cpu=30,wall=180,memory=1536."),
     ("waivers", "FILE", "Accepted differences; parity_tests/waivers.toml if there is one."),

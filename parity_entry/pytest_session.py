@@ -145,7 +145,7 @@ class CassetteHooks:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
-        """Say whose problem it is, if it is anybody's."""
+        """Say whose problem it is, if there is one."""
         if self._lines:
             terminalreporter.section("cassettes")
         for line in self._lines:

@@ -1,58 +1,39 @@
-"""Checks of values, with the messages of zod 3, which authors of files for the core know.
+"""Values checked as Zod checks them, with Zod's words, which authors and models get to read.
 
-A check adds issues and returns how bad a value is: a value of the right shape that breaks a rule
-is `DIRTY`, a value of the wrong shape `INVALID`. Of a union's branches the first that is merely
-dirty reports its issues alone. Source: core `agents/agentLoader.ts`, `policy/toml-loader.ts`.
+`ZOD3` is the version that the published core itself uses, `ZOD4` the one of the MCP SDK. Both build
+shapes: functions that return a value as it is passed on, and append what is wrong with it.
+
+Source: npm `zod` 3 (`locales/en.ts`, `types.ts`) and 4 (`v4/core/schemas.ts`, `v4/locales/en.ts`).
 """
 
 from __future__ import annotations
 
 import datetime
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from enum import IntEnum
-from typing import Final
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
 
-from services.wire import Json, js_number
+from services.wire import Json, JsonObject, js_json
 
 __all__ = [
     "UNDEFINED",
-    "BigInt",
-    "Check",
+    "ZOD3",
+    "ZOD3_TOML",
+    "ZOD4",
     "Issue",
+    "Path",
     "Rule",
-    "Status",
-    "YamlDate",
-    "absent",
-    "anything_in_object",
-    "array",
-    "boolean",
-    "discriminated",
-    "literal",
-    "mapping",
-    "number",
-    "one_of",
-    "optional",
-    "record",
-    "refused",
-    "text",
-    "union",
+    "Shape",
+    "Zod",
+    "issues_of",
 ]
 
-Place = tuple[str | int, ...]
-
-
-class BigInt(int):
-    """A whole number that JavaScript does not have as a number."""
-
-
-class YamlDate:
-    """A date, which YAML has and JSON has not."""
+Path = tuple[str | int, ...]
 
 
 class _Undefined:
-    """The value of a field, or of a document, that is not there."""
+    """What a field is that is not there."""
 
     def __repr__(self) -> str:
         return "undefined"
@@ -61,203 +42,302 @@ class _Undefined:
 UNDEFINED: Final = _Undefined()
 
 
-class Status(IntEnum):
-    """How bad a value is."""
-
-    VALID = 0
-    DIRTY = 1
-    INVALID = 2
-
-
 @dataclass(frozen=True, slots=True)
 class Issue:
-    """What is wrong where. `branches` are those of a union of which none fits."""
+    """What is wrong at `path`."""
 
-    place: Place
+    path: Path
     message: str
+    dirty: bool = False
+    """The value has the right type and breaks a rule. Of a union's branches the first that is
+    merely dirty is reported, alone."""
     branches: tuple[tuple[Issue, ...], ...] = ()
+    """Of a union whose branches all refuse the value: what each says."""
+    about: JsonObject = field(default_factory=dict)
+    """What version 4 reports besides, in front."""
+
+    def to_json(self) -> JsonObject:
+        """As version 4 reports it."""
+        return {**self.about, "path": list(self.path), "message": self.message}
 
 
-Check = Callable[[Json, Place, list[Issue]], Status]
-Rule = tuple[Callable[[Json], bool], str]
-"""What must hold of a value of the right type, and what to say where it does not."""
+Shape = Callable[[Json, Path, list[Issue]], Json]
+Rule = tuple[Callable[[Any], bool], str]
+"""What must hold of a value of the right type, and the message where it does not."""
+
+_LARGEST_NUMBER: Final = 2**53 - 1
 
 
-def kind_of(value: Json) -> str:
-    """The name of a value's type."""
-    if isinstance(value, bool):
-        return "boolean"
-    if isinstance(value, BigInt):
-        return "bigint"
-    if isinstance(value, (int, float)):
-        return "nan" if math.isnan(value) else "number"
-    if isinstance(value, (YamlDate, datetime.date, datetime.time)):
-        return "date"
-    known: Final[dict[type, str]] = {str: "string", list: "array", dict: "object"}
-    return known.get(type(value), "null" if value is None else "undefined")
+def issues_of(shape: Shape, value: Json) -> list[Issue]:
+    """All that is wrong with `value`."""
+    issues: list[Issue] = []
+    shape(value, (), issues)
+    return issues
 
 
-def refused(expected: str, value: Json, place: Place, issues: list[Issue]) -> Status:
-    """Add the issue of a value of another type."""
-    received = kind_of(value)
-    said = "Required" if received == "undefined" else f"Expected {expected}, received {received}"
-    issues.append(Issue(place, said))
-    return Status.INVALID
+class Zod:
+    """Builds shapes; a subclass has the words of one version."""
+
+    record_type = "object"
+    dropped: frozenset[str] = frozenset()
+    """Keys that are never passed on."""
+    paths_in_branches = True
+    """Whether the issues of a union's branches have the whole path."""
+
+    def wrong_type(self, expected: str, value: Json, path: Path) -> Issue:
+        """The value is of another type than `expected`."""
+        raise NotImplementedError
+
+    def not_one_of(self, values: Sequence[str], value: Json, path: Path) -> Issue:
+        """The value is none of some texts."""
+        raise NotImplementedError
+
+    def no_branch(self, branches: Sequence[Sequence[Issue]], path: Path) -> Issue:
+        """No branch of a union takes the value."""
+        raise NotImplementedError
+
+    def kind_of(self, value: Json) -> str:
+        """The name of a value's type."""
+        if value is None or value is UNDEFINED:
+            return "null" if value is None else "undefined"
+        if isinstance(value, bool):
+            return "boolean"
+        if isinstance(value, (int, float)):
+            return "nan" if math.isnan(value) else "number"
+        if isinstance(value, str):
+            return "string"
+        if isinstance(value, (datetime.date, datetime.time)):
+            return "date"
+        return "array" if isinstance(value, list) else "object"
+
+    def anything(self) -> Shape:
+        """Any value."""
+        return lambda value, path, issues: value
+
+    def _of_kind(self, kind: str, rules: Sequence[Rule] = ()) -> Shape:
+        def shape(value: Json, path: Path, issues: list[Issue]) -> Json:
+            if self.kind_of(value) != kind:
+                issues.append(self.wrong_type(kind, value, path))
+            else:
+                broken = (message for holds, message in rules if not holds(value))
+                issues.extend(Issue(path, message, dirty=True) for message in broken)
+            return value
+
+        return shape
+
+    def text(self, *rules: Rule) -> Shape:
+        """A text for which all rules hold."""
+        return self._of_kind("string", rules)
+
+    def number(self, *rules: Rule) -> Shape:
+        """A number for which all rules hold."""
+        return self._of_kind("number", rules)
+
+    def boolean(self) -> Shape:
+        """True or false."""
+        return self._of_kind("boolean")
+
+    def absent(self) -> Shape:
+        """No value."""
+        return self._of_kind("undefined")
+
+    def any_object(self) -> Shape:
+        """Any object, unchanged."""
+        return self._of_kind("object")
+
+    def custom(self, holds: Callable[[Json], bool], message: str) -> Shape:
+        """What a function accepts."""
+
+        def shape(value: Json, path: Path, issues: list[Issue]) -> Json:
+            if not holds(value):
+                issues.append(Issue(path, message, about={"code": "custom"}))
+            return value
+
+        return shape
+
+    def one_of(self, *values: str) -> Shape:
+        """One of these texts."""
+
+        def shape(value: Json, path: Path, issues: list[Issue]) -> Json:
+            if not isinstance(value, str) or value not in values:
+                issues.append(self.not_one_of(values, value, path))
+            return value
+
+        return shape
+
+    def literal(self, expected: str) -> Shape:
+        """Exactly this text."""
+        return self.one_of(expected)
+
+    def optional(self, inner: Shape) -> Shape:
+        """What `inner` takes, or no value."""
+        return self.default(inner, UNDEFINED)
+
+    def default(self, inner: Shape, otherwise: Json) -> Shape:
+        """What `inner` takes; `otherwise` for no value."""
+        return lambda value, path, issues: (
+            otherwise if value is UNDEFINED else inner(value, path, issues)
+        )
+
+    def array(self, item: Shape) -> Shape:
+        """A list of such items."""
+
+        def shape(value: Json, path: Path, issues: list[Issue]) -> Json:
+            if not isinstance(value, list):
+                issues.append(self.wrong_type("array", value, path))
+                return value
+            return [item(each, (*path, index), issues) for index, each in enumerate(value)]
+
+        return shape
+
+    def record(self, item: Shape) -> Shape:
+        """An object with any keys and such values."""
+
+        def shape(value: Json, path: Path, issues: list[Issue]) -> Json:
+            if not isinstance(value, dict):
+                issues.append(self.wrong_type(self.record_type, value, path))
+                return value
+            return {
+                key: item(each, (*path, key), issues)
+                for key, each in value.items()
+                if key not in self.dropped
+            }
+
+        return shape
+
+    def mapping(
+        self, fields: Mapping[str, Shape], *, strict: bool = False, loose: bool = False
+    ) -> Shape:
+        """An object with these fields, which are checked and passed on in this order.
+
+        Others are left out; with `strict` they are an issue, with `loose` they follow.
+        """
+
+        def shape(value: Json, path: Path, issues: list[Issue]) -> Json:
+            if not isinstance(value, dict):
+                issues.append(self.wrong_type("object", value, path))
+                return value
+            found = {
+                key: inner(value.get(key, UNDEFINED), (*path, key), issues)
+                for key, inner in fields.items()
+            }
+            passed = {key: each for key, each in found.items() if each is not UNDEFINED}
+            others = [key for key in value if key not in fields]
+            if strict and others:
+                listed = ", ".join(f"'{key}'" for key in others)
+                message = f"Unrecognized key(s) in object: {listed}"
+                issues.append(Issue(path, message, dirty=True))
+            if loose:
+                passed.update({key: value[key] for key in others if key not in self.dropped})
+            return passed
+
+        return shape
+
+    def union(self, *options: Shape) -> Shape:
+        """What the first fitting option takes."""
+
+        def shape(value: Json, path: Path, issues: list[Issue]) -> Json:
+            branches: list[list[Issue]] = []
+            for option in options:
+                own: list[Issue] = []
+                passed = option(value, path if self.paths_in_branches else (), own)
+                if not own:
+                    return passed
+                branches.append(own)
+            dirty = (own for own in branches if all(issue.dirty for issue in own))
+            issues.extend(next(dirty, [self.no_branch(branches, path)]))
+            return value
+
+        return shape
+
+    def discriminated(self, key: str, options: Mapping[str, Shape]) -> Shape:
+        """What the option takes that the field `key` names."""
+        listed = " | ".join(f"'{name}'" for name in options)
+
+        def shape(value: Json, path: Path, issues: list[Issue]) -> Json:
+            if not isinstance(value, dict):
+                issues.append(self.wrong_type("object", value, path))
+                return value
+            named = value.get(key)
+            if not isinstance(named, str) or named not in options:
+                message = f"Invalid discriminator value. Expected {listed}"
+                issues.append(Issue((*path, key), message))
+                return value
+            return options[named](value, path, issues)
+
+        return shape
 
 
-def _typed(expected: str, rules: tuple[Rule, ...]) -> Check:
-    def check(value: Json, place: Place, issues: list[Issue]) -> Status:
-        if kind_of(value) != expected:
-            return refused(expected, value, place, issues)
-        broken = [Issue(place, message) for holds, message in rules if not holds(value)]
-        issues.extend(broken)
-        return Status.DIRTY if broken else Status.VALID
+class _Zod3(Zod):
+    def wrong_type(self, expected: str, value: Json, path: Path) -> Issue:
+        if value is UNDEFINED:
+            return Issue(path, "Required")
+        return Issue(path, f"Expected {expected}, received {self.kind_of(value)}")
 
-    return check
+    def not_one_of(self, values: Sequence[Json], value: Json, path: Path) -> Issue:
+        words = (f"'{each}'" if isinstance(each, str) else js_json(each) for each in values)
+        listed = " | ".join(words)
+        if not isinstance(value, str):
+            return self.wrong_type(listed, value, path)
+        return Issue(path, f"Invalid enum value. Expected {listed}, received '{value}'")
 
+    def no_branch(self, branches: Sequence[Sequence[Issue]], path: Path) -> Issue:
+        return Issue(path, "Invalid input", branches=tuple(map(tuple, branches)))
 
-def text(*rules: Rule) -> Check:
-    """A text for which all rules hold."""
-    return _typed("string", rules)
+    def literal(self, expected: Json) -> Shape:
+        """Exactly this value."""
 
+        def shape(value: Json, path: Path, issues: list[Issue]) -> Json:
+            if self.kind_of(value) != self.kind_of(expected) or value != expected:
+                message = f"Invalid literal value, expected {js_json(expected)}"
+                issues.append(Issue(path, message))
+            return value
 
-def number(*rules: Rule) -> Check:
-    """A number for which all rules hold."""
-    return _typed("number", rules)
+        return shape
 
+    def native_enum(self, *values: str) -> Shape:
+        """One of these texts; numbers are of the right type, too."""
 
-def boolean() -> Check:
-    """True or false."""
-    return _typed("boolean", ())
+        def shape(value: Json, path: Path, issues: list[Issue]) -> Json:
+            if self.kind_of(value) == "number":
+                value = str(int(value)) if float(value).is_integer() else str(value)
+            if not isinstance(value, str) or value not in values:
+                issues.append(self.not_one_of(values, value, path))
+            return value
 
-
-def absent() -> Check:
-    """Nothing at all."""
-    return _typed("undefined", ())
-
-
-def anything_in_object() -> Check:
-    """A mapping with any entries."""
-    return _typed("object", ())
-
-
-def literal(expected: str) -> Check:
-    """Exactly this text."""
-
-    def check(value: Json, place: Place, issues: list[Issue]) -> Status:
-        if value == expected:
-            return Status.VALID
-        issues.append(Issue(place, f'Invalid literal value, expected "{expected}"'))
-        return Status.INVALID
-
-    return check
+        return shape
 
 
-def one_of(*words: str, native: bool = False) -> Check:
-    """One of these texts; `native`: of an enum of TypeScript, whose values may be numbers."""
-    listed = " | ".join(f"'{word}'" for word in words)
-    kinds = ("string", "number") if native else ("string",)
+class _Zod4(Zod):
+    record_type = "record"
+    dropped = frozenset({"__proto__"})
+    paths_in_branches = False
 
-    def check(value: Json, place: Place, issues: list[Issue]) -> Status:
-        if kind_of(value) not in kinds:
-            return refused(listed, value, place, issues)
-        if value in words:
-            return Status.VALID
-        received = value if isinstance(value, str) else js_number(value)
-        issues.append(Issue(place, f"Invalid enum value. Expected {listed}, received '{received}'"))
-        return Status.INVALID
+    def wrong_type(self, expected: str, value: Json, path: Path) -> Issue:
+        message = f"Invalid input: expected {expected}, received {self.kind_of(value)}"
+        return Issue(path, message, about={"expected": expected, "code": "invalid_type"})
 
-    return check
+    def not_one_of(self, values: Sequence[str], value: Json, path: Path) -> Issue:
+        listed = "|".join(map(js_json, values))
+        about = {"code": "invalid_value", "values": list(values)}
+        wanted = "option: expected one of" if len(values) > 1 else "input: expected"
+        return Issue(path, f"Invalid {wanted} {listed}", about=about)
 
-
-def optional(inner: Check) -> Check:
-    """What `inner` wants, or nothing."""
-
-    def check(value: Json, place: Place, issues: list[Issue]) -> Status:
-        return Status.VALID if value is UNDEFINED else inner(value, place, issues)
-
-    return check
+    def no_branch(self, branches: Sequence[Sequence[Issue]], path: Path) -> Issue:
+        errors = [[issue.to_json() for issue in branch] for branch in branches]
+        return Issue(path, "Invalid input", about={"code": "invalid_union", "errors": errors})
 
 
-def array(item: Check) -> Check:
-    """A list of such items."""
+class _TomlZod(_Zod3):
+    """Version 3 on parsed TOML, in which long whole numbers are no JavaScript numbers."""
 
-    def check(value: Json, place: Place, issues: list[Issue]) -> Status:
-        if not isinstance(value, list):
-            return refused("array", value, place, issues)
-        found = [item(entry, (*place, index), issues) for index, entry in enumerate(value)]
-        return max(found, default=Status.VALID)
-
-    return check
+    def kind_of(self, value: Json) -> str:
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if whole and abs(value) > _LARGEST_NUMBER:
+            return "bigint"
+        return super().kind_of(value)
 
 
-def record(item: Check) -> Check:
-    """A mapping from any names to such items."""
-
-    def check(value: Json, place: Place, issues: list[Issue]) -> Status:
-        if not isinstance(value, dict):
-            return refused("object", value, place, issues)
-        found = [item(entry, (*place, name), issues) for name, entry in value.items()]
-        return max(found, default=Status.VALID)
-
-    return check
-
-
-def mapping(fields: Mapping[str, Check], *, strict: bool = False) -> Check:
-    """A mapping with these fields; `strict`: with no others."""
-
-    def check(value: Json, place: Place, issues: list[Issue]) -> Status:
-        if not isinstance(value, dict):
-            return refused("object", value, place, issues)
-        found = [
-            field(value.get(name, UNDEFINED), (*place, name), issues)
-            for name, field in fields.items()
-        ]
-        unknown = [name for name in value if name not in fields] if strict else []
-        if unknown:
-            listed = ", ".join(f"'{name}'" for name in unknown)
-            issues.append(Issue(place, f"Unrecognized key(s) in object: {listed}"))
-            found.append(Status.DIRTY)
-        return max(found, default=Status.VALID)
-
-    return check
-
-
-def union(*options: Check) -> Check:
-    """What one of the options wants."""
-
-    def check(value: Json, place: Place, issues: list[Issue]) -> Status:
-        branches: list[tuple[Issue, ...]] = []
-        dirty: list[Issue] | None = None
-        for option in options:
-            own: list[Issue] = []
-            status = option(value, place, own)
-            if status is Status.VALID:
-                return status
-            if status is Status.DIRTY and dirty is None:
-                dirty = own
-            branches.append(tuple(own))
-        if dirty is not None:
-            issues.extend(dirty)
-            return Status.DIRTY
-        issues.append(Issue(place, "Invalid input", tuple(branches)))
-        return Status.INVALID
-
-    return check
-
-
-def discriminated(key: str, options: Mapping[str, Check]) -> Check:
-    """What the option wants that the field `key` names."""
-    listed = " | ".join(f"'{name}'" for name in options)
-
-    def check(value: Json, place: Place, issues: list[Issue]) -> Status:
-        if not isinstance(value, dict):
-            return refused("object", value, place, issues)
-        named = value.get(key, UNDEFINED)
-        if not isinstance(named, str) or named not in options:
-            message = f"Invalid discriminator value. Expected {listed}"
-            issues.append(Issue((*place, key), message))
-            return Status.INVALID
-        return options[named](value, place, issues)
-
-    return check
+ZOD3: Final = _Zod3()
+ZOD3_TOML: Final = _TomlZod()
+ZOD4: Final = _Zod4()

@@ -17,7 +17,7 @@ def known_core_findings(folders: Sequence[Path], name: str, cassette: Path) -> C
 
     Taken from the first folder that has a baseline of the core of this very version of the file.
     Where none has, the answer says how to make one in the first folder: what cannot be read is no
-    better than what is not there. Without folders nobody means to know.
+    better than what is not there. Without folders the question is not asked.
 
     Raises:
         OSError: the cassette cannot be read.

@@ -9,59 +9,103 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, Final
+from dataclasses import asdict, dataclass, field, fields
+from typing import Annotated, Any, ClassVar, Final, Literal
+
+from pydantic import AfterValidator, ConfigDict, Field
+from pydantic.alias_generators import to_camel
 
 from harness.baseline.masked import MaskedPaths
 from harness.canonical import canonical
-from harness.cassette.fields import Fields, text_of, whole_of
-from harness.cassette.problems import FormatProblem, kind_of
+from harness.cassette.problems import FormatProblem
+from harness.codec import Coded, Unreadable, read, written
 from harness.provider.rules import RULES, ProviderFinding
-from harness.replay.child_documents import (
-    CHILD_KEYS,
-    children_in,
-    children_of,
-    thread_of,
-    threads_in,
-)
-from harness.replay.observation import Observation, ObservedRequest
+from harness.replay.child_documents import children_of
+from harness.replay.observation import ChildObservation, Observation, ObservedRequest, Thread
 from harness.replay.trace import retry_record
 from services.state import RetryAttempt
 from services.wire import Content, Json, JsonObject
 
 __all__ = ["from_document", "to_document"]
 
-_KEYS: Final = (
-    "events",
-    "transcript",
-    "requests",
-    "provider",
-    "recording",
-    "toolStates",
-    "retries",
-    "sideEvents",
-    "workspaceChanges",
-    "notes",
-    "unusedSteps",
-    "error",
-    "stalled",
-    *CHILD_KEYS,
-)
-_REQUEST_KEYS: Final = (
-    "method",
-    "role",
-    "thread",
-    "model",
-    "config",
-    "tools",
-    "toolsDigest",
-    "systemDigest",
-    "sameAsPrevious",
-    "newContents",
-)
-_PROVIDER_KEYS: Final = ("request", "rule", "path", "message")
-_RETRY_KEYS: Final = ("attempt", "maxAttempts", "delayMs", "error", "model")
 _TOKENS: Final = ("inputTokens", "outputTokens", "cachedTokens")
+_MEND: Final = "write what a run has there, or make the file anew"
+
+_Count = Annotated[int, Field(ge=0, strict=True)]
+
+
+def _known_rule(rule: str) -> str:
+    if rule not in RULES:
+        raise ValueError(f"there is no rule {rule}; write one of {', '.join(RULES)}")
+    return rule
+
+
+_Rule = Annotated[str, AfterValidator(_known_rule)]
+
+
+class _Part(Coded):
+    """A part of the document, which has no keys but its own."""
+
+    __slots__ = ()
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(alias_generator=to_camel, extra="forbid")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Request(_Part):
+    method: str
+    role: str
+    thread: Thread
+    model: str
+    config: JsonObject
+    tools: tuple[str, ...]
+    tools_digest: str | None = None
+    system_digest: str | None = None
+    same_as_previous: _Count
+    new_contents: tuple[Content, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Finding(_Part):
+    request: _Count
+    rule: _Rule
+    path: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Call(_Part):
+    call: str
+    states: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Retry(_Part):
+    attempt: _Count
+    max_attempts: _Count
+    delay_ms: Annotated[float, Field(strict=True)]
+    error: str
+    model: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Document(_Part):
+    events: list[JsonObject]
+    transcript: list[Content]
+    requests: list[_Request]
+    provider: list[_Finding]
+    recording: dict[str, list[Any]]
+    tool_states: list[_Call]
+    retries: list[_Retry]
+    side_events: list[JsonObject]
+    workspace_changes: dict[str, str | None]
+    notes: list[str]
+    unused_steps: list[_Count]
+    error: str | None = None
+    stalled: Annotated[bool, Field(strict=True)] = False
+    children: list[ChildObservation] = field(default_factory=list)
+    threads: dict[
+        Literal["tool_states", "retries", "side_events"], dict[Annotated[int, Field(ge=0)], Thread]
+    ] = field(default_factory=dict)
 
 
 def to_document(seen: Observation) -> JsonObject:
@@ -101,18 +145,8 @@ def to_document(seen: Observation) -> JsonObject:
 
 
 def _request(request: ObservedRequest) -> JsonObject:
-    return {
-        "method": request.method,
-        "role": request.role,
-        "thread": request.thread,
-        "model": request.model,
-        "config": request.config,
-        "tools": list(request.tools),
-        "toolsDigest": request.tools_digest,
-        "systemDigest": request.system_digest,
-        "sameAsPrevious": request.same_as_previous,
-        "newContents": list(request.new_contents),
-    }
+    names = (each.name for each in fields(_Request))
+    return {to_camel(name): written(getattr(request, name)) for name in names}
 
 
 def from_document(
@@ -121,10 +155,10 @@ def from_document(
     """The inverse of `to_document`, of a document whose paths are masked.
 
     In the place of a system instruction stands `sha256:` and its digest: texts that differ are
-    told apart, and there is something to show.
+    distinguished, and there is something to show.
 
     Args:
-        value: The document, whoever wrote it.
+        value: The document, from any source.
         name: The cassette's name.
         runtime: The runtime's name.
         versions: What ran.
@@ -133,121 +167,72 @@ def from_document(
     Raises:
         FormatProblem: naming the key that does not hold what it should.
     """
-    fields = Fields(value, path, _KEYS)
+    try:
+        document = read(_Document, value)
+        _check_tokens(document.events)
+        requests = _observed(document)
+        calls = _tool_states(document.tool_states)
+    except Unreadable as problem:
+        place = f"{path}.{problem.place}" if path and problem.place else path or problem.place
+        raise FormatProblem(place, problem.problem, _MEND) from problem
     return Observation(
         name=name,
         runtime=runtime,
         paths=MaskedPaths(),
         versions=versions,
-        events=_events(fields),
-        transcript=_objects(fields, "transcript"),
-        requests=_examined(fields, _requests(fields)),
-        recording=_recording(fields),
-        tool_states=_tool_states(fields),
-        retries=_retries(fields),
-        side_events=_objects(fields, "sideEvents"),
-        workspace_changes=_workspace(fields),
-        notes=_texts(fields, "notes"),
-        unused_steps=[
-            whole_of(step, f"{fields.at('unusedSteps')}[{index}]")
-            for index, step in enumerate(fields.items("unusedSteps", required=True))
-        ],
-        error=fields.optional_text("error"),
-        stalled=fields.flag("stalled"),
-        children=children_in(fields),
-        threads=threads_in(fields),
+        events=document.events,
+        transcript=document.transcript,
+        requests=requests,
+        recording=document.recording,
+        tool_states=calls,
+        retries=[RetryAttempt(**asdict(retry)) for retry in document.retries],
+        side_events=document.side_events,
+        workspace_changes=document.workspace_changes,
+        notes=document.notes,
+        unused_steps=document.unused_steps,
+        error=document.error,
+        stalled=document.stalled,
+        children=document.children,
+        threads={str(name): placed for name, placed in document.threads.items()},
     )
 
 
-def _objects(fields: Fields, key: str) -> list[JsonObject]:
-    return [
-        _object(item, f"{fields.at(key)}[{index}]")
-        for index, item in enumerate(fields.items(key, required=True))
-    ]
-
-
-def _object(value: Json, path: str) -> JsonObject:
-    if not isinstance(value, dict):
-        raise FormatProblem(path, f"must be a mapping, not {kind_of(value)}", "write a mapping")
-    return value
-
-
-def _texts(fields: Fields, key: str) -> list[str]:
-    items = fields.items(key, required=True)
-    return [text_of(item, f"{fields.at(key)}[{index}]") for index, item in enumerate(items)]
-
-
-def _mapping(fields: Fields, key: str) -> JsonObject:
-    return _object(fields.need(key), fields.at(key))
-
-
-def _number(value: Json, path: str) -> float:
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise FormatProblem(path, f"must be a number, not {kind_of(value)}", "write a number")
-    return value
-
-
-def _events(fields: Fields) -> list[JsonObject]:
-    events = _objects(fields, "events")
+def _check_tokens(events: Sequence[JsonObject]) -> None:
     for index, event in enumerate(events):
         for key in _TOKENS:  # they are summed up
-            if event.get(key) is not None:
-                _number(event[key], f"{fields.at('events')}[{index}].{key}")
-    return events
+            count = event.get(key)
+            if isinstance(count, bool) or not isinstance(count, int | float | None):
+                raise Unreadable(f"events[{index}].{key}", f"must be a number, not {count!r:.60}")
 
 
-def _requests(fields: Fields) -> list[ObservedRequest]:
-    chains: dict[tuple[str, str], list[bytes]] = {}
-    return [
-        _observed(Fields(item, f"{fields.at('requests')}[{index}]", _REQUEST_KEYS), chains)
-        for index, item in enumerate(fields.items("requests", required=True))
-    ]
-
-
-def _observed(fields: Fields, chains: dict[tuple[str, str], list[bytes]]) -> ObservedRequest:
-    role, thread = fields.text("role"), thread_of(fields.need("thread"), fields.at("thread"))
-    chain = chains.setdefault((role, thread), [b""])
-    same = whole_of(fields.need("sameAsPrevious"), fields.at("sameAsPrevious"))
-    if same >= len(chain):
-        problem = f"is {same}, but the request before had {len(chain) - 1} contents"
-        raise FormatProblem(fields.at("sameAsPrevious"), problem, "write how many it shares")
-    contents: list[Content] = _objects(fields, "newContents")
-    _advance(chain, same, contents)
-    system = fields.optional_text("systemDigest")
-    return ObservedRequest(
-        method=fields.text("method"),
-        role=role,
-        model=fields.text("model"),
-        thread=thread,
-        config=_mapping(fields, "config"),
-        tools=tuple(_texts(fields, "tools")),
-        tools_digest=fields.optional_text("toolsDigest"),
-        system_instruction=None if system is None else f"sha256:{system}",
-        system_digest=system,
-        same_as_previous=same,
-        new_contents=tuple(contents),
-        digest=chain[-1].hex(),
-    )
-
-
-def _examined(fields: Fields, requests: list[ObservedRequest]) -> list[ObservedRequest]:
-    """The requests with what was found of the provider rules."""
+def _observed(document: _Document) -> list[ObservedRequest]:
+    """The requests with their digests and with what was found of the provider rules."""
     found: dict[int, list[ProviderFinding]] = {}
-    for number, item in enumerate(fields.items("provider", required=True)):
-        entry = Fields(item, f"{fields.at('provider')}[{number}]", _PROVIDER_KEYS)
-        index, rule = whole_of(entry.need("request"), entry.at("request")), entry.text("rule")
-        if index >= len(requests):
-            problem = f"is {index}, but there are {len(requests)} requests"
-            raise FormatProblem(entry.at("request"), problem, "write a request's index")
-        if rule not in RULES:
-            mend = f"write one of {', '.join(RULES)}"
-            raise FormatProblem(entry.at("rule"), f"there is no rule {rule}", mend)
-        finding = ProviderFinding(rule=rule, path=entry.text("path"), message=entry.text("message"))
-        found.setdefault(index, []).append(finding)
-    return [
-        replace(request, provider=tuple(found[index])) if index in found else request
-        for index, request in enumerate(requests)
-    ]
+    for number, each in enumerate(document.provider):
+        if each.request >= len(document.requests):
+            problem = f"is {each.request}, but there are {len(document.requests)} requests"
+            raise Unreadable(f"provider[{number}].request", problem)
+        finding = ProviderFinding(rule=each.rule, path=each.path, message=each.message)
+        found.setdefault(each.request, []).append(finding)
+    chains: dict[tuple[str, str], list[bytes]] = {}
+    requests: list[ObservedRequest] = []
+    for number, request in enumerate(document.requests):
+        chain = chains.setdefault((request.role, request.thread), [b""])
+        same = request.same_as_previous
+        if same >= len(chain):
+            problem = f"is {same}, but the request before had {len(chain) - 1} contents"
+            raise Unreadable(f"requests[{number}].sameAsPrevious", problem)
+        _advance(chain, same, request.new_contents)
+        system = request.system_digest
+        requests.append(
+            ObservedRequest(
+                **{each.name: getattr(request, each.name) for each in fields(request)},
+                system_instruction=None if system is None else f"sha256:{system}",
+                digest=chain[-1].hex(),
+                provider=tuple(found.get(number, ())),
+            )
+        )
+    return requests
 
 
 def _advance(chain: list[bytes], same: int, contents: Sequence[Content]) -> None:
@@ -257,45 +242,10 @@ def _advance(chain: list[bytes], same: int, contents: Sequence[Content]) -> None
         chain.append(hashlib.sha256(chain[-1] + canonical(content).encode()).digest())
 
 
-def _recording(fields: Fields) -> dict[str, Sequence[Any]]:
-    found: dict[str, Sequence[Any]] = {}
-    for file, lines in _mapping(fields, "recording").items():
-        if not isinstance(lines, list):
-            problem = f"must be a list, not {kind_of(lines)}"
-            raise FormatProblem(f"{fields.at('recording')}.{file}", problem, "write a list")
-        found[file] = lines
-    return found
-
-
-def _tool_states(fields: Fields) -> dict[str, Sequence[str]]:
+def _tool_states(calls: Sequence[_Call]) -> dict[str, Sequence[str]]:
     found: dict[str, Sequence[str]] = {}
-    for index, item in enumerate(fields.items("toolStates", required=True)):
-        entry = Fields(item, f"{fields.at('toolStates')}[{index}]", ("call", "states"))
-        call = entry.text("call")
-        if call in found:
-            raise FormatProblem(entry.at("call"), f"{call} is there twice", "keep one of them")
-        found[call] = _texts(entry, "states")
+    for number, each in enumerate(calls):
+        if each.call in found:
+            raise Unreadable(f"toolStates[{number}].call", f"{each.call} is there twice")
+        found[each.call] = list(each.states)
     return found
-
-
-def _retries(fields: Fields) -> list[RetryAttempt]:
-    found = []
-    for index, item in enumerate(fields.items("retries", required=True)):
-        entry = Fields(item, f"{fields.at('retries')}[{index}]", _RETRY_KEYS)
-        found.append(
-            RetryAttempt(
-                attempt=whole_of(entry.need("attempt"), entry.at("attempt")),
-                max_attempts=whole_of(entry.need("maxAttempts"), entry.at("maxAttempts")),
-                delay_ms=_number(entry.need("delayMs"), entry.at("delayMs")),
-                error=entry.text("error"),
-                model=entry.text("model"),
-            )
-        )
-    return found
-
-
-def _workspace(fields: Fields) -> dict[str, str | None]:
-    return {
-        file: None if text is None else text_of(text, f"{fields.at('workspaceChanges')}.{file}")
-        for file, text in _mapping(fields, "workspaceChanges").items()
-    }

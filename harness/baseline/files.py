@@ -203,7 +203,7 @@ def _parsed(document: Json, name: str) -> Baseline:
         versions={key: text_of(each, f"versions.{key}") for key, each in versions.items()},
         path="observation",
     )
-    # A no-op for what was written here; a text that somebody put in by hand becomes comparable.
+    # A no-op for what was written here; a text that was put in by hand becomes comparable.
     return Baseline.of(replace(observation, words=fields.text("words")), name, digest)
 
 

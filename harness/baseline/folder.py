@@ -1,7 +1,7 @@
-"""A folder of baselines as a whole: what made it, and which of its files nobody asked for.
+"""A folder of baselines as a whole: what made it, and which of its files no cassette asks for.
 
 Only the head of each file is read here, which this build writes first; a file that has none is
-left to whoever reads it whole.
+left to the readers of the whole file.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ def _described(folder: Path, names: Collection[str]) -> str:
             running.update(hashlib.file_digest(stream, "sha256").digest())
     if not makers:
         return "nothing that can be read"
-    told = "; ".join(f"{count} of {maker}" for maker, count in makers.most_common())
-    return f"{told} (digest {running.hexdigest()[:12]})"
+    made = "; ".join(f"{count} of {maker}" for maker, count in makers.most_common())
+    return f"{made} (digest {running.hexdigest()[:12]})"
 
 
 def superfluous(folder: Path, names: Collection[str]) -> Mapping[str, Path]:

@@ -11,7 +11,7 @@ then carry the same hashes or different ones. What it replaces, and why:
   run's own locale and zone; paths, which are masked; the workspace's files and the project's
   memory, which are the cassette's; and the name of the operating system. That last one names the
   machine: the published core writes node's `process.platform`. It is hashed as `<OS>`, so that a
-  baseline made on one system can be compared on another; that a runtime tells the model another
+  baseline made on one system can be compared on another; that a runtime sends the model another
   system is the one change of this text that a baseline does not show. (Source: the published
   core's `utils/environmentContext.js`, our `services/prompts.py`.)
 - Any text of more than 8 Ki characters: its beginning, its length and its SHA-256. A run that
@@ -64,8 +64,8 @@ def projected(seen: Observation) -> Observation:
     """
     document: JsonObject = json.loads(seen.paths.mask_json(canonical(to_document(seen))))
     document = redacted_value(document)
-    told = [child.get("events", ()) for child in document.get("children", ())]
-    for event in chain(document["events"], *told):
+    events = [child.get("events", ()) for child in document.get("children", ())]
+    for event in chain(document["events"], *events):
         meta = event.get("_meta")
         if isinstance(meta, dict) and isinstance(meta.get("stack"), str):
             meta["stack"] = "<stack>"

@@ -8,60 +8,20 @@ from __future__ import annotations
 
 import math
 import re
-from typing import Final, NoReturn
+from typing import Final
 
 import yaml
 
-from harness.cassette.problems import FormatProblem
-from services.json_values import real, refuse_constant, whole
-
-__all__ = ["json_integer", "json_real", "refuse_number", "yaml_integer", "yaml_real"]
+__all__ = ["yaml_integer", "yaml_real"]
 
 _MOST_DIGITS: Final = 400
 """More than the largest double has; converting takes long for many."""
-_MEND: Final = "write a number that can be held, or text"
 _ONE_INTEGER: Final = re.compile(r"[-+]?(?:0|[1-9][0-9]*)|0x[0-9a-fA-F]+")
 _ONE_REAL: Final = re.compile(
     r"[-+]?(?:[0-9]+\.[0-9]*|\.[0-9]+|[0-9]+)(?:[eE][-+]?[0-9]+)?|[-+]?\.\w+"
 )
 """What YAML 1.1 and 1.2 read alike: `010` is eight or ten, `1:30` is ninety or text."""
 _SAFE: Final = yaml.SafeLoader("")
-
-
-def json_integer(text: str) -> int:
-    """A whole number as JSON writes it.
-
-    Raises:
-        FormatProblem: it cannot be held.
-    """
-    try:
-        return whole(text)
-    except ValueError as error:
-        raise FormatProblem("", str(error), _MEND) from error
-
-
-def json_real(text: str) -> float:
-    """A number with a point or an exponent as JSON writes it.
-
-    Raises:
-        FormatProblem: it cannot be held.
-    """
-    try:
-        return real(text)
-    except ValueError as error:
-        raise FormatProblem("", str(error), _MEND) from error
-
-
-def refuse_number(text: str) -> NoReturn:
-    """Say that `text` is no number that JSON's readers know, such as `NaN`.
-
-    Raises:
-        FormatProblem: always.
-    """
-    try:
-        refuse_constant(text)
-    except ValueError as error:
-        raise FormatProblem("", str(error), _MEND) from error
 
 
 def yaml_integer(text: str) -> int:

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from harness.canonical import printable
-from harness.errors import CassetteFormatError
-from services.wire import Json
+from harness.errors import CassetteFormatError, kind_of
 
 __all__ = ["FormatProblem", "Problems", "kind_of", "shortened", "suggest"]
 
@@ -75,19 +74,6 @@ class Problems:
         if self._found:
             first, *more = self._found
             raise FormatProblem(first.key, first.problem, first.mend, more)
-
-
-def kind_of(value: Json) -> str:
-    """`value` in a sentence: containers by kind, scalars as they are."""
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
-    if value is None:
-        return "nothing"
-    # Nothing of a long text but its beginning is looked at.
-    shown = repr(value[:100] if isinstance(value, str) else value)
-    return shown if len(shown) <= 60 else f"{shown[:57]}..."
 
 
 def shortened(text: str, most: int) -> str:

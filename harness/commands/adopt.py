@@ -5,23 +5,37 @@ from __future__ import annotations
 import os
 import shlex
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from harness.canonical import printable
-from harness.commands.naming import FindingPlace
-from harness.commands.options import backend_of, trust_option
+from harness.cassette.document import parse_document, read_text
+from harness.cassette.find import find_cassettes
+from harness.cassette.format import Cassette
+from harness.cassette.load import build_cassette
+from harness.cassette.problems import FormatProblem
+from harness.cassette.trust import starts_processes
+from harness.commands import checks, options
+from harness.commands.naming import finding_place
 from harness.errors import HarnessError, UsageError
+from harness.experiment.backend import Backend
+from harness.experiment.case import Baselined, BaselineTask, CaseTask, baseline, judge
+from harness.explain import explain
+from harness.http.case import load_case
+from harness.live.secrets import Scrubber
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.parity.waivers import Waivers, settle
+from harness.replay.confining import confining
+from harness.scenarios.adoption import Place, cleaned, corpus_name, readme_count
+from harness.scenarios.shrinking import tidied
+from harness.scenarios.trial import Trial, try_document
+from harness.wording import counted
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.experiment.backend import Backend
-    from harness.parity.waivers import Waivers
-    from harness.scenarios.trial import Trial
-    from services.wire import JsonObject
+from services.environment import Environment
+from services.wire import JsonObject
+from services.workspace import Workspace
 
 __all__ = ["adopt"]
 
@@ -52,7 +66,7 @@ class _Plan:
 
 
 @click.command()
-@click.argument("found", type=FindingPlace())
+@click.argument("found", type=finding_place)
 @click.option(
     "--as",
     "name",
@@ -66,13 +80,8 @@ class _Plan:
     help="Write over a cassette that is there; adopt although the runtimes differ on it.",
 )
 @click.option("--no-upstream", is_flag=True, help="Do not observe it in the published core.")
-@trust_option
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@options.trust
+@options.waivers
 @click.pass_context
 def adopt(ctx: click.Context, /, **asked: Any) -> None:
     """Make a finding a cassette of the corpus in ./cassettes.
@@ -93,15 +102,10 @@ def adopt(ctx: click.Context, /, **asked: Any) -> None:
     loaded or written; 3 nothing can be said of it; 130 interrupted. Only after 0 has anything
     changed.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    _adopt(_Plan(**asked), backend_of(ctx))
+    _adopt(_Plan(**asked), checks.backend_of(ctx))
 
 
 def _adopt(plan: _Plan, backend: Backend) -> None:
-    from harness.config import default_waivers
-    from harness.parity.waivers import load_waivers
-    from harness.scenarios.adoption import Place, corpus_name
-    from harness.scenarios.shrinking import tidied
-
     if not _CORPUS.is_dir():
         raise UsageError(f"there is no folder {_CORPUS} here", "go to the checkout's root")
     document = _loaded(plan)
@@ -110,7 +114,7 @@ def _adopt(plan: _Plan, backend: Backend) -> None:
     _check_place(plan, place.file)
     document = _clean(plan, document, name)
     _check_trust(plan, document, place.file)
-    waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=datetime.now(UTC).date())
+    waivers = checks.current_waivers(plan.waivers_file)
     trial = _run(plan, document, waivers)
     place.put(tidied(trial.document))
     try:
@@ -129,11 +133,6 @@ def _adopt(plan: _Plan, backend: Backend) -> None:
 
 
 def _loaded(plan: _Plan) -> JsonObject:
-    from harness.cassette.document import parse_document, read_text
-    from harness.cassette.find import find_cassettes
-    from harness.cassette.format import Cassette
-    from harness.http.case import load_case
-
     if plan.found.is_dir():
         raise UsageError(f"{plan.found} is a folder", "name one finding")
     (file,) = find_cassettes([plan.found])
@@ -157,11 +156,6 @@ def _check_place(plan: _Plan, file: Path) -> None:
 
 
 def _clean(plan: _Plan, document: JsonObject, name: str) -> JsonObject:
-    from harness.live.secrets import Scrubber
-    from harness.scenarios.adoption import cleaned
-    from services.environment import Environment
-    from services.workspace import Workspace
-
     variables = Environment.of_this_machine().variables
     scrubber = Scrubber(variables, Workspace.at(Path(), Path.home()))
     result = cleaned(document, name, scrubber, plan.note)
@@ -171,10 +165,6 @@ def _clean(plan: _Plan, document: JsonObject, name: str) -> JsonObject:
 
 
 def _check_trust(plan: _Plan, document: JsonObject, file: Path) -> None:
-    from harness.cassette.load import build_cassette
-    from harness.cassette.problems import FormatProblem
-    from harness.cassette.trust import starts_processes
-
     try:
         reason = starts_processes(build_cassette(document, file.absolute(), _CORPUS.absolute()))
     except FormatProblem as problem:
@@ -189,11 +179,6 @@ def _run(plan: _Plan, document: JsonObject, waivers: Waivers) -> Trial:
     Raises:
         _NotAdopted: they do not agree.
     """
-    from harness.explain import explain
-    from harness.parity.verdict import CaseVerdict
-    from harness.replay.confining import confining
-    from harness.scenarios.trial import try_document
-
     with confining(not plan.trust):
         trial = try_document(document, *_SIDES, waivers, root=_CORPUS.absolute())
     verdict = trial.result.verdict
@@ -212,8 +197,6 @@ def _run(plan: _Plan, document: JsonObject, waivers: Waivers) -> Trial:
 
 def _observe(plan: _Plan, backend: Backend, file: Path, name: str, waivers: Waivers) -> list[str]:
     """Keep what the published core does with it; what came of that, in lines."""
-    from harness.experiment.case import Baselined, BaselineTask, baseline
-
     words = ["parity", "baseline", str(_CORPUS), "--runtime", "upstream"]
     later = shlex.join([*words, "--out", str(_BASELINES), "-k", name])
     if plan.no_upstream:
@@ -241,11 +224,6 @@ def _observe(plan: _Plan, backend: Backend, file: Path, name: str, waivers: Waiv
 
 def _against(backend: Backend, file: Path, name: str, waivers: Waivers) -> list[str]:
     """Whether the published core does the same."""
-    from harness.experiment.case import CaseTask, judge
-    from harness.explain import explain
-    from harness.parity.verdict import CaseResult
-    from harness.parity.waivers import settle
-
     task = CaseTask(
         backend=backend,
         name=name,
@@ -268,12 +246,10 @@ def _verdict(trial: Trial) -> list[str]:
 
 
 def _left_to_do(name: str) -> list[str]:
-    from harness.scenarios.adoption import readme_count
-
     family = name.partition("/")[0]
-    there, told = readme_count(_CORPUS, family)
-    if told == there:
+    there, counted_there = readme_count(_CORPUS, family)
+    if counted_there == there:
         return []
-    has = f"`{family}` has {there} cassette{'' if there == 1 else 's'} now"
-    what = f"the table says {told}" if told is not None else "the table has no row for it"
-    return [f"to do: {_CORPUS / 'README.md'}: {has}, {what}"]
+    has = f"`{family}` has {counted(there, 'cassette')} now"
+    row = "has no row for it" if counted_there is None else f"says {counted_there}"
+    return [f"to do: {_CORPUS / 'README.md'}: {has}, the table {row}"]

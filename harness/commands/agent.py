@@ -1,4 +1,4 @@
-"""`parity agent`: one prompt through a runtime, for people and programs without a terminal."""
+"""`parity agent`: one prompt through a runtime, without a terminal."""
 
 from __future__ import annotations
 
@@ -6,21 +6,34 @@ import logging
 import re
 import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
+from harness.commands import options
 from harness.commands.adk_plugins import adk_plugin_option, with_adk_plugins
+from harness.debug_log import log_debug
 from harness.output import stopping_at_broken_output
-
-if TYPE_CHECKING:  # importing it costs what `parity --help` must not
-    from surfaces.headless.options import HeadlessOptions
+from services.settings.telemetry import TelemetryOverrides
+from surfaces.headless.options import HeadlessOptions
+from surfaces.headless.presenters import OutputFormat
+from surfaces.headless.program import run_headless
 
 __all__ = ["agent", "headless_options", "run_options"]
 
 
 Command = TypeVar("Command", bound=Callable[..., Any])
+_EXCLUSIVE: Final = (
+    ("yolo", "approval_mode", "--yolo and --approval-mode"),
+    ("prompt", "query", "a prompt and --prompt"),
+    ("prompt", "prompt_interactive", "--prompt and --prompt-interactive"),
+    (
+        "fake_responses",
+        "fake_responses_non_strict",
+        "--fake-responses and --fake-responses-non-strict",
+    ),
+)
+"""Pairs of options that contradict each other, and how a message names the two."""
 _SESSION_ID: Final = re.compile(r"[A-Za-z0-9_-]+")
 
 
@@ -32,16 +45,14 @@ def _listed(ctx: click.Context, parameter: click.Parameter, given: tuple[str, ..
 
 
 def _log_debug() -> None:
-    from harness.debug_log import log_debug
-
     root = logging.getLogger()
     for handler in [each for each in root.handlers if isinstance(each, logging.NullHandler)]:
         root.removeHandler(handler)
     log_debug()
 
 
-def _list_option(flag: str, metavar: str, words: str) -> Callable[[Command], Command]:
-    return click.option(flag, metavar=metavar, multiple=True, callback=_listed, help=words)
+def _list_option(flag: str, name: str, metavar: str, words: str) -> Callable[[Command], Command]:
+    return click.option(flag, name, metavar=metavar, multiple=True, callback=_listed, help=words)
 
 
 _OPTIONS: Final = (
@@ -74,7 +85,7 @@ _OPTIONS: Final = (
     click.option(
         "--session-file",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=options.PLACE,
         help="Go on with the conversation of a session file.",
     ),
     click.option("--list-sessions", is_flag=True, help="List the folder's sessions, and end."),
@@ -86,35 +97,48 @@ _OPTIONS: Final = (
         help="What tools may do unasked.",
     ),
     click.option("-y", "--yolo", is_flag=True, help="Short for --approval-mode yolo."),
-    _list_option("--policy", "FILE", "Policy files, or folders of them, in place of your own."),
-    _list_option("--admin-policy", "FILE", "Policy files that rank with the administrator's."),
-    _list_option("--allowed-tools", "TOOL", "Tools that run unasked. Better: --policy."),
-    _list_option("--allowed-mcp-server-names", "NAME", "The only MCP servers to start."),
-    _list_option("--include-directories", "FOLDER", "More folders that tools may use."),
+    _list_option(
+        "--policy", "policies", "FILE", "Policy files, or folders of them, in place of your own."
+    ),
+    _list_option(
+        "--admin-policy",
+        "admin_policies",
+        "FILE",
+        "Policy files that rank with the administrator's.",
+    ),
+    _list_option(
+        "--allowed-tools", "allowed_tools", "TOOL", "Tools that run unasked. Better: --policy."
+    ),
+    _list_option(
+        "--allowed-mcp-server-names", "allowed_servers", "NAME", "The only MCP servers to start."
+    ),
+    _list_option(
+        "--include-directories", "include_directories", "FOLDER", "More folders that tools may use."
+    ),
     click.option(
         "--settings",
         "settings_file",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=options.PLACE,
         help="Settings to use instead of the user's and the folder's.",
     ),
     click.option("--skip-trust", is_flag=True, help="Let the folder's own settings count."),
     click.option(
         "--fake-responses",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=options.PLACE,
         help="Answer from a file of recorded answers, one after another.",
     ),
     click.option(
         "--fake-responses-non-strict",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=options.PLACE,
         help="The same, each call with the first answer left that fits it.",
     ),
     click.option(
         "--record-responses",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=options.PLACE,
         help="Write what the model answers to a file.",
     ),
     click.option(
@@ -135,14 +159,14 @@ _OPTIONS: Final = (
     click.option(
         "--telemetry-outfile",
         metavar="FILE",
-        type=click.Path(path_type=Path),
+        type=options.PLACE,
         help="Append records, spans and metrics to a file, instead of sending them.",
     ),
 )
 
 
 def run_options(command: Command) -> Command:
-    """What says how the agent runs; shared with whoever records it. Read by `headless_options`."""
+    """What says how the agent runs; shared with `parity record`. Read by `headless_options`."""
     for option in reversed(_OPTIONS):
         command = option(command)
     return command
@@ -154,41 +178,22 @@ def headless_options(given: Mapping[str, Any]) -> HeadlessOptions:
     Raises:
         click.UsageError: they contradict each other.
     """
-    from services.settings.telemetry import TelemetryOverrides
-    from surfaces.headless.options import HeadlessOptions
-    from surfaces.headless.presenters import OutputFormat
-
     _check_together(given)
-    output, loose = given["output"], given["fake_responses_non_strict"]
-    return HeadlessOptions(
-        prompt=given["prompt"] or " ".join(given["query"]),
-        prompt_interactive=given["prompt_interactive"],
-        runtime=with_adk_plugins(given["runtime"] or "", given["adk_plugins"]) or None,
-        output=OutputFormat(output) if output else None,
-        resume=None if given["resume"] is None else given["resume"].strip() or "latest",
-        session_id=given["session_id"] and given["session_id"].strip(),
-        session_file=given["session_file"],
-        list_sessions=given["list_sessions"],
-        delete_session=given["delete_session"],
-        model=given["model"],
-        policies=given["policy"],
-        admin_policies=given["admin_policy"],
-        allowed_tools=given["allowed_tools"],
-        allowed_servers=given["allowed_mcp_server_names"],
-        include_directories=given["include_directories"] or (),
-        approval_mode="yolo" if given["yolo"] else given["approval_mode"],
-        settings_file=given["settings_file"],
-        skip_trust=given["skip_trust"],
-        fake_responses=loose or given["fake_responses"],
-        strict_responses=loose is None,
-        record_responses=given["record_responses"],
-        raw_output=given["raw_output"],
-        accept_raw_output_risk=given["accept_raw_output_risk"],
-        telemetry=TelemetryOverrides(
-            enabled=given["telemetry"],
-            outfile=str(given["telemetry_outfile"]) if given["telemetry_outfile"] else None,
-        ),
-    )
+    rest = dict(given)
+    query, plugins, yolo = rest.pop("query"), rest.pop("adk_plugins"), rest.pop("yolo")
+    loose = rest.pop("fake_responses_non_strict")
+    enabled, outfile = rest.pop("telemetry"), rest.pop("telemetry_outfile")
+    rest["prompt"] = rest["prompt"] or " ".join(query)
+    rest["runtime"] = with_adk_plugins(rest["runtime"] or "", plugins) or None
+    rest["output"] = OutputFormat(rest["output"]) if rest["output"] else None
+    if rest["resume"] is not None:
+        rest["resume"] = rest["resume"].strip() or "latest"
+    rest["session_id"] = rest["session_id"] and rest["session_id"].strip()
+    rest["include_directories"] = rest["include_directories"] or ()
+    rest["approval_mode"] = "yolo" if yolo else rest["approval_mode"]
+    rest["fake_responses"] = loose or rest["fake_responses"]
+    telemetry = TelemetryOverrides(enabled=enabled, outfile=str(outfile) if outfile else None)
+    return HeadlessOptions(strict_responses=loose is None, telemetry=telemetry, **rest)
 
 
 def _check_together(given: Mapping[str, Any]) -> None:
@@ -199,18 +204,9 @@ def _check_together(given: Mapping[str, Any]) -> None:
     """
     if given["adk_plugins"] and given["runtime"] != "adk":
         raise click.UsageError("--adk-plugin is for the runtime adk; add --runtime adk")
-    if given["yolo"] and given["approval_mode"]:
-        raise click.UsageError("--yolo and --approval-mode exclude each other; leave one out")
-    if given["prompt"] and given["query"]:
-        raise click.UsageError("a prompt and --prompt exclude each other; leave one out")
-    if given["prompt"] and given["prompt_interactive"]:
-        raise click.UsageError(
-            "--prompt and --prompt-interactive exclude each other; leave one out"
-        )
-    if given["fake_responses"] and given["fake_responses_non_strict"]:
-        raise click.UsageError(
-            "--fake-responses and --fake-responses-non-strict exclude each other; leave one out"
-        )
+    for one, other, named in _EXCLUSIVE:
+        if given[one] and given[other]:
+            raise click.UsageError(f"{named} exclude each other; leave one out")
     if sum(given[name] is not None for name in ("resume", "session_id", "session_file")) > 1:
         raise click.UsageError(
             "--resume, --session-id and --session-file exclude each other; give one of them"
@@ -225,8 +221,7 @@ def _check_together(given: Mapping[str, Any]) -> None:
 @click.command()
 @run_options
 @click.version_option(None, "-v", "--version", package_name="parity", message="%(version)s")
-@click.pass_context
-def agent(ctx: click.Context, /, **given: Any) -> None:
+def agent(**given: Any) -> int:
     """Ask an agent to do something in the current folder.
 
     \b
@@ -239,9 +234,6 @@ def agent(ctx: click.Context, /, **given: Any) -> None:
     Exit codes: 0 done; 1 failed; 2 wrong usage; 41 no way to sign in; 42 unusable input; 52
     unusable settings; 53 the turns ran out; 54 a tool failed for good; 130 interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from surfaces.headless.program import run_headless
-
-    options = headless_options(given)
+    asked = headless_options(given)
     with stopping_at_broken_output():
-        code = run_headless(options, stdin=sys.stdin, out=sys.stdout, err=sys.stderr)
-    ctx.exit(code)
+        return run_headless(asked, stdin=sys.stdin, out=sys.stdout, err=sys.stderr)

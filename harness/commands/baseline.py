@@ -5,34 +5,29 @@ from __future__ import annotations
 import shlex
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
+from harness.baseline.folder import superfluous
+from harness.baseline.stale import outdated
 from harness.canonical import printable
-from harness.commands.options import (
-    backend_of,
-    check_runtimes,
-    check_writable_folder,
-    chosen_cassettes,
-    jobs_option,
-    limits_option,
-    paths_argument,
-    select_option,
-    trust_option,
-    worker_count,
-)
-from harness.errors import UsageError
+from harness.cassette.find import CassetteFile
+from harness.commands import checks, options
+from harness.commands.case_tasks import tasks_of
+from harness.draw import chosen
+from harness.errors import LoadProblem, UsageError
+from harness.experiment.backend import Backend
+from harness.experiment.case import Baselined, BaselineTask
+from harness.experiment.case import baseline as baseline_one
+from harness.experiment.events import follow_whole, on_finished
 from harness.experiment.limits import Limits
+from harness.experiment.pool import run_cases
+from harness.report.progress import CaseProgress
+from harness.wording import counted
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.experiment.backend import Backend
-    from harness.experiment.case import Baselined
 
 __all__ = ["baseline"]
 
@@ -75,8 +70,11 @@ class _Tally:
     problems: list[str] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
 
-    def add(self, seen: Baselined) -> None:
-        """Take down one run's outcome."""
+    def add(self, task: BaselineTask, seen: Baselined | LoadProblem) -> None:
+        """Count one outcome."""
+        if isinstance(seen, LoadProblem):
+            self.problems.append(seen.message)
+            return
         if seen.doubt is not None:
             self.doubts.append(f"{seen.name}: {seen.doubt}")
         elif seen.stale:
@@ -87,7 +85,7 @@ class _Tally:
             self.remarks.append(f"{seen.name}: {seen.remark}")
 
     def add_read(self, name: str, fault: str | None) -> None:
-        """Take down what reading a baseline showed, without a run."""
+        """Count what reading a baseline showed, without a run."""
         if fault is None:
             self.read += 1
         else:
@@ -95,18 +93,18 @@ class _Tally:
 
 
 @click.command()
-@paths_argument
+@options.paths
 @click.option("--runtime", required=True, metavar="NAME", help="The runtime to observe.")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     required=True,
     help="The folder of the baselines, one at <name>.json each.",
 )
-@select_option
-@jobs_option
-@limits_option
-@trust_option
+@options.select
+@options.jobs
+@options.limits
+@options.trust
 @click.option("--check", is_flag=True, help="Write nothing: observe anew, and name what is stale.")
 @click.option(
     "--most",
@@ -124,20 +122,7 @@ class _Tally:
 )
 @click.option("--prune", is_flag=True, help="Remove baselines of cassettes that are gone.")
 @click.pass_context
-def baseline(
-    ctx: click.Context,
-    paths: tuple[Path, ...],
-    runtime: str,
-    out: Path,
-    expr: str | None,
-    jobs: int,
-    limits: Limits,
-    trust: bool,
-    check: bool,
-    prune: bool,
-    most: int | None,
-    seed: int,
-) -> None:
+def baseline(ctx: click.Context, /, jobs: int, limits: Limits, **asked: Any) -> int:
     """Keep what a runtime does, to compare without it later.
 
     `parity run --control baseline:DIR` reads the files back; a folder of ./baselines can be named
@@ -159,45 +144,32 @@ def baseline(
     usage, or a file that cannot be loaded; 3 a run was not observed; 130 interrupted. Of several,
     2 wins over 1 over 3.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    backend = backend_of(ctx, limits)
-    check_runtimes(backend, runtime)
-    plan = _Plan(
-        paths=paths,
-        runtime=runtime,
-        out=out,
-        expr=expr,
-        trust=trust,
-        check=check,
-        prune=prune,
-        most=most,
-        seed=seed,
-    )
+    plan = _Plan(**asked)
+    backend = checks.backend_of(ctx, limits)
+    checks.runtimes(backend, plan.runtime)
     _check_places(plan)
-    files = chosen_cassettes(paths, expr, variants=True)
+    files = checks.chosen_cassettes(plan.paths, plan.expr, variants=True)
     whole = _are_whole(plan, files)
-    if prune and not whole:
-        problem = "only some cassettes are asked for, so those that are gone cannot be told"
+    if plan.prune and not whole:
+        problem = "only some cassettes are asked for, so it is not known which are gone"
         raise UsageError(problem, "give --prune with whole folders of cassettes, and without -k")
     tally = _Tally()
     try:
         anew = _read_only(plan, files, tally)
-        _observe_all(plan, backend, anew, worker_count(jobs), tally)
+        _observe_all(plan, backend, anew, checks.worker_count(jobs), tally)
     except KeyboardInterrupt:
-        words = "nothing was written" if check else "the baselines written so far are whole"
+        words = "nothing was written" if plan.check else "the baselines written so far are whole"
         say(f"interrupted: {words}", err=True)
-        ctx.exit(130)
-    ctx.exit(_conclude(plan, tally, [file.name for file in files] if whole else None))
+        return 130
+    return _conclude(plan, tally, [file.name for file in files] if whole else None)
 
 
 def _read_only(plan: _Plan, files: Sequence[CassetteFile], tally: _Tally) -> Sequence[CassetteFile]:
     """Those to be observed anew; the others' baselines are only held against their cassettes.
 
     What a runtime does with a cassette that did not change is what it did before, unless the
-    runtime or its driver did: a sample, another one for each seed, tells of those.
+    runtime or its driver did: a sample, another one for each seed, shows those.
     """
-    from harness.baseline.stale import outdated
-    from harness.draw import chosen
-
     if plan.most is None:
         return files
     anew = set(chosen([file.name for file in files], plan.most, plan.seed))
@@ -212,7 +184,7 @@ def _check_places(plan: _Plan) -> None:
     if plan.most is not None and not plan.check:
         raise UsageError("--most says how many --check observes anew", "give --check too")
     if not plan.check:
-        check_writable_folder(plan.out, "--out")
+        checks.writable_folder(plan.out, "--out")
         return
     if plan.prune:
         raise UsageError("--check writes nothing, --prune removes files", "give one of them")
@@ -233,47 +205,25 @@ def _are_whole(plan: _Plan, files: Sequence[CassetteFile]) -> bool:
 def _observe_all(
     plan: _Plan, backend: Backend, files: Sequence[CassetteFile], jobs: int, tally: _Tally
 ) -> None:
-    from harness.config import to_run
-    from harness.errors import LoadProblem
-    from harness.experiment.case import BaselineTask
-    from harness.experiment.case import baseline as baseline_one
-    from harness.experiment.pool import WorkerDied, completed
-    from harness.report.terminal import progress
-
-    tasks = [
-        BaselineTask(
-            backend=backend,
-            name=file.name,
-            file=source.path,
-            root=source.root,
-            runtime=plan.runtime,
-            out=plan.out,
-            check=plan.check,
-            trusted=trusted,
-        )
-        for file, source, trusted in to_run(files, trust=plan.trust)
-    ]
-    with ExitStack() as stack:
-        bar = stack.enter_context(progress(len(tasks), sys.stderr))
-        outcomes = completed(
-            baseline_one,
-            tasks,
-            jobs=jobs,
-            backend=backend,
-            runtimes=[plan.runtime],
-            started=lambda task: None,
-            waiting=bar.waiting,
-        )
-        stack.enter_context(closing(outcomes))
-        for task, outcome in outcomes:
-            if isinstance(outcome, LoadProblem):
-                tally.problems.append(outcome.message)
-            elif isinstance(outcome, WorkerDied):
-                tally.doubts.append(f"{task.name}: {outcome}")
-            else:
-                tally.add(outcome)
-            # Nothing is compared with another runtime here, so no case has a verdict.
-            bar.done(task.name, None)
+    tasks = tasks_of(
+        BaselineTask,
+        files,
+        backend,
+        trust=plan.trust,
+        runtime=plan.runtime,
+        out=plan.out,
+        check=plan.check,
+    )
+    events = run_cases(
+        baseline_one,
+        tasks,
+        died=lambda task, died: Baselined(name=task.name, doubt=died.why),
+        jobs=jobs,
+        backend=backend,
+        runtimes=[plan.runtime],
+    )
+    with CaseProgress(sys.stderr) as progress:
+        follow_whole(events, on_finished(tally.add), progress)
 
 
 def _conclude(plan: _Plan, tally: _Tally, names: Sequence[str] | None) -> int:
@@ -284,30 +234,28 @@ def _conclude(plan: _Plan, tally: _Tally, names: Sequence[str] | None) -> int:
         say(f"not observed: {message}", err=True)
     gone = _gone(plan, names)
     if plan.check:
-        red = _tell_stale(plan, tally, gone)
+        red = _report_stale(plan, tally, gone)
     else:
         red = False
-        _tell_written(plan, tally, gone)
+        _report_written(plan, tally, gone)
     return 2 if tally.problems else 1 if red else 3 if tally.doubts else 0
 
 
 def _gone(plan: _Plan, names: Sequence[str] | None) -> dict[str, Path]:
-    from harness.baseline.folder import superfluous
-
     return {} if names is None else dict(superfluous(plan.out, names))
 
 
-def _tell_written(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> None:
+def _report_written(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> None:
     for name, file in gone.items():
         if plan.prune:
             file.unlink()
             say(printable(f"removed: {name}"))
     if gone and not plan.prune:
-        say(f"{_count(len(gone))} of cassettes that are gone; remove with --prune")
-    say(f"written: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}")
+        say(f"{counted(len(gone), 'baseline')} of cassettes that are gone; remove with --prune")
+    say(f"written: {counted(len(tally.kept), 'baseline')} of {plan.runtime} in {plan.out}")
 
 
-def _tell_stale(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> bool:
+def _report_stale(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> bool:
     for name in sorted(tally.stale):
         first, *more = tally.stale[name]
         say(printable(f"stale: {name}: {first}"))
@@ -321,11 +269,7 @@ def _tell_stale(plan: _Plan, tally: _Tally, gone: dict[str, Path]) -> bool:
         say(f"… and {len(tally.remarks) - _REMARKED} more remarks")
     if not tally.stale and not gone:
         read = f"; {tally.read} more are of their cassettes" if plan.most is not None else ""
-        say(f"fresh: {_count(len(tally.kept))} of {plan.runtime} in {plan.out}{read}")
+        say(f"fresh: {counted(len(tally.kept), 'baseline')} of {plan.runtime} in {plan.out}{read}")
         return False
     say(f"refresh with: {plan.command}{' --prune' if gone else ''}")
     return True
-
-
-def _count(number: int) -> str:
-    return f"{number} baseline{'' if number == 1 else 's'}"

@@ -6,36 +6,32 @@ import json
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
 from harness.canonical import printable
+from harness.commands import checks, options
 from harness.commands.naming import find_one
-from harness.commands.options import (
-    backend_of,
-    check_runtimes,
-    check_writable_file,
-    trust_option,
-)
+from harness.config import to_run
 from harness.errors import UsageError
+from harness.explain import explain
+from harness.replay.observation import Observation
 from harness.signals import terminated_like_interrupted
+from harness.triage.bisection import Found, Judged, Light, search
+from harness.triage.checkout import Checkout
+from harness.triage.judging import Judge
+from harness.triage.revision import CannotTrace, Tracer
+from harness.triage.traces import read_trace
 from harness.whole_file import write_asked_for
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.replay.observation import Observation
-    from harness.triage.bisection import Found, Judged
-    from harness.triage.checkout import Checkout
-    from harness.triage.judging import Judge
+from services.redaction import redacted, redacted_value
 
 __all__ = ["bisect"]
 
 _FILES: Final = 10
 """Files of the first red revision that are named."""
-_File = click.Path(path_type=Path, dir_okay=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,7 +70,7 @@ class _Asked:
 )
 @click.option(
     "--waivers",
-    type=_File,
+    type=options.FILE,
     help="Accepted differences, for all revisions; by default today's parity_tests/waivers.toml.",
 )
 @click.option(
@@ -85,17 +81,17 @@ class _Asked:
     show_default=True,
     help="Seconds for one trace; a revision that takes longer is skipped.",
 )
-@trust_option
-@click.option("--json", "json_file", type=_File, help="Write what was found as JSON.")
+@options.trust
+@click.option("--json", "json_file", type=options.FILE, help="Write what was found as JSON.")
 @click.option(
     "--repository",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     default=Path(),
     show_default=True,
     help="The checkout whose history is searched.",
 )
 @click.pass_context
-def bisect(ctx: click.Context, /, **asked: Any) -> None:
+def bisect(ctx: click.Context, /, **asked: Any) -> int:
     """Find the first revision in which CASSETTE is red.
 
     CASSETTE is a file as it is now, or the name of one in ./cassettes or else the bundled corpus.
@@ -122,22 +118,14 @@ def bisect(ctx: click.Context, /, **asked: Any) -> None:
     two cannot be traced; 3 only a range could be found; 130 interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
     plan = _Asked(**asked)
-    check_writable_file(plan.json_file, "--json")
-    ctx.exit(_bisect(ctx, plan))
+    checks.writable_file(plan.json_file, "--json")
+    return _bisect(ctx, plan)
 
 
 def _bisect(ctx: click.Context, plan: _Asked) -> int:
-    from harness.config import default_waivers, to_run
-    from harness.parity.waivers import load_waivers
-    from harness.triage.bisection import search
-    from harness.triage.checkout import Checkout
-    from harness.triage.judging import Judge
-    from harness.triage.revision import Tracer
-
     ((_, cassette, trusted),) = to_run([find_one(plan.cassette)], trust=plan.trust)
     runtime, control = _sides(ctx, plan)
-    today: date = datetime.now(UTC).date()
-    waivers = load_waivers(plan.waivers or default_waivers(), as_of=today)
+    waivers = checks.current_waivers(plan.waivers)
     checkout = Checkout.at(plan.repository)
     good, bad = _ends(checkout, plan)
     with terminated_like_interrupted(), tempfile.TemporaryDirectory() as scratch:
@@ -155,7 +143,7 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
                 runtime=runtime,
                 control=runtime if control is None else control,
                 waivers=waivers,
-                told=lambda judged: _tell(checkout, judged),
+                told=lambda judged: _show_judged(checkout, judged),
             )
             if control is None:
                 judge.control = _expected(judge, good, plan)
@@ -169,21 +157,19 @@ def _bisect(ctx: click.Context, plan: _Asked) -> int:
 
 def _sides(ctx: click.Context, plan: _Asked) -> tuple[str, str | Observation | None]:
     """The runtime that is judged, and by what; `None`: by what it did in the good revision."""
-    from harness.triage.traces import read_trace
-
-    backend = backend_of(ctx)
+    backend = checks.backend_of(ctx)
     if plan.control is not None and (
         plan.control.endswith(".json") or Path(plan.control).is_file()
     ):
         expected = read_trace(Path(plan.control))
         runtime = plan.runtime or expected.runtime
-        check_runtimes(backend, runtime)
+        checks.runtimes(backend, runtime)
         return runtime, expected
     if plan.runtime is not None and plan.control is None:
-        check_runtimes(backend, plan.runtime)
+        checks.runtimes(backend, plan.runtime)
         return plan.runtime, None
     runtime, control = plan.runtime or "adk", plan.control or "legacy"
-    check_runtimes(backend, control, runtime)
+    checks.runtimes(backend, control, runtime)
     return runtime, control
 
 
@@ -202,8 +188,6 @@ def _ends(checkout: Checkout, plan: _Asked) -> tuple[str, str]:
 
 
 def _expected(judge: Judge, good: str, plan: _Asked) -> Observation:
-    from harness.triage.revision import CannotTrace
-
     try:
         return judge.trace(good)
     except CannotTrace as error:
@@ -229,7 +213,7 @@ def _check_end(judged: Judged, revision: str, option: str, light: str, judge: Ju
     raise UsageError(problem, mend)
 
 
-def _tell(checkout: Checkout, judged: Judged) -> None:
+def _show_judged(checkout: Checkout, judged: Judged) -> None:
     """Progress, on standard error."""
     why = f"  ({judged.why})" if judged.light == "skipped" else ""
     say(f"{judged.light.value:7}  {checkout.told(judged.commit)}{why}", err=True)
@@ -237,17 +221,13 @@ def _tell(checkout: Checkout, judged: Judged) -> None:
 
 def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
     """The answer, on standard output; the line with the revision, or the range, comes last."""
-    from harness.explain import explain
-    from harness.triage.bisection import Light
-    from services.redaction import redacted
-
     first = judge.results.get(found.commit)
     said = [] if first is None else explain(first, *judge.sides(found.commit))
     lines = [redacted(line) for line in said]
     skipped = [each for each in found.judged if each.light is Light.SKIPPED]
     files = checkout.touched(f"{found.commit}^", found.commit)
     if found.suspects:
-        say("could not be told:")
+        say("could not be judged:")
         for suspect in found.suspects:
             why = next((each.why for each in skipped if each.commit == suspect), "")
             say(f"  {checkout.told(suspect)}  ({why})")
@@ -270,8 +250,6 @@ def _show(checkout: Checkout, plan: _Asked, found: Found, judge: Judge) -> None:
 
 
 def _document(found: Found, lines: Sequence[str], files: Sequence[str]) -> str:
-    from services.redaction import redacted_value
-
     document = {
         "bisect": 1,
         "exact": not found.suspects,

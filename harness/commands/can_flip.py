@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from harness.commands import options
 from harness.commands.here import check_digest, signoffs_folder
-from harness.commands.verdict_options import (
-    as_of_option,
-    gates_option,
-    policy_from_option,
-)
 from harness.errors import UsageError
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from runtimes.flags import Flag
-    from runtimes.registry import Surface
-    from services.settings import AdkFlags
+from harness.flip.judge import judged_flip
+from harness.flip.show import show_flips
+from harness.gate.answer import Answer
+from harness.gate.here import gates_file as found_gates
+from harness.gate.here import here
+from harness.gate.show import EXITS, show_changes
+from harness.inventory import environment
+from harness.signoff.history import Anchor, history_of
+from runtimes.flags import FLAGS, PHASES, Flag, flag_named, flips
+from runtimes.registry import Surface
+from services.model.errors import FatalConfigError
+from services.settings import AdkFlags
+from surfaces.headless.settings_files import load_settings
 
 __all__ = ["can_flip"]
-
-_File = click.Path(path_type=Path, dir_okay=False)
-_Folder = click.Path(path_type=Path)
 
 
 @click.command("can-flip")
@@ -40,27 +41,20 @@ _Folder = click.Path(path_type=Path)
 @click.option(
     "--settings",
     "settings_file",
-    type=_File,
+    type=options.FILE,
     help="The settings that it would be turned on in: surfaces whose own flag is off stay.",
 )
 @click.option(
     "--signoffs",
-    type=_Folder,
+    type=options.PLACE,
     metavar="DIR",
     help="Where the records are; ./signoffs if there is one, else the checkout's.",
 )
-@click.option(
-    "--expect-head",
-    metavar="DIGEST",
-    help="What the newest record's file must be: its SHA-256, or the first 8 digits or more of it.",
-)
-@gates_option
-@as_of_option
-@policy_from_option
-@click.pass_context
+@options.expect_head
+@options.gates
+@options.as_of
+@options.policy_from
 def can_flip(
-    ctx: click.Context,
-    /,
     flag: str,
     surfaces: tuple[str, ...],
     settings_file: Path | None,
@@ -69,7 +63,7 @@ def can_flip(
     gates_file: Path | None,
     as_of: datetime | None,
     policy_from: str | None,
-) -> None:
+) -> int:
     """Say whether a flag may be turned on, by the signed records.
 
     The newest record of each phase that FLAG moves counts. `experimental.adk.runtimeEnabled` moves
@@ -90,23 +84,13 @@ def can_flip(
     Exit codes: 0 yes; 1 no, also where the gates are not the committed ones; 2 wrong usage, or a
     file that cannot be read; 3 unknown: there is no record of what is here, or git cannot answer.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.flip.judge import judged_flip
-    from harness.flip.show import show_flips
-    from harness.gate.answer import Answer
-    from harness.gate.here import gates_file as found_gates
-    from harness.gate.here import here
-    from harness.gate.show import EXITS, show_changes
-    from harness.inventory import environment
-    from harness.signoff.history import Anchor, history_of
-    from runtimes.flags import PHASES
-
     check_digest(expect_head)
     found = _flag(flag)
     moved = _moved(found, surfaces, settings_file)
     day = as_of.date() if as_of is not None else datetime.now(UTC).date()
     if not moved:
         click.echo(f"yes: {found.name} moves nothing while every surface's own flag is off")
-        ctx.exit(EXITS[Answer.YES])
+        return EXITS[Answer.YES]
     place = here(gates_file, None, day, policy_from)
     if policy_from is not None:
         show_changes(place.policy.source, place.changes, sys.stdout)
@@ -114,7 +98,7 @@ def can_flip(
     digest = place.policy.gates.digest if policy_from is None else None
     anchor = Anchor(gates=found_gates(gates_file), digest=digest, revision=policy_from)
     history = history_of(folder, anchor)
-    flips = [
+    judged = [
         judged_flip(
             PHASES[surface],
             folder,
@@ -127,13 +111,11 @@ def can_flip(
         )
         for surface in moved
     ]
-    answer = show_flips(found.name, list(zip(moved, flips, strict=True)), sys.stdout)
-    ctx.exit(EXITS[answer])
+    answer = show_flips(found.name, list(zip(moved, judged, strict=True)), sys.stdout)
+    return EXITS[answer]
 
 
 def _flag(name: str) -> Flag:
-    from runtimes.flags import FLAGS, flag_named
-
     found = flag_named(name)
     if found is None:
         raise UsageError(f"unknown flag {name!r}", f"known: {', '.join(f.name for f in FLAGS)}")
@@ -141,10 +123,7 @@ def _flag(name: str) -> Flag:
 
 
 def _moved(flag: Flag, asked: tuple[str, ...], settings: Path | None) -> list[Surface]:
-    from runtimes.flags import flips
-    from services.settings import AdkFlags
-
-    # Nobody said which surfaces are on: any may be, and what moves one must not pass unseen.
+    # Without settings any surface may be on: the flag moves all that it can.
     every = AdkFlags(
         agent_session_noninteractive_enabled=True,
         agent_session_interactive_enabled=True,
@@ -159,11 +138,6 @@ def _moved(flag: Flag, asked: tuple[str, ...], settings: Path | None) -> list[Su
 
 
 def _settings(file: Path) -> AdkFlags:
-    import os
-
-    from services.model.errors import FatalConfigError
-    from surfaces.headless.settings_files import load_settings
-
     try:
         return load_settings([file], os.environ, required=True).settings.adk
     except FatalConfigError as error:

@@ -1,59 +1,47 @@
-"""Cassettes as cases to judge, with what is trusted and known here."""
+"""Cassettes as tasks of a run, with what is trusted and known here."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any, TypeVar
 
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.experiment.backend import Backend
-    from harness.experiment.case import CaseTask
+from harness.cassette.find import CassetteFile
+from harness.config import core_baselines, to_run
+from harness.experiment.backend import Backend
+from harness.experiment.case import CaseTask, CassetteTask
 
-__all__ = ["case_tasks"]
+__all__ = ["case_tasks", "tasks_of"]
+
+Kind = TypeVar("Kind", bound=CassetteTask)
 
 
-def case_tasks(
-    files: Iterable[CassetteFile],
-    backend: Backend,
-    *,
-    control: str,
-    candidate: str,
-    trust: bool,
-    repeat: int = 1,
-    phase: str | None = None,
-    contract: Path | None = None,
-) -> list[CaseTask]:
+def tasks_of(
+    kind: type[Kind], files: Iterable[CassetteFile], backend: Backend, *, trust: bool, **fields: Any
+) -> list[Kind]:
     """A task for each of `files`, in their order.
 
     Args:
+        kind: The class of the tasks.
         files: The cassettes.
         backend: What runs them.
-        control: The side that is right.
-        candidate: The side that is judged.
         trust: Run cassettes that start processes from anywhere, not only those of trusted corpora.
-        repeat: Runs of each side.
-        phase: Only the cassettes of this phase; the others are skipped.
-        contract: The file of the behaviours that cassettes may declare; none is asked without it.
+        fields: The other fields of `kind`.
     """
-    from harness.config import core_baselines, to_run
-    from harness.experiment.case import CaseTask
-
-    core = core_baselines()
     return [
-        CaseTask(
+        kind(
             backend=backend,
             name=file.name,
             file=source.path,
             root=source.root,
-            control=control,
-            candidate=candidate,
-            repeat=repeat,
             trusted=trusted,
-            phase=phase,
-            contract=contract,
-            core=core,
+            **fields,
         )
         for file, source, trusted in to_run(files, trust=trust)
     ]
+
+
+def case_tasks(
+    files: Iterable[CassetteFile], backend: Backend, *, trust: bool, **fields: Any
+) -> list[CaseTask]:
+    """A task to judge each of `files`, in their order; `fields` are those of `CaseTask`."""
+    return tasks_of(CaseTask, files, backend, trust=trust, core=core_baselines(), **fields)

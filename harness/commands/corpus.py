@@ -5,40 +5,44 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from harness.cassette.document import read_text
+from harness.cassette.find import CassetteFile
+from harness.cassette.problems import FormatProblem
+from harness.cassette.secrets import secret_problems
+from harness.cassette.show import show_cassette
+from harness.commands import checks, options
 from harness.commands.naming import find_one
-from harness.commands.options import chosen_cassettes, paths_argument, select_option
+from harness.config import default_contract
+from harness.coverage.contract import Contract, load_contract
 from harness.errors import CassetteError, CassetteFormatError, UsageError
+from harness.http.case import HttpCase, load_case, load_found
+from harness.report.words import inert
+from harness.wording import counted
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.coverage.contract import Contract
+from services.redaction import told
 
 __all__ = ["check", "list_", "show"]
 
 
 @click.command("list")
-@paths_argument
-@select_option
-@click.option("--phase", type=click.Choice(["A", "B", "C"]), help="Only this rollout phase.")
+@options.paths
+@options.select
+@options.phase
 @click.option(
     "--contract",
     "behaviour",
     metavar="ID",
     help="Only those that say they exercise this behaviour of parity_tests/contract.md.",
 )
-@click.pass_context
 def list_(
-    ctx: click.Context,
     paths: tuple[Path, ...],
     expr: str | None,
     phase: str | None,
     behaviour: str | None,
-) -> None:
+) -> int:
     """List cassettes: name, phase, and what each is about.
 
     \b
@@ -48,13 +52,9 @@ def list_(
 
     Exit codes: 0 listed; 2 wrong usage, or a file that cannot be loaded (the others are listed).
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.http.case import load_case
-    from harness.report.words import inert
-    from services.redaction import told
-
     if behaviour is not None:
         say(_sentence(behaviour), err=True)
-    files = chosen_cassettes(paths, expr, phase, on_stderr=True)
+    files = checks.chosen_cassettes(paths, expr, phase, on_stderr=True)
     broken = 0
     rows: list[tuple[str, str]] = []
     for file in files:
@@ -71,18 +71,15 @@ def list_(
     width = max((len(name) for name, _ in rows), default=0)
     for name, about in rows:
         say(inert(told(f"{name:<{width}}  {about}".rstrip())), hang=width + len("  A  "))
-    ctx.exit(2 if broken else 0)
+    return 2 if broken else 0
 
 
 def _sentence(behaviour: str) -> str:
-    """What a behaviour says, for people.
+    """A behaviour in one line.
 
     Raises:
         UsageError: there is no contract, or it has no such behaviour.
     """
-    from harness.config import default_contract
-    from harness.coverage.contract import load_contract
-
     file = default_contract()
     found = load_contract(file).by_id(behaviour)
     if found is None:
@@ -103,9 +100,6 @@ def show(cassette: str, whole: bool) -> None:
     parity show tools/parallel_reads
     parity show cassettes/tools/parallel_reads.yaml
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.cassette.show import show_cassette
-    from harness.http.case import HttpCase, load_found
-
     found = find_one(cassette)
     case = load_found(found)
     loaded = case.cassette if isinstance(case, HttpCase) else case
@@ -114,10 +108,9 @@ def show(cassette: str, whole: bool) -> None:
 
 
 @click.command()
-@paths_argument
-@select_option
-@click.pass_context
-def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None:
+@options.paths
+@options.select
+def check(paths: tuple[Path, ...], expr: str | None) -> int:
     """Check cassettes: their form, secrets, declared behaviours.
 
     Every problem is one line with file, key and what to do. A secret is an API key, a token, a
@@ -131,12 +124,9 @@ def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None
 
     Exit codes: 0 all are valid; 2 some are not.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.config import default_contract
-    from harness.coverage.contract import load_contract
-
     contract_file = default_contract()
     contract = load_contract(contract_file)
-    files = chosen_cassettes(paths, expr)
+    files = checks.chosen_cassettes(paths, expr)
     broken = count = 0
     for file in files:
         problems = _problems(file, contract, contract_file)
@@ -145,21 +135,17 @@ def check(ctx: click.Context, paths: tuple[Path, ...], expr: str | None) -> None
         broken += bool(problems)
         count += len(problems)
     if broken:
-        counted = f"{count} problem{'' if count == 1 else 's'}"
-        say(f"{broken} of {len(files)} cassettes cannot be used: {counted}", err=True)
-        ctx.exit(2)
-    say(f"{len(files)} cassette{'' if len(files) == 1 else 's'}: all valid")
+        found = counted(count, "problem")
+        say(f"{broken} of {len(files)} cassettes cannot be used: {found}", err=True)
+        return 2
+    say(f"{counted(len(files), 'cassette')}: all valid")
+    return 0
 
 
 def _problems(
     file: CassetteFile, contract: Contract, contract_file: Path | None
 ) -> list[CassetteError]:
     """All that is wrong with one cassette, as far as each part of it can be looked at alone."""
-    from harness.cassette.document import read_text
-    from harness.cassette.problems import FormatProblem
-    from harness.cassette.secrets import secret_problems
-    from harness.http.case import load_case
-
     problems: list[CassetteError] = []
     try:
         declared = load_case(file.path, file.root).contract

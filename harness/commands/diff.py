@@ -7,22 +7,23 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands.naming import did_you_mean, near_paths
-from harness.commands.options import check_writable_file, verbose_option
-from harness.errors import HarnessError, UsageError
+from harness.commands import checks, options
+from harness.commands.naming import near_paths
+from harness.errors import HarnessError, LoadProblem, UsageError
+from harness.parity.verdict import CaseResult
+from harness.report.json_report import json_report
+from harness.report.model import RunReport, exit_code
+from harness.report.pairs import PairsReport
+from harness.report.terminal import show
+from harness.triage.pairs import compared
+from harness.triage.traces import read_trace
 from harness.whole_file import write_asked_for
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.parity.verdict import CaseResult
-    from harness.report.model import LoadProblem, RunReport
+from harness.wording import did_you_mean
 
 __all__ = ["diff"]
-
-_Place = click.Path(path_type=Path)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,19 +36,16 @@ class _Pair:
 
 
 @click.command()
-@click.argument("control", metavar="A", type=_Place)
-@click.argument("candidate", metavar="B", type=_Place)
+@click.argument("control", metavar="A", type=options.PLACE)
+@click.argument("candidate", metavar="B", type=options.PLACE)
 @click.option(
     "--json",
     "json_file",
     type=click.Path(path_type=Path, dir_okay=False, allow_dash=True),
     help="Write the report as JSON; `-` for standard output, with nothing else there.",
 )
-@verbose_option
-@click.pass_context
-def diff(
-    ctx: click.Context, control: Path, candidate: Path, json_file: Path | None, verbose: bool
-) -> None:
+@options.verbose
+def diff(control: Path, candidate: Path, json_file: Path | None, verbose: bool) -> int:
     """Compare two trace documents, written by `parity trace`.
 
     The same projections, channels and explanations as in `parity run`; A is what is right, B what
@@ -61,13 +59,9 @@ def diff(
     others are compared nevertheless); 3 inconclusive: a run was not observed, or a trace has no
     partner. Of several, 2 wins over 1 over 3.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.report.json_report import json_report
-    from harness.report.model import exit_code
-    from harness.report.terminal import show
-
     on_stdout = json_file is not None and str(json_file) == "-"
     if not on_stdout:
-        check_writable_file(json_file, "--json")
+        checks.writable_file(json_file, "--json")
     report = _report(control, candidate)
     if on_stdout:
         click.echo(json_report(report), nl=False)
@@ -75,13 +69,10 @@ def diff(
         if json_file is not None:
             write_asked_for(json_file, json_report(report), "--json")
         show(report, sys.stdout, verbose=verbose)
-    ctx.exit(int(exit_code(report)))
+    return int(exit_code(report))
 
 
 def _report(control: Path, candidate: Path) -> RunReport:
-    from harness.errors import LoadProblem
-    from harness.report.pairs import PairsReport
-
     sides: set[tuple[str, str]] = set()
     cases: list[CaseResult] = []
     problems: list[LoadProblem] = []
@@ -94,7 +85,7 @@ def _report(control: Path, candidate: Path) -> RunReport:
             cases.append(outcome)
             files[outcome.cassette] = shlex.join(map(str, (pair.control, pair.candidate)))
             sides |= {outcome.runtimes} - {("", "")}
-    # Two traces of one runtime, or pairs of several, are told apart by where they lie.
+    # Two traces of one runtime, or pairs of several, are distinguished by their places.
     names = sides.pop() if len(sides) == 1 else ("", "")
     if names[0] == names[1]:
         names = (str(control), str(candidate))
@@ -109,11 +100,6 @@ def _report(control: Path, candidate: Path) -> RunReport:
 
 
 def _outcome(pair: _Pair, control: Path, candidate: Path) -> CaseResult | LoadProblem:
-    from harness.errors import LoadProblem
-    from harness.parity.verdict import CaseResult
-    from harness.triage.pairs import compared
-    from harness.triage.traces import read_trace
-
     if pair.control is None or pair.candidate is None:
         side = candidate if pair.control is None else control
         return CaseResult.undecided(pair.name, f"only {side} holds a trace of it")

@@ -2,60 +2,41 @@
 
 from __future__ import annotations
 
+import json
 import sys
 import tempfile
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from harness.commands.durations import Duration
-from harness.commands.options import (
-    check_temporary_folder,
-    check_writable_file,
-    chosen_cassettes,
-    jobs_option,
-    limits_option,
-    paths_argument,
-    select_option,
-    trust_option,
-    worker_count,
-)
+from harness.cassette.find import CassetteFile, with_variants
+from harness.commands import checks, options
+from harness.config import default_baselines, default_waivers, to_run, versions
+from harness.detection.catalogue_at import CatalogueAt
+from harness.detection.choosing import chosen_faults, dead, sampled
+from harness.detection.matrix import Conditions, Matrix, Row
+from harness.detection.measurement import Measurement, look_in_corpus, look_in_sample
+from harness.detection.show import FaultProgress, show, show_catalogue
+from harness.detection.stratified import FaultSample
 from harness.errors import UsageError
+from harness.experiment.backend import real_backend
 from harness.experiment.limits import Limits
+from harness.faults.fault import Behaviour, Fault, Site
+from harness.gate.facts import evidence_facts
+from harness.parity.projection import RULES
+from harness.parity.waivers import Waivers
+from harness.scenarios.profiles import PROFILES
 from harness.whole_file import write_asked_for
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.detection.catalogue_at import CatalogueAt
-    from harness.detection.matrix import Matrix
-    from harness.detection.measurement import Measurement
-    from harness.detection.stratified import FaultSample
-    from harness.faults.fault import Fault
-    from harness.parity.waivers import Waivers
+from services.redaction import redacted_value
 
 __all__ = ["FaultsSetup", "faults"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
-_SITES = ("legacy", "adk", "service")
-_CLASSES = (
-    "answers",
-    "errors",
-    "fallback",
-    "tools",
-    "approval",
-    "hooks",
-    "loops",
-    "context",
-    "recording",
-    "lifecycle",
-    "subagents",
-)
+_CLASSES = [each.value for each in Behaviour]
 _SEED = 20260101
 
 
@@ -63,7 +44,7 @@ _SEED = 20260101
 class FaultsSetup:
     """What a test may exchange: `ctx.obj` of the command."""
 
-    catalogue: CatalogueAt
+    catalogue: CatalogueAt = field(default_factory=CatalogueAt)
     clock: Callable[[], float] = time.perf_counter
     """Real seconds; only differences matter."""
     core: bool | None = None
@@ -89,7 +70,7 @@ class _Plan:
 
 
 @click.command()
-@paths_argument
+@options.paths
 @click.option(
     "--class",
     "classes",
@@ -108,7 +89,7 @@ class _Plan:
 @click.option(
     "--site",
     "sites",
-    type=click.Choice(_SITES),
+    type=click.Choice([each.value for each in Site]),
     multiple=True,
     help="Only faults of what is broken there; may be given again.",
 )
@@ -123,7 +104,7 @@ class _Plan:
 @click.option(
     "--time",
     "seconds",
-    type=Duration(),
+    type=options.duration,
     default="2m",
     show_default=True,
     help="How long the generated run lasts, all survivors together.",
@@ -136,20 +117,15 @@ class _Plan:
     show_default=True,
     help="Of --sample and the generated run; the same by default, so that measurements compare.",
 )
-@select_option
-@jobs_option
-@limits_option
-@trust_option
-@click.option("--json", "json_file", type=_File, help="Write the kill matrix as JSON.")
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=_File,
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@options.select
+@options.jobs
+@options.limits
+@options.trust
+@click.option("--json", "json_file", type=options.FILE, help="Write the kill matrix as JSON.")
+@options.waivers
 @click.option(
     "--baselines",
-    type=click.Path(path_type=Path),
+    type=options.PLACE,
     help="What the published core was observed to do; baselines/upstream if there is one.",
 )
 @click.pass_context
@@ -161,7 +137,7 @@ def faults(
     list_: bool,
     jobs: int,
     **asked: Any,
-) -> None:
+) -> int:
     """Break the runtimes on purpose, and count what is noticed.
 
     Each fault of the catalogue is put in and meets the cassettes at PATHS (as for `parity run`),
@@ -181,39 +157,25 @@ def faults(
     Exit codes: 0 all observable faults were found; 1 some survived; 2 wrong usage, or a fault
     that can no longer be put in; 130 interrupted, with what is known so far.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    setup = ctx.obj if isinstance(ctx.obj, FaultsSetup) else _real_setup()
-    plan = _Plan(jobs=worker_count(jobs), **asked)
+    setup = ctx.obj if isinstance(ctx.obj, FaultsSetup) else FaultsSetup()
+    plan = _Plan(jobs=checks.worker_count(jobs), **asked)
     chosen, sample = _chosen(plan, setup)
     if list_:
-        from harness.detection.show import show_catalogue
-
         show_catalogue(chosen, sys.stdout)
-        return
+        return 0
     _check(plan, chosen)
-    ctx.exit(_run(plan, setup, chosen, sample, chosen_cassettes(paths, expr)))
-
-
-def _real_setup() -> FaultsSetup:
-    from harness.detection.catalogue_at import CatalogueAt
-
-    return FaultsSetup(catalogue=CatalogueAt())
+    return _run(plan, setup, chosen, sample, checks.chosen_cassettes(paths, expr))
 
 
 def _chosen(plan: _Plan, setup: FaultsSetup) -> tuple[list[Fault], FaultSample | None]:
-    from harness.detection.choosing import chosen_faults, sampled
-
     found = chosen_faults(setup.catalogue.faults(), plan.names, plan.classes, plan.sites)
     return (found, None) if plan.sample is None else sampled(found, plan.sample, plan.seed)
 
 
 def _check(plan: _Plan, chosen: list[Fault]) -> None:
-    from harness.detection.choosing import dead
-    from harness.faults.fault import Site
-    from harness.scenarios.profiles import PROFILES
-
     if plan.profile not in PROFILES:
         raise UsageError(f"unknown profile {plan.profile!r}", f"known: {', '.join(PROFILES)}")
-    check_writable_file(plan.json_file, "--json")
+    checks.writable_file(plan.json_file, "--json")
     services = [fault for fault in chosen if fault.site is Site.SERVICE]
     if services and not _baselines(plan).is_dir():
         problem = f"there is no folder {str(_baselines(plan))!r} of the published core's baselines"
@@ -225,8 +187,6 @@ def _check(plan: _Plan, chosen: list[Fault]) -> None:
 
 
 def _baselines(plan: _Plan) -> Path:
-    from harness.config import default_baselines
-
     return plan.baselines if plan.baselines is not None else default_baselines()
 
 
@@ -237,25 +197,17 @@ def _run(
     sample: FaultSample | None,
     files: list[CassetteFile],
 ) -> int:
-    import json
-
-    from harness.config import default_waivers
-    from harness.detection.measurement import look_in_corpus, look_in_sample
-    from harness.detection.show import progress, show
-    from harness.parity.waivers import load_waivers
-    from services.redaction import redacted_value
-
     waivers_file = plan.waivers_file or default_waivers()
-    waivers = load_waivers(waivers_file, as_of=datetime.now(UTC).date())
+    waivers = checks.current_waivers(waivers_file)
     with tempfile.TemporaryDirectory(prefix="parity-faults-") as kept:
         measurement = _measurement(plan, setup, files, waivers, Path(kept))
         matrix = _matrix(measurement, chosen, sample, waivers_file)
-        with progress(len(chosen), sys.stderr) as told:
+        with FaultProgress(len(chosen), sys.stderr) as progress:
             try:
-                look_in_corpus(measurement, matrix, told)
+                look_in_corpus(measurement, matrix, progress)
                 if not plan.corpus_only:
                     end = setup.clock() + plan.seconds
-                    look_in_sample(measurement, matrix, lambda: setup.clock() >= end, told)
+                    look_in_sample(measurement, matrix, lambda: setup.clock() >= end, progress)
             except KeyboardInterrupt:
                 matrix.interrupted = True
     matrix.rows = [row for row in matrix.rows if row.corpus is not None]
@@ -272,11 +224,7 @@ def _run(
 def _measurement(
     plan: _Plan, setup: FaultsSetup, files: list[CassetteFile], waivers: Waivers, kept: Path
 ) -> Measurement:
-    from harness.config import to_run
-    from harness.detection.measurement import Measurement
-    from harness.experiment.backend import real_backend
-
-    check_temporary_folder()
+    checks.temporary_folder()
     backend = real_backend(plan.limits)
     sources = list(to_run(files, trust=plan.trust))
     core = setup.core if setup.core is not None else backend.check("upstream") is None
@@ -301,12 +249,6 @@ def _matrix(
     sample: FaultSample | None,
     waivers_file: Path | None,
 ) -> Matrix:
-    from harness.cassette.find import with_variants
-    from harness.config import versions
-    from harness.detection.matrix import Conditions, Matrix, Row
-    from harness.gate.facts import evidence_facts
-    from harness.parity.projection import RULES
-
     conditions = Conditions(
         waivers=len(measurement.waivers.live),
         rules={

@@ -2,48 +2,142 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+import json
+import shlex
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
-from harness.commands.gate_question import Question
-from harness.commands.options import check_writable_file, worker_count
-from harness.commands.verdict_options import (
-    as_of_option,
-    evidence_option,
-    gates_option,
-    phase_option,
-    policy_from_option,
-    profile_option,
-    waivers_option,
-)
+from harness.commands import checks, options
+from harness.commands.here import found_here
+from harness.gate.answer import GateAnswer, Measurement
+from harness.gate.evidence import Evidence, read_evidence
+from harness.gate.here import Here
+from harness.gate.page import gate_html
+from harness.gate.plan import Planned, measure_command, needed, plan_of
+from harness.gate.scope import FOLDER
+from harness.gate.show import EXITS, show_answer, show_changes
+from harness.whole_file import write_asked_for
+from services.redaction import redacted_value
 
-__all__ = ["gate"]
+__all__ = ["Question", "gate"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Answered:
+    """An answer, and what it was found with."""
+
+    place: Here
+    evidence: Evidence
+    answer: GateAnswer
+
+    @property
+    def title(self) -> str:
+        """What the phase moves."""
+        return self.place.policy.gates.of_phase(self.answer.phase).title
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """Which phase is asked about, by which rules, and where its evidence lies."""
+
+    phase: str
+    profile: str
+    places: tuple[Path, ...]
+    gates_file: Path | None
+    waivers_file: Path | None
+    policy_from: str | None
+
+    @property
+    def folder(self) -> Path:
+        """Where measurements go: the first place that is a folder, or can become one."""
+        return next((place for place in self.places if not place.is_file()), FOLDER)
+
+    @property
+    def measure(self) -> str:
+        """The command that measures what the answer lacks."""
+        given = [
+            *(["--gates", str(self.gates_file)] if self.gates_file is not None else []),
+            *(["--waivers", str(self.waivers_file)] if self.waivers_file is not None else []),
+            *(["--policy-from", self.policy_from] if self.policy_from is not None else []),
+        ]
+        return measure_command(self.phase, self.profile, self.places, given)
+
+    def asked(self, as_of: date, *, say_changes: bool = False) -> Answered:
+        """Ask the gate, of what is here at this moment.
+
+        Args:
+            as_of: The day by which is judged.
+            say_changes: Say first in what the rules here differ from those of `policy_from`.
+
+        Raises:
+            HarnessError: a file is missing or cannot be used.
+        """
+        place = found_here(self.gates_file, self.waivers_file, as_of, self.policy_from)
+        if say_changes and self.policy_from is not None:
+            show_changes(place.policy.source, place.changes, sys.stdout)
+        # Before anything was measured there is no such folder, and no mistake of the user's.
+        there = [each for each in self.places if each != FOLDER or each.exists()]
+        evidence = read_evidence(there)
+        answer = place.answer(evidence, self.phase, self.profile, self.folder)
+        return Answered(place=place, evidence=evidence, answer=answer)
+
+    def plan(self, answered: Answered, jobs: int, but: Sequence[Measurement] = ()) -> list[Planned]:
+        """What measurements would change the answer, without those in `but`."""
+        left = [each for each in needed(answered.answer) if each not in but]
+        return plan_of(left, answered.evidence, jobs)
+
+    def show(
+        self,
+        answered: Answered,
+        plan: Sequence[Planned],
+        *,
+        json_files: Sequence[Path],
+        html_file: Path | None,
+    ) -> int:
+        """Write the answer to standard output and to the files; returns the exit code.
+
+        Raises:
+            UsageError: a file cannot be written.
+        """
+        answer, source = answered.answer, answered.place.policy.source
+        title = answered.title
+        show_answer(answer, title, source, sys.stdout, plan=plan, measure=self.measure)
+        written = []
+        for json_file in json_files:
+            text = json.dumps(redacted_value(answer.to_json()), indent=1) + "\n"
+            write_asked_for(json_file, text, "--json")
+            written.append(str(json_file))
+        if html_file is not None:
+            text = gate_html(answer, title, source, plan, self.measure)
+            write_asked_for(html_file, text, "--html")
+            written.append(str(html_file))
+        if written:
+            click.echo(f"written: {shlex.join(written)}")
+        return EXITS[answer.answer]
 
 
 @click.command()
-@phase_option
-@profile_option
-@evidence_option
-@gates_option
-@waivers_option
-@as_of_option
-@policy_from_option
-@click.option("--json", "json_file", type=_File, help="Write the answer as JSON.")
-@click.option("--html", "html_file", type=_File, help="Write the answer as a page.")
-@click.pass_context
+@options.phase_required
+@options.profile
+@options.evidence
+@options.gates
+@options.waivers
+@options.as_of
+@options.policy_from
+@click.option("--json", "json_file", type=options.FILE, help="Write the answer as JSON.")
+@click.option("--html", "html_file", type=options.FILE, help="Write the answer as a page.")
 def gate(
-    ctx: click.Context,
-    /,
     as_of: datetime | None,
     json_file: Path | None,
     html_file: Path | None,
     **asked: Any,
-) -> None:
+) -> int:
     """Say whether a rollout phase may be flipped, and why.
 
     Judges what was run and measured before; runs nothing itself. What is missing makes the answer
@@ -60,11 +154,11 @@ def gate(
 
     Exit codes: 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3 unknown.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    check_writable_file(json_file, "--json")
-    check_writable_file(html_file, "--html")
+    checks.writable_file(json_file, "--json")
+    checks.writable_file(html_file, "--html")
     question = Question(**asked)
     day = as_of.date() if as_of is not None else datetime.now(UTC).date()
     answered = question.asked(day, say_changes=True)
-    plan = question.plan(answered, worker_count(0))
+    plan = question.plan(answered, checks.worker_count(0))
     files = [json_file] if json_file is not None else []
-    ctx.exit(question.show(answered, plan, json_files=files, html_file=html_file))
+    return question.show(answered, plan, json_files=files, html_file=html_file)

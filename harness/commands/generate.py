@@ -1,44 +1,46 @@
-"""`parity generate`: scenarios nobody wrote, through two runtimes."""
+"""`parity generate`: drawn scenarios through two runtimes."""
 
 from __future__ import annotations
 
 import secrets
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
-from harness.commands.durations import Duration, in_words
-from harness.commands.options import (
-    backend_of,
-    check_fault,
-    check_runtimes,
-    check_writable_file,
-    check_writable_folder,
-    jobs_option,
-    limits_option,
-    worker_count,
-)
+from harness.commands import checks, options
+from harness.config import default_waivers, versions
 from harness.errors import UsageError
+from harness.experiment.backend import Backend
+from harness.experiment.dask_workers import dask_workers
 from harness.experiment.limits import Limits
+from harness.experiment.pool import Workers, process_workers
+from harness.gate.facts import evidence_facts
+from harness.generating.campaign import Campaign, CampaignSetup
+from harness.generating.report import (
+    GenerationProgress,
+    generation_exit,
+    generation_json,
+    show_generation,
+)
+from harness.parity.waivers import Waivers, load_waivers
+from harness.progress import in_words
+from harness.scenarios.between import left_out
+from harness.scenarios.block import BlockDone, BlockTask, run_block
+from harness.scenarios.found import FOUND, KnownFinding, read_found
+from harness.scenarios.generation import GenerationPlan
+from harness.scenarios.generation_journal import JOURNALS, GenerationJournal, last_seed
+from harness.scenarios.profiles import PROFILES
 from harness.whole_file import write_asked_for
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.experiment.backend import Backend
-    from harness.experiment.pool import Workers
-    from harness.parity.waivers import Waivers
-    from harness.scenarios.block import BlockDone, BlockTask
-    from harness.scenarios.found import KnownFinding
-    from harness.scenarios.generation import GenerationPlan
+from services.clock import SystemClock
 
 __all__ = ["GenerateSeams", "generate"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
 _EXAMPLES: Final = 500
 _SEEDS: Final = 2**32
 _LOADED: Final = tuple(f"harness.scenarios.{name}" for name in ("block", "again", "smaller"))
@@ -78,8 +80,6 @@ class _Asked:
 def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> None:
     if not value or ctx.resilient_parsing:
         return
-    from harness.scenarios.profiles import PROFILES
-
     width = max(map(len, PROFILES))
     for profile in PROFILES.values():
         say(f"{profile.name:<{width}}  {profile.about}")
@@ -106,45 +106,40 @@ def _list_profiles(ctx: click.Context, param: click.Parameter, value: bool) -> N
 @click.option(
     "--time",
     "time_s",
-    type=Duration(),
+    type=options.duration,
     metavar="TIME",
     help="Go on for so long instead: 90s, 10m, 1h30m.",
 )
 @click.option("--seed", type=int, help="Draw the same again.  [default: a fresh one, shown]")
 @click.option("--control", default="legacy", show_default=True, help="The runtime that is right.")
 @click.option("--candidate", default="adk", show_default=True, help="The runtime that is judged.")
-@jobs_option
-@limits_option
+@options.jobs
+@options.limits
 @click.option("--resume", is_flag=True, help="Go on with a run that was stopped.")
 @click.option("--fault", metavar="NAME", help="Put this seeded fault in: it should be found.")
 @click.option(
     "--found",
-    type=click.Path(path_type=Path),
+    type=options.PLACE,
     metavar="DIR",
     help="Where findings are kept.  [default: .parity/found]",
 )
 @click.option(
     "--shrink-time",
-    type=Duration(none_at_all=True),
+    type=options.duration_or_none,
     default="60s",
     metavar="TIME",
     show_default=True,
     help="How long one finding may be shrunk; 0 for not at all.",
 )
-@click.option("--json", "json_file", type=_File, help="Write the summary as JSON.")
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=_File,
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@click.option("--json", "json_file", type=options.FILE, help="Write the summary as JSON.")
+@options.waivers
 @click.option(
     "--executor",
     metavar="ADDRESS",
     help="Let the workers of a Dask scheduler do it: tls://HOST:PORT. Needs the extra `dask`.",
 )
 @click.pass_context
-def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> None:
+def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> int:
     """Draw scenarios and keep those on which two runtimes differ.
 
     Scenarios come in blocks of 25; which they are follows from way, profile, seed and number of
@@ -166,19 +161,17 @@ def generate(ctx: click.Context, /, jobs: int, limits: Limits, **given: Any) -> 
     begun are finished; findings are run again and shrunk after that.
 
     Exit codes: 0 nothing found; 1 findings, those known before included; 2 wrong usage; 3 only
-    cases of which nothing can be said; 130 interrupted (what was found is kept).
+    undecided cases; 130 interrupted (what was found is kept).
     """  # noqa: D301 - click's mark for lines that stay as they are
-    asked = _Asked(jobs=worker_count(jobs), **given)
-    backend = backend_of(ctx, limits)
+    asked = _Asked(jobs=checks.worker_count(jobs), **given)
+    backend = checks.backend_of(ctx, limits)
     _check(asked, backend)
     if isinstance(ctx.obj, GenerateSeams):
-        ctx.exit(_generate(asked, ctx.obj, asked.jobs))
-    ctx.exit(_generate(asked, *_seams(asked, backend)))
+        return _generate(asked, ctx.obj, asked.jobs)
+    return _generate(asked, *_seams(asked, backend))
 
 
 def _check(asked: _Asked, backend: Backend) -> None:
-    from harness.scenarios.profiles import PROFILES
-
     if asked.examples is not None and asked.time_s is not None:
         raise UsageError("--examples and --time are two ways to end", "give one of them")
     if asked.examples is not None and asked.examples < 1:
@@ -188,25 +181,12 @@ def _check(asked: _Asked, backend: Backend) -> None:
     if asked.profile not in PROFILES:
         problem = f"unknown profile {asked.profile!r}"
         raise UsageError(problem, f"known: {', '.join(PROFILES)}")
-    check_runtimes(backend, asked.control, asked.candidate)
-    check_fault(asked.fault, asked.control, asked.candidate)
-    check_writable_file(asked.json_file, "--json")
+    checks.runtimes(backend, asked.control, asked.candidate)
+    checks.fault(asked.fault, asked.control, asked.candidate)
+    checks.writable_file(asked.json_file, "--json")
 
 
 def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
-    from harness.config import default_waivers, versions
-    from harness.gate.facts import evidence_facts
-    from harness.generating.campaign import Campaign, CampaignSetup
-    from harness.generating.report import (
-        generation_exit,
-        generation_json,
-        generation_progress,
-        show_generation,
-    )
-    from harness.parity.waivers import load_waivers
-    from harness.scenarios.found import FOUND
-    from harness.scenarios.generation_journal import JOURNALS, GenerationJournal
-
     day = datetime.now(UTC).date()
     waivers_file = asked.waivers_file or default_waivers()
     waivers = load_waivers(waivers_file, as_of=day)
@@ -215,7 +195,7 @@ def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
     sides = (plan.control, plan.candidate)
     measured = {} if asked.json_file is None else evidence_facts((), waivers_file, day, sides)
     folder = asked.found or FOUND
-    check_writable_folder(folder, "--found")
+    checks.writable_folder(folder, "--found")
     setup = CampaignSetup(
         workers=seams.workers,
         jobs=jobs,
@@ -229,12 +209,12 @@ def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
     interrupted = False
     with GenerationJournal(JOURNALS, plan, versions(sides), resume=asked.resume) as journal:
         _say_begin(asked, plan, journal.resumed, len(journal.generation.blocks))
-        with generation_progress(sys.stderr) as told:
-            campaign = Campaign(plan, setup, journal, _known(folder, plan, journal.resumed), told)
-            try:
-                campaign.run()
-            except KeyboardInterrupt:
-                interrupted = True
+        campaign = Campaign(plan, setup, journal, _known(folder, plan, journal.resumed))
+        try:
+            with GenerationProgress(campaign, sys.stderr) as progress:
+                campaign.run(progress)
+        except KeyboardInterrupt:
+            interrupted = True
     if asked.json_file is not None:
         text = generation_json(campaign, repeat=repeat, interrupted=interrupted, measured=measured)
         write_asked_for(asked.json_file, text, "--json")
@@ -243,11 +223,6 @@ def _generate(asked: _Asked, seams: GenerateSeams, jobs: int) -> int:
 
 
 def _plan(asked: _Asked, waivers: Waivers) -> GenerationPlan:
-    from dataclasses import replace
-
-    from harness.scenarios.generation import GenerationPlan
-    from harness.scenarios.generation_journal import JOURNALS, last_seed
-
     plan = GenerationPlan(
         way="sample" if asked.way == "sample" else "search",
         profile=asked.profile,
@@ -262,21 +237,15 @@ def _plan(asked: _Asked, waivers: Waivers) -> GenerationPlan:
         return plan
     seed = last_seed(JOURNALS, plan) if asked.resume else None
     if asked.resume and seed is None:
-        problem = f"there is no such run in {JOURNALS} to go on with"
+        problem = f"there is no such run in {JOURNALS} to resume"
         raise UsageError(problem, "give the options it was begun with, or leave --resume out")
     return replace(plan, seed=secrets.randbelow(_SEEDS) if seed is None else seed)
 
 
 def _seams(asked: _Asked, backend: Backend) -> tuple[GenerateSeams, int]:
     """Where blocks are run, and how many at a time: on a cluster, all that it can take."""
-    from harness.experiment.pool import process_workers
-    from harness.scenarios.block import run_block
-    from services.clock import SystemClock
-
     clock, jobs = SystemClock(), asked.jobs
     if asked.executor is not None:
-        from harness.experiment.dask_workers import dask_workers
-
         workers, count = dask_workers(asked.executor)
         jobs = max(jobs, count)
     else:
@@ -287,8 +256,6 @@ def _seams(asked: _Asked, backend: Backend) -> tuple[GenerateSeams, int]:
 
 def _known(folder: Path, plan: GenerationPlan, resumed: bool) -> Mapping[str, KnownFinding]:
     """What was found before between the same sides; of a run that goes on, not its own."""
-    from harness.scenarios.found import read_found
-
     return {
         known.fingerprint: known
         for known in read_found(folder)
@@ -311,13 +278,11 @@ def _command(asked: _Asked, plan: GenerationPlan) -> Sequence[str]:
 
 
 def _say_begin(asked: _Asked, plan: GenerationPlan, resumed: bool, blocks: int) -> None:
-    from harness.scenarios.between import left_out
-
     what = f"{plan.way} of {plan.profile}, seed {plan.seed}"
     until = in_words(asked.time_s) if asked.time_s is not None else f"{plan.examples} examples"
     after = f", going on after {blocks} blocks" if resumed else ""
     say(f"{what}: {plan.control} and {plan.candidate}, {until}{after}", err=True)
     lacking = left_out(plan.profile, plan.control, plan.candidate)
     if lacking:
-        told = "; ".join(f"{side} has no {', '.join(names)}" for side, names in lacking.items())
-        say(f"not drawn: {told}", err=True)
+        listed = "; ".join(f"{side} has no {', '.join(names)}" for side, names in lacking.items())
+        say(f"not drawn: {listed}", err=True)

@@ -5,15 +5,23 @@ from __future__ import annotations
 from collections.abc import Collection
 from datetime import date
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from harness.commands.case_tasks import case_tasks
+from harness.config import (
+    code_checkout,
+    core_baselines,
+    default_contract,
+    default_gates,
+    default_waivers,
+)
 from harness.errors import UsageError
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.experiment.backend import Backend
-    from harness.experiment.case import CaseTask
-    from harness.gate.here import Here
+from harness.experiment.backend import Backend
+from harness.experiment.case import CaseTask
+from harness.gate.here import Here, gates_file, here
+from harness.inventory import CODE, code_components, installed_distributions
+from harness.signoff.clean import clean_revision, stray_packages
+from harness.signoff.problems import SigningRefused
 
 __all__ = [
     "check_digest",
@@ -33,9 +41,6 @@ def found_here(
     Raises:
         HarnessError: a file is missing or cannot be used.
     """
-    from harness.gate.here import here
-    from harness.inventory import code_components, installed_distributions
-
     for read_once in (code_components, installed_distributions):
         read_once.cache_clear()
     return here(gates, waivers, as_of, policy_from)
@@ -43,8 +48,6 @@ def found_here(
 
 def signoffs_folder(asked: Path | None) -> Path:
     """Where the records are: the named folder, `./signoffs`, or the one beside the gates."""
-    from harness.config import default_gates
-
     own = Path("signoffs")
     if asked is not None or own.is_dir():
         return asked or own
@@ -80,17 +83,11 @@ def folder_of(record: Path, signoffs: Path | None) -> Path:
 
 
 def clean_revision_here(place: Here, signoffs: Path) -> str | None:
-    """The commit of the code, of which all that is judged by is as committed.
+    """The commit of the code, if everything that the judgement rests on is as committed.
 
     Raises:
         SigningRefused: it isn't.
     """
-    from harness.config import code_checkout, core_baselines, default_contract, default_waivers
-    from harness.gate.here import gates_file
-    from harness.inventory import CODE, code_components
-    from harness.signoff.clean import clean_revision, stray_packages
-    from harness.signoff.problems import SigningRefused
-
     own = Path(__file__).resolve().parents[2]
     if strays := stray_packages(CODE, own):
         problem = f"packages are not those of {own}: {', '.join(strays)}"
@@ -102,7 +99,7 @@ def clean_revision_here(place: Here, signoffs: Path) -> str | None:
         *(each.path for each in place.cassettes),
     ]
     code = code_checkout()
-    if code is None:  # what came with it can be had by everybody who installs it
+    if code is None:  # bundled files are the same in every installation
         bundled = Path(__file__).resolve().parents[1]
         places = [each for each in places if not each.resolve().is_relative_to(bundled)]
     names = [name for component in code_components().values() for name in component.files]
@@ -110,27 +107,12 @@ def clean_revision_here(place: Here, signoffs: Path) -> str | None:
 
 
 def journalled_tasks(
-    names: Collection[str],
-    place: Here,
-    backend: Backend,
-    *,
-    control: str,
-    candidate: str,
-    trust: bool,
-    repeat: int = 1,
-    phase: str | None = None,
+    names: Collection[str], place: Here, backend: Backend, *, trust: bool, **fields: Any
 ) -> list[CaseTask]:
-    """The named cases, to be run as `parity run` had them; those of them that are here."""
-    from harness.config import default_contract
+    """The named cases, to be run as `parity run` had them; those of them that are here.
 
+    `fields` are those of `CaseTask`.
+    """
     here = sorted(place.cassettes, key=lambda file: file.name)
-    return case_tasks(
-        [file for file in here if file.name in names],
-        backend,
-        control=control,
-        candidate=candidate,
-        trust=trust,
-        repeat=repeat,
-        phase=phase,
-        contract=default_contract(),
-    )
+    named = [file for file in here if file.name in names]
+    return case_tasks(named, backend, trust=trust, contract=default_contract(), **fields)

@@ -6,7 +6,11 @@ from pathlib import Path
 
 import click
 
+from harness.canonical import printable
+from harness.commands import options
 from harness.commands.naming import journal_place, name_of
+from harness.config import default_waivers
+from harness.report.history import histories, journal_files, matched_name, read_known
 from harness.wrapping import say
 
 __all__ = ["history"]
@@ -20,15 +24,10 @@ _SHOWN = 12
     "--journals",
     "places",
     multiple=True,
-    type=click.Path(path_type=Path),
+    type=options.PLACE,
     help="A journal, or a folder of them, instead of those kept here; can be given repeatedly.",
 )
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@options.waivers
 def history(cassette: str, places: tuple[Path, ...], waivers_file: Path | None) -> None:
     """List how a cassette came out in past runs.
 
@@ -42,12 +41,8 @@ def history(cassette: str, places: tuple[Path, ...], waivers_file: Path | None) 
     parity history tools/parallel_reads
     parity history tools/parallel_reads --journals nightly/
 
-    Exit codes: 0 told; 2 wrong usage, or a cassette that no run took on.
+    Exit codes: 0 listed; 2 wrong usage, or a cassette that no run took on.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.canonical import printable
-    from harness.config import default_waivers
-    from harness.report.history import histories, journal_files, matched_name, read_known
-
     records, refused = read_known(journal_files([journal_place(place) for place in places]))
     for reason in refused:
         say(printable(f"passed over: {reason}"), err=True)

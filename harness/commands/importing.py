@@ -7,7 +7,8 @@ from pathlib import Path
 import click
 
 from harness.canonical import printable
-from harness.commands.options import check_writable_folder
+from harness.cassette.importing import ImportOptions, import_responses
+from harness.commands import checks, options
 from harness.errors import CassetteError
 from harness.whole_file import write_asked_for
 from harness.wrapping import say
@@ -16,11 +17,11 @@ __all__ = ["import_"]
 
 
 @click.command("import")
-@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=options.PLACE)
 @click.option(
     "--out",
     required=True,
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     help="The folder for the cassettes, each at <family>/<name>.yaml.",
 )
 @click.option("--family", default="imported", show_default=True, help="First part of the names.")
@@ -35,9 +36,7 @@ __all__ = ["import_"]
 @click.option("--interactive", is_flag=True, help="An interactive session instead of a headless.")
 @click.option("--licence", help="The licence of the recordings.")
 @click.option("--force", is_flag=True, help="Write over cassettes that are there already.")
-@click.pass_context
 def import_(
-    ctx: click.Context,
     files: tuple[Path, ...],
     out: Path,
     family: str,
@@ -46,20 +45,19 @@ def import_(
     interactive: bool,
     licence: str | None,
     force: bool,
-) -> None:
+) -> int:
     """Make cassettes of recorded `.responses` files.
 
     They hold answers only: the user's side becomes one `send` for each stream that ends without a
-    call. What a recording asked for (approval mode, settings) must be told or added by hand.
+    call. What a recording asked for (approval mode, settings) must be given as options or added by
+    hand.
 
     \b
     parity import recordings/*.responses --out cassettes
     parity import todo.responses --out cassettes --approval-mode yolo
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.cassette.importing import ImportOptions, import_responses
-
-    check_writable_folder(out, "--out")
-    options = ImportOptions(
+    checks.writable_folder(out, "--out")
+    wanted = ImportOptions(
         model=model,
         approval_mode=approval_mode,
         interactive=interactive,
@@ -69,7 +67,7 @@ def import_(
     broken = 0
     for file in files:
         try:
-            imported = import_responses(file, options)
+            imported = import_responses(file, wanted)
         except CassetteError as error:
             say(f"not imported: {error}", err=True)
             broken += 1
@@ -80,7 +78,7 @@ def import_(
             say(printable(problem), err=True)
             broken += 1
             continue
-        check_writable_folder(target.parent, "--out")
+        checks.writable_folder(target.parent, "--out")
         write_asked_for(target, imported.to_yaml(), "--out")
         say(printable(f"{file} -> {target}"))
-    ctx.exit(2 if broken else 0)
+    return 2 if broken else 0

@@ -8,8 +8,17 @@ from pathlib import Path
 
 import click
 
+from harness.commands import options
 from harness.commands.signing import asked, passphrase_options, passphrase_source
 from harness.errors import UsageError
+from harness.signoff.keyfile import (
+    check_new_passphrase,
+    check_place,
+    read_passphrase,
+    write_key_pair,
+)
+from harness.signoff.keys import SigningKey
+from harness.signoff.trust import SIGNER_NAME
 
 __all__ = ["keygen"]
 
@@ -17,7 +26,7 @@ __all__ = ["keygen"]
 @click.command()
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FILE,
     required=True,
     metavar="FILE",
     help="Where the private key goes; the public one goes beside it, as FILE.pub.",
@@ -53,10 +62,6 @@ def keygen(
     Exit codes: 0 both files are written; 2 wrong usage, or a place where something is already;
     130 interrupted, with nothing left behind.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.signoff.keyfile import check_place, write_key_pair
-    from harness.signoff.keys import SigningKey
-    from harness.signoff.trust import SIGNER_NAME
-
     if not SIGNER_NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no signer's name", "small letters, digits and dashes")
     check_place(out)
@@ -74,8 +79,6 @@ def keygen(
 
 
 def _passphrase(file: Path | None, descriptor: int | None, *, none: bool) -> bytes | None:
-    from harness.signoff.keyfile import check_new_passphrase, read_passphrase
-
     source = passphrase_source(file, descriptor)
     if none:
         if source is not None:
@@ -84,7 +87,7 @@ def _passphrase(file: Path | None, descriptor: int | None, *, none: bool) -> byt
     if source is None:
         if not sys.stdin.isatty():
             mend = "give --passphrase-file, --passphrase-fd or --no-passphrase"
-            raise UsageError("nobody is at a terminal to be asked for a passphrase", mend)
+            raise UsageError("there is no terminal to ask for a passphrase on", mend)
         typed: str = asked(
             lambda: click.prompt(
                 "passphrase", hide_input=True, confirmation_prompt="once more", err=True

@@ -7,37 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
-from harness.commands.gate_question import Question
-from harness.commands.options import (
-    backend_of,
-    check_sides,
-    check_writable_file,
-    check_writable_folder,
-    trust_option,
-    worker_count,
-)
-from harness.commands.verdict_options import (
-    evidence_option,
-    gates_option,
-    phase_option,
-    policy_from_option,
-    profile_option,
-    waivers_option,
-)
+from harness.commands import checks, options
+from harness.commands.faults import faults
+from harness.commands.gate import Question
+from harness.commands.generate import generate
+from harness.commands.run import run
 from harness.errors import HarnessError, UsageError
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.experiment.backend import Backend
-    from harness.gate.answer import Measurement
-    from harness.gate.plan import Planned
+from harness.experiment.backend import Backend
+from harness.gate.answer import Measurement
+from harness.gate.page import answer_file
+from harness.gate.plan import Planned, in_about
+from harness.gate.show import EXITS, Lines, show_plan
 
 __all__ = ["measure"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
 _INTERRUPTED = 130
 
 
@@ -58,12 +45,12 @@ class _Interrupted(Exception):
 
 
 @click.command()
-@phase_option
-@profile_option
-@evidence_option
-@gates_option
-@waivers_option
-@policy_from_option
+@options.phase_required
+@options.profile
+@options.evidence
+@options.gates
+@options.waivers
+@options.policy_from
 @click.option(
     "-n",
     "--jobs",
@@ -72,10 +59,10 @@ class _Interrupted(Exception):
     show_default=True,
     help="Worker processes; 0 for one per core. The results are the same.",
 )
-@trust_option
+@options.trust
 @click.option("--dry-run", is_flag=True, help="Show what would be run and how long, and run none.")
-@click.option("--json", "json_file", type=_File, help="Write the gate's answer as JSON.")
-@click.option("--html", "html_file", type=_File, help="Write the gate's answer as a page.")
+@click.option("--json", "json_file", type=options.FILE, help="Write the gate's answer as JSON.")
+@click.option("--html", "html_file", type=options.FILE, help="Write the gate's answer as a page.")
 @click.pass_context
 def measure(
     ctx: click.Context,
@@ -86,7 +73,7 @@ def measure(
     json_file: Path | None,
     html_file: Path | None,
     **asked: Any,
-) -> None:
+) -> int:
     """Run what the gate lacks for a phase, and end with its answer.
 
     Asks the gate what is missing, shows what is going to be run and about how long that takes, runs
@@ -103,22 +90,19 @@ def measure(
     Exit codes: those of the gate, 0 yes; 1 no; 2 wrong usage, or a file that cannot be read; 3
     unknown; and 130 interrupted. With --dry-run those of the gate as things stand.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.gate.page import answer_file
-    from harness.gate.show import EXITS
-
-    check_writable_file(json_file, "--json")
-    check_writable_file(html_file, "--html")
+    checks.writable_file(json_file, "--json")
+    checks.writable_file(html_file, "--html")
     question = Question(**asked)
-    check_writable_folder(question.folder, "--journal")
+    checks.writable_folder(question.folder, "--journal")
     waivers = question.waivers_file
-    options = () if waivers is None else ("--waivers", str(waivers))
-    how = _How(jobs=worker_count(jobs), options=options, trust=trust, seams=ctx.obj)
+    repeated = () if waivers is None else ("--waivers", str(waivers))
+    how = _How(jobs=checks.worker_count(jobs), options=repeated, trust=trust, seams=ctx.obj)
     answered = question.asked(_today(), say_changes=True)
     plan = question.plan(answered, how.jobs)
     if dry_run:
         _say_plan(plan, how, commands=True)
-        ctx.exit(EXITS[answered.answer.answer])
-    backend = backend_of(ctx)
+        return EXITS[answered.answer.answer]
+    backend = checks.backend_of(ctx)
     done: list[Measurement] = []
     while plan:
         for each in plan:
@@ -129,14 +113,14 @@ def measure(
         except _Interrupted:
             again = f"{question.measure} --trust" if trust else question.measure
             click.echo(f"interrupted; to go on: {again}", err=True)
-            ctx.exit(_INTERRUPTED)
+            return _INTERRUPTED
         done += [each.measurement for each in plan]
         answered = question.asked(_today())
         plan = question.plan(answered, how.jobs, done)
     left = question.plan(answered, how.jobs)
     files = [answer_file(question.folder, question.phase, question.profile)]
     files += [json_file] if json_file is not None else []
-    ctx.exit(question.show(answered, left, json_files=files, html_file=html_file))
+    return question.show(answered, left, json_files=files, html_file=html_file)
 
 
 def _today() -> date:
@@ -151,16 +135,13 @@ def _check(backend: Backend, measurement: Measurement) -> None:
     """
     sides = [side for side in (measurement.control, measurement.candidate) if side]
     try:
-        check_sides(backend, *sides)
+        checks.sides(backend, *sides)
     except UsageError as error:
         problem = f"{measurement.about} cannot be run here: {error.problem}"
         raise UsageError(problem, error.mend) from error
 
 
 def _say_plan(plan: Sequence[Planned], how: _How, *, commands: bool = False) -> None:
-    from harness.gate.plan import in_about
-    from harness.gate.show import Lines, show_plan
-
     out = Lines(sys.stdout)
     if not plan:
         out.line("nothing lacks that could be measured")
@@ -177,9 +158,6 @@ def _run_all(plan: Sequence[Planned], how: _How) -> None:
     Raises:
         _Interrupted: the user has had enough.
     """
-    from harness.gate.plan import in_about
-    from harness.gate.show import Lines
-
     out = Lines(sys.stdout)
     for number, each in enumerate(plan, 1):
         about = each.measurement.about
@@ -207,10 +185,6 @@ def _run(measurement: Measurement, how: _How) -> int:
 
 
 def _invoked(words: Sequence[str], measurement: Measurement, how: _How) -> int:
-    from harness.commands.faults import faults
-    from harness.commands.generate import generate
-    from harness.commands.run import run
-
     command = {"leg": run, "faults": faults, "sample": generate}[measurement.kind]
     trust = ["--trust"] if how.trust and measurement.kind != "sample" else []
     args = [*words[1:], "-n", str(how.jobs), *how.options, *trust]

@@ -2,33 +2,37 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 import click
 
+from harness.canonical import printable
+from harness.commands import checks, options
 from harness.commands.naming import journal_place
-from harness.commands.options import (
-    check_writable_file,
-    durations_option,
-    report_options,
-    report_places,
-    verbose_option,
+from harness.commands.reports import deliver, report_options, report_wanted
+from harness.config import default_waivers
+from harness.report.kept import keep_copy, prune
+from harness.report.leads import with_past
+from harness.report.merged import merge as merged_of
+from harness.report.merged import read_all, write_merged
+from harness.report.settled import (
+    files_of,
+    journal_report,
+    refuse_other_waivers,
+    reproducing_options,
+    waivers_of,
 )
-from harness.commands.reports import write_report
+from harness.wording import counted
 from harness.wrapping import say
 
 __all__ = ["merge"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
-
 
 @click.command()
-@click.argument("journals", nargs=-1, required=True, type=_File)
-@click.option("--journal", type=_File, help="Write the whole run's journal here.")
+@click.argument("journals", nargs=-1, required=True, type=options.FILE)
+@click.option("--journal", type=options.FILE, help="Write the whole run's journal here.")
 @click.option(
     "--keep/--no-keep",
     default=True,
@@ -36,27 +40,15 @@ _File = click.Path(path_type=Path, dir_okay=False)
     show_default=True,
     help="Leave a copy of --journal in .parity/journals, as a run does.",
 )
-@verbose_option
-@durations_option
 @report_options
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=_File,
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
-@click.pass_context
+@options.waivers
 def merge(
-    ctx: click.Context,
-    /,
     journals: tuple[Path, ...],
     journal: Path | None,
     keep: bool,
     waivers_file: Path | None,
-    durations: int,
-    verbose: bool,
     **asked: Any,
-) -> None:
+) -> int:
     """Join the journals of one run's shards, and judge the whole.
 
     JOURNALS are what `parity run --shard I/N --journal F` left, in any order. They must be of one
@@ -71,23 +63,8 @@ def merge(
     Exit codes: 0 parity; 1 divergent; 2 wrong usage, journals that do not belong together, or a
     cassette that could not be loaded; 3 inconclusive, or something is missing.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.canonical import printable
-    from harness.config import default_waivers
-    from harness.report.leads import with_past
-    from harness.report.merged import merge as merged_of
-    from harness.report.merged import read_all, write_merged
-    from harness.report.model import exit_code
-    from harness.report.settled import (
-        files_of,
-        journal_report,
-        refuse_other_waivers,
-        reproducing_options,
-        waivers_of,
-    )
-    from harness.report.terminal import show
-
-    places = report_places(asked)
-    check_writable_file(journal, "--journal")
+    wanted = report_wanted(asked)
+    checks.writable_file(journal, "--journal")
     merged = merged_of(read_all([journal_place(each) for each in journals]))
     header = merged.record.header
     file = waivers_file or default_waivers()
@@ -100,31 +77,21 @@ def merge(
         options=reproducing_options(header, waivers_file),
     )
     report = with_past(report, merged.record.inventory, waivers)
-    report = replace(report, durations=durations)
     if journal is not None:
         write_merged(merged, journal)
         if keep:
             _keep(journal, header.started_at)
-    written = [str(place) for place in write_report(report, places)]
-    if journal is not None:
-        written.append(str(journal))
-    count = len(dict.fromkeys(journals))
-    say(f"merged: {count} journal{'' if count == 1 else 's'}")
+    say(f"merged: {counted(len({*journals}), 'journal')}")
     for line in merged.lacks:
         say(printable(line))
-    show(report, sys.stdout, verbose=verbose)
-    if written:
-        say(f"written: {', '.join(written)}")
-    ctx.exit(int(exit_code(report)))
+    return deliver(report, wanted, also=journal)
 
 
 def _keep(journal: Path, started_at: str) -> None:
-    """Leave a copy among the last runs, by which later ones are told what changed."""
-    from harness.report.kept import keep_copy, prune
-
+    """Leave a copy among the last runs, with which later runs are compared."""
     try:
         began = datetime.fromisoformat(started_at)
-    except ValueError:  # somebody else's journal, and nothing that could be put in order
+    except ValueError:  # a foreign journal, whose time cannot be put in order
         return
     keep_copy(journal, began)
     prune()

@@ -7,81 +7,47 @@ asks here. A path that exists is taken as it is. A word that is neither gets the
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-import click
-
+from harness.cassette.find import SUFFIXES, CassetteFile, find_cassettes, with_variants
+from harness.cassette.variants import named_file, plain_name, variant_of
+from harness.config import default_baselines, default_corpus
 from harness.errors import CassetteNotFound, UsageError
+from harness.report.kept import JOURNALS, kept_journals
+from harness.scenarios.found import FOUND
 from harness.sides import BASELINE, baseline_folder
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
+from harness.wording import did_you_mean, near_words
 
 __all__ = [
-    "CassettePlace",
-    "FindingPlace",
-    "Side",
     "cassette_place",
-    "did_you_mean",
     "find_one",
     "finding_place",
     "journal_place",
     "name_of",
     "near_baselines",
     "near_paths",
-    "near_words",
+    "side",
 ]
 
 _USUAL: Final = Path("cassettes")
 """What paths begin with where the corpus is the checkout's; so may those of the bundled one."""
 _BASELINES: Final = Path("baselines")
-_NEAR: Final = 3
 _LISTED: Final = 5
-_LONG: Final = 200
 
 
-class CassettePlace(click.ParamType[Path]):
-    """A cassette or a folder of cassettes, by path or by name; see `cassette_place`."""
+def side(asked: str) -> str:
+    """A side of a comparison: `baseline:DIR` may name a folder of ./baselines by its name.
 
-    name = "path"
-
-    def convert(
-        self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Path:
-        """The path of what is there."""
-        return cassette_place(str(value))
-
-
-class FindingPlace(click.ParamType[Path]):
-    """A cassette that lies outside the corpus, by path, or by its name under .parity/found."""
-
-    name = "path"
-
-    def convert(
-        self, value: str | Path, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Path:
-        """The path of what is there."""
-        return finding_place(str(value))
-
-
-class Side(click.ParamType[str]):
-    """A side of a comparison: `baseline:DIR` may name a folder of ./baselines by its name."""
-
-    name = "side"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The same side, with the path of its folder where it is a baseline."""
-        from harness.config import default_baselines
-
-        folder = baseline_folder(value)
-        if folder is None or value == BASELINE or folder.is_dir():
-            return value
-        kept = (place / folder for place in (_BASELINES, default_baselines().parent))
-        return next((f"{BASELINE}{place}" for place in kept if place.is_dir()), value)
+    The type of an option, as are `cassette_place` and `finding_place`.
+    """
+    folder = baseline_folder(asked)
+    if folder is None or asked == BASELINE or folder.is_dir():
+        return asked
+    kept = (place / folder for place in (_BASELINES, default_baselines().parent))
+    return next((f"{BASELINE}{place}" for place in kept if place.is_dir()), asked)
 
 
 def cassette_place(asked: str) -> Path:
@@ -95,8 +61,6 @@ def cassette_place(asked: str) -> Path:
         CassetteNotFound: there is no such path.
         UsageError: there is no such name, or several cassettes have it; with the nearest ones.
     """
-    from harness.cassette.variants import named_file
-
     if not asked:
         raise UsageError("an empty name names no cassette", "see `parity list`")
     if _is_there(named_file(Path(asked))[0]):
@@ -125,8 +89,6 @@ def finding_place(asked: str) -> Path:
     Raises:
         CassetteNotFound: there is no such path; with the nearest findings.
     """
-    from harness.scenarios.found import FOUND
-
     path = Path(asked)
     if asked and _is_there(path):
         return path
@@ -146,8 +108,6 @@ def find_one(asked: str) -> CassetteFile:
         CassetteNotFound: there is no such path.
         UsageError: there is no such name, or it names several cassettes.
     """
-    from harness.cassette.find import find_cassettes
-
     files = find_cassettes([cassette_place(asked)])
     if len(files) > 1:
         names = [file.name for file in files]
@@ -157,9 +117,6 @@ def find_one(asked: str) -> CassetteFile:
 
 def name_of(asked: str) -> str:
     """The name of a cassette that may be named by its path; other words stay as they are."""
-    from harness.cassette.find import find_cassettes
-    from harness.cassette.variants import named_file
-
     if named_file(Path(asked))[0].is_file():
         return find_cassettes([Path(asked)])[0].name
     found = _Corpus.usual().find(asked)
@@ -174,8 +131,6 @@ def journal_place(asked: Path) -> Path:
     Raises:
         UsageError: there is neither; with the nearest ones.
     """
-    from harness.report.kept import JOURNALS, kept_journals
-
     if os.path.lexists(asked):  # what cannot be read is refused where it is read
         return asked
     kept = {file.stem: file for file in kept_journals()}
@@ -189,21 +144,10 @@ def journal_place(asked: Path) -> Path:
 
 def near_baselines(folder: Path) -> list[str]:
     """The sides that are nearest to one with a folder of baselines that does not exist."""
-    from harness.config import default_baselines
-
     places = (_BASELINES, default_baselines().parent)
     names = [each.name for place in places if place.is_dir() for each in place.iterdir()]
     near = [str(path) for path in near_paths(folder)] or near_words(str(folder), sorted({*names}))
     return [f"{BASELINE}{each}" for each in near]
-
-
-def near_words(word: str, known: Iterable[str]) -> list[str]:
-    """The known words that are nearest to a misspelt one, the nearest first."""
-    words = list(known)
-    if word in words:
-        return [word]
-    # A word of many times the length is near to none, and finding that out takes long.
-    return get_close_matches(word, words, n=_NEAR) if len(word) < _LONG else []
 
 
 def near_paths(path: Path) -> list[Path]:
@@ -224,14 +168,6 @@ def near_paths(path: Path) -> list[Path]:
     return whole or found
 
 
-def did_you_mean(near: Sequence[str], otherwise: str) -> str:
-    """The second half of an error: the nearest words, or else what to do."""
-    if not near:
-        return otherwise
-    *others, last = near
-    return f"did you mean {', '.join(others)} or {last}?" if others else f"did you mean {last}?"
-
-
 def _is_there(path: Path) -> bool:
     try:
         return path.exists()
@@ -245,18 +181,12 @@ def _say_which(names: Sequence[str], near: Sequence[str]) -> str:
 
 
 def _is_path(asked: str) -> bool:
-    from harness.cassette.find import SUFFIXES
-    from harness.cassette.variants import plain_name
-
     path = Path(plain_name(asked))
     return path.is_absolute() or path.suffix in SUFFIXES or asked.startswith((".", "~"))
 
 
 def _with_suffix(path: Path) -> Path | None:
     """The cassette file that `path` lacks the suffix of."""
-    from harness.cassette.find import SUFFIXES
-    from harness.cassette.variants import plain_name, variant_of
-
     if not path.name:
         return None
     variant = variant_of(path.name)
@@ -268,8 +198,6 @@ def _with_suffix(path: Path) -> Path | None:
 
 
 def _finding(asked: str) -> Path | None:
-    from harness.scenarios.found import FOUND
-
     path = FOUND / asked
     return path if _is_there(path) else _with_suffix(path)
 
@@ -284,8 +212,6 @@ class _Corpus:
     @classmethod
     def usual(cls) -> _Corpus:
         """The corpus that runs where nothing is named; without one, there are no names."""
-        from harness.config import default_corpus
-
         try:
             return cls(default_corpus())
         except UsageError:
@@ -293,9 +219,6 @@ class _Corpus:
 
     def find(self, asked: str) -> Path | None:
         """The cassette or folder of that name, with its variant if that is one of its variants."""
-        from harness.cassette.find import find_cassettes, with_variants
-        from harness.cassette.variants import plain_name, variant_of
-
         place = self._inside(asked)
         if place is None or self.root is None:
             return None
@@ -310,8 +233,6 @@ class _Corpus:
 
     def described(self, file: CassetteFile) -> CassetteFile:
         """The same file under the corpus's name, where it says none of its own."""
-        from harness.cassette.variants import variant_of
-
         root = file.path.parent.absolute()
         if self.root is None or file.root != root or not root.is_relative_to(self.root.absolute()):
             return file
@@ -321,8 +242,6 @@ class _Corpus:
 
     def with_part(self, asked: str) -> list[Path]:
         """The cassettes with `asked` in their names, by name."""
-        from harness.cassette.variants import plain_name, variant_of
-
         part = plain_name(asked)
         found = [path for name, path in self.files.items() if part in name]
         if variant_of(asked) is None:
@@ -358,8 +277,6 @@ class _Corpus:
     @property
     def files(self) -> Mapping[str, Path]:
         """Name to file, by name; files are not looked into."""
-        from harness.cassette.find import SUFFIXES
-
         if self._files is None:
             found: dict[str, Path] = {}
             for place, folders, files in os.walk(self.root) if self.root is not None else ():

@@ -1,331 +1,189 @@
-"""What several commands share: naming cassettes, checking runtimes and places to write."""
+"""The options and arguments that several commands share, for use as `@options.jobs`."""
 
 from __future__ import annotations
 
-import os
-import tempfile
-from collections.abc import Callable, Sequence
-from dataclasses import replace
-from difflib import get_close_matches
-from itertools import pairwise
+import re
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
-from harness.commands.naming import CassettePlace, did_you_mean, near_baselines
-from harness.errors import UsageError
+from harness.commands.naming import cassette_place
 from harness.experiment.limits import LIMITS_VARIABLE, Limits
-from harness.report.written import GITHUB, STEP_SUMMARY, WRITERS
-from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.experiment.backend import Backend
 
 __all__ = [
-    "backend_of",
-    "check_fault",
-    "check_runtimes",
-    "check_sides",
-    "check_writable_file",
-    "check_writable_folder",
-    "chosen_cassettes",
-    "durations_option",
-    "jobs_option",
-    "limits_option",
-    "paths_argument",
-    "report_options",
-    "report_places",
-    "select_option",
-    "trust_option",
-    "usual_limits",
-    "verbose_option",
-    "worker_count",
+    "FILE",
+    "FOLDER",
+    "PLACE",
+    "as_of",
+    "duration",
+    "duration_or_none",
+    "evidence",
+    "expect_head",
+    "gates",
+    "jobs",
+    "limits",
+    "paths",
+    "phase",
+    "phase_required",
+    "policy_from",
+    "profile",
+    "select",
+    "signoffs",
+    "trust",
+    "verbose",
+    "waivers",
 ]
+
+_UNITS: Final = {"h": 3600, "m": 60, "s": 1}
+_WHOLE: Final = re.compile(r"(?:(\d{1,6})h)?(?:(\d{1,6})m)?(?:(\d{1,6})s?)?")
+
+
+def duration(asked: str, *, allow_zero: bool = False) -> float:
+    """Seconds, from hours, minutes and seconds; a bare number counts seconds. An option's type.
+
+    Raises:
+        click.BadParameter: it is none, or it is 0 and that is not allowed.
+    """
+    match = _WHOLE.fullmatch(asked.strip().lower())
+    if match is None or not match[0]:
+        raise click.BadParameter(f"{asked!r} is no duration; write it like 90s, 10m or 1h30m")
+    seconds = sum(
+        int(digits) * unit
+        for digits, unit in zip(match.groups(), _UNITS.values(), strict=True)
+        if digits
+    )
+    if seconds == 0 and not allow_zero:
+        raise click.BadParameter(f"{asked!r} is no time at all; write it like 90s, 10m or 1h30m")
+    return float(seconds)
+
+
+def duration_or_none(asked: str) -> float:
+    """As `duration`, or 0."""
+    return duration(asked, allow_zero=True)
+
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
-
-def paths_argument(command: Command) -> Command:
-    """`[PATHS]...`: cassettes and folders of them, by path or by name."""
-    return click.argument("paths", nargs=-1, type=CassettePlace())(command)
-
-
-def select_option(command: Command) -> Command:
-    """`-k EXPR`."""
-    words = "Only cassettes whose names fit: words joined by and, or, not and parentheses."
-    return click.option("-k", "expr", metavar="EXPR", help=words)(command)
+FILE: Final = click.Path(path_type=Path, dir_okay=False)
+FOLDER: Final = click.Path(path_type=Path, file_okay=False)
+PLACE: Final = click.Path(path_type=Path)
+"""A file or a folder."""
 
 
-def jobs_option(command: Command) -> Command:
-    """`-n JOBS`."""
-    words = "Worker processes; 0 for one per core. The results are the same."
-    option = click.option(
-        "-n", "--jobs", type=click.IntRange(min=0), default=1, show_default=True, help=words
-    )
-    return option(command)
-
-
-class _LimitsType(click.ParamType["Limits"]):
-    """`cpu=30,wall=180,memory=1536`, or a part of it."""
-
-    name = "limits"
-
-    def convert(
-        self, value: str | Limits, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Limits:
-        """The limits that are given, and the defaults of the others."""
-        try:
-            return value if isinstance(value, Limits) else Limits.parse(value)
-        except ValueError as error:
-            self.fail(f"{error}; write it as {Limits()}", param, ctx)
-
-
-def limits_option(command: Command) -> Command:
-    """`--limits LIMITS`."""
-    words = (
-        "End a case that uses more: seconds of CPU time and of wall time, MiB of memory that it "
-        f"grows by. Default: ${LIMITS_VARIABLE}, else {Limits()}."
-    )
-    option = click.option(
-        "--limits", type=_LimitsType(), envvar=LIMITS_VARIABLE, default=Limits(), help=words
-    )
-    return option(command)
-
-
-def trust_option(command: Command) -> Command:
-    """`--trust`."""
-    words = "Run cassettes that start processes (shell commands, hooks, servers) from anywhere."
-    return click.option("--trust", is_flag=True, help=words)(command)
-
-
-def durations_option(command: Command) -> Command:
-    """`--durations N`."""
-    words = "List the N slowest cases; with --json, how long each case took."
-    option = click.option(
-        "--durations", type=click.IntRange(min=0), default=0, metavar="N", help=words
-    )
-    return option(command)
-
-
-def verbose_option(command: Command) -> Command:
-    """`-v`."""
-    words = "List what does not count too: by rule, waiver, remark and behaviour."
-    return click.option("-v", "--verbose", is_flag=True, help=words)(command)
-
-
-def report_options(command: Command) -> Command:
-    """The options of `harness.report.written`: where a report can be written to."""
-    words = "Annotate, and add the Markdown to $GITHUB_STEP_SUMMARY where that is set."
-    command = click.option("--github", GITHUB, is_flag=True, help=words)(command)
-    for writer in reversed(WRITERS):
-        kind = click.Path(path_type=Path, dir_okay=writer.index is not None)
-        option = click.option(writer.option, writer.parameter, type=kind, help=writer.help)
-        command = option(command)
-    return command
-
-
-def report_places(asked: dict[str, Any]) -> dict[str, Path]:
-    """Take what `report_options` added out of a command's parameters: those that were given.
-
-    Raises:
-        UsageError: a place cannot be written to, found out before there is a report.
-    """
-    places: dict[str, Path] = {}
-    if asked.pop(GITHUB):
-        summary = os.environ.get(STEP_SUMMARY)
-        if summary:
-            check_writable_file(Path(summary), STEP_SUMMARY)
-        places[GITHUB] = Path(summary or os.devnull)
-    for writer in WRITERS:
-        place: Path | None = asked.pop(writer.parameter)
-        if place is None:
-            continue
-        if writer.index is not None:
-            check_writable_folder(place, writer.option)
-        if str(place) == "-":
-            problem = (
-                f"{writer.option} cannot go to standard output: the terminal's report goes there"
-            )
-            raise UsageError(problem, "name a file")
-        check_writable_file(writer.file(place), writer.option)
-        places[writer.parameter] = place
-    return places
-
-
-def backend_of(ctx: click.Context, limits: Limits | None = None) -> Backend:
-    """The backend that a test handed in, or the real one, with `limits` in place of its own.
-
-    Without `limits` those of the environment count. A backend that watches nothing stays so.
-
-    Raises:
-        UsageError: the environment's limits cannot be read, or its runs would have no place.
-    """
-    check_temporary_folder()
-    from harness.experiment.backend import Backend, real_backend
-
-    backend = ctx.obj if isinstance(ctx.obj, Backend) else real_backend()
-    if backend.limits is None:
-        return backend
-    return replace(backend, limits=usual_limits() if limits is None else limits)
-
-
-def usual_limits() -> Limits:
-    """The limits that the environment sets, or else the defaults.
-
-    Raises:
-        UsageError: the environment's cannot be read.
-    """
-    text = os.environ.get(LIMITS_VARIABLE, "")
+def _limits(asked: str | Limits) -> Limits:
+    """The limits that are given, and the defaults of the others."""
     try:
-        return Limits.parse(text) if text else Limits()
+        return asked if isinstance(asked, Limits) else Limits.parse(asked)
     except ValueError as error:
-        raise UsageError(f"{LIMITS_VARIABLE}: {error}", f"write it as {Limits()}") from error
+        raise click.BadParameter(f"{error}; write it as {Limits()}") from error
 
 
-def check_temporary_folder() -> None:
-    """Refuse a TMPDIR in which no run can have its folders.
+paths = click.argument("paths", nargs=-1, type=cassette_place)
 
-    Raises:
-        UsageError: naming it.
-    """
-    asked = os.environ.get("TMPDIR")
-    if asked and not (Path(asked).is_dir() and os.access(asked, os.W_OK | os.X_OK)):
-        problem = f"TMPDIR is {asked!r}, which is no folder that can be written to"
-        raise UsageError(problem, "set it to one, or unset it")
+select = click.option(
+    "-k",
+    "expr",
+    metavar="EXPR",
+    help="Only cassettes whose names fit: words joined by and, or, not and parentheses.",
+)
 
+jobs = click.option(
+    "-n",
+    "--jobs",
+    type=click.IntRange(min=0),
+    default=1,
+    show_default=True,
+    help="Worker processes; 0 for one per core. The results are the same.",
+)
 
-def chosen_cassettes(
-    paths: Sequence[Path],
-    expr: str | None,
-    phase: str | None = None,
-    *,
-    variants: bool = False,
-    on_stderr: bool = False,
-) -> list[CassetteFile]:
-    """The cassettes that the command line names; says which corpus where it names none.
+limits = click.option(
+    "--limits",
+    type=_limits,
+    metavar="LIMITS",
+    envvar=LIMITS_VARIABLE,
+    default=Limits(),
+    help="End a case that uses more: seconds of CPU time and of wall time, MiB of memory that it "
+    f"grows by. Default: ${LIMITS_VARIABLE}, else {Limits()}.",
+)
 
-    With `variants` each is followed by its variants (`harness.cassette.variants`).
+trust = click.option(
+    "--trust",
+    is_flag=True,
+    help="Run cassettes that start processes (shell commands, hooks, servers) from anywhere.",
+)
 
-    Raises:
-        UsageError, CassetteNotFound: nothing there, or nothing left of it.
-    """
-    from harness.cassette.find import find_cassettes
-    from harness.config import default_corpora
+verbose = click.option(
+    "-v",
+    "--verbose",
+    is_flag=True,
+    help="List what does not count too: by rule, waiver, remark and behaviour.",
+)
 
-    if not paths:
-        paths = default_corpora()
-        say(f"corpus: {' and '.join(map(str, paths))}", err=on_stderr)
-    found = find_cassettes(paths, expr, phase, variants=variants)
-    if not found:
-        asked = " and ".join(
-            text for text in (expr and f"-k {expr!r}", phase and f"--phase {phase}") if text
-        )
-        raise UsageError(f"no cassette fits {asked}", "see `parity list`")
-    found.sort(key=lambda file: file.name)
-    for one, other in pairwise(found):
-        if one.name == other.name:
-            problem = f"two cassettes are called {one.name!r}: {one.path} and {other.path}"
-            raise UsageError(problem, "run them apart, or rename one")
-    return found
+profile = click.option(
+    "--profile",
+    type=click.Choice(["pull_request", "release"]),
+    default="release",
+    show_default=True,
+    help="How much is asked for: what CI can do in minutes, or what is run by night.",
+)
 
+_PHASES: Final = click.Choice(["A", "B", "C"])
 
-def check_runtimes(backend: Backend, *names: str) -> None:
-    """Refuse a name that no runtime has.
+phase = click.option("--phase", type=_PHASES, help="Only this rollout phase.")
 
-    Raises:
-        UsageError: naming the known ones.
-    """
-    from harness.sides import baseline_folder, engines_of
+phase_required = click.option("--phase", type=_PHASES, required=True, help="The rollout phase.")
 
-    known = backend.runtimes()
-    for side in names:
-        if baseline_folder(side) is not None:
-            problem = f"{side!r} is what a runtime was observed to do, and cannot be run"
-            raise UsageError(problem, f"name a runtime: {', '.join(known)}")
-        if len(engines_of(side)) > 2:
-            problem = f"{side!r} names more than two runtimes to take turns"
-            raise UsageError(problem, "begin a session in one and resume it in another: adk+legacy")
-    for name in dict.fromkeys(engine for side in names for engine in engines_of(side)):
-        if name.partition("@")[0] not in known:
-            raise UsageError(f"unknown runtime {name!r}", f"known: {', '.join(known)}")
-        problem, mend = backend.check(name) or ("", "")
-        if problem:
-            raise UsageError(problem, mend)
+waivers = click.option(
+    "--waivers",
+    "waivers_file",
+    type=FILE,
+    help="Accepted differences; parity_tests/waivers.toml if there is one.",
+)
 
+evidence = click.option(
+    "--journal",
+    "places",
+    type=PLACE,
+    multiple=True,
+    default=(Path("parity-report"),),
+    show_default=True,
+    metavar="PLACE",
+    help="A journal, kill matrix or generated run's summary, or a folder of them; again for more.",
+)
 
-def check_sides(backend: Backend, *sides: str) -> None:
-    """Refuse what can be no side of a comparison.
+as_of = click.option(
+    "--as-of",
+    type=click.DateTime(["%Y-%m-%d"]),
+    help="Judge waivers and ages by this day instead of today (UTC).",
+)
 
-    A side is a runtime's name, or `baseline:DIR` with a folder that exists.
+gates = click.option(
+    "--gates",
+    "gates_file",
+    type=FILE,
+    help="What must hold, and whose signatures count; parity_tests/gates.toml if there is one.",
+)
 
-    Raises:
-        UsageError: naming the known runtimes, or the folder that is missing.
-    """
-    from harness.sides import baseline_folder
+expect_head = click.option(
+    "--expect-head",
+    metavar="DIGEST",
+    help="What the newest record's file must be: its SHA-256, or the first 8 digits or more of it.",
+)
 
-    folders = {side: baseline_folder(side) for side in sides}
-    for side, folder in folders.items():
-        if folder is not None and (side == "baseline:" or not folder.is_dir()):
-            problem = f"{side!r}: there is no folder {str(folder)!r} of baselines"
-            mend = "make it with `parity baseline --runtime NAME --out DIR`"
-            near = [] if side == "baseline:" else near_baselines(folder)
-            raise UsageError(problem, did_you_mean(near, mend))
-    check_runtimes(backend, *(side for side in sides if folders[side] is None))
-
-
-def check_fault(name: str | None, *sides: str) -> None:
-    """Refuse a seeded fault that there is none of, or that neither side can have.
-
-    Raises:
-        UsageError: naming near ones, or the runtime that it is of.
-    """
-    if name is None:
-        return
-    from harness.faults.catalogue import faults
-
-    known = faults()
-    if name not in known:
-        near = get_close_matches(name, known, n=3)
-        mend = f"did you mean {', '.join(near)}?" if near else "see `parity faults --list`"
-        raise UsageError(f"unknown fault {name!r}", mend)
-    fault = known[name]
-    if not any(fault.breaks_side(side) for side in sides):
-        problem = f"the fault {name} is one of {fault.site}, which is neither side"
-        raise UsageError(problem, f"make {fault.site} one with --control or --candidate")
+policy_from = click.option(
+    "--policy-from",
+    metavar="REV",
+    help="Judge by the gates and waivers of this revision, and say first what was changed since.",
+)
 
 
-def check_writable_file(file: Path | None, option: str) -> None:
-    """Find out before a run whether its report can be written; makes the folder.
-
-    Raises:
-        UsageError: naming the option to change.
-    """
-    if file is None:
-        return
-    if file.is_dir() or (file.exists() and not os.access(file, os.W_OK)):
-        raise UsageError(f"{file} cannot be written", f"choose another file with {option}")
-    check_writable_folder(file.parent, option)
-
-
-def check_writable_folder(folder: Path | None, option: str) -> None:
-    """The same for a folder.
-
-    Raises:
-        UsageError: naming the option to change.
-    """
-    if folder is None:
-        return
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=folder):
-            pass
-    except OSError as error:
-        problem = f"the folder {folder} cannot be written to: {error.strerror}"
-        raise UsageError(problem, f"choose another place with {option}") from error
-
-
-def worker_count(jobs: int) -> int:
-    """What `-n` asks for."""
-    return jobs or os.cpu_count() or 1
+def signoffs(default: str = "./signoffs") -> Callable[[Command], Command]:
+    """`--signoffs DIR`; `default` says in words where records are looked for without it."""
+    return click.option(
+        "--signoffs",
+        type=FOLDER,
+        metavar="DIR",
+        help=f"The folder of records.  [default: {default}]",
+    )

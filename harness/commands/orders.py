@@ -3,42 +3,31 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, closing
+from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
 import click
 
-from harness.commands.options import (
-    backend_of,
-    check_runtimes,
-    check_writable_file,
-    chosen_cassettes,
-    jobs_option,
-    limits_option,
-    paths_argument,
-    select_option,
-    trust_option,
-    worker_count,
-)
+from harness.commands import checks, options
+from harness.commands.case_tasks import tasks_of
 from harness.errors import LoadProblem, UsageError
+from harness.experiment.backend import Backend
+from harness.experiment.events import follow, on_finished
 from harness.experiment.limits import Limits
+from harness.experiment.pool import run_cases
+from harness.orders.case import OrdersTask, RunUnder, explore, run_under
+from harness.orders.model import OrdersResult
+from harness.orders.places import Place
+from harness.orders.show import Asked, exit_code, orders_json, show_orders
+from harness.report.progress import CaseProgress
+from harness.sides import hands_over
 from harness.whole_file import write_asked_for
 from harness.wrapping import say
 
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.experiment.backend import Backend
-    from harness.orders.case import OrdersTask, RunUnder
-    from harness.orders.model import OrdersResult
-    from harness.orders.places import Place
-
 __all__ = ["OrdersSeams", "orders"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
 _MOST: Final = 24
 """All orders of four that complete side by side."""
 
@@ -51,24 +40,12 @@ class OrdersSeams:
     run: RunUnder
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Wanted:
-    """The command line's part that every case wants to know."""
-
-    control: str
-    candidate: str
-    most: int
-    only: str | None
-    trust: bool
-    waivers_file: Path | None
-
-
 @click.command()
-@paths_argument
+@options.paths
 @click.option("--control", default="legacy", show_default=True, help="The runtime that is right.")
 @click.option("--candidate", default="adk", show_default=True, help="The runtime that is judged.")
-@select_option
-@click.option("--phase", type=click.Choice(["A", "B", "C"]), help="Only this rollout phase.")
+@options.select
+@options.phase
 @click.option(
     "--most",
     type=click.IntRange(1, 10_000),
@@ -83,16 +60,11 @@ class _Wanted:
     metavar="PLACES",
     help="Try this one: places with commas between them, as a report names them.",
 )
-@jobs_option
-@limits_option
-@trust_option
-@click.option("--json", "json_file", type=_File, help="Write every case and order as JSON.")
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=_File,
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@options.jobs
+@options.limits
+@options.trust
+@click.option("--json", "json_file", type=options.FILE, help="Write every case and order as JSON.")
+@options.waivers
 @click.pass_context
 def orders(
     ctx: click.Context,
@@ -102,12 +74,14 @@ def orders(
     candidate: str,
     expr: str | None,
     phase: str | None,
+    most: int,
     only: str | None,
-    json_file: Path | None,
     jobs: int,
     limits: Limits,
-    **given: Any,
-) -> None:
+    trust: bool,
+    json_file: Path | None,
+    waivers_file: Path | None,
+) -> int:
     """Let parallel work complete in every order, and compare.
 
     What runs side by side are tool calls and subagents. Model answers and ended calls are held back
@@ -124,31 +98,28 @@ def orders(
     Exit codes: 0 parity; 1 divergent, or an engine that lets order show where nothing is shared; 2
     wrong usage, or a file that cannot be loaded; 3 inconclusive; 130 interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.orders.show import Asked, exit_code, orders_json, show_orders
-
     seams = _seams(ctx, limits)
     backend = seams.backend
-    wanted = _Wanted(control=control, candidate=candidate, only=only, **given)
     _check(backend, control, candidate)
-    check_writable_file(json_file, "--json")
-    files = chosen_cassettes(paths, expr, phase, variants=only is None)
-    tasks = _tasks(files, seams, wanted)
-    results: list[OrdersResult] = []
-    problems: list[LoadProblem] = []
-    interrupted = False
-    try:
-        for outcome in _explored(tasks, backend, worker_count(jobs)):
-            if isinstance(outcome, LoadProblem):
-                problems.append(outcome)
-            else:
-                results.append(outcome)
-    except KeyboardInterrupt:
-        interrupted = True
-    results.sort(key=lambda result: result.cassette)
+    checks.writable_file(json_file, "--json")
+    files = checks.chosen_cassettes(paths, expr, phase, variants=only is None)
+    tasks = tasks_of(
+        OrdersTask,
+        files,
+        backend,
+        trust=trust,
+        run=seams.run,
+        control=control,
+        candidate=candidate,
+        most=most,
+        waivers=checks.current_waivers(waivers_file),
+        only=_places(only, len(files)),
+    )
+    results, problems, interrupted = _explored(tasks, checks.worker_count(jobs))
     asked = Asked(
         control=control,
         candidate=candidate,
-        most=wanted.most,
+        most=most,
         cases=len(tasks),
         files={file.name: file.told for file in files},
         interrupted=interrupted,
@@ -157,13 +128,11 @@ def orders(
     if json_file is not None:
         write_asked_for(json_file, orders_json(results, problems, asked), "--json")
         say(f"written: {json_file}")
-    ctx.exit(int(exit_code(results, problems, asked)))
+    return int(exit_code(results, problems, asked))
 
 
 def _check(backend: Backend, *sides: str) -> None:
-    from harness.sides import hands_over
-
-    check_runtimes(backend, *sides)
+    checks.runtimes(backend, *sides)
     for side in sides:
         if hands_over(side):
             problem = f"{side!r} hands a session over, and orders are imposed on one runtime"
@@ -171,8 +140,6 @@ def _check(backend: Backend, *sides: str) -> None:
 
 
 def _places(only: str | None, count: int) -> tuple[Place, ...]:
-    from harness.orders.places import Place
-
     if only is None:
         return ()
     if count > 1:
@@ -186,61 +153,31 @@ def _places(only: str | None, count: int) -> tuple[Place, ...]:
 def _seams(ctx: click.Context, limits: Limits) -> OrdersSeams:
     if isinstance(ctx.obj, OrdersSeams):
         return ctx.obj
-    from harness.orders.case import run_under
-
-    return OrdersSeams(backend=backend_of(ctx, limits), run=run_under)
-
-
-def _tasks(files: Sequence[CassetteFile], seams: OrdersSeams, wanted: _Wanted) -> list[OrdersTask]:
-    from harness.config import default_waivers, to_run
-    from harness.orders.case import OrdersTask
-    from harness.parity.waivers import load_waivers
-
-    day = datetime.now(UTC).date()
-    waivers = load_waivers(wanted.waivers_file or default_waivers(), as_of=day)
-    only = _places(wanted.only, len(files))
-    return [
-        OrdersTask(
-            backend=seams.backend,
-            run=seams.run,
-            name=file.name,
-            file=source.path,
-            root=source.root,
-            control=wanted.control,
-            candidate=wanted.candidate,
-            most=wanted.most,
-            waivers=waivers,
-            trusted=trusted,
-            only=only,
-        )
-        for file, source, trusted in to_run(files, trust=wanted.trust)
-    ]
+    return OrdersSeams(backend=checks.backend_of(ctx, limits), run=run_under)
 
 
 def _explored(
-    tasks: Sequence[OrdersTask], backend: Backend, jobs: int
-) -> Iterator[OrdersResult | LoadProblem]:
-    """What came of each cassette, as soon as it is known."""
-    from harness.experiment.pool import WorkerDied, completed
-    from harness.orders.case import explore
-    from harness.orders.model import OrdersResult
-    from harness.report.terminal import progress
+    tasks: Sequence[OrdersTask], jobs: int
+) -> tuple[list[OrdersResult], list[LoadProblem], bool]:
+    """The results by cassette, the cassettes that cannot be loaded, and whether Ctrl-C came."""
+    results: list[OrdersResult] = []
+    problems: list[LoadProblem] = []
 
-    with ExitStack() as stack:
-        bar = stack.enter_context(progress(len(tasks), sys.stderr))
-        outcomes = completed(
-            explore,
-            tasks,
-            jobs=jobs,
-            backend=backend,
-            runtimes=[tasks[0].control, tasks[0].candidate],
-            started=lambda task: None,
-            waiting=bar.waiting,
-        )
-        stack.enter_context(closing(outcomes))
-        for task, outcome in outcomes:
-            if isinstance(outcome, WorkerDied):
-                outcome = OrdersResult.undecided(task.name, str(outcome))
-            verdict = outcome.verdict if isinstance(outcome, OrdersResult) else None
-            bar.done(task.name, verdict)
-            yield outcome
+    def take(task: OrdersTask, outcome: OrdersResult | LoadProblem) -> None:
+        if isinstance(outcome, LoadProblem):
+            problems.append(outcome)
+        else:
+            results.append(outcome)
+
+    first = tasks[0]
+    events = run_cases(
+        explore,
+        tasks,
+        died=lambda task, died: OrdersResult.undecided(task.name, died.why),
+        jobs=jobs,
+        backend=first.backend,
+        runtimes=[first.control, first.candidate],
+    )
+    with CaseProgress(sys.stderr, lambda _, found: getattr(found, "verdict", None)) as progress:
+        ending = follow(events, progress, on_finished(take))
+    return sorted(results, key=lambda each: each.cassette), problems, ending.interrupted

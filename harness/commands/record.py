@@ -6,18 +6,20 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from harness.commands import checks, options
 from harness.commands.agent import headless_options, run_options
-from harness.commands.options import check_writable_file
 from harness.errors import UsageError
+from harness.live.recorder import Recorded, Recorder
+from harness.live.requests import requests_file
 from harness.output import stopping_at_broken_output
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing it costs what `parity --help` must not
-    from harness.live.recorder import Recorded
+from services.clock import SystemClock
+from services.environment import Environment
+from surfaces.headless.program import run_headless
 
 __all__ = ["record"]
 
@@ -29,7 +31,7 @@ _INTERRUPTED = 130
     "--out",
     required=True,
     metavar="FILE",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FILE,
     help="The cassette to write, FAMILY/NAME.yaml; its folder and file name are its name.",
 )
 @click.option("--force", is_flag=True, help="Write over a cassette that is there already.")
@@ -41,7 +43,7 @@ _INTERRUPTED = 130
 @click.pass_context
 def record(
     ctx: click.Context, /, out: Path, force: bool, no_files: bool, note: str, **given: Any
-) -> None:
+) -> int:
     """Run the agent as `parity agent` does, and keep a cassette.
 
     \b
@@ -63,23 +65,17 @@ def record(
 
     Exit codes: those of `parity agent`; 2 where the cassette cannot be, or is not, written.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.live.recorder import Recorder
-    from harness.live.requests import requests_file
-    from services.clock import SystemClock
-    from services.environment import Environment
-    from surfaces.headless.program import run_headless
-
-    options = headless_options(given)
+    asked = headless_options(given)
     if out.suffix not in (".yaml", ".yml"):
         raise UsageError(f"{out} is no name for a cassette", "name it FAMILY/NAME.yaml with --out")
     ctx.with_resource(_removing_empty(out.parent))
     for file in (out, requests_file(out)):
         if file.exists() and not force:
             raise UsageError(f"{file} is there already", "--force replaces it")
-        check_writable_file(file, "--out")
+        checks.writable_file(file, "--out")
     recorder = Recorder(
         out,
-        runtime=options.runtime,
+        runtime=asked.runtime,
         variables=Environment.of_this_machine().variables,
         clock=SystemClock(),
         with_files=not no_files,
@@ -87,14 +83,14 @@ def record(
     )
     with stopping_at_broken_output():
         code = run_headless(
-            options, stdin=sys.stdin, out=sys.stdout, err=sys.stderr, witness=recorder
+            asked, stdin=sys.stdin, out=sys.stdout, err=sys.stderr, witness=recorder
         )
     recorded = recorder.write(interrupted=code == _INTERRUPTED)
     if recorded is None:
         say(f"parity: {recorder.nothing}, so no cassette was written", err=True)
     else:
-        _tell(recorded)
-    ctx.exit(code)
+        _report(recorded)
+    return code
 
 
 @contextmanager
@@ -109,7 +105,7 @@ def _removing_empty(folder: Path) -> Iterator[None]:
                 each.rmdir()
 
 
-def _tell(recorded: Recorded) -> None:
+def _report(recorded: Recorded) -> None:
     for remark in recorded.remarks:
         say(f"parity: {remark}", err=True)
     cut = ", up to the interruption" if recorded.interrupted else ""

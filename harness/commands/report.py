@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from harness.canonical import printable
+from harness.commands import options
 from harness.commands.naming import journal_place
-from harness.commands.options import (
-    durations_option,
-    report_options,
-    report_places,
-    verbose_option,
-)
-from harness.commands.reports import write_report
+from harness.commands.reports import deliver, report_options, report_wanted
+from harness.config import default_waivers
 from harness.errors import UsageError
+from harness.inventory import waivers_component
+from harness.parity.waivers import Waivers
+from harness.report.journal import JournalRecord, read_header, read_journal
+from harness.report.kept import JOURNALS, kept_journals
+from harness.report.kills import read_kills
+from harness.report.leads import with_leads, with_past
+from harness.report.model import RunReport
+from harness.report.settled import files_of, journal_report, reproducing_options, waivers_of
+from harness.report.since import Run, red_cases, since_journal
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.parity.waivers import Waivers
-    from harness.report.journal import JournalRecord
-    from harness.report.model import RunReport
 
 __all__ = ["journal_in", "report"]
 
@@ -34,43 +33,31 @@ __all__ = ["journal_in", "report"]
 @click.option(
     "--journal",
     "place",
-    type=click.Path(path_type=Path),
+    type=options.PLACE,
     help="A journal, or a folder with one; by default the last run that left one here.",
 )
 @click.option(
     "--since",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FILE,
     metavar="JOURNAL",
-    help="Tell what changed since this run; by default since the last green one kept here.",
+    help="Report what changed since this run; by default since the last green one kept here.",
 )
-@verbose_option
-@durations_option
 @report_options
 @click.option(
     "--kills",
     "kills_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FILE,
     metavar="FILE",
     help="The kill matrix to show beside it, as `parity faults --json` wrote it.",
 )
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=click.Path(path_type=Path, dir_okay=False),
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
-@click.pass_context
+@options.waivers
 def report(
-    ctx: click.Context,
-    /,
     place: Path | None,
     since: Path | None,
     kills_file: Path | None,
     waivers_file: Path | None,
-    durations: int,
-    verbose: bool,
     **asked: Any,
-) -> None:
+) -> int:
     """Show what a run came to, from its journal; nothing is run.
 
     Also of a run that was killed, as far as it got. Waivers are applied as they are now, on the day
@@ -84,19 +71,7 @@ def report(
     Exit codes: those of `parity run`: 0 parity; 1 divergent; 2 wrong usage, or the run had a file
     that could not be loaded; 3 inconclusive, as is a run that did not come to its end.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.config import default_waivers
-    from harness.report.journal import read_journal
-    from harness.report.kills import read_kills
-    from harness.report.model import exit_code
-    from harness.report.settled import (
-        files_of,
-        journal_report,
-        reproducing_options,
-        waivers_of,
-    )
-    from harness.report.terminal import show
-
-    places = report_places(asked)
+    wanted = report_wanted(asked)
     record = read_journal(journal_in(place))
     waivers = waivers_of(record.header, waivers_file or default_waivers())
     _notes(record, waivers_file or default_waivers())
@@ -107,14 +82,9 @@ def report(
         options=reproducing_options(record.header, waivers_file),
     )
     made = _with_changes(made, record, waivers, since)
-    made = replace(made, durations=durations)
     if kills_file is not None:
         made = replace(made, kills=read_kills(kills_file))
-    written = write_report(made, places)
-    show(made, sys.stdout, verbose=verbose)
-    if written:
-        say(f"written: {', '.join(map(str, written))}")
-    ctx.exit(int(exit_code(made)))
+    return deliver(made, wanted)
 
 
 def journal_in(place: Path | None) -> Path:
@@ -123,8 +93,6 @@ def journal_in(place: Path | None) -> Path:
     Raises:
         UsageError: there is none, or there are several.
     """
-    from harness.report.kept import JOURNALS, kept_journals
-
     place = None if place is None else journal_place(place)
     if place is not None and not place.is_dir():
         return place
@@ -145,8 +113,6 @@ def journal_in(place: Path | None) -> Path:
 
 
 def _run_journals(files: Sequence[Path]) -> list[Path]:
-    from harness.report.journal import read_header
-
     found = []
     for file in files:
         try:
@@ -159,8 +125,6 @@ def _run_journals(files: Sequence[Path]) -> list[Path]:
 
 def _notes(record: JournalRecord, waivers_file: Path | None) -> None:
     """What a reader must know before he believes the report."""
-    from harness.inventory import waivers_component
-
     header = record.header
     began = f", begun {header.started_at}" if header.started_at else ""
     say(printable(f"journal: {record.file}{began}"))
@@ -177,10 +141,6 @@ def _notes(record: JournalRecord, waivers_file: Path | None) -> None:
 def _with_changes(
     made: RunReport, record: JournalRecord, waivers: Waivers, since: Path | None
 ) -> RunReport:
-    from harness.report.journal import read_journal
-    from harness.report.leads import with_leads, with_past
-    from harness.report.since import Run, red_cases, since_journal
-
     if since is None:
         return with_past(made, record.inventory, waivers)
     earlier = read_journal(journal_place(since))

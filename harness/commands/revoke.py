@@ -8,13 +8,18 @@ from typing import Any, Final
 
 import click
 
+from harness.commands import options
 from harness.commands.here import folder_of
 from harness.commands.signing import confirmed, key_options, say, signing_key
-from harness.commands.verdict_options import (
-    gates_option,
-    signoffs_option,
-)
 from harness.errors import UsageError
+from harness.gate.gates import load_gates
+from harness.gate.here import gates_file as found_gates
+from harness.signoff.chain import read_chain
+from harness.signoff.material import name_of_revoker
+from harness.signoff.problems import SigningRefused
+from harness.signoff.statement import Named, Revocation, SignOff
+from harness.signoff.trust import Signing
+from harness.signoff.writing import append
 
 __all__ = ["revoke"]
 
@@ -22,11 +27,11 @@ _LONGEST: Final = 2000
 
 
 @click.command()
-@click.argument("record", type=click.Path(path_type=Path))
+@click.argument("record", type=options.PLACE)
 @click.option("--reason", required=True, metavar="TEXT", help="Why it holds no longer.")
 @key_options
-@signoffs_option("the record's, or ./signoffs")
-@gates_option
+@options.signoffs("the record's, or ./signoffs")
+@options.gates
 @click.option("--yes", is_flag=True, help="Do not ask.")
 def revoke(
     record: Path,
@@ -53,15 +58,6 @@ def revoke(
     hold; 2 wrong usage, or a key that cannot be used; 130 interrupted. Nothing is written unless it
     is 0.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.gate.gates import load_gates
-    from harness.gate.here import gates_file as found_gates
-    from harness.signoff.chain import read_chain
-    from harness.signoff.material import name_of_revoker
-    from harness.signoff.problems import SigningRefused
-    from harness.signoff.statement import Named, Revocation, SignOff
-    from harness.signoff.trust import Signing
-    from harness.signoff.writing import append
-
     words = reason.strip()
     if not words or len(words) > _LONGEST:
         raise UsageError(f"--reason takes 1 to {_LONGEST} characters", "say why in a sentence")

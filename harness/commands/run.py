@@ -9,65 +9,60 @@ from contextlib import nullcontext, suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
+from harness.canonical import printable
+from harness.cassette.find import CassetteFile
+from harness.commands import checks, options
 from harness.commands.adk_plugins import adk_plugin_option, with_adk_plugins
-from harness.commands.naming import Side
-from harness.commands.options import (
-    backend_of,
-    check_sides,
-    check_writable_file,
-    chosen_cassettes,
-    durations_option,
-    jobs_option,
-    limits_option,
-    paths_argument,
-    report_options,
-    report_places,
-    select_option,
-    trust_option,
-    verbose_option,
-    worker_count,
-)
-from harness.commands.reports import write_report
-from harness.commands.run_cases import Failures, Tally, judge_all
+from harness.commands.case_tasks import case_tasks
+from harness.commands.naming import side
+from harness.commands.reports import deliver, report_options, report_wanted
 from harness.commands.run_plan import (
     RunPlan,
-    Shard,
     failed_before,
     header_of,
     inventory_of,
     last_journal,
+    shard,
 )
+from harness.config import default_contract, default_corpora, default_waivers
+from harness.coverage.contract import load_contract
 from harness.errors import UsageError
+from harness.experiment.backend import Backend
+from harness.experiment.case import CaseOutcome, CaseTask
+from harness.experiment.events import Listener, RunFinished, follow
+from harness.experiment.judged import judged_cases
+from harness.inventory import Inventory
+from harness.journal_header import JournalHeader
+from harness.parity.waivers import load_waivers
+from harness.report.journal import Journal, shard_of
+from harness.report.kept import keep_copy, kept_place, prune
+from harness.report.leads import with_past
+from harness.report.progress import CaseProgress
+from harness.report.settled import reproducing_options, settled_report
+from harness.report.tally import Failures, Tally
+from harness.wording import counted
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.experiment.backend import Backend
-    from harness.inventory import Inventory
-    from harness.journal_header import JournalHeader
-    from harness.report.journal import Journal
 
 __all__ = ["run"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
 _NAMED = 5
 
 
 @click.command()
-@paths_argument
+@options.paths
 @click.option(
-    "--control", type=Side(), default="legacy", show_default=True, help="The runtime that is right."
+    "--control", type=side, default="legacy", show_default=True, help="The runtime that is right."
 )
 @click.option(
-    "--candidate", type=Side(), default="adk", show_default=True, help="The runtime that is judged."
+    "--candidate", type=side, default="adk", show_default=True, help="The runtime that is judged."
 )
 @adk_plugin_option("Diagnostic: the side that is adk runs with this ADK plugin; no gate counts it.")
-@select_option
-@click.option("--phase", type=click.Choice(["A", "B", "C"]), help="Only this rollout phase.")
+@options.select
+@options.phase
 @click.option(
     "--last-failed",
     is_flag=True,
@@ -75,7 +70,8 @@ _NAMED = 5
 )
 @click.option(
     "--shard",
-    type=Shard(),
+    type=shard,
+    metavar="I/N",
     help="Only this part of the cassettes, as 2/3; `parity merge` puts the journals together.",
 )
 @click.option("-x", "first_only", is_flag=True, help="Stop after the first divergent case.")
@@ -85,17 +81,19 @@ _NAMED = 5
     metavar="N",
     help="Stop after N divergent cases; --resume runs the rest.",
 )
-@jobs_option
-@limits_option
-@trust_option
+@options.jobs
+@options.limits
+@options.trust
 @click.option(
     "--repeat",
     type=click.IntRange(1, 20),
     default=1,
     show_default=True,
-    help="Runs of each side; from 2 on, what differs from run to run is told apart.",
+    help="Runs of each side; from 2 on, what differs from run to run is reported apart.",
 )
-@click.option("--journal", type=_File, help="Write each result as it comes, one JSON line each.")
+@click.option(
+    "--journal", type=options.FILE, help="Write each result as it comes, one JSON line each."
+)
 @click.option("--resume", is_flag=True, help="Go on with the journal's run: skip what is in it.")
 @click.option(
     "--keep/--no-keep",
@@ -104,15 +102,8 @@ _NAMED = 5
     show_default=True,
     help="Leave a journal in .parity/journals, for --last-failed and `parity history`.",
 )
-@verbose_option
-@durations_option
 @report_options
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=_File,
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@options.waivers
 @click.option(
     "--as-of",
     type=click.DateTime(["%Y-%m-%d"]),
@@ -130,7 +121,7 @@ def run(
     candidate: str,
     adk_plugins: tuple[str, ...],
     **asked: Any,
-) -> None:
+) -> int:
     """Replay cassettes through two runtimes and compare.
 
     PATHS are cassettes and folders of them, by path or by name (`tools/parallel_reads`, `tools`).
@@ -158,22 +149,22 @@ def run(
     """  # noqa: D301 - click's mark for lines that stay as they are
     now = datetime.now(UTC)
     day = as_of.date() if as_of is not None else now.date()
-    places = report_places(asked)
+    wanted = report_wanted(asked)
     sides = _with_plugins((control, candidate), adk_plugins)
     plan = RunPlan(
         control=sides[0],
         candidate=sides[1],
-        jobs=worker_count(jobs),
+        jobs=checks.worker_count(jobs),
         as_of=day,
         started_at=now,
-        places=places,
+        wanted=wanted,
         maxfail=1 if first_only else maxfail,
         **asked,
     )
-    backend = backend_of(ctx, plan.limits)
-    check_sides(backend, plan.control, plan.candidate)
+    backend = checks.backend_of(ctx, plan.limits)
+    checks.sides(backend, plan.control, plan.candidate)
     _check_asked(plan)
-    ctx.exit(_last_failed(plan, backend) if plan.last_failed else _chosen(plan, backend))
+    return _last_failed(plan, backend) if plan.last_failed else _chosen(plan, backend)
 
 
 def _with_plugins(sides: tuple[str, str], plugins: tuple[str, ...]) -> tuple[str, str]:
@@ -194,30 +185,28 @@ def _with_plugins(sides: tuple[str, str], plugins: tuple[str, ...]) -> tuple[str
 
 def _check_asked(plan: RunPlan) -> None:
     if plan.resume and plan.journal is None:
-        raise UsageError("--resume needs the journal to go on with", "name it with --journal")
+        raise UsageError("--resume needs the journal to resume", "name it with --journal")
     if plan.resume and plan.last_failed:
         raise UsageError("--resume and --last-failed ask for different cases", "leave one out")
     if not plan.last_failed:
-        check_writable_file(plan.journal, "--journal")
+        checks.writable_file(plan.journal, "--journal")
 
 
 def _chosen(plan: RunPlan, backend: Backend) -> int:
-    files = chosen_cassettes(plan.paths, plan.expr, plan.phase, variants=True)
+    files = checks.chosen_cassettes(plan.paths, plan.expr, plan.phase, variants=True)
     return _run(plan, backend, files, plan.journal)
 
 
 def _last_failed(plan: RunPlan, backend: Backend) -> int:
-    from harness.canonical import printable
-
     record = last_journal(plan)
     failed = failed_before(record, plan.waivers_file)
-    cases = f"{len(failed)} case{'' if len(failed) == 1 else 's'}"
+    cases = counted(len(failed), "case")
     unjudged = " or never judged" if record.missing else ""
     say(printable(f"last run: {record.file}, {cases} not parity{unjudged}"))
     if not failed:
         return 0
     paths = plan.paths or tuple(map(Path, record.header.paths))
-    chosen = chosen_cassettes(paths, plan.expr, plan.phase, variants=True)
+    chosen = checks.chosen_cassettes(paths, plan.expr, plan.phase, variants=True)
     files = [file for file in chosen if file.name in failed]
     if not files:
         raise UsageError("none of these cases is among the cassettes", "name where they are")
@@ -229,15 +218,6 @@ def _last_failed(plan: RunPlan, backend: Backend) -> int:
 def _run(
     plan: RunPlan, backend: Backend, files: Sequence[CassetteFile], journal_file: Path | None
 ) -> int:
-    from harness.canonical import printable
-    from harness.config import default_waivers
-    from harness.parity.waivers import load_waivers
-    from harness.report.journal import shard_of
-    from harness.report.leads import with_past
-    from harness.report.model import exit_code
-    from harness.report.settled import reproducing_options, settled_report
-    from harness.report.terminal import progress, show
-
     waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=plan.as_of)
     mine = set(shard_of([file.name for file in files], plan.shard or ""))
     if not mine:
@@ -245,20 +225,17 @@ def _run(
         raise UsageError(problem, "ask for fewer parts")
     inventory = inventory_of(plan, files)
     header = header_of(plan, inventory, [file.name for file in files], _roots(plan))
-    for side, maker in header.made_of.items():
-        say(printable(f"{side}: {maker}"))
+    for name, maker in header.made_of.items():
+        say(printable(f"{name}: {maker}"))
     todo = [file for file in files if file.name in mine]
     with _journal(plan, header, inventory, journal_file) as journal:
         if journal is not None and journal.set_aside is not None:
-            words = "was of a run that did not end, which --resume goes on with; now it is"
+            words = "was of a run that did not end, which --resume continues; now it is"
             say(printable(f"{journal.file} {words} {journal.set_aside}"), err=True)
         tally = Tally.after(None if journal is None else journal.before)
+        failures = Failures(waivers, tally, plan.maxfail)
         left = [file for file in todo if not tally.has(file.name)]
-        with progress(len(left), sys.stderr) as bar:
-            try:
-                judge_all(plan, backend, left, tally, journal, bar, Failures(waivers, tally))
-            except KeyboardInterrupt:
-                tally.interrupted = True
+        stopped = _judge(plan, backend, left, tally, failures, journal).stopped
         not_run = [file.name for file in todo if not tally.has(file.name)]
         if journal is not None and not not_run:
             journal.ended()
@@ -270,35 +247,53 @@ def _run(
         raise UsageError(f"no cassette is of phase {plan.phase}", "see `parity list`")
     report = settled_report(
         header,
-        tally.results,
+        tally,
         waivers,
-        planned=len(todo) - len(tally.skipped) - len(tally.problems),
-        problems=list(tally.problems.values()),
-        interrupted=tally.interrupted,
-        stopped=tally.stopped if not_run else 0,
-        took_ms=tally.took_ms,
+        given=len(todo),
+        stopped=failures.count if stopped and not_run else 0,
         files={file.name: file.told for file in todo},
         options=reproducing_options(header, plan.waivers_file),
-        fresh=tally.fresh,
     )
-    report = replace(with_past(report, inventory, waivers), durations=plan.durations)
-    written = [str(file) for file in write_report(report, plan.places)]
-    if journal_file is not None:
-        written.append(str(journal_file))
-    show(report, sys.stdout, verbose=plan.verbose)
-    if written:
-        say(f"written: {', '.join(written)}")
+    code = deliver(with_past(report, inventory, waivers), plan.wanted, also=journal_file)
     for line in _left_over(plan, not_run, journal):
         say(printable(line))
-    return int(exit_code(report))
+    return code
+
+
+def _judge(
+    plan: RunPlan,
+    backend: Backend,
+    files: Sequence[CassetteFile],
+    tally: Tally,
+    failures: Failures,
+    journal: Journal | None,
+) -> RunFinished:
+    """Judge `files`, until `plan.maxfail` of them diverge."""
+    contract = default_contract()
+    load_contract(contract)  # a broken one is reported before anything runs
+    tasks = case_tasks(
+        files,
+        backend,
+        control=plan.control,
+        candidate=plan.candidate,
+        trust=plan.trust,
+        repeat=plan.repeat,
+        phase=plan.phase,
+        contract=contract,
+    )
+    listeners: list[Listener[CaseTask, CaseOutcome]] = [] if journal is None else [journal]
+    with CaseProgress(sys.stderr, lambda name, _: failures.verdicts.get(name)) as progress:
+        return follow(
+            judged_cases(tasks, plan.jobs), *listeners, tally, failures, progress, failures.stop
+        )
 
 
 def _left_over(plan: RunPlan, names: Sequence[str], journal: Journal | None) -> Iterator[str]:
-    """What a run that ended early did not run, and how to go on with it."""
+    """The cases that a run which ended early did not run, and how to resume it."""
     if not names:
         return
     named = ", ".join(names[:_NAMED]) + (", …" if len(names) > _NAMED else "")
-    yield f"not run: {len(names)} case{'' if len(names) == 1 else 's'} ({named})"
+    yield f"not run: {counted(len(names), 'case')} ({named})"
     if journal is not None and not plan.last_failed:
         again = shlex.join(["--journal", str(journal.file), "--resume"])
         yield f"to go on: the same with {again}"
@@ -308,8 +303,6 @@ def _roots(plan: RunPlan) -> Sequence[Path]:
     """What the header says the cassettes were found under."""
     if plan.paths:
         return plan.paths
-    from harness.config import default_corpora
-
     return default_corpora()
 
 
@@ -317,9 +310,6 @@ def _journal(
     plan: RunPlan, header: JournalHeader, inventory: Inventory, file: Path | None
 ) -> Journal | nullcontext[None]:
     """The journal that was asked for, else one that is kept, else none."""
-    from harness.report.journal import Journal
-    from harness.report.kept import kept_place
-
     if file is not None:
         return Journal(file, header, inventory, resume=plan.resume)
     place = kept_place(plan.started_at) if plan.keep else None
@@ -331,8 +321,6 @@ def _journal(
 
 def _leave_behind(plan: RunPlan, journal_file: Path | None) -> None:
     """Keep the journal of this run among the last ones, however it ended."""
-    from harness.report.kept import keep_copy, prune
-
     if plan.keep:
         if journal_file is not None:
             keep_copy(journal_file, plan.started_at, again=plan.resume)

@@ -4,26 +4,32 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from harness.baseline.folder import made_of
+from harness.cassette.find import CassetteFile
 from harness.commands.naming import journal_place
+from harness.commands.reports import ReportWanted
+from harness.config import current_inventory, default_waivers
 from harness.errors import UsageError
 from harness.experiment.limits import Limits
+from harness.inventory import Inventory, environment
+from harness.journal_header import JournalHeader
+from harness.parity.verdict import CaseVerdict
+from harness.report.journal import JournalRecord, read_header, read_journal
+from harness.report.kept import JOURNALS, kept_journals
+from harness.report.settled import journal_report, waivers_of
+from harness.sides import baseline_folder, engines_of
+from harness.triage.checkout import Checkout
 
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.find import CassetteFile
-    from harness.inventory import Inventory
-    from harness.journal_header import JournalHeader
-    from harness.report.journal import JournalRecord
-
-__all__ = ["RunPlan", "Shard", "failed_before", "header_of", "inventory_of", "last_journal"]
+__all__ = ["RunPlan", "failed_before", "header_of", "inventory_of", "last_journal", "shard"]
 
 _MOST_SHARDS: Final = 1000
 
@@ -48,40 +54,33 @@ class RunPlan:
     last_failed: bool
     maxfail: int | None = None
     """Divergent cases after which the run stops."""
-    durations: int = 0
-    """How many of the slowest cases are listed."""
-    verbose: bool = False
     resume: bool
     journal: Path | None
     keep: bool
     """Leave a journal behind in `.parity/journals`."""
-    places: Mapping[str, Path]
-    """Where the report goes: see `report_places`."""
+    wanted: ReportWanted = field(default_factory=ReportWanted)
     waivers_file: Path | None
     as_of: date
     started_at: datetime
 
 
-class Shard(click.ParamType[str]):
-    """`I/N`: the I-th of N parts, counted from 1."""
+def shard(asked: str) -> str:
+    """`I/N`, the I-th of N parts counted from 1, without leading zeros: the type of an option.
 
-    name = "I/N"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The same in its one form, without leading zeros."""
-        match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", value, re.ASCII)
-        if match is None:
-            self.fail(f"{value!r} is no part of a corpus; write it as 2/3", param, ctx)
-        number, count = int(match[1]), int(match[2])
-        if not 1 <= number <= count <= _MOST_SHARDS:
-            self.fail(f"{value!r}: parts count from 1 to at most {_MOST_SHARDS}", param, ctx)
-        return f"{number}/{count}"
+    Raises:
+        click.BadParameter: it is no such part.
+    """
+    match = re.fullmatch(r"(\d{1,6})/(\d{1,6})", asked, re.ASCII)
+    if match is None:
+        raise click.BadParameter(f"{asked!r} is no part of a corpus; write it as 2/3")
+    number, count = int(match[1]), int(match[2])
+    if not 1 <= number <= count <= _MOST_SHARDS:
+        raise click.BadParameter(f"{asked!r}: parts count from 1 to at most {_MOST_SHARDS}")
+    return f"{number}/{count}"
 
 
 def inventory_of(plan: RunPlan, files: Sequence[CassetteFile]) -> Inventory:
     """What a verdict over `files` rests on as things stand."""
-    from harness.config import current_inventory, default_waivers
-
     waivers = plan.waivers_file or default_waivers()
     sides = (plan.control, plan.candidate)
     return current_inventory([(file.name, file.path) for file in files], waivers, sides)
@@ -91,11 +90,6 @@ def header_of(
     plan: RunPlan, inventory: Inventory, names: Sequence[str], paths: Sequence[Path]
 ) -> JournalHeader:
     """The head of the journal of a run over the cassettes called `names`, found at `paths`."""
-    from harness.baseline.folder import made_of
-    from harness.inventory import environment
-    from harness.journal_header import JournalHeader
-    from harness.sides import baseline_folder, engines_of
-
     sides = (plan.control, plan.candidate)
     run = [side for side in sides if baseline_folder(side) is None]
     revision, dirty = _revision()
@@ -110,7 +104,7 @@ def header_of(
         components=inventory.digests,
         environment=environment([engine for side in run for engine in engines_of(side)]),
         made_of=made_of(sides, names),
-        paths=tuple(map(_told, paths)),
+        paths=tuple(map(_path_from_here, paths)),
         expr=plan.expr,
         started_at=plan.started_at.astimezone(UTC).isoformat(timespec="seconds"),
         revision=revision,
@@ -118,7 +112,7 @@ def header_of(
     )
 
 
-def _told(path: Path) -> str:
+def _path_from_here(path: Path) -> str:
     """A path as journals name it: from here, so that it says nothing of where this is."""
     place, here = path.resolve(), Path.cwd()
     return place.relative_to(here).as_posix() if place.is_relative_to(here) else str(path)
@@ -130,9 +124,6 @@ def last_journal(plan: RunPlan) -> JournalRecord:
     Raises:
         UsageError: there is none, it cannot be read, or it is of other sides.
     """
-    from harness.report.journal import read_header, read_journal
-    from harness.report.kept import JOURNALS, kept_journals
-
     sides = (plan.control, plan.candidate)
     if plan.journal is not None:
         record = read_journal(journal_place(plan.journal))
@@ -156,10 +147,6 @@ def failed_before(record: JournalRecord, waivers_file: Path | None) -> frozenset
 
     By the waivers as they are now, since that is how they will be judged again.
     """
-    from harness.config import default_waivers
-    from harness.parity.verdict import CaseVerdict
-    from harness.report.settled import journal_report, waivers_of
-
     waivers = waivers_of(record.header, waivers_file or default_waivers())
     report = journal_report(record, waivers)
     bad = {case.cassette for case in report.cases if case.verdict is not CaseVerdict.PARITY}
@@ -168,8 +155,6 @@ def failed_before(record: JournalRecord, waivers_file: Path | None) -> frozenset
 
 def _revision() -> tuple[str, bool]:
     """The commit of the checkout that this is run in, and whether files differ from it."""
-    from harness.triage.checkout import Checkout
-
     try:
         here = Checkout.at(Path())
         commit = here.git("rev-parse", "--verify", "--quiet", "HEAD")

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import webbrowser
 from pathlib import Path
 from typing import Final
 
 import click
 
+from harness.commands import options
 from harness.errors import UsageError
+from harness.report.kept import kept_journals
+from harness.report.remembered import remembered_pages
 
 __all__ = ["show_report"]
 
@@ -15,7 +19,7 @@ _PAGE: Final = "index.html"
 
 
 @click.command("show-report")
-@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.argument("folder", required=False, type=options.PLACE)
 @click.option("--print", "only_print", is_flag=True, help="Print the page's path, and no more.")
 def show_report(folder: Path | None, only_print: bool) -> None:
     """Open a report's page in the browser, and print its path.
@@ -34,8 +38,6 @@ def show_report(folder: Path | None, only_print: bool) -> None:
     click.echo(str(page))
     if only_print:
         return
-    import webbrowser
-
     if not webbrowser.open(page.as_uri()):
         click.echo("no browser could be opened: open the file above in one", err=True)
 
@@ -59,9 +61,6 @@ def _last_page() -> Path:
     Raises:
         UsageError: none was, or all are gone.
     """
-    from harness.report.kept import kept_journals
-    from harness.report.remembered import remembered_pages
-
     pages = [*remembered_pages().values()]
     if pages:
         return pages[-1]

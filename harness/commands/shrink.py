@@ -5,40 +5,127 @@ from __future__ import annotations
 import shlex
 import sys
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any, Final
 
 import click
 
 from harness.canonical import printable
-from harness.commands.durations import Duration, in_words
-from harness.commands.naming import CassettePlace
-from harness.commands.options import (
-    backend_of,
-    check_fault,
-    check_runtimes,
-    check_writable_folder,
-    trust_option,
-    usual_limits,
-)
-from harness.commands.shrinkable import check_finding, head_of, judging, load_shrinkable
-from harness.errors import UsageError
+from harness.cassette.document import parse_document, read_text
+from harness.cassette.find import find_cassettes
+from harness.cassette.format import Cassette
+from harness.cassette.trust import starts_processes
+from harness.cassette.variants import as_variant, variant_of
+from harness.commands import checks, options
+from harness.commands.naming import cassette_place
+from harness.config import code_digest, to_run
+from harness.errors import HarnessError, UsageError
+from harness.experiment.backend import real_backend
+from harness.experiment.limits import Limits
+from harness.experiment.pool import on_demand, process_workers
+from harness.explain import explain
+from harness.http.case import load_case
+from harness.parity.verdict import CaseResult, CaseVerdict
+from harness.parity.waivers import Waivers
+from harness.progress import in_words
+from harness.scenarios.found import FOUND, FoundCassette, KnownFinding, known_finding, write_found
+from harness.scenarios.judging import Judging
+from harness.scenarios.shrinking import Progress, Shrunk, size_of, tidied
+from harness.scenarios.shrinking import shrink as made_smaller
+from harness.scenarios.shrinking.journal import SHRINKS, ShrinkHeader, ShrinkJournal
+from harness.scenarios.shrinking.show import shrink_progress, shrunk_lines
+from harness.scenarios.shrinking.sizes import content_digest
+from harness.scenarios.trial import Trial
 from harness.wrapping import say
+from services.wire import JsonObject
 
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.cassette.format import Cassette
-    from harness.parity.waivers import Waivers
-    from harness.scenarios.shrinking import Shrunk
-    from harness.scenarios.shrinking.journal import ShrinkJournal
-    from harness.scenarios.trial import Trial
-    from services.wire import JsonObject
+__all__ = ["ShrinkSeams", "load_shrinkable", "shrink"]
 
-__all__ = ["ShrinkSeams", "shrink"]
+_BESIDE: Final = "<CASSETTES>"
 
-_File = click.Path(path_type=Path, dir_okay=False)
+
+class NothingToShrink(HarnessError):
+    """There is no finding to keep, or none that can be decided."""
+
+    exit_code = 3
+
+
+def _head_of(file: Path) -> KnownFinding | None:
+    """What a kept finding says of itself; `None` where it is none, or cannot be read."""
+    try:
+        return known_finding(file) if file.is_file() else None
+    except OSError:
+        return None  # loading it will say why
+
+
+def load_shrinkable(file: Path, *, trust: bool, out: Path) -> tuple[Cassette, JsonObject, bool]:
+    """A cassette, its document as its file has it (macros stay short), and whether it is trusted.
+
+    Args:
+        file: One file.
+        trust: Whether it may start processes, wherever it comes from.
+        out: The root that the shrunk cassette's name will count from.
+
+    Raises:
+        CassetteError: it cannot be loaded.
+        UsageError: it cannot be shrunk, or may not be run.
+    """
+    if file.is_dir():
+        raise UsageError(f"{file} is a folder", "name one cassette")
+    ((named, found, trusted),) = to_run(find_cassettes([file]), trust=trust)
+    loaded = load_case(found.path, found.root)
+    variant = variant_of(found.name)
+    if not isinstance(loaded, Cassette):
+        problem = f"{file} is recorded HTTP traffic, which cannot be shrunk"
+        raise UsageError(problem, "name a cassette; see `parity list`")
+    reason = starts_processes(loaded)
+    if reason is not None and not trusted:
+        raise UsageError(f"not run: {reason}", "give --trust if you trust the cassette")
+    if _BESIDE in repr(loaded.document) and out.resolve() != named.root.resolve():
+        problem = f"{loaded.name} names files beside it by {_BESIDE}"
+        raise UsageError(problem, f"write it to {named.root}/FAMILY/NAME.yaml with --out")
+    text = read_text(found.path)
+    document: JsonObject = parse_document(text, strict_json=found.path.suffix == ".json")
+    if variant is not None:  # the shrunk document holds the variant's own settings
+        loaded = replace(as_variant(loaded, variant), name=loaded.name)
+        document["session"] = loaded.document["session"]
+    return loaded, document, trusted
+
+
+@contextmanager
+def _judging(
+    loaded: Cassette, how: Judging, limits: Limits
+) -> Iterator[Callable[[JsonObject], Trial | None]]:
+    """Runs what is made of a cassette in both runtimes, under its root; a `Judge`.
+
+    Each try runs in a worker process. One that goes over `limits` comes to nothing that is known.
+    """
+    sides = (how.control, how.candidate)
+    workers = process_workers(real_backend(limits), sides, forked=True)
+    judge_one = partial(how.judge_under, loaded.root)
+    with on_demand(judge_one, workers, lambda each, died: Trial.undecided(each, died.why)) as ask:
+        yield ask
+
+
+def _check_finding(result: CaseResult, control: str, candidate: str) -> None:
+    """Make sure that there is something to keep.
+
+    Raises:
+        NothingToShrink: the runtimes agree, or nothing can be said.
+    """
+    sides = f"{control} and {candidate}"
+    if result.verdict is CaseVerdict.PARITY:
+        raise NothingToShrink(
+            f"{result.cassette}: {sides} agree on it, so there is nothing to keep; "
+            "name the sides that differ with --control and --candidate"
+        )
+    if result.verdict is CaseVerdict.INCONCLUSIVE:
+        reason = "; ".join(explain(result, control, candidate))
+        raise NothingToShrink(f"{result.cassette}: nothing can be said of {sides}: {reason}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,7 +135,7 @@ class ShrinkSeams:
     clock: Callable[[], float] = time.perf_counter
     """Real seconds; only differences matter."""
     interrupts: Callable[[int], bool] = lambda tries: False
-    """Whether somebody presses Ctrl-C after so many tries."""
+    """Whether Ctrl-C is pressed after so many tries."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,14 +156,12 @@ class _Plan:
     @property
     def root(self) -> Path:
         """The folder from which the written cassette's name counts."""
-        from harness.scenarios.found import FOUND
-
         place = (self.found or FOUND) if self.out is None else self.out.absolute().parents[1]
         return place.absolute()
 
     @property
     def more(self) -> list[str]:
-        """What else the command line has to say to go on with this."""
+        """The other words of the command line that resumes this."""
         words = [] if self.fault is None else ["--fault", self.fault]
         words += [] if self.found is None else ["--found", str(self.found)]
         words += [] if self.waivers_file is None else ["--waivers", str(self.waivers_file)]
@@ -84,14 +169,14 @@ class _Plan:
 
 
 @click.command()
-@click.argument("cassette", type=CassettePlace())
+@click.argument("cassette", type=cassette_place)
 @click.option("--control", help="The runtime that is right.  [default: legacy]")
 @click.option("--candidate", help="The runtime that is judged.  [default: adk]")
 @click.option("--fault", metavar="NAME", help="Put this seeded fault in: it is what shows.")
 @click.option(
     "--time",
     "seconds",
-    type=Duration(),
+    type=options.duration,
     metavar="TIME",
     default="5m",
     show_default=True,
@@ -99,24 +184,19 @@ class _Plan:
 )
 @click.option(
     "--out",
-    type=_File,
+    type=options.FILE,
     metavar="FILE",
     help="Where to write it, FAMILY/NAME.yaml; its folder and file name are its name.",
 )
 @click.option(
     "--found",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     metavar="DIR",
     help="The folder of findings to write it to instead.  [default: .parity/found]",
 )
-@trust_option
+@options.trust
 @click.option("--resume", is_flag=True, help="Go on with a shrinking that was ended.")
-@click.option(
-    "--waivers",
-    "waivers_file",
-    type=_File,
-    help="Accepted differences; parity_tests/waivers.toml if there is one.",
-)
+@options.waivers
 @click.pass_context
 def shrink(
     ctx: click.Context,
@@ -126,10 +206,10 @@ def shrink(
     candidate: str | None,
     fault: str | None,
     **asked: Any,
-) -> None:
+) -> int:
     """Make a failing cassette as small as it can be.
 
-    Leaves out prompts, answers, parts, tools, settings and files, and makes plainer what is left,
+    Leaves out prompts, answers, parts, tools, settings and files, and simplifies the rest,
     as long as the runtimes still differ in the same way and the conversation stays one that the
     model's API would take. CASSETTE is a file, its name, or that of a finding, and is not changed.
     Of a kept finding, the runtimes and the fault are those that its head names, unless others are
@@ -148,7 +228,7 @@ def shrink(
     cannot be loaded; 3 nothing to keep: the runtimes agree on it, or nothing can be said; 130
     interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    known = head_of(cassette)
+    known = _head_of(cassette)
     plan = _Plan(
         cassette=cassette,
         control=control or (known.control if known is not None else "legacy"),
@@ -157,33 +237,27 @@ def shrink(
         **asked,
     )
     _check(plan)
-    check_fault(plan.fault, plan.control, plan.candidate)
-    check_runtimes(backend_of(ctx), plan.control, plan.candidate)
-    ctx.exit(_shrink(plan, ctx.obj if isinstance(ctx.obj, ShrinkSeams) else ShrinkSeams()))
+    checks.fault(plan.fault, plan.control, plan.candidate)
+    checks.runtimes(checks.backend_of(ctx), plan.control, plan.candidate)
+    return _shrink(plan, ctx.obj if isinstance(ctx.obj, ShrinkSeams) else ShrinkSeams())
 
 
 def _check(plan: _Plan) -> None:
     if plan.out is not None and plan.found is not None:
         raise UsageError("--out and --found are two places", "give one of them")
     if plan.out is None:
-        check_writable_folder(plan.found, "--found")
+        checks.writable_folder(plan.found, "--found")
         return
     if plan.out.suffix != ".yaml":
         raise UsageError(f"{plan.out} is no name for a cassette", "name it FAMILY/NAME.yaml")
     if plan.out.exists():
         raise UsageError(f"{plan.out} is there already", "choose another file with --out")
-    check_writable_folder(plan.out.parent, "--out")
+    checks.writable_folder(plan.out.parent, "--out")
 
 
 def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
-    from harness.config import default_waivers
-    from harness.parity.waivers import load_waivers
-    from harness.scenarios.judging import Judging
-    from harness.scenarios.shrinking import size_of
-    from harness.scenarios.shrinking.sizes import content_digest
-
     loaded, document, trusted = load_shrinkable(plan.cassette, trust=plan.trust, out=plan.root)
-    waivers = load_waivers(plan.waivers_file or default_waivers(), as_of=datetime.now(UTC).date())
+    waivers = checks.current_waivers(plan.waivers_file)
     how = Judging(
         control=plan.control,
         candidate=plan.candidate,
@@ -191,10 +265,10 @@ def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
         fault=plan.fault,
         trusted=trusted,
     )
-    with judging(loaded, how, usual_limits()) as judge:
+    with _judging(loaded, how, checks.usual_limits()) as judge:
         trial = judge(document)
         assert trial is not None, "it was loaded"
-        check_finding(trial.result, plan.control, plan.candidate)
+        _check_finding(trial.result, plan.control, plan.candidate)
         say(printable(f"{loaded.name}: {size_of(trial.document)}"), err=True)
         with _journal(plan, document, trial, waivers) as journal:
             if journal.remark is not None:
@@ -204,15 +278,11 @@ def _shrink(plan: _Plan, seams: ShrinkSeams) -> int:
             file = _written(plan, loaded, made) if smaller or plan.out is not None else None
             if made.shrunk is not None and made.shrunk.finished:
                 journal.ended()
-    _tell(plan, trial, made, file)
+    _report(plan, trial, made, file)
     return 130 if made.shrunk is None else 0
 
 
 def _journal(plan: _Plan, document: JsonObject, trial: Trial, waivers: Waivers) -> ShrinkJournal:
-    from harness.config import code_digest
-    from harness.scenarios.shrinking.journal import SHRINKS, ShrinkHeader, ShrinkJournal
-    from harness.scenarios.shrinking.sizes import content_digest
-
     header = ShrinkHeader(
         cassette=content_digest(document),
         fingerprint=str(trial.fingerprint),
@@ -240,14 +310,11 @@ def _made_small(
     judge: Callable[[JsonObject], Trial | None],
     trial: Trial,
 ) -> _Made:
-    from harness.scenarios.shrinking import Progress, shrink
-    from harness.scenarios.shrinking.show import shrink_progress
-
     made = _Made(best=trial)
     end = seams.clock() + plan.seconds
     with shrink_progress(sys.stderr) as show:
 
-        def told(progress: Progress) -> None:
+        def take(progress: Progress) -> None:
             if progress.best is not made.best:
                 made.best = progress.best
                 journal.kept(progress.best.document)
@@ -256,12 +323,12 @@ def _made_small(
                 raise KeyboardInterrupt
 
         try:
-            made.shrunk = shrink(
+            made.shrunk = made_smaller(
                 trial.document if journal.best is None else journal.best,
                 judge,
                 fingerprint=str(trial.fingerprint),
                 enough=lambda: seams.clock() >= end,
-                told=told,
+                told=take,
                 tried=journal,
             )
             made.best = made.shrunk.trial
@@ -271,10 +338,6 @@ def _made_small(
 
 
 def _written(plan: _Plan, loaded: Cassette, made: _Made) -> Path:
-    from harness.explain import explain
-    from harness.scenarios.found import FOUND, FoundCassette, write_found
-    from harness.scenarios.shrinking import tidied
-
     found = FoundCassette(
         document=tidied(made.best.document),
         fingerprint=str(made.best.fingerprint),
@@ -294,10 +357,7 @@ def _written(plan: _Plan, loaded: Cassette, made: _Made) -> Path:
     return write_found(place.parents[1], found, f"{place.parent.name}/{place.stem}")
 
 
-def _tell(plan: _Plan, trial: Trial, made: _Made, file: Path | None) -> None:
-    from harness.explain import explain
-    from harness.scenarios.shrinking.show import shrunk_lines
-
+def _report(plan: _Plan, trial: Trial, made: _Made, file: Path | None) -> None:
     for line in shrunk_lines(trial, made.best, made.shrunk, in_words(plan.seconds)):
         say(line)
     for line in explain(made.best.result, plan.control, plan.candidate):

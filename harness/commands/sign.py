@@ -2,42 +2,187 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
-from harness.commands.here import clean_revision_here, found_here, signoffs_folder
-from harness.commands.options import backend_of, jobs_option, trust_option, worker_count
-from harness.commands.sign_again import Signature, SignSeams, material
+from harness.commands import checks, options
+from harness.commands.here import clean_revision_here, found_here, journalled_tasks, signoffs_folder
 from harness.commands.signing import confirmed, key_options, say, signing_key
-from harness.commands.verdict_options import (
-    as_of_option,
-    evidence_option,
-    profile_option,
-    signoffs_option,
-)
+from harness.draw import chosen
 from harness.errors import UsageError
+from harness.experiment.backend import Backend
+from harness.experiment.pool import Workers, process_workers
+from harness.gate.evidence import Evidence, LegRun, read_evidence
+from harness.gate.here import Here
+from harness.gate.samples import counted_samples
+from harness.gate.scope import Scope
+from harness.inventory import environment
+from harness.scenarios.block import BlockDone, BlockTask, run_block
+from harness.signoff.chain import read_chain
+from harness.signoff.keys import SigningKey
+from harness.signoff.material import (
+    Material,
+    evidence_of,
+    leg_to_replay,
+    name_of_signer,
+    others_to_replay,
+    refuse_unless_yes,
+    refuse_unreadable,
+    traces_of,
+)
+from harness.signoff.not_said import CorpusFacts, not_said
+from harness.signoff.problems import SigningRefused
+from harness.signoff.records import Record, read_record
+from harness.signoff.rerun import block_tasks_of, refuse_other, run_blocks_again, run_cases_again
+from harness.signoff.show import signed_lines
+from harness.signoff.statement import Named, ReplayedBlock, SignOff
+from harness.signoff.trust import PULL_REQUEST, Signing
+from harness.signoff.verification import changed_since
+from harness.signoff.writing import add_signature, append
 
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.signoff.keys import SigningKey
-    from harness.signoff.material import Material
-    from harness.signoff.records import Record
-    from harness.signoff.statement import SignOff
-    from harness.signoff.trust import Signing
+__all__ = ["SignSeams", "sign"]
 
-__all__ = ["sign"]
-
+_SEEDS: Final = 2**32
 _BLOCKS: Final = 2
 _LOADED: Final = ("harness.scenarios.block",)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignSeams:
+    """What a test puts in the place of runtimes and worker processes."""
+
+    backend: Backend
+    run_block: Callable[[BlockTask], BlockDone]
+    workers: Workers
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Signature:
+    """What is to be signed, and how: the command line as it was given."""
+
+    phase: str
+    profile: str
+    places: tuple[Path, ...]
+    signer: str | None
+    sample: int
+    """Blocks of each generated run that are run again."""
+    cases: int | None
+    """Cases of each leg that are run again; `None`: all."""
+    folder: Path
+    """Of the records."""
+    jobs: int
+    trust: bool
+    yes: bool
+
+
+def _material(
+    asked: _Signature, place: Here, evidence: Evidence, revision: str | None, seams: SignSeams
+) -> Material:
+    """All that goes into a record, after running again what was journalled.
+
+    Raises:
+        SigningRefused: something came out in another way, or could not be run.
+    """
+    machine = environment()
+    scope = Scope(
+        evidence=evidence,
+        policy=place.policy.gates,
+        phase=asked.phase,
+        profile=asked.profile,
+        as_of=place.as_of,
+        current=place.current,
+        waivers=place.policy.waivers,
+        contract=place.contract,
+        environment=machine,
+    )
+    answer = place.answer(evidence, asked.phase, asked.profile)
+    leg = leg_to_replay(scope)
+    cassettes = (seams.backend.load(each.path, each.root) for each in place.cassettes)
+    gaps = not_said(
+        answer,
+        CorpusFacts.of(cassettes),
+        machine,
+        place.contract.classes(asked.phase),
+        place.current.digests.get("baselines", ""),
+        recordings_days=scope.rules.recordings_days,
+    )
+    found = Material(
+        answer=answer,
+        evidence=evidence_of(evidence),
+        leg=leg,
+        traces=traces_of(leg.record.finished),
+        environment=machine,
+        inventory=place.current,
+        revision=revision,
+        not_said=gaps,
+    )
+    for run in (leg, *others_to_replay(scope, leg)):
+        ran = _run_cases(asked, place, run, seams)
+        if run is leg:
+            found = replace(found, ran_again=ran)
+    return replace(found, blocks=_run_blocks(asked, scope, seams))
+
+
+def _run_cases(asked: _Signature, place: Here, run: LegRun, seams: SignSeams) -> int:
+    """Run a leg's cases again, or some of them by chance; how many."""
+    record = run.record
+    header, traces = record.header, traces_of(record.finished)
+    journalled = {*record.finished, *record.skipped}
+    tasks = journalled_tasks(
+        journalled,
+        place,
+        seams.backend,
+        control=header.control,
+        candidate=header.candidate,
+        trust=asked.trust,
+        repeat=header.repeat,
+        phase=header.phase,
+    )
+    if gone := sorted(journalled - {task.name for task in tasks}):
+        raise SigningRefused(f"cases of the journal are not here: {', '.join(gone)}")
+    traced = [task.name for task in tasks if task.name in traces]
+    if asked.cases is not None:
+        drawn = set(chosen(traced, asked.cases, secrets.randbelow(_SEEDS)))
+        tasks = [task for task in tasks if task.name in drawn]
+        traced = sorted(drawn)
+    say(
+        [f"running {len(traced)} cases again: {header.control} and {header.candidate}"],
+        err=True,
+    )
+    seen = run_cases_again(
+        tasks, traces, jobs=asked.jobs, results=record.finished, stream=sys.stderr
+    )
+    refuse_other(seen)
+    return len(traced)
+
+
+def _run_blocks(asked: _Signature, scope: Scope, seams: SignSeams) -> tuple[ReplayedBlock, ...]:
+    """Some blocks of each generated run that the answer counts."""
+    tasks = [
+        task
+        for sample in counted_samples(scope)
+        if sample.drawn
+        for task in block_tasks_of(sample, scope.waivers, asked.sample, secrets.randbelow(_SEEDS))
+    ]
+    if not tasks:
+        return ()
+    say([f"running {len(tasks)} blocks of generated scenarios again"], err=True)
+    ran = run_blocks_again(tasks, seams.run_block, seams.workers, asked.jobs)
+    refuse_other([again for again, _ in ran])
+    return tuple(block for _, block in ran if block is not None)
+
+
 @click.command()
 @click.option("--phase", type=click.Choice(["A", "B", "C"]), help="The rollout phase.")
-@profile_option
-@evidence_option
+@options.profile
+@options.evidence
 @key_options
 @click.option(
     "--signer",
@@ -46,7 +191,7 @@ _LOADED: Final = ("harness.scenarios.block",)
 )
 @click.option(
     "--add",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FILE,
     metavar="RECORD",
     help="Put a second signature to the newest record, after the same checks.",
 )
@@ -64,10 +209,10 @@ _LOADED: Final = ("harness.scenarios.block",)
     metavar="N",
     help="Run only N cases of each leg again, drawn by chance: for pull_request only.",
 )
-@signoffs_option()
-@as_of_option
-@jobs_option
-@trust_option
+@options.signoffs()
+@options.as_of
+@options.jobs
+@options.trust
 @click.option("--yes", is_flag=True, help="Do not ask: for CI.")
 @click.pass_context
 def sign(
@@ -103,10 +248,6 @@ def sign(
     or file that cannot be used; 3 the gate does not know, or something could not be run again;
     130 interrupted. Nothing is written unless it is 0.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.signoff.records import read_record
-    from harness.signoff.statement import SignOff
-    from harness.signoff.trust import PULL_REQUEST
-
     before = None
     day = as_of.date() if as_of is not None else datetime.now(UTC).date()
     if add is not None:
@@ -122,7 +263,7 @@ def sign(
         raise UsageError("nothing says which phase", "give --phase A, B or C")
     if cases is not None and profile != PULL_REQUEST:
         raise UsageError(f"what is signed for {profile} is run again whole", "leave --cases out")
-    asked = Signature(
+    asked = _Signature(
         phase=phase,
         profile=profile,
         places=places,
@@ -130,7 +271,7 @@ def sign(
         sample=sample,
         cases=cases,
         folder=signoffs_folder(signoffs),
-        jobs=worker_count(jobs),
+        jobs=checks.worker_count(jobs),
         trust=trust,
         yes=yes,
     )
@@ -139,14 +280,8 @@ def sign(
 
 
 def _sign(
-    asked: Signature, day: date, key: SigningKey, before: Record | None, seams: SignSeams
+    asked: _Signature, day: date, key: SigningKey, before: Record | None, seams: SignSeams
 ) -> None:
-    from harness.gate.evidence import read_evidence
-    from harness.signoff.chain import read_chain
-    from harness.signoff.material import name_of_signer, refuse_unless_yes, refuse_unreadable
-    from harness.signoff.problems import SigningRefused
-    from harness.signoff.trust import Signing
-
     place = found_here(None, None, day)
     signing = Signing.of(place.policy.gates.signing)
     name = name_of_signer(signing, key.public, asked.signer, asked.phase, asked.profile)
@@ -159,12 +294,12 @@ def _sign(
     evidence = read_evidence(asked.places)
     refuse_unless_yes(place.answer(evidence, asked.phase, asked.profile))
     revision = clean_revision_here(place, asked.folder)
-    found = material(asked, place, evidence, revision, seams)
+    found = _material(asked, place, evidence, revision, seams)
     again = found_here(None, None, day)
     moved = place.current.differences(again.current)
     if moved or clean_revision_here(again, asked.folder) != revision:
-        told = "; ".join(moved) or "another commit is checked out"
-        raise SigningRefused(f"something changed while it was run again: {told}", "start anew")
+        what = "; ".join(moved) or "another commit is checked out"
+        raise SigningRefused(f"something changed while it was run again: {what}", "start anew")
     if before is not None:
         _add(asked, found, before, key, signing)
     else:
@@ -172,13 +307,8 @@ def _sign(
 
 
 def _append(
-    asked: Signature, found: Material, name: str, key: SigningKey, signing: Signing
+    asked: _Signature, found: Material, name: str, key: SigningKey, signing: Signing
 ) -> None:
-    from harness.signoff.chain import read_chain
-    from harness.signoff.show import signed_lines
-    from harness.signoff.statement import Named
-    from harness.signoff.writing import append
-
     moment = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def build(number: int, predecessor: Named | None) -> SignOff:
@@ -197,23 +327,17 @@ def _append(
 
 
 def _add(
-    asked: Signature, found: Material, before: Record, key: SigningKey, signing: Signing
+    asked: _Signature, found: Material, before: Record, key: SigningKey, signing: Signing
 ) -> None:
-    from harness.signoff.problems import SigningRefused
-    from harness.signoff.show import signed_lines
-    from harness.signoff.statement import SignOff
-    from harness.signoff.verification import changed_since
-    from harness.signoff.writing import add_signature
-
     said = before.statement
     assert isinstance(said, SignOff)
-    told = changed_since(said, found.inventory)
+    changed = changed_since(said, found.inventory)
     if dict(said.traces) != dict(found.traces):
-        told.append("the journal's traces are others than the record's")
+        changed.append("the journal's traces are others than the record's")
     if said.answer.legs != found.answer.legs or said.evidence != found.evidence:
-        told.append("the evidence is other than the record's")
-    if told:
-        raise SigningRefused(f"{before.name}: {'; '.join(told)}", "sign anew instead")
+        changed.append("the evidence is other than the record's")
+    if changed:
+        raise SigningRefused(f"{before.name}: {'; '.join(changed)}", "sign anew instead")
     say(signed_lines(said))
     name = signing.who(key.public)
     if not confirmed(f"Add the signature of {name.name if name else 'this key'}?", yes=asked.yes):
@@ -226,9 +350,6 @@ def _add(
 def _seams(ctx: click.Context) -> SignSeams:
     if isinstance(ctx.obj, SignSeams):
         return ctx.obj
-    from harness.experiment.pool import process_workers
-    from harness.scenarios.block import run_block
-
-    backend = backend_of(ctx)
+    backend = checks.backend_of(ctx)
     workers = process_workers(backend, ("legacy", "adk"), _LOADED)
     return SignSeams(backend=backend, run_block=run_block, workers=workers)

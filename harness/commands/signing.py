@@ -5,15 +5,16 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import click
 
+from harness.canonical import printable
+from harness.commands import options
 from harness.errors import UsageError
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.signoff.keyfile import Source
-    from harness.signoff.keys import SigningKey
+from harness.signoff.keyfile import Source, read_passphrase, read_secret
+from harness.signoff.keys import SigningKey, is_encrypted
+from services.redaction import redacted
 
 __all__ = [
     "asked",
@@ -28,8 +29,6 @@ __all__ = [
 Command = TypeVar("Command", bound=Callable[..., Any])
 Said = TypeVar("Said")
 
-_File = click.Path(path_type=Path, dir_okay=False)
-
 
 def passphrase_options(command: Command) -> Command:
     """`--passphrase-file`, `--passphrase-fd`."""
@@ -40,7 +39,10 @@ def passphrase_options(command: Command) -> Command:
         help="Read the passphrase from this open descriptor.",
     )(command)
     return click.option(
-        "--passphrase-file", type=_File, metavar="FILE", help="Read the passphrase from this file."
+        "--passphrase-file",
+        type=options.FILE,
+        metavar="FILE",
+        help="Read the passphrase from this file.",
     )(command)
 
 
@@ -54,7 +56,11 @@ def key_options(command: Command) -> Command:
         help="Read the private key from this open descriptor.",
     )(command)
     return click.option(
-        "--key", "key_file", type=_File, metavar="FILE", help="The private key, of `parity keygen`."
+        "--key",
+        "key_file",
+        type=options.FILE,
+        metavar="FILE",
+        help="The private key, of `parity keygen`.",
     )(command)
 
 
@@ -64,8 +70,6 @@ def passphrase_source(file: Path | None, descriptor: int | None) -> Source | Non
     Raises:
         UsageError: it says two places.
     """
-    from harness.signoff.keyfile import Source
-
     if file is not None and descriptor is not None:
         problem = "--passphrase-file and --passphrase-fd are two places for one passphrase"
         raise UsageError(problem, "give one of them")
@@ -82,12 +86,9 @@ def signing_key(
     """The private key that the command line names, its passphrase asked for where one is needed.
 
     Raises:
-        UsageError: no key or two are named, or nobody is there to be asked.
+        UsageError: no key or two are named, or there is no terminal to ask on.
         KeyProblem: it cannot be read, others can read it, or the passphrase does not fit.
     """
-    from harness.signoff.keyfile import Source, read_passphrase, read_secret
-    from harness.signoff.keys import SigningKey, is_encrypted
-
     place = key_file if key_file is not None else key_fd
     if place is None or (key_file is not None and key_fd is not None):
         raise UsageError("name one private key", "give --key FILE or --key-fd N")
@@ -104,12 +105,12 @@ def confirmed(question: str, *, yes: bool) -> bool:
     """Whether the user says yes, on a terminal, or has said so with `--yes`.
 
     Raises:
-        UsageError: nobody is there to be asked.
+        UsageError: there is no terminal to ask on.
     """
     if yes:
         return True
     if not sys.stdin.isatty():
-        raise UsageError("nobody is at a terminal to be asked", "say --yes if you have read it")
+        raise UsageError("there is no terminal to ask on", "say --yes if you have read it")
     return asked(lambda: click.confirm(question, default=False, err=True))
 
 
@@ -127,9 +128,6 @@ def asked(question: Callable[[], Said]) -> Said:
 
 def say(lines: Iterable[str], *, err: bool = False) -> None:
     """Show lines with nothing in them that a terminal could take amiss, or that is secret."""
-    from harness.canonical import printable
-    from services.redaction import redacted
-
     for line in lines:
         click.echo(printable(redacted(line)), err=err)
 
@@ -137,7 +135,7 @@ def say(lines: Iterable[str], *, err: bool = False) -> None:
 def _passphrase(called: str) -> bytes:
     if not sys.stdin.isatty():
         mend = "give it with --passphrase-file or --passphrase-fd"
-        raise UsageError(f"{called} needs its passphrase, and nobody is at a terminal", mend)
+        raise UsageError(f"{called} needs its passphrase, and there is no terminal to ask on", mend)
     words = f"passphrase of {called}"
     said: str = asked(lambda: click.prompt(words, hide_input=True, err=True))
     return said.encode()

@@ -4,47 +4,38 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from contextlib import ExitStack, closing
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
-from harness.commands.options import (
-    backend_of,
-    check_runtimes,
-    check_writable_folder,
-    chosen_cassettes,
-    jobs_option,
-    limits_option,
-    paths_argument,
-    select_option,
-    trust_option,
-    worker_count,
-)
+from harness.commands import checks, options
+from harness.commands.case_tasks import tasks_of
 from harness.errors import LoadProblem, UsageError
+from harness.experiment.backend import Backend
+from harness.experiment.case import Observed, TraceTask
+from harness.experiment.case import trace as trace_one
+from harness.experiment.events import follow, on_finished
 from harness.experiment.limits import Limits
+from harness.experiment.pool import run_cases
+from harness.report.progress import CaseProgress
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.experiment.backend import Backend
-    from harness.experiment.case import TraceTask
+from services.redaction import told
 
 __all__ = ["trace"]
 
 
 @click.command()
-@paths_argument
+@options.paths
 @click.option("--runtime", required=True, metavar="NAME", help="The runtime to run.")
 @click.option(
     "--out",
-    type=click.Path(path_type=Path, file_okay=False),
+    type=options.FOLDER,
     help="The folder for the documents, one at <name>.json each.",
 )
-@select_option
-@jobs_option
-@limits_option
-@trust_option
+@options.select
+@options.jobs
+@options.limits
+@options.trust
 @click.pass_context
 def trace(
     ctx: click.Context,
@@ -55,7 +46,7 @@ def trace(
     jobs: int,
     limits: Limits,
     trust: bool,
-) -> None:
+) -> int:
     """Write down all that one runtime does with cassettes.
 
     A trace document, one for each cassette, holds what the runtime asked the model, did, remembered
@@ -69,68 +60,43 @@ def trace(
     Exit codes: 0 every run was observed; 2 wrong usage, or a file that cannot be loaded; 3 a run
     was not observed.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.config import to_run
-    from harness.experiment.case import TraceTask
-
-    backend = backend_of(ctx, limits)
-    check_runtimes(backend, runtime)
-    check_writable_folder(out, "--out")
-    files = chosen_cassettes(paths, expr, on_stderr=True)
+    backend = checks.backend_of(ctx, limits)
+    checks.runtimes(backend, runtime)
+    checks.writable_folder(out, "--out")
+    files = checks.chosen_cassettes(paths, expr, on_stderr=True)
     if out is None and len(files) > 1:
         problem = f"{len(files)} traces do not fit on standard output"
         raise UsageError(problem, "name a folder for them with --out")
-    tasks = [
-        TraceTask(
-            backend=backend,
-            name=file.name,
-            file=source.path,
-            root=source.root,
-            runtime=runtime,
-            out=out,
-            trusted=trusted,
-        )
-        for file, source, trusted in to_run(files, trust=trust)
-    ]
-    try:
-        ctx.exit(_trace_all(tasks, backend, worker_count(jobs)))
-    except KeyboardInterrupt:
-        say("interrupted: the traces written so far are whole", err=True)
-        ctx.exit(130)
+    tasks = tasks_of(TraceTask, files, backend, trust=trust, runtime=runtime, out=out)
+    return _trace_all(tasks, backend, checks.worker_count(jobs))
 
 
 def _trace_all(tasks: Sequence[TraceTask], backend: Backend, jobs: int) -> int:
-    from harness.experiment.case import trace as trace_one
-    from harness.experiment.pool import WorkerDied, completed
-    from harness.report.terminal import progress
-    from services.redaction import told
-
     problems: list[str] = []
     doubts: list[str] = []
-    with ExitStack() as stack:
-        bar = stack.enter_context(progress(len(tasks), sys.stderr))
-        outcomes = completed(
-            trace_one,
-            tasks,
-            jobs=jobs,
-            backend=backend,
-            runtimes=[tasks[0].runtime],
-            started=lambda task: None,
-            waiting=bar.waiting,
-        )
-        stack.enter_context(closing(outcomes))
-        for task, outcome in outcomes:
-            # Nothing is compared here, so no case can come out other than well.
-            bar.done(task.name, None)
-            if isinstance(outcome, WorkerDied):
-                doubts.append(f"{task.name}: {outcome}")
-                continue
-            if isinstance(outcome, LoadProblem):
-                problems.append(outcome.message)
-                continue
-            if outcome.doubt is not None:
-                doubts.append(f"{outcome.name}: {outcome.doubt}")
-            if outcome.text is not None:
-                click.echo(outcome.text, nl=False)
+
+    def take(task: TraceTask, outcome: Observed | LoadProblem) -> None:
+        if isinstance(outcome, LoadProblem):
+            problems.append(outcome.message)
+            return
+        if outcome.doubt is not None:
+            doubts.append(f"{outcome.name}: {outcome.doubt}")
+        if outcome.text is not None:
+            click.echo(outcome.text, nl=False)
+
+    events = run_cases(
+        trace_one,
+        tasks,
+        died=lambda task, died: Observed(name=task.name, doubt=died.why),
+        jobs=jobs,
+        backend=backend,
+        runtimes=[tasks[0].runtime],
+    )
+    with CaseProgress(sys.stderr) as progress:
+        ending = follow(events, progress, on_finished(take))
+    if ending.interrupted:
+        say("interrupted: the traces written so far are whole", err=True)
+        return 130
     for message in sorted(problems):
         say(f"not loaded: {told(message)}", err=True)
     for message in sorted(doubts):

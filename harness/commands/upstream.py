@@ -8,15 +8,22 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict
 from types import FrameType
-from typing import TYPE_CHECKING
 
 import click
 
 from harness.errors import UsageError
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing this costs what `parity --help` must not
-    from runtimes.published import InstalledVersion
+from runtimes.published import (
+    DEFAULT_VERSION,
+    InstalledVersion,
+    UpstreamUnavailable,
+    details,
+    install_command,
+    installed_versions,
+)
+from runtimes.published import install as install_version
+from runtimes.published import remove as remove_version
+from runtimes.published import upstream_folder as folder_of_all
 
 __all__ = ["upstream"]
 
@@ -56,9 +63,6 @@ def install(version: str | None) -> None:
     Exit codes: 0 installed, now or before; 2 wrong usage, or it cannot be installed; 130
     interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from runtimes.published import DEFAULT_VERSION
-    from runtimes.published import install as install_version
-
     with _told_as_usage(), _ended_by_signals():
         package = install_version(version, tell=lambda line: say(line, err=True))
     folder = package.parents[2]
@@ -82,9 +86,6 @@ def list_(as_json: bool) -> None:
 
     Exit codes: 0, also when nothing is installed; 2 wrong usage, or the folder cannot be read.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from runtimes.published import DEFAULT_VERSION, details, install_command, installed_versions
-    from runtimes.published import upstream_folder as folder_of_all
-
     with _told_as_usage():
         folder = folder_of_all()
         found = [details(version) for version in installed_versions()]
@@ -113,9 +114,6 @@ def remove(version: str | None, remove_all: bool) -> None:
 
     Exit codes: 0 removed; 2 wrong usage, or it is not installed.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from runtimes.published import installed_versions
-    from runtimes.published import remove as remove_version
-
     if (version is not None) == remove_all:
         problem = "both a version and --all are given" if remove_all else "no version is named"
         raise UsageError(problem, "name one version, or give --all")
@@ -146,8 +144,6 @@ def _table(found: Sequence[InstalledVersion]) -> list[str]:
 
 @contextmanager
 def _told_as_usage() -> Iterator[None]:
-    from runtimes.published import UpstreamUnavailable
-
     try:
         yield
     except UpstreamUnavailable as error:

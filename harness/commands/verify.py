@@ -9,10 +9,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
+from harness.commands import checks, options
 from harness.commands.here import (
     check_digest,
     folder_of,
@@ -20,33 +21,30 @@ from harness.commands.here import (
     journalled_tasks,
     signoffs_folder,
 )
-from harness.commands.options import (
-    backend_of,
-    check_writable_file,
-    jobs_option,
-    trust_option,
-    worker_count,
-)
 from harness.commands.signing import say
-from harness.commands.verdict_options import (
-    policy_from_option,
-    signoffs_option,
-)
+from harness.config import default_gates
+from harness.draw import chosen
 from harness.errors import UsageError
+from harness.experiment.backend import Backend
+from harness.gate.here import Here
+from harness.gate.show import show_changes
+from harness.inventory import environment
+from harness.signoff.chain import Chain, read_chain
+from harness.signoff.history import Anchor, history_of
+from harness.signoff.keyfile import read_public
+from harness.signoff.keys import PublicKey
+from harness.signoff.records import Record, is_record_name
+from harness.signoff.rerun import run_cases_again
+from harness.signoff.show import verified_lines
+from harness.signoff.statement import SignOff
+from harness.signoff.trust import Signing
+from harness.signoff.verification import Verification, verified
 from harness.whole_file import write_asked_for
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.experiment.backend import Backend
-    from harness.gate.here import Here
-    from harness.signoff.chain import Chain
-    from harness.signoff.history import Anchor
-    from harness.signoff.records import Record
-    from harness.signoff.trust import Signing
-    from harness.signoff.verification import Verification
+from harness.wording import counted
+from services.redaction import redacted_value
 
 __all__ = ["verify"]
 
-_File = click.Path(path_type=Path, dir_okay=False)
 _SEEDS: Final = 2**32
 _HOLDS, _FAILS, _UNKNOWN = 0, 1, 3
 
@@ -73,26 +71,22 @@ class _Asked:
 
 
 @click.command()
-@click.argument("record", required=False, type=click.Path(path_type=Path))
-@signoffs_option("the record's, or ./signoffs")
+@click.argument("record", required=False, type=options.PLACE)
+@options.signoffs("the record's, or ./signoffs")
 @click.option(
     "--gates",
     "gates_file",
-    type=_File,
+    type=options.FILE,
     help="Whose signatures count: trust this gates.toml instead of the one here.",
 )
-@policy_from_option
+@options.policy_from
 @click.option(
     "--also-trust",
     multiple=True,
     metavar="NAME=FILE",
     help="Trust this public key too, for this call and for pull_request records only.",
 )
-@click.option(
-    "--expect-head",
-    metavar="DIGEST",
-    help="What the newest record's file must be: its SHA-256, or the first 8 digits or more of it.",
-)
+@options.expect_head
 @click.option(
     "--replay",
     type=click.IntRange(min=0),
@@ -101,9 +95,9 @@ class _Asked:
     help="Run N of the record's cases again and compare their traces.",
 )
 @click.option("--seed", type=click.IntRange(min=0), help="Choose the same cases again.")
-@click.option("--json", "json_file", type=_File, help="Write what was found as JSON.")
-@jobs_option
-@trust_option
+@click.option("--json", "json_file", type=options.FILE, help="Write what was found as JSON.")
+@options.jobs
+@options.trust
 @click.pass_context
 def verify(
     ctx: click.Context,
@@ -119,7 +113,7 @@ def verify(
     json_file: Path | None,
     jobs: int,
     trust: bool,
-) -> None:
+) -> int:
     """Say whether a signed record holds here and now.
 
     If it does not, each reason is one line. RECORD is a record's file, or its name in the folder;
@@ -143,11 +137,7 @@ def verify(
     be read; 3 there is no record, git cannot say whether records are missing, or a case could not
     be run again; 130 interrupted.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.gate.show import show_changes
-    from harness.signoff.chain import read_chain
-    from harness.signoff.history import history_of
-
-    check_writable_file(json_file, "--json")
+    checks.writable_file(json_file, "--json")
     check_digest(expect_head)
     folder = _folder(record, signoffs)
     place = found_here(gates_file, None, datetime.now(UTC).date(), policy_from)
@@ -158,15 +148,15 @@ def verify(
     chain = read_chain(folder, signing, expect_head=expect_head, history=history)
     wanted = _wanted(record, chain)
     if wanted is None:
-        ctx.exit(_nothing(record, chain, json_file))
+        return _nothing(record, chain, json_file)
     again = _Replay(
         count=replay,
         seed=secrets.randbelow(_SEEDS) if seed is None else seed,
-        jobs=worker_count(jobs),
+        jobs=checks.worker_count(jobs),
         trust=trust,
     )
     checked = _Asked(record=wanted, chain=chain, signing=signing, whole=record is None)
-    ctx.exit(_verify(checked, place, again, backend_of(ctx), json_file))
+    return _verify(checked, place, again, checks.backend_of(ctx), json_file)
 
 
 def _anchor(gates: Path | None, policy_from: str | None, place: Here) -> Anchor | None:
@@ -174,9 +164,6 @@ def _anchor(gates: Path | None, policy_from: str | None, place: Here) -> Anchor 
 
     Gates that are named with `--gates` are trusted because they are named, committed or not.
     """
-    from harness.config import default_gates
-    from harness.signoff.history import Anchor
-
     own = default_gates()
     if gates is not None and policy_from is None:
         say([f"trusted because --gates names it: {gates}"])
@@ -194,10 +181,6 @@ def _verify(
     backend: Backend,
     json_file: Path | None,
 ) -> int:
-    from harness.inventory import environment
-    from harness.signoff.show import verified_lines
-    from harness.signoff.verification import verified
-
     files = {each.name: each.path.as_posix() for each in place.cassettes}
     result = verified(
         asked.record,
@@ -220,10 +203,6 @@ def _verify(
 
 def _replayed(result: Verification, place: Here, again: _Replay, backend: Backend) -> Verification:
     """Run some of the record's cases, and add what came of it."""
-    from harness.draw import chosen
-    from harness.signoff.rerun import run_cases_again
-    from harness.signoff.statement import SignOff
-
     said = result.record.statement
     if not isinstance(said, SignOff):
         raise UsageError("a revocation has no cases to run again", "leave --replay out")
@@ -265,8 +244,6 @@ def _wanted(record: Path | None, chain: Chain) -> Record | None:
 
 def _nothing(record: Path | None, chain: Chain, json_file: Path | None) -> int:
     """Say that there is no such record, or that it could not be read as one."""
-    from harness.signoff.records import is_record_name
-
     problems = list(chain.problems)
     if record is not None and not (chain.folder / record.name).exists():
         raise UsageError(f"there is no record {record}", f"see the folder {chain.folder}")
@@ -277,7 +254,7 @@ def _nothing(record: Path | None, chain: Chain, json_file: Path | None) -> int:
     name = record.name if record is not None else str(chain.folder)
     if problems:
         say([f"does not hold: {problem}" for problem in problems])
-        say([f"{name} does not hold: {len(problems)} reason{'' if len(problems) == 1 else 's'}"])
+        say([f"{name} does not hold: {counted(len(problems), 'reason')}"])
         return _FAILS
     say([f"not known: {doubt}" for doubt in chain.history.unknown])
     say([f"{chain.folder} holds no record: make one with `parity sign`"])
@@ -292,10 +269,6 @@ def _folder(record: Path | None, signoffs: Path | None) -> Path:
 
 
 def _trusted(place: Here, also: Sequence[str]) -> Signing:
-    from harness.signoff.keyfile import read_public
-    from harness.signoff.keys import PublicKey
-    from harness.signoff.trust import Signing
-
     signing = Signing.of(place.policy.gates.signing)
     for entry in also:
         name, sign, file = entry.partition("=")
@@ -311,6 +284,4 @@ def _trusted(place: Here, also: Sequence[str]) -> Signing:
 
 
 def _write(file: Path, document: object) -> None:
-    from services.redaction import redacted_value
-
     write_asked_for(file, json.dumps(redacted_value(document), indent=1) + "\n", "--json")

@@ -7,27 +7,26 @@ import tempfile
 from collections.abc import Sequence
 from datetime import UTC, date, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from harness.canonical import printable
+from harness.commands import checks, options
 from harness.commands.case_tasks import case_tasks
-from harness.commands.naming import (
-    Side,
-    did_you_mean,
-    find_one,
-    name_of,
-    near_words,
-)
-from harness.commands.options import backend_of, check_sides, trust_option
-from harness.errors import HarnessError, UsageError
+from harness.commands.naming import find_one, name_of, side
+from harness.commands.report import journal_in
+from harness.config import default_waivers
+from harness.errors import HarnessError, LoadProblem, UsageError
+from harness.experiment.case import judge
+from harness.explain import first_cause
+from harness.parity.divergence import Divergence
+from harness.parity.proposing import Said, proposed
+from harness.parity.verdict import CaseResult
+from harness.parity.waivers import Waivers, load_waivers, settle
+from harness.report.journal import read_journal
+from harness.wording import did_you_mean, near_words
 from harness.wrapping import say
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.parity.divergence import Divergence
-    from harness.parity.verdict import CaseResult
-    from harness.parity.waivers import Waivers
+from services.regular_files import MOST_TEXT, read_regular
 
 __all__ = ["waive"]
 
@@ -42,15 +41,13 @@ class _Undecided(HarnessError):
 @click.argument("cassette", required=False)
 @click.option(
     "--journal",
-    type=click.Path(path_type=Path),
+    type=options.PLACE,
     help="Read the finding from a run's journal, or a folder with one, and run nothing.",
 )
 @click.option(
-    "--control", type=Side(), default="legacy", show_default=True, help="Without --journal."
+    "--control", type=side, default="legacy", show_default=True, help="Without --journal."
 )
-@click.option(
-    "--candidate", type=Side(), default="adk", show_default=True, help="Without --journal."
-)
+@click.option("--candidate", type=side, default="adk", show_default=True, help="Without --journal.")
 @click.option(
     "--fingerprint",
     metavar="HEX",
@@ -72,10 +69,10 @@ class _Undecided(HarnessError):
 @click.option(
     "--waivers",
     "waivers_file",
-    type=click.Path(path_type=Path, dir_okay=False),
+    type=options.FILE,
     help="The waivers file; parity_tests/waivers.toml otherwise.",
 )
-@trust_option
+@options.trust
 @click.pass_context
 def waive(
     ctx: click.Context,
@@ -112,10 +109,6 @@ def waive(
     Exit codes: 0 an entry was proposed; 2 wrong usage, or there is nothing to waive; 3 the case
     decides nothing.
     """  # noqa: D301 - click's mark for lines that stay as they are
-    from harness.config import default_waivers
-    from harness.parity.proposing import Said, proposed
-    from harness.parity.waivers import load_waivers, settle
-
     today = as_of.date() if as_of is not None else datetime.now(UTC).date()
     file = waivers_file or default_waivers()
     # A file that is to be made by --append need not be there.
@@ -137,7 +130,7 @@ def waive(
         taken=[each.id for each in waivers.entries],
         name=name,
     )
-    _tell_others(result, found)
+    _report_others(result, found)
     if append:
         target = file or Path("parity_tests", "waivers.toml")
         _append(target, entry, today, said.unsaid)
@@ -155,14 +148,10 @@ def _is_there(file: Path, append: bool) -> bool:
 def _run(
     ctx: click.Context, cassette: str | None, control: str, candidate: str, trust: bool
 ) -> CaseResult:
-    from harness.errors import LoadProblem
-    from harness.experiment.case import judge
-    from harness.parity.verdict import CaseResult
-
     if cassette is None:
         raise UsageError("no cassette is named", "name one, or a run's journal with --journal")
-    backend = backend_of(ctx)
-    check_sides(backend, control, candidate)
+    backend = checks.backend_of(ctx)
+    checks.sides(backend, control, candidate)
     case = find_one(cassette)
     (task,) = case_tasks([case], backend, control=control, candidate=candidate, trust=trust)
     result = judge(task)
@@ -174,10 +163,6 @@ def _run(
 
 
 def _from_journal(journal: Path, cassette: str | None, waivers: Waivers) -> CaseResult:
-    from harness.commands.report import journal_in
-    from harness.parity.waivers import settle
-    from harness.report.journal import read_journal
-
     journal = journal_in(journal)
     record = read_journal(journal)
     settled, _ = settle([record.finished[case] for case in sorted(record.finished)], waivers)
@@ -200,8 +185,6 @@ def _from_journal(journal: Path, cassette: str | None, waivers: Waivers) -> Case
 
 
 def _chosen(result: CaseResult, fingerprint: str | None) -> Divergence:
-    from harness.explain import first_cause
-
     if result.blockers:
         raise _Undecided(f"{result.cassette}: {result.blockers[0]}; nothing of it can be waived")
     if not result.open:
@@ -219,9 +202,7 @@ def _chosen(result: CaseResult, fingerprint: str | None) -> Divergence:
     return fitting[0]
 
 
-def _tell_others(result: CaseResult, found: Divergence) -> None:
-    from harness.canonical import printable
-
+def _report_others(result: CaseResult, found: Divergence) -> None:
     say(printable(f"{result.cassette}: {found.place} ({found.kind.value})"), err=True)
     places: dict[str, str] = {}
     for each in result.open:
@@ -238,9 +219,6 @@ def _append(file: Path, entry: str, today: date, unsaid: Sequence[str]) -> None:
         UsageError: the file cannot be written.
         WaiverFileError: what is to be written is no waiver.
     """
-    from harness.parity.waivers import load_waivers
-    from services.regular_files import MOST_TEXT, read_regular
-
     try:
         before = read_regular(file, MOST_TEXT).decode("utf-8") if file.exists() else "format = 1\n"
         text = f"{before.rstrip()}\n\n{entry}"

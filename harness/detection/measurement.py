@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator
-from contextlib import closing
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, Protocol, TypeVar
+from typing import Final, TypeVar
 
 from harness.cassette.find import CassetteFile
 from harness.detection.catalogue_at import CatalogueAt
@@ -14,11 +13,13 @@ from harness.detection.finding import Found, FoundBy
 from harness.detection.matrix import Matrix, Outcome
 from harness.detection.measuring import CorpusTask, Measured, measure
 from harness.detection.sampling import SampleDone, SampleTask, sample_block, sample_tasks
+from harness.detection.show import FaultProgress
 from harness.experiment.backend import Backend
-from harness.experiment.pool import WorkerDied, process_workers, worked
+from harness.experiment.events import follow_whole, on_finished, on_waiting
+from harness.experiment.pool import Died, WorkerDied, run_on, workers_of
 from harness.parity.waivers import Waivers
 
-__all__ = ["Measurement", "Told", "look_in_corpus", "look_in_sample"]
+__all__ = ["Measurement", "look_in_corpus", "look_in_sample"]
 
 _RUNTIMES: Final = ("legacy", "adk")
 
@@ -46,24 +47,12 @@ class Measurement:
     """Whether the published core can be opened here."""
 
 
-class Told(Protocol):
-    """Is told what goes on."""
+def look_in_corpus(plan: Measurement, matrix: Matrix, progress: FaultProgress) -> None:
+    """Look for every fault of the matrix in the corpus; fills in `Row.corpus` as it goes.
 
-    def fault(self, name: str, found: Found | None) -> None:
-        """A fault has been through the corpus."""
-        ...
-
-    def block(self, examples: int, sought: int) -> None:
-        """So many scenarios have been run by now, and so many faults are still sought."""
-        ...
-
-    def waiting(self) -> None:
-        """Nothing has finished for some seconds."""
-        ...
-
-
-def look_in_corpus(plan: Measurement, matrix: Matrix, told: Told) -> None:
-    """Look for every fault of the matrix in the corpus; fills in `Row.corpus` as it goes."""
+    Raises:
+        KeyboardInterrupt: the user's.
+    """
     rows = {row.fault.name: row for row in matrix.rows}
     tasks = [
         CorpusTask(
@@ -77,25 +66,39 @@ def look_in_corpus(plan: Measurement, matrix: Matrix, told: Told) -> None:
         )
         for name in rows
     ]
-    with closing(_worked(plan, measure, tasks, told)) as outcomes:
-        for task, outcome in outcomes:
-            done = _died(task.fault, outcome) if isinstance(outcome, WorkerDied) else outcome
-            rows[task.fault].corpus = done
-            told.fault(task.fault, done.found)
+
+    def take(task: CorpusTask, done: Measured) -> None:
+        rows[task.fault].corpus = done
+        progress.fault(task.fault, done.found)
+
+    _follow(plan, measure, tasks, _died, take, progress)
 
 
 def look_in_sample(
-    plan: Measurement, matrix: Matrix, enough: Callable[[], bool], told: Told
+    plan: Measurement, matrix: Matrix, enough: Callable[[], bool], progress: FaultProgress
 ) -> None:
     """Look for the survivors in a sample until `enough` says so; fills in `Row.generated`.
 
-    Of several findings of one fault the one of the earliest block counts, whoever was quicker.
+    Of several findings of one fault the one of the earliest block counts, whichever worker was
+    quicker.
+
+    Raises:
+        KeyboardInterrupt: the user's.
     """
     rows = {row.fault.name: row for row in matrix.rows if row.outcome is Outcome.SURVIVED}
     blocks: dict[str, int] = {}
 
     def sought() -> Collection[str]:
         return [] if enough() else [name for name in rows if name not in blocks]
+
+    def take(task: SampleTask, done: SampleDone) -> None:
+        matrix.conditions.examples += done.examples
+        for name, part in done.faults.items():
+            whole = rows[name].generated = _joined(rows[name].generated, part)
+            if part.found is not None and done.number < blocks.get(name, done.number + 1):
+                blocks[name] = done.number
+                whole.found = part.found
+        progress.block(matrix.conditions.examples, len(rows) - len(blocks))
 
     first = SampleTask(
         number=0,
@@ -106,34 +109,21 @@ def look_in_sample(
         waivers=plan.waivers,
         core=plan.core,
     )
-    with closing(_worked(plan, sample_block, sample_tasks(first, sought), told)) as outcomes:
-        for task, outcome in outcomes:
-            done = _block_died(task, outcome) if isinstance(outcome, WorkerDied) else outcome
-            matrix.conditions.examples += done.examples
-            for name, part in done.faults.items():
-                whole = rows[name].generated = _joined(rows[name].generated, part)
-                if part.found is not None and done.number < blocks.get(name, done.number + 1):
-                    blocks[name] = done.number
-                    whole.found = part.found
-            told.block(matrix.conditions.examples, len(rows) - len(blocks))
+    _follow(plan, sample_block, sample_tasks(first, sought), _block_died, take, progress)
 
 
-def _worked(
-    plan: Measurement, function: Callable[[Task], Result], tasks: Iterable[Task], told: Told
-) -> Generator[tuple[Task, Result | WorkerDied], None, None]:
-    if plan.jobs > 1 or plan.backend.limits is not None:
-        workers = process_workers(plan.backend, _RUNTIMES, forked=plan.jobs == 1)
-        # One ahead for each worker: what is handed out is run to its end, whatever the time says.
-        yield from worked(function, tasks, plan.jobs, workers, ahead=1, waiting=told.waiting)
-    else:
-        yield from _here(function, tasks)
-
-
-def _here(
-    function: Callable[[Task], Result], tasks: Iterable[Task]
-) -> Iterator[tuple[Task, Result]]:
-    for task in tasks:
-        yield task, function(task)
+def _follow(
+    plan: Measurement,
+    function: Callable[[Task], Result],
+    tasks: Iterable[Task],
+    died: Died[Task, Result],
+    take: Callable[[Task, Result], None],
+    progress: FaultProgress,
+) -> None:
+    workers = workers_of(plan.backend, _RUNTIMES, plan.jobs)
+    # One ahead for each worker: what is handed out is run to its end, whatever the time says.
+    events = run_on(workers, function, tasks, plan.jobs, died=died)
+    follow_whole(events, on_waiting(progress.update), on_finished(take))
 
 
 def _joined(whole: Measured | None, part: Measured) -> Measured:
@@ -146,15 +136,15 @@ def _joined(whole: Measured | None, part: Measured) -> Measured:
     return whole
 
 
-def _died(fault: str, died: WorkerDied) -> Measured:
-    why = str(died)
+def _died(task: CorpusTask, died: WorkerDied) -> Measured:
+    why = died.why
     found = Found(cassette="", by=FoundBy.CRASH, channel="", place=why, says=why, met=0)
-    return Measured(fault=fault, found=found)
+    return Measured(fault=task.fault, found=found)
 
 
 def _block_died(task: SampleTask, died: WorkerDied) -> SampleDone:
-    """Which of its faults did that nobody can tell: the block shows nothing of any."""
+    """The result of a block whose worker died: which of its faults killed it is not known."""
     done = SampleDone(number=task.number)
     for name in task.faults:
-        done.faults[name] = Measured(fault=name, left_out={task.name: str(died)})
+        done.faults[name] = Measured(fault=name, left_out={task.name: died.why})
     return done

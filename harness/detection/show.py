@@ -1,32 +1,23 @@
-"""The kill matrix for people: progress while it is measured, the answer afterwards."""
+"""The kill matrix as text: progress while it is measured, the answer afterwards."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from typing import Final, TextIO
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-)
 
 from harness.canonical import printable
 from harness.detection.finding import Found, FoundBy
 from harness.detection.matrix import Matrix, Outcome, Row, Tally
-from harness.detection.measurement import Told
 from harness.detection.measuring import Measured
 from harness.faults.fault import Fault
-from harness.progress import Pace, so_far
+from harness.progress import ProgressLine
 from harness.screen import Screen
 
-__all__ = ["progress", "show", "show_catalogue"]
+__all__ = ["FaultProgress", "show", "show_catalogue"]
 
 _LISTED: Final = 10
 _STYLE: Final = {
@@ -36,86 +27,55 @@ _STYLE: Final = {
 }
 
 
-class _Lines:
-    """A line at times, for logs."""
+class FaultProgress(ProgressLine):
+    """Shows how far a measurement is. Use as a context manager.
 
-    def __init__(self, total: int, stream: TextIO, clock: Callable[[], float]) -> None:
+    Args:
+        total: How many faults there are.
+        stream: Standard error, as a rule.
+        clock: Real seconds; only differences matter.
+    """
+
+    def __init__(
+        self, total: int, stream: TextIO, clock: Callable[[], float] = time.perf_counter
+    ) -> None:
+        super().__init__(stream, clock)
         self._total = total
-        self._stream = stream
-        self._pace = Pace(clock)
         self._faults = self._found = 0
         self._generated = ""
 
     def fault(self, name: str, found: Found | None) -> None:
+        """A fault has been through the corpus."""
         self._faults += 1
         self._found += found is not None
         if found is None:
-            self._say(f"not found in the corpus: {name}")
+            self.say(f"not found in the corpus: {name}")
         if self._faults == self._total:
-            self._say(self._corpus)
+            self.say(self._corpus)
         else:
-            self.waiting()
+            self.update()
 
     def block(self, examples: int, sought: int) -> None:
+        """So many scenarios have been run by now, and so many faults are still sought."""
         self._generated = f"generated: {examples} scenarios, {sought} faults still sought"
-        self.waiting()
+        self.update()
 
-    def waiting(self) -> None:
-        share = self._faults / self._total if self._total else 1.0
-        if self._pace.due(share):
-            words = self._generated or self._corpus
-            self._say(f"{words}, after {so_far(self._pace.elapsed_s, share)}")
+    @property
+    def _share(self) -> float:
+        return self._faults / self._total if self._total else 1.0
+
+    @property
+    def _words(self) -> str:
+        return f"{self._generated or self._corpus}, after {self.time}"
 
     @property
     def _corpus(self) -> str:
         return f"corpus: {self._faults} of {self._total} faults, {self._found} found"
 
-    def _say(self, words: str) -> None:
-        self._stream.write(f"{words}\n")
-        self._stream.flush()
-
-
-class _Bar:
-    def __init__(self, bar: Progress, total: int) -> None:
-        self._bar = bar
-        self._task = bar.add_task("the corpus", total=total)
-        self._found = 0
-
-    def fault(self, name: str, found: Found | None) -> None:
-        self._found += found is not None
-        if found is None:
-            self._bar.console.print(escape(f"not found in the corpus: {name}"))
-        words = f"{self._found} found; {name}"
-        self._bar.update(self._task, advance=1, description=escape(words))
-
-    def block(self, examples: int, sought: int) -> None:
-        words = f"generated: {examples} scenarios, {sought} faults still sought"
-        self._bar.update(self._task, description=words)
-
-    def waiting(self) -> None:
-        """The bar moves by itself."""
-
-
-@contextmanager
-def progress(
-    total: int, stream: TextIO, clock: Callable[[], float] = time.perf_counter
-) -> Iterator[Told]:
-    """Progress on `stream`: a bar where that is a terminal, else a line at times.
-
-    `clock` counts real seconds; only differences matter.
-    """
-    if not stream.isatty():
-        yield _Lines(total, stream, clock)
-        return
-    time_column = TimeElapsedColumn()
-    columns = (BarColumn(20), MofNCompleteColumn(), time_column, TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(file=stream), transient=True) as bar:
-        yield _Bar(bar, total)
-
 
 def show_catalogue(faults: Sequence[Fault], stream: TextIO) -> None:
     """List faults without measuring any."""
-    console = _console(stream)
+    console = Screen(stream)
     width = max((len(fault.name) for fault in faults), default=0)
     for fault in faults:
         marks = " (held out)" if fault.held_out else ""
@@ -128,7 +88,7 @@ def show_catalogue(faults: Sequence[Fault], stream: TextIO) -> None:
 
 def show(matrix: Matrix, stream: TextIO) -> None:
     """Write the matrix class by class, then what survived and why, and the counts last."""
-    console = _console(stream)
+    console = Screen(stream)
     width = max((len(row.fault.name) for row in matrix.rows), default=0)
     for tally in matrix.tallies():
         console.print(f"{tally.about}: {_counted(tally)}", style="bold")
@@ -149,10 +109,6 @@ def show(matrix: Matrix, stream: TextIO) -> None:
         console.print(words, style="dim")
     style = "red" if matrix.survivors else "yellow" if matrix.interrupted else "green"
     console.print(_verdict(matrix), style=f"bold {style}")
-
-
-def _console(stream: TextIO) -> Console:
-    return Screen(stream)
 
 
 def _counted(tally: Tally) -> str:

@@ -1,7 +1,7 @@
 """`Backend`: how a case gets from a file to an observation; the seam at which tests stand in.
 
-Its functions are module-level so that it can be sent to worker processes by name, and import what
-they need when called: google-adk alone takes most of a second.
+Its functions are module-level, so that worker processes find them by name. No runtime is imported
+before `preload`: google-adk alone takes most of a second.
 """
 
 from __future__ import annotations
@@ -11,12 +11,18 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import Final, Protocol
 
+from harness.cassette.format import Cassette
+from harness.cassette.trust import starts_processes
+from harness.cassette.variants import as_variant
 from harness.experiment.limits import Limits
-
-if TYPE_CHECKING:  # importing these costs what `parity --help` must not
-    from harness.replay.observation import Observation
+from harness.http.case import HttpCase, load_case
+from harness.replay.handover import script_halves
+from harness.replay.observation import Observation
+from harness.sides import engines_of
+from runtimes.contract import RuntimeUnavailable, UnusableRuntime
+from runtimes.registry import UnknownRuntime, check_runtime, known_runtimes, warm_modules
 
 __all__ = ["Backend", "LoadedCassette", "real_backend"]
 
@@ -24,7 +30,7 @@ _USUAL: Final = Limits()
 
 
 class LoadedCassette(Protocol):
-    """What running and judging want to know of a cassette."""
+    """What running and judging read of a cassette."""
 
     @property
     def name(self) -> str:
@@ -82,7 +88,7 @@ class Backend:
     vary: Callable[[LoadedCassette, str], LoadedCassette] = _plain
     """The variant of that name of a cassette."""
     can_hand_over: Callable[[LoadedCassette], bool] = _never
-    """Whether a session could be begun in one runtime and gone on with in another."""
+    """Whether a session could begin in one runtime and resume in another."""
     modules: Callable[[Collection[str]], list[str]] = _none
     """The names of the modules that `preload` imports, for the server that workers fork from."""
     limits: Limits | None = None
@@ -100,10 +106,10 @@ class Backend:
 def real_backend(limits: Limits | None = _USUAL) -> Backend:
     """The harness itself, with the usual limits or others."""
     return Backend(
-        load=_load,
+        load=load_case,
         run=_run,
         starts_processes=_starts_processes,
-        runtimes=_runtimes,
+        runtimes=known_runtimes,
         check=_check,
         vary=_vary,
         can_hand_over=_can_hand_over,
@@ -113,23 +119,12 @@ def real_backend(limits: Limits | None = _USUAL) -> Backend:
     )
 
 
-def _load(file: Path, root: Path) -> LoadedCassette:
-    from harness.http.case import load_case
-
-    return load_case(file, root)
-
-
 def _vary(cassette: LoadedCassette, variant: str) -> LoadedCassette:
-    from harness.cassette.format import Cassette
-    from harness.cassette.variants import as_variant
-
     return as_variant(cassette, variant) if isinstance(cassette, Cassette) else cassette
 
 
 def _run(cassette: LoadedCassette, runtime: str) -> Observation:
-    from harness.cassette.format import Cassette
-    from harness.http.case import HttpCase
-    from harness.replay.runner import run_cassette
+    from harness.replay.runner import run_cassette  # 0.2 s, for workers alone
 
     if isinstance(cassette, HttpCase):
         return run_cassette(cassette.cassette, runtime, model=cassette.model)
@@ -138,10 +133,6 @@ def _run(cassette: LoadedCassette, runtime: str) -> Observation:
 
 
 def _starts_processes(cassette: LoadedCassette) -> str | None:
-    from harness.cassette.format import Cassette
-    from harness.cassette.trust import starts_processes
-    from harness.http.case import HttpCase
-
     if isinstance(cassette, HttpCase):
         return None  # headless in default mode: the policy refuses every command
     assert isinstance(cassette, Cassette)
@@ -149,25 +140,12 @@ def _starts_processes(cassette: LoadedCassette) -> str | None:
 
 
 def _can_hand_over(cassette: LoadedCassette) -> bool:
-    from harness.cassette.format import Cassette
-    from harness.http.case import HttpCase
-    from harness.replay.handover import script_halves
-
     played = cassette.cassette if isinstance(cassette, HttpCase) else cassette
     assert isinstance(played, Cassette)
     return script_halves(played.script) is not None
 
 
-def _runtimes() -> list[str]:
-    from runtimes.registry import known_runtimes
-
-    return known_runtimes()
-
-
 def _check(name: str) -> tuple[str, str] | None:
-    from runtimes.contract import RuntimeUnavailable
-    from runtimes.registry import UnknownRuntime, check_runtime
-
     try:
         check_runtime(name)
     except RuntimeUnavailable as missing:
@@ -178,16 +156,11 @@ def _check(name: str) -> tuple[str, str] | None:
 
 
 def _preload(names: Collection[str]) -> None:
-    from runtimes.contract import UnusableRuntime
-
     with suppress(UnusableRuntime):  # opening it says what is wrong
         for module in _modules(names):
             importlib.import_module(module)
 
 
 def _modules(names: Collection[str]) -> list[str]:
-    from harness.sides import engines_of
-    from runtimes.registry import warm_modules
-
     engines = dict.fromkeys(engine for side in names for engine in engines_of(side))
     return ["harness.replay.runner", "harness.http.case", *warm_modules(list(engines))]

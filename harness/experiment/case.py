@@ -6,12 +6,11 @@ Nothing a case does may stop the others: what goes wrong becomes part of what is
 from __future__ import annotations
 
 import logging
-import time
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
-from typing import Protocol, TypeVar
+from typing import TypeVar
 
 from harness.baseline.core import known_core_findings
 from harness.baseline.files import (
@@ -44,7 +43,7 @@ __all__ = [
     "Baselined",
     "CaseOutcome",
     "CaseTask",
-    "LoadedTask",
+    "CassetteTask",
     "Observed",
     "Skipped",
     "TraceTask",
@@ -60,18 +59,27 @@ Outcome = TypeVar("Outcome")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CaseTask:
-    """One cassette to put through both runtimes; a side can be `baseline:DIR` instead."""
+class CassetteTask:
+    """A unit of work that begins with loading one cassette."""
 
     backend: Backend
     name: str
+    """The case's, with its variant."""
     file: Path
     root: Path
+    """The folder that it is named from."""
+    trusted: bool = False
+    """Whether it may start processes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CaseTask(CassetteTask):
+    """One cassette to put through both runtimes; a side can be `baseline:DIR` instead."""
+
     control: str
     candidate: str
     repeat: int = 1
-    """Runs of each side; from 2 on, what differs from run to run is told apart."""
-    trusted: bool = False
+    """Runs of each side; from 2 on, what differs from run to run is reported apart."""
     phase: str | None = None
     """Only if the cassette belongs to this phase."""
     contract: Path | None = None
@@ -79,38 +87,26 @@ class CaseTask:
     core: tuple[Path, ...] = ()
     """Folders with baselines of the published core, which say what of the provider rules is
     inherited where neither side is the core; without any it is counted and not asked."""
-    clock: Callable[[], float] = time.perf_counter
-    """Seconds from anywhere, for how long a case took."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TraceTask:
+class TraceTask(CassetteTask):
     """One cassette to put through one runtime and to write down."""
 
-    backend: Backend
-    name: str
-    file: Path
-    root: Path
     runtime: str
     out: Path | None = None
     """The folder for `<name>.json`; `None` hands the text back instead."""
-    trusted: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BaselineTask:
+class BaselineTask(CassetteTask):
     """One cassette to put through one runtime, and to keep or to compare with what was kept."""
 
-    backend: Backend
-    name: str
-    file: Path
-    root: Path
     runtime: str
     out: Path
     """The folder of the baselines."""
     check: bool = False
     """Compare with what is there, and write nothing."""
-    trusted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,9 +211,9 @@ def _hands_over(task: CaseTask) -> bool:
 
 
 def _core(task: CaseTask, runs: Sequence[Observation]) -> CoreFindings:
-    """What the published core commits, looked up only where somebody commits anything.
+    """What the published core commits, looked up only where a side commits anything.
 
-    What is known of it was seen of a session that nobody handed over.
+    What is known of it was seen of sessions that were not handed over.
     """
     if _hands_over(task) or not any(request.provider for seen in runs for request in seen.requests):
         return NOT_AT_HAND
@@ -276,37 +272,8 @@ def trace(task: TraceTask) -> Observed | LoadProblem:
     return guarded(task, written, not_observed)
 
 
-class LoadedTask(Protocol):
-    """A unit of work that begins with loading one cassette."""
-
-    @property
-    def backend(self) -> Backend:
-        """What loads it."""
-        ...
-
-    @property
-    def name(self) -> str:
-        """The case's, with its variant."""
-        ...
-
-    @property
-    def file(self) -> Path:
-        """The cassette."""
-        ...
-
-    @property
-    def root(self) -> Path:
-        """The folder that it is named from."""
-        ...
-
-    @property
-    def trusted(self) -> bool:
-        """Whether it may start processes."""
-        ...
-
-
 def guarded(
-    task: LoadedTask,
+    task: CassetteTask,
     act: Callable[[LoadedCassette], Outcome],
     undecided: Callable[[str], Outcome],
 ) -> Outcome | LoadProblem:
@@ -347,6 +314,6 @@ def guarded(
         return undecided(_failed(task, error))
 
 
-def _failed(task: LoadedTask, error: Exception) -> str:
+def _failed(task: CassetteTask, error: Exception) -> str:
     logger.debug("the harness failed on %s", task.name, exc_info=error)
     return in_short(error)

@@ -1,8 +1,9 @@
 """Workers of a Dask cluster, for runs on many machines. Needs the extra `dask`.
 
-The scheduler and its workers are somebody else's to start: `dask scheduler --no-dashboard`, and on
-each machine `dask worker --nthreads 1`, with the same code as here. Whoever can talk to a scheduler
-can run programs on its workers, so the connection must be encrypted where it leaves this machine.
+The scheduler and its workers are started by the user: `dask scheduler --no-dashboard`, and on
+each machine `dask worker --nthreads 1`, with the same code as here. Any program that can talk to a
+scheduler can run programs on its workers, so the connection must be encrypted where it leaves this
+machine.
 """
 
 from __future__ import annotations
@@ -50,8 +51,8 @@ def dask_workers(address: str) -> tuple[Workers, int]:
     """The workers of the scheduler at `address`, and how many they are.
 
     Raises:
-        UsageError: the address is refused, the extra is not installed, nobody answers there, or its
-            workers cannot do this work.
+        UsageError: the address is refused, the extra is not installed, no scheduler answers there,
+            or its workers cannot do this work.
     """
     check_address(address)
     try:

@@ -1,4 +1,4 @@
-"""Whoever replays may be killed at any time, and then cannot end what it has started.
+"""A process that replays may be killed at any time, and then cannot end what it has started.
 
 A guard is a process of its own that does it instead: see `harness.experiment.guard_process`. It is
 started with the first run.
@@ -13,7 +13,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Final, Self
 
 from services.leftovers import Kind, told_of_leftovers
@@ -25,18 +24,18 @@ _GONE_S: Final = 10
 
 
 class Guard:
-    """Is told what to end and to remove when this process is gone, or done. A context manager."""
+    """Ends and removes what it is given when this process is gone, or done. A context manager."""
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
         self._pid = os.getpid()
 
-    def tell(self, kind: Kind, what: str) -> None:
+    def add(self, kind: Kind, what: str) -> None:
         """Take note. The first folder comes before the first process, so no process is missed."""
         if os.getpid() != self._pid:
             return
         self.start()
-        with contextlib.suppress(BrokenPipeError):  # somebody ended it: runs go on without
+        with contextlib.suppress(BrokenPipeError):  # it was ended: runs go on without
             self._input.write(f"{kind} {what}\n".encode("utf-8", "surrogateescape"))
 
     def start(self) -> int:
@@ -48,12 +47,7 @@ class Guard:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *raised: object) -> None:
         if self._process is not None:
             self._input.close()
             with contextlib.suppress(subprocess.TimeoutExpired):
@@ -82,5 +76,5 @@ def _start() -> subprocess.Popen[bytes]:
 @contextmanager
 def guarded() -> Iterator[None]:
     """What is started while this is open ends with this process, even if that is killed."""
-    with Guard() as guard, told_of_leftovers(guard.tell):
+    with Guard() as guard, told_of_leftovers(guard.add):
         yield

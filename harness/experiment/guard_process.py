@@ -1,6 +1,6 @@
 """A process that waits for another to be gone, and ends what that one started and left behind.
 
-Run as a script, without anything of this project's or anybody else's: it must be up at once and
+Run as a script, without any module but Python's: it must be up at once and
 must not break. Its input is a pipe that only the guarded process can write to: a line for each
 process that leads a session (`child PID`) and for each folder of a run (`folder PATH`). The end of
 the input is the end of the guarded process, however it came.
@@ -18,7 +18,7 @@ _PAUSE_S = 0.01
 
 
 def main() -> None:
-    """Take in what is told, and act at its end."""
+    """Read what the guarded process reports, and act at its end."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, signal.SIG_IGN)
     leaders: dict[int, str] = {}
@@ -39,7 +39,7 @@ def main() -> None:
 
 def end_all(leaders: dict[int, str], folders: list[str]) -> None:
     """Kill until nothing is left: members of the leaders' sessions, what they started, and what
-    stands in one of the folders. That last is for a process that was started and not yet told of.
+    stands in one of the folders. That last is for a process that was started and not yet reported.
     """
     for _ in range(_ROUNDS):
         targets = _targets(leaders, folders)
@@ -55,7 +55,7 @@ def end_all(leaders: dict[int, str], folders: list[str]) -> None:
 
 def _targets(leaders: dict[int, str], folders: list[str]) -> set[int]:
     table = {pid: facts for pid in _pids() if (facts := _facts(pid)) is not None}
-    # A number that somebody else has by now is not ours; without a leader a session keeps its own.
+    # An id that another process has by now is not ours; a session keeps its id without a leader.
     ours = {pid for pid, begun in leaders.items() if pid not in table or table[pid][2] == begun}
     found = {pid for pid, (_, session, _, _) in table.items() if pid in ours or session in ours}
     found |= {pid for pid in table if _inside(pid, folders)}
@@ -71,7 +71,7 @@ def _pids() -> list[int]:
     try:
         with os.scandir("/proc") as entries:
             return [int(entry.name) for entry in entries if entry.name.isdecimal()]
-    except OSError:  # another system: only what nobody has to be asked about
+    except OSError:  # another system: only the reported leaders are known
         return []
 
 

@@ -1,20 +1,38 @@
-"""Many tasks at once: results as they come, here or through any standard executor."""
+"""Runs many tasks at once, in this process or through any standard executor; yields events."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sized
+import time
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Sized
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import AbstractContextManager, closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from harness.experiment.backend import Backend
+from harness.experiment.events import (
+    CaseFinished,
+    CaseStarted,
+    Event,
+    Events,
+    RunFinished,
+    RunStarted,
+    Waiting,
+)
 from harness.experiment.guard import guarded
-from harness.experiment.processes import TERMINATED, WatchedExecutor, worker_processes
+from harness.experiment.processes import WatchedExecutor, worker_processes
 
-__all__ = ["WorkerDied", "Workers", "completed", "on_demand", "process_workers", "worked"]
+__all__ = [
+    "Died",
+    "WorkerDied",
+    "Workers",
+    "on_demand",
+    "process_workers",
+    "run_cases",
+    "run_on",
+    "workers_of",
+]
 
 _TICK_S = 1.0
 
@@ -22,18 +40,21 @@ Task = TypeVar("Task")
 Result = TypeVar("Result")
 
 
-class WorkerDied(Exception):
-    """The process that worked on a task is gone: killed, or out of memory.
+@dataclass(frozen=True, slots=True)
+class WorkerDied:
+    """The process that worked on a task is gone: killed, or out of memory."""
 
-    As text it is the reason why nothing came of the task.
+    why: str = "its worker process died"
+    stopped: bool = False
+    """The watchdog ended it, since the task went over a limit."""
 
-    Attributes:
-        stopped: The watchdog ended it, since the task went over a limit.
-    """
+    def __str__(self) -> str:
+        """The reason why the task has no result."""
+        return self.why
 
-    def __init__(self, why: str = "its worker process died", *, stopped: bool = False) -> None:
-        super().__init__(why)
-        self.stopped = stopped
+
+Died: TypeAlias = Callable[[Task, WorkerDied], Result]
+"""Makes the result of a task whose worker died."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,148 +86,158 @@ def process_workers(
     )
 
 
-def completed(
+class _ThisProcess(Executor):
+    """Works on a task when it is submitted; what the task raises leaves `submit`."""
+
+    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+        future: Future[Any] = Future()
+        future.set_result(fn(*args, **kwargs))
+        return future
+
+
+@contextmanager
+def _this_process(jobs: int) -> Iterator[Executor]:
+    assert jobs == 1, "a process works on one task at a time"
+    with guarded():
+        yield _ThisProcess()
+
+
+def workers_of(backend: Backend, runtimes: Collection[str], jobs: int) -> Workers:
+    """The usual workers: one job needs no server, and without limits to watch no process."""
+    if jobs > 1:
+        return process_workers(backend, runtimes)
+    if backend.limits is not None:
+        return process_workers(backend, runtimes, forked=True)
+    return Workers(_this_process)
+
+
+def run_cases(
     function: Callable[[Task], Result],
-    tasks: Iterable[Task],
+    tasks: Sequence[Task],
     *,
+    died: Died[Task, Result],
     jobs: int,
     backend: Backend,
     runtimes: Collection[str],
-    started: Callable[[Task], None],
-    waiting: Callable[[], None] = lambda: None,
-) -> Generator[tuple[Task, Result | WorkerDied], None, None]:
-    """Yield each task with its result as soon as it is there.
+) -> Events[Task, Result]:
+    """Yield the events of `tasks`.
 
     Args:
         function: Module-level, so that workers find it by name.
-        tasks: What to do. With one job, or one task, they are done in order; in this process if the
-            backend has no limits to watch.
+        tasks: With one job, or one task, they are done in order.
+        died: Makes the result of a task whose worker died.
         jobs: Worker processes.
         backend: What workers preload with, and the limits of each task.
         runtimes: The runtimes that they preload.
-        started: Told of each task when it is handed out; at most two per job are out at a time.
-        waiting: Called each second in which no worker has finished a task.
 
     Closing the generator, or an exception in its consumer, ends workers and what they started.
     """
-    count = len(tasks) if isinstance(tasks, Sized) else jobs
-    if jobs <= 1 or count <= 1:
-        if backend.limits is not None:
-            alone = process_workers(backend, runtimes, forked=True)
-            # What is handed out ahead would be begun, as the journal has it, before its turn.
-            yield from worked(function, tasks, 1, alone, ahead=1, started=started, waiting=waiting)
-            return
-        with guarded():
-            for task in tasks:
-                started(task)
-                yield task, function(task)
-        return
-    workers = process_workers(backend, runtimes)
-    yield from worked(function, tasks, min(jobs, count), workers, started=started, waiting=waiting)
+    jobs = max(1, min(jobs, len(tasks)))
+    # With one worker, a task that is handed out ahead would be journalled before its turn.
+    ahead = 1 if jobs == 1 else 2
+    workers = workers_of(backend, runtimes, jobs)
+    return run_on(workers, function, tasks, jobs, died=died, ahead=ahead)
 
 
-def worked(
+def run_on(
+    workers: Workers,
     function: Callable[[Task], Result],
     tasks: Iterable[Task],
     jobs: int,
-    workers: Workers,
     *,
-    ahead: int = 2,
-    started: Callable[[Task], None] = lambda task: None,
-    waiting: Callable[[], None] = lambda: None,
-) -> Generator[tuple[Task, Result | WorkerDied], None, None]:
-    """Yield each task with its result as soon as it is there, all of them done by `workers`.
+    died: Died[Task, Result],
+    ahead: int = 1,
+    seconds: Callable[[], float] = time.perf_counter,
+) -> Events[Task, Result]:
+    """Yield the events of `tasks`, all of them done by `workers`.
 
     A task whose worker died is done once more, alone in a fresh worker: whether it was the cause
     shows then, and the tasks that died with it are not lost. One that the watchdog stopped is not:
     it was the cause.
 
     Args:
+        workers: Where tasks are worked on.
         function: Module-level, so that workers find it by name.
-        tasks: What to do; the next is asked for when there is somebody to do it.
+        tasks: The next one is asked for when a worker is free for it.
         jobs: How many workers.
-        workers: Where they are.
+        died: Makes the result of a task whose worker died.
         ahead: How many tasks per worker are handed out at a time.
-        started: Told of each task when it is handed out.
-        waiting: Called each second in which no worker has finished a task.
+        seconds: Measures how long a task takes: module-level, and counts from anywhere.
     """
+    yield RunStarted(len(tasks) if isinstance(tasks, Sized) else None)
+    work = partial(_timed, function, seconds)
     source = iter(tasks)
     more = True
     while more:
         with workers.open(jobs) as executor:
-            feed = _Feed(executor, workers.deaths, function, source, jobs * ahead, started, waiting)
-            yield from feed.results()
+            feed = _Feed(executor, workers.deaths, work, source, jobs * ahead)
+            yield from feed.events()
             more = feed.broken
-        for task, died in feed.lost():
-            if died.stopped:
-                yield task, died
+        for task, death in feed.lost():
+            if death.stopped:
+                yield CaseFinished(task, died(task, death))
                 continue
             with workers.open(1) as executor:
-                alone = _Feed(
-                    executor, workers.deaths, function, iter([task]), 1, lambda _: None, waiting
-                )
-                yield from alone.results()
-            yield from alone.lost()
+                alone = _Feed(executor, workers.deaths, work, iter([task]), 1, again=True)
+                yield from alone.events()
+            for _, final in alone.lost():
+                yield CaseFinished(task, died(task, final))
+    yield RunFinished()
 
 
 @contextmanager
 def on_demand(
-    function: Callable[[Task], Result], workers: Workers
-) -> Iterator[Callable[[Task], Result | WorkerDied]]:
+    function: Callable[[Task], Result], workers: Workers, died: Died[Task, Result]
+) -> Iterator[Callable[[Task], Result]]:
     """A function that does what `function` does, in a worker that waits for the next task.
 
-    A worker that died is replaced.
+    A worker that died is replaced; `died` makes the result of its task.
     """
     asked: list[Task] = []
-    outcomes = worked(function, iter(asked.pop, object()), 1, workers, ahead=1)
+    events = run_on(workers, function, iter(asked.pop, object()), 1, died=died)
+    results = (event.result for event in events if isinstance(event, CaseFinished))
 
-    def ask(task: Task) -> Result | WorkerDied:
+    def ask(task: Task) -> Result:
         asked.append(task)
-        return next(outcomes)[1]
+        return next(results)
 
-    with closing(outcomes):
+    with closing(events):
         yield ask
 
 
+@dataclass(slots=True)
 class _Feed(Generic[Task, Result]):
-    """Feeds one executor. `broken` says afterwards that it takes no more tasks."""
+    """Feeds one executor."""
 
-    def __init__(
-        self,
-        executor: Executor,
-        deaths: tuple[type[BaseException], ...],
-        function: Callable[[Task], Result],
-        source: Iterator[Task],
-        at_once: int,
-        started: Callable[[Task], None],
-        waiting: Callable[[], None],
-    ) -> None:
-        self.broken = False
-        self._executor = executor
-        self._deaths = deaths
-        self._function = function
-        self._source = source
-        self._at_once = at_once
-        self._started = started
-        self._waiting = waiting
-        self._running: dict[Future[Result], Task] = {}
-        self._lost: list[tuple[Task, Future[Result] | None]] = []
+    executor: Executor
+    deaths: tuple[type[BaseException], ...]
+    work: Callable[[Task], tuple[Result, float]]
+    source: Iterator[Task]
+    at_once: int
+    again: bool = False
+    """The tasks were started before, by a worker that died."""
+    broken: bool = False
+    """The executor takes no more tasks."""
+    _running: dict[Future[tuple[Result, float]], Task] = field(default_factory=dict)
+    _lost: list[tuple[Task, Future[tuple[Result, float]] | None]] = field(default_factory=list)
 
-    def results(self) -> Iterator[tuple[Task, Result]]:
-        """Yield what workers hand back, until there is no more to do or to do it with."""
-        self._hand_out()
+    def events(self) -> Iterator[Event[Task, Result]]:
+        """Yield the events of the tasks, until no task or no worker remains."""
+        yield from self._hand_out()
         while self._running:
             done, _ = wait(self._running, timeout=_TICK_S, return_when=FIRST_COMPLETED)
             if not done:
-                self._waiting()
+                yield Waiting()
             for future in done:
                 task = self._running.pop(future)
                 try:
-                    yield task, future.result()
-                except self._deaths as error:
+                    result, took_ms = future.result()
+                except self.deaths as error:
                     self.broken = self.broken or isinstance(error, BrokenExecutor)
                     self._lost.append((task, future))
-            self._hand_out()
+                else:
+                    yield CaseFinished(task, result, took_ms)
+            yield from self._hand_out()
 
     def lost(self) -> Iterator[tuple[Task, WorkerDied]]:
         """Yield the tasks whose workers died. Why is known once the executor is closed.
@@ -214,35 +245,32 @@ class _Feed(Generic[Task, Result]):
         Until then the watchdog may end another worker of a broken pool, which does not leave by
         itself.
         """
-        executor = self._executor
+        executor = self.executor
         for task, future in self._lost:
             why = None
             if isinstance(executor, WatchedExecutor) and future is not None:
                 why = executor.stopped(future)
             yield task, WorkerDied() if why is None else WorkerDied(why, stopped=True)
 
-    def _hand_out(self) -> None:
-        while not self.broken and len(self._running) < self._at_once:
+    def _hand_out(self) -> Iterator[Event[Task, Result]]:
+        while not self.broken and len(self._running) < self.at_once:
             try:
-                task = next(self._source)
+                task = next(self.source)
             except StopIteration:
                 return
-            self._started(task)
+            if not self.again:
+                yield CaseStarted(task)
             try:
-                future = self._executor.submit(_leaving, self._function, task)
+                self._running[self.executor.submit(self.work, task)] = task
             except BrokenExecutor:
                 self.broken = True
                 self._lost.append((task, None))
-            else:
-                self._running[future] = task
 
 
-def _leaving(function: Callable[[Task], Result], task: Task) -> Result:
-    """Work on `task`; a worker that is told to leave has unwound then, and leaves.
-
-    The executor would hand the exception back and ask for the next task.
-    """
-    try:
-        return function(task)
-    except SystemExit:
-        os._exit(TERMINATED)
+def _timed(
+    function: Callable[[Task], Result], seconds: Callable[[], float], task: Task
+) -> tuple[Result, float]:
+    """The result of a task, and how many milliseconds it took where it was done."""
+    begun = seconds()
+    result = function(task)
+    return result, (seconds() - begun) * 1000

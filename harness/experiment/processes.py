@@ -1,4 +1,4 @@
-"""Preloaded worker processes, which end together with whoever started them."""
+"""Preloaded worker processes, which end together with the process that started them."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from harness.replay.run_folders import remove_left_folders
 from harness.signals import leave, leaving_for_certain, terminated_like_interrupted
 from services.leftovers import told_of_leftovers
 
-__all__ = ["TERMINATED", "WatchedExecutor", "worker_processes"]
+__all__ = ["WatchedExecutor", "worker_processes"]
 
-TERMINATED: Final = 128 + signal.SIGTERM
-"""What a worker that was told to leave exits with."""
+_TERMINATED: Final = 128 + signal.SIGTERM
+"""The exit code of a worker that received SIGTERM."""
 _GRACE_S: Final = 5.0
 """How long a worker may take to end its own children before it is killed."""
 _HELD_BACK: Final = (signal.SIGINT, signal.SIGTERM)
@@ -78,7 +78,7 @@ class WatchedExecutor(ProcessPoolExecutor):
             with warnings.catch_warnings():
                 # Python warns of forks beside threads. They hold nothing that a worker needs.
                 warnings.simplefilter("ignore", DeprecationWarning)
-                future = super().submit(announced, number, fn, *args, **kwargs)
+                future = super().submit(announced, number, _leaving, fn, *args, **kwargs)
         finally:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self._numbers[future] = number
@@ -91,6 +91,17 @@ class WatchedExecutor(ProcessPoolExecutor):
         if self._watchdog is None or future not in self._numbers:
             return None
         return self._watchdog.stopped.get(self._numbers[future])
+
+
+def _leaving(function: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
+    """Work on a task; a worker that received SIGTERM has unwound then, and leaves.
+
+    The executor would hand the exception back and ask for the next task.
+    """
+    try:
+        return function(*args, **kwargs)
+    except SystemExit:
+        os._exit(_TERMINATED)
 
 
 @contextmanager
@@ -154,9 +165,9 @@ def _start_server(context: ForkServerContext) -> None:
     """Start the server that workers are forked from; return when it has loaded everything.
 
     It is deaf to Ctrl-C and to termination from its first instruction (being ignored is inherited
-    by a new program): it ends with this process, and without it nobody could tell when a worker
-    has ended. Waiting for it with a process that does nothing keeps real workers from starting when
-    nobody is there any more.
+    by a new program): it ends with this process, and without it the end of a worker would go
+    unnoticed. Waiting for it with a process that does nothing keeps real workers from starting
+    after this process has ended.
 
     Raises:
         UsageError: the server's socket cannot be made.
@@ -191,7 +202,7 @@ def _guard_sockets() -> None:
     """Have the folder of the server's socket removed, even if this process is killed."""
     guard = Guard()
     guard.start()
-    guard.tell("folder", util.get_temp_dir())
+    guard.add("folder", util.get_temp_dir())
     # After Python itself has removed it: it complains of a folder that is gone.
     util.Finalize(None, guard.__exit__, args=(None, None, None), exitpriority=_LAST)
 
@@ -245,7 +256,7 @@ def _prepare(
     _until_the_end.enter_context(leaving_for_certain())
     # For as long as the worker is there: the guard sees to what a killed one leaves behind.
     guard = _until_the_end.enter_context(Guard())
-    _until_the_end.enter_context(told_of_leftovers(guard.tell))
+    _until_the_end.enter_context(told_of_leftovers(guard.add))
     if pipe is not None:
         announce_to(pipe, guard.start())
         _until_the_end.enter_context(told_of_leftovers(announce_leftover))
@@ -262,7 +273,7 @@ def _prepare(
 def _leave(number: int, frame: object) -> None:
     """Unwind the task that is worked on; without one there is nothing to unwind, or to print."""
     if not at_work():
-        os._exit(TERMINATED)
+        os._exit(_TERMINATED)
     leave(number, frame)
 
 
@@ -271,4 +282,4 @@ def _end_with_parent() -> None:
     parent = multiprocessing.parent_process()
     if parent is not None:
         connection.wait([parent.sentinel])
-        os._exit(TERMINATED)
+        os._exit(_TERMINATED)

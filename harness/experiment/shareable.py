@@ -2,7 +2,7 @@
 
 From here on a result goes into journals, reports and signed records, where a chunk of a stream
 stands alone: half a key that looks like nothing. So secrets are looked for while the runs are at
-hand, in texts as they were spoken; what is told of the differences is told of runs without them.
+hand, in whole texts; the differences are described from runs without them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Compare: TypeAlias = Callable[[Sequence[Observation], Sequence[Observation]], Ca
 def compared_without_secrets(
     compare: Compare, controls: Sequence[Observation], candidates: Sequence[Observation]
 ) -> CaseResult:
-    """What `compare` says of the runs, told without the secrets that are in them.
+    """What `compare` says of the runs, described without the secrets that are in them.
 
     Verdict and digests are those of the runs as they were: two keys of equal length differ.
     """
@@ -37,11 +37,11 @@ def compared_without_secrets(
     if result.divergences or result.blockers:
         cleaned = {id(seen): without_secrets(seen) for seen in (*controls, *candidates)}
         if any(seen is not cleaned[id(seen)] for seen in (*controls, *candidates)):
-            told = compare(
+            cleaned_result = compare(
                 [cleaned[id(seen)] for seen in controls],
                 [cleaned[id(seen)] for seen in candidates],
             )
-            result = _told_as(result, told)
+            result = _described_as(result, cleaned_result)
     return clean_result(result)
 
 
@@ -62,12 +62,14 @@ def without_secrets(seen: Observation) -> Observation:
     )
 
 
-def _told_as(result: CaseResult, told: CaseResult) -> CaseResult:
-    """`result` with what it says taken from `told`."""
-    if [_where(each) for each in result.divergences] == [_where(each) for each in told.divergences]:
-        return replace(result, divergences=told.divergences, timelines=told.timelines)
+def _described_as(result: CaseResult, cleaned: CaseResult) -> CaseResult:
+    """`result` with what it says taken from `cleaned`."""
+    if [_where(each) for each in result.divergences] == [
+        _where(each) for each in cleaned.divergences
+    ]:
+        return replace(result, divergences=cleaned.divergences, timelines=cleaned.timelines)
     # Some differ in nothing but a secret. That they differ stays; by what does not.
-    known = {_where(each): each for each in told.divergences}
+    known = {_where(each): each for each in cleaned.divergences}
     divergences = tuple(known.get(_where(each)) or _masked(each) for each in result.divergences)
     return replace(result, divergences=divergences, timelines="")
 

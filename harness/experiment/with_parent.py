@@ -23,7 +23,7 @@ from harness.collector import collect_seldom
 __all__ = ["PARENT", "end_with_parent", "server_environment"]
 
 PARENT: Final = "PARITY_SERVER_OF"
-"""The variable in which a server finds the process id of its parent. It is for nobody else."""
+"""The variable in which a server finds the process id of its parent. No other process reads it."""
 _BEFORE: Final = "PARITY_SERVER_ENVIRONMENT"
 """The variable in which a server finds what to restore of its environment, as JSON."""
 

@@ -9,10 +9,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from harness.canonical import printable
-from harness.explain.evidence import cause_of
-from harness.explain.model import Explanation, Seam
+from harness.explain.cause import cause_of
+from harness.explain.model import Explanation
 from harness.explain.seams import seam_of
-from harness.explain.told import contradiction_of, sentences_of
+from harness.explain.sentences import contradiction_of, sentences_of
+from harness.parity.guess import Seam
 from harness.parity.verdict import CaseResult
 
 if TYPE_CHECKING:
@@ -44,7 +45,7 @@ _CLASSES: Final = {
 def explained(
     result: CaseResult, control: str, candidate: str, contract: Contract | None = None
 ) -> Explanation:
-    """Why a case is not parity, for people; without sentences where it is.
+    """Why a case is not parity, in sentences; without sentences where it is.
 
     Args:
         result: The case, judged.
@@ -88,9 +89,9 @@ def _undecided(result: CaseResult, control: str, candidate: str) -> Explanation:
     sentences = [f"Nothing can be decided: {printable(reason)}." for reason in result.blockers]
     if result.noise:
         hidden = sum(noise.hides for noise in result.noise)
-        told = f"{hidden} difference{'' if hidden == 1 else 's'}"
+        differences = f"{hidden} difference{'' if hidden == 1 else 's'}"
         sentences.append(
-            f"A control that differs from itself is nothing to compare with: {told} between "
+            f"A control that differs from itself is nothing to compare with: {differences} between "
             f"{control} and {candidate} may be its own."
         )
     elif result.open:

@@ -3,48 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from enum import StrEnum
 
 from harness.parity.divergence import ChannelName
+from harness.parity.guess import Seam
 
-__all__ = ["Explanation", "Seam"]
-
-
-class Seam(StrEnum):
-    """Where between a runtime and what it is given the first difference was observed."""
-
-    REQUEST_ASSEMBLY = "request assembly"
-    """History, masking, compression and hooks became a question to the model."""
-    MODEL_CONFIG = "model configuration"
-    """Generation settings, instructions and declared tools that go with a question."""
-    ROUTING = "routing"
-    """Which model was chosen."""
-    RETRY = "retry"
-    """Whether, when and how often a question is asked again."""
-    FALLBACK = "fallback"
-    """What is asked instead of a model that failed."""
-    STREAM = "model stream"
-    """How chunks of an answer were read."""
-    SCHEDULER = "tool scheduler"
-    """Which calls run, in which order, and through which states."""
-    TOOL = "tool"
-    """What a tool did."""
-    HOOKS = "hooks"
-    """Commands of the user's that are told of what happens, and may change it."""
-    POLICY = "policy and confirmation"
-    """What may be done, and who is asked."""
-    HISTORY = "history"
-    """What is remembered of the conversation."""
-    RECORDING = "chat recording"
-    EVENTS = "event translation"
-    """What is told to the client."""
-    LIFECYCLE = "lifecycle"
-    """How streams begin and end, limits, abort."""
-    LOOPS = "loop detection"
-    SUBAGENTS = "child agents"
-    """How an agent that a call starts is run, and how it reports its work."""
-    UNKNOWN = "unknown"
-    """It cannot be said from what was observed."""
+__all__ = ["Explanation"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -79,8 +42,8 @@ class Explanation:
 
     def lines(self) -> list[str]:
         """All of it as numbered lines."""
-        told = [*self.sentences, *([self.contradiction] if self.contradiction else [])]
-        lines = [f"{number}. {sentence}" for number, sentence in enumerate(told, 1)]
+        sentences = [*self.sentences, *([self.contradiction] if self.contradiction else [])]
+        lines = [f"{number}. {sentence}" for number, sentence in enumerate(sentences, 1)]
         if self.channel is not None:
             doubt = f" ({self.doubt})" if self.doubt else ""
             lines.append(f"seam: {self.seam_in_words}{doubt}")

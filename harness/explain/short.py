@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.canonical import printable
-from harness.explain.evidence import cause_of
+from harness.explain.cause import cause_of
 from harness.explain.explaining import explained
 from harness.parity.divergence import Divergence
 from harness.parity.verdict import CaseResult
@@ -20,7 +20,7 @@ def first_cause(result: CaseResult) -> Divergence | None:
     """The open divergence that explains the others; `None` where nothing is open.
 
     Of questions to the model, retries and calls, which are taken down as they happen, the one that
-    happened first; then what is looked at when the run is over, and last what the client was told:
+    happened first; then what is looked at when the run is over, and last what the client received:
     a different question explains everything that comes after it, a different event explains
     nothing.
     """
@@ -31,7 +31,7 @@ def first_cause(result: CaseResult) -> Divergence | None:
 def explain(
     result: CaseResult, control: str, candidate: str, contract: Contract | None = None
 ) -> list[str]:
-    """Why the case is not parity, as lines for people; empty where it is.
+    """Why the case is not parity, as lines for a terminal; empty where it is.
 
     The first line names the channel and the place, or says why nothing can be decided; the others
     are numbered sentences. Lines are printable, whatever is in a case.

@@ -11,6 +11,7 @@ from typing import Any, Final, Self
 
 from pydantic import Field, ValidationError, model_validator
 
+from harness.errors import first_problem
 from harness.gate.reasons import Answer, Measurement, Reason, ReasonKind, Value, answer_of
 from services.wire import JsonObject
 
@@ -129,7 +130,7 @@ class WaiverAnswer(Value):
 
 
 class CostAnswer(Value):
-    """What a leg's candidate cost beside its control, over all cases of which both are known."""
+    """What a leg's candidate cost beside its control, over all cases where both are known."""
 
     leg: str
     cases: int
@@ -192,6 +193,5 @@ class GateAnswer(Value):
         try:
             return cls.model_validate(rest, by_alias=True, by_name=False)
         except ValidationError as error:
-            first = error.errors()[0]
-            place = ".".join(str(step) for step in first["loc"])
-            raise ValueError(f"{place or 'the answer'}: {first['msg']}") from error
+            place, problem = first_problem(error)
+            raise ValueError(f"{place or 'the answer'}: {problem}") from error

@@ -10,15 +10,15 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
-from typing import Any, Self
 
+from harness.codec import Coded
 from services.wire import JsonObject
 
 __all__ = ["Facts", "evidence_facts"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class Facts(Coded):
     """What was measured, with what, and when."""
 
     as_of: date
@@ -27,27 +27,6 @@ class Facts:
     """Component of the inventory to digest; empty where there was nothing."""
     environment: Mapping[str, str] = field(default_factory=dict)
     """The machine, in words."""
-
-    def to_json(self) -> JsonObject:
-        """As written to the files of measurements."""
-        return {
-            "asOf": self.as_of.isoformat(),
-            "components": dict(self.components),
-            "environment": dict(self.environment),
-        }
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> Self:
-        """The inverse of `to_json`.
-
-        Raises:
-            KeyError, ValueError, TypeError: what was written is something else.
-        """
-        return cls(
-            as_of=date.fromisoformat(value["asOf"]),
-            components=_texts(value["components"]),
-            environment=_texts(value["environment"]),
-        )
 
 
 def evidence_facts(
@@ -67,10 +46,5 @@ def evidence_facts(
 
     inventory = current_inventory(cassettes, waivers, sides)
     facts = Facts(as_of=day, components=inventory.digests, environment=environment())
-    return facts.to_json()
-
-
-def _texts(value: Any) -> dict[str, str]:
-    if not isinstance(value, dict) or not all(isinstance(each, str) for each in value.values()):
-        raise ValueError("not names and texts")
-    return value
+    measured: JsonObject = facts.to_json()
+    return measured

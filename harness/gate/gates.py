@@ -6,7 +6,6 @@ instead of passing for a gate that asks for less.
 
 from __future__ import annotations
 
-import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Annotated, Final, Literal, Self
 from pydantic import Field, ValidationError, field_validator, model_validator
 
 from harness.canonical import sha256_hex
-from harness.errors import HarnessError, UsageError, key_problem
+from harness.errors import HarnessError, UsageError, first_problem
 from harness.gate.rules import LegRule, Phase, PhaseGates, Profile, SampleRule, Table, Text
 from harness.gate.weak_keys import is_weak_key
 from services.regular_files import open_regular
@@ -51,7 +50,7 @@ class Signer(Table):
     @classmethod
     def _proves_something(cls, value: str | None) -> str | None:
         if value is not None and is_weak_key(value):
-            raise ValueError("for this key anybody can sign: it belongs to nobody")
+            raise ValueError("for this key anybody can sign: it has no owner")
         return value
 
     @model_validator(mode="after")
@@ -152,10 +151,4 @@ def parse_gates(content: bytes, file: str) -> Gates:
     try:
         return Gates.model_validate({**document, "digest": sha256_hex(text)})
     except ValidationError as error:
-        first = error.errors()[0]
-        raise GatesFileError(file, _place(first["loc"]), key_problem(dict(first))) from error
-
-
-def _place(steps: tuple[int | str, ...]) -> str:
-    joined = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in steps)
-    return re.sub(r"\.\[key\]", "", joined).removeprefix(".")
+        raise GatesFileError(file, *first_problem(error)) from error

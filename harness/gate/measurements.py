@@ -9,6 +9,7 @@ from typing import Annotated, Any, Final, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from harness.errors import first_problem
 from harness.gate.facts import Facts
 
 __all__ = ["FaultSeen", "KillRun", "SampleRun", "kill_run", "sample_run"]
@@ -167,9 +168,7 @@ def _validated(kind: type[Part], document: Mapping[str, Any]) -> Part:
     try:
         return kind.model_validate(dict(document))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(step) for step in first["loc"])
-        raise ValueError(f"{place}: {first['msg']}") from None
+        raise ValueError(": ".join(first_problem(error))) from None
 
 
 def _facts(value: Mapping[str, Any]) -> Facts:

@@ -2,19 +2,19 @@
 
 Three stages: blocks are drawn, run and compared; each finding is run again, by itself and in a
 fresh worker; those that came again are shrunk. Whatever is found is in a file at once and in the
-journal after its block, so that a run that is stopped anywhere goes on with nothing lost.
+journal after its block, so that a run that is stopped anywhere resumes with nothing lost.
 """
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Final, Protocol
 
-from harness.experiment.pool import WorkerDied, Workers, worked
+from harness.experiment.events import follow_whole, on_finished, on_waiting
+from harness.experiment.pool import WorkerDied, Workers, run_on
 from harness.explain import explain
 from harness.generating.deaths import narrowed
 from harness.parity.verdict import CaseResult
@@ -32,28 +32,26 @@ from harness.scenarios.generation import (
 from harness.scenarios.generation_journal import GenerationJournal
 from harness.scenarios.judging import Judging
 from harness.scenarios.smaller import ShrinkTask, Smaller, run_shrink
-from services.wire import JsonObject
+from harness.wording import counted
 
-__all__ = ["Campaign", "CampaignSetup", "Told"]
+__all__ = ["Campaign", "CampaignProgress", "CampaignSetup", "cut", "first_line"]
+
+_SHOWN: Final = 200
 
 
-class Told(Protocol):
-    """Is told what goes on."""
+class CampaignProgress(Protocol):
+    """Shows how far a campaign is."""
 
-    def block(self, campaign: Campaign) -> None:
-        """A block is finished."""
+    def update(self) -> None:
+        """A block is finished, or nothing has finished for a second."""
         ...
 
-    def finding(self, fingerprint: str, says: str) -> None:
-        """Something was found, for the first time in this run."""
+    def say(self, words: str, style: str = "") -> None:
+        """Show a line of its own."""
         ...
 
     def stage(self, words: str) -> None:
-        """Something else begins than drawing."""
-        ...
-
-    def waiting(self, campaign: Campaign) -> None:
-        """Nothing has been finished for some seconds."""
+        """Another stage than drawing begins."""
         ...
 
 
@@ -84,19 +82,15 @@ class Campaign:
         setup: CampaignSetup,
         journal: GenerationJournal,
         known: Mapping[str, KnownFinding],
-        told: Told,
     ) -> None:
-        """Begin, or go on with, what `journal` holds; `known` findings are counted and muted."""
+        """Begin, or resume, what `journal` holds; `known` findings are counted and muted."""
         self.plan = plan
         self.setup = setup
         self.known = known
         self.generation = journal.generation
         self.finished = False
         """Whether every stage came to its end."""
-        self.drawn = False
-        """Whether all blocks that were begun are finished."""
         self._journal = journal
-        self._told = told
         self._begun = setup.now() - journal.elapsed_s
 
     @property
@@ -116,7 +110,7 @@ class Campaign:
         found = self._found(self.generation.findings[fingerprint])
         return self.setup.folder / f"{found_name(found)}.yaml"
 
-    def run(self) -> None:
+    def run(self, progress: CampaignProgress) -> None:
         """Go through all stages.
 
         Raises:
@@ -126,36 +120,34 @@ class Campaign:
         for fingerprint, finding in self.generation.findings.items():
             if not self.file_of(fingerprint).exists():
                 self._write(finding)
-        self._draw()
-        self.drawn = True
-        self._run_again()
-        self._shrink()
+        self._draw(progress)
+        self._run_again(progress)
+        self._shrink(progress)
         self.finished = True
 
-    def _waiting(self) -> None:
-        self._told.waiting(self)
-
-    def _draw(self) -> None:
+    def _draw(self, progress: CampaignProgress) -> None:
         setup, generation = self.setup, self.generation
         blocks = block_tasks(self.plan, self._enough, self._muted, tuple(generation.blocks))
-        outcomes = worked(
-            setup.run, blocks, setup.jobs, setup.workers, ahead=1, waiting=self._waiting
-        )
-        with closing(outcomes):
-            for task, outcome in outcomes:
-                done = outcome
-                if isinstance(done, WorkerDied):
-                    self._told.stage(f"{task.name} killed its worker; looking for the example")
-                    done = narrowed(task, setup.run, setup.workers)
-                before = set(generation.findings)
-                fresh = generation.add(done)
-                for finding in fresh:
-                    self._write(finding)
-                self._journal.block(done, self.elapsed_s)
-                self._told.block(self)
-                for name in (each.fingerprint for each in fresh):
-                    if name not in before:
-                        self._told.finding(name, self.says(name))
+
+        def narrow(task: BlockTask, died: WorkerDied) -> BlockDone:
+            progress.stage(f"{task.name} killed its worker; looking for the example")
+            done = narrowed(task, setup.run, setup.workers)
+            progress.stage("")
+            return done
+
+        def take(task: BlockTask, done: BlockDone) -> None:
+            before = set(generation.findings)
+            fresh = generation.add(done)
+            for finding in fresh:
+                self._write(finding)
+            self._journal.block(done, self.elapsed_s)
+            progress.update()
+            for name in (each.fingerprint for each in fresh):
+                if name not in before:
+                    progress.say(f"found {name}: {first_line(self.says(name))}", "red")
+
+        events = run_on(setup.workers, setup.run, blocks, setup.jobs, died=narrow)
+        follow_whole(events, on_waiting(progress.update), on_finished(take))
 
     def _enough(self) -> bool:
         return self.setup.time_s is not None and self.elapsed_s >= self.setup.time_s
@@ -163,7 +155,7 @@ class Campaign:
     def _muted(self, number: int) -> frozenset[str]:
         return self.generation.known_before(number) | frozenset(self.known)
 
-    def _run_again(self) -> None:
+    def _run_again(self, progress: CampaignProgress) -> None:
         todo = [
             AgainTask(
                 document=finding.document,
@@ -176,21 +168,21 @@ class Campaign:
         ]
         if not todo:
             return
-        self._told.stage(f"running {_counted(len(todo), 'finding')} again")
-        jobs, workers = self._jobs(todo), self.setup.workers
-        outcomes = worked(run_again, todo, jobs, workers, ahead=1, waiting=self._waiting)
-        with closing(outcomes):
-            for task, seen in outcomes:
-                outcome = seen
-                if isinstance(outcome, WorkerDied):
-                    why = str(outcome)
-                    result = CaseResult.undecided(task.result.cassette, why)
-                    outcome = Outcome(again=Again.GONE, result=result, remark=why)
-                self.generation.outcomes[task.fingerprint] = outcome
-                self._write(self.generation.findings[task.fingerprint])
-                self._journal.outcome(task.fingerprint, outcome)
+        progress.stage(f"running {counted(len(todo), 'finding')} again")
 
-    def _shrink(self) -> None:
+        def died(task: AgainTask, died: WorkerDied) -> Outcome:
+            result = CaseResult.undecided(task.result.cassette, died.why)
+            return Outcome(again=Again.GONE, result=result, remark=died.why)
+
+        def take(task: AgainTask, outcome: Outcome) -> None:
+            self.generation.outcomes[task.fingerprint] = outcome
+            self._write(self.generation.findings[task.fingerprint])
+            self._journal.outcome(task.fingerprint, outcome)
+
+        events = run_on(self.setup.workers, run_again, todo, self._jobs(todo), died=died)
+        follow_whole(events, on_waiting(progress.update), on_finished(take))
+
+    def _shrink(self, progress: CampaignProgress) -> None:
         generation = self.generation
         todo = [
             ShrinkTask(
@@ -207,20 +199,21 @@ class Campaign:
         ]
         if not todo or not self.setup.shrink_s:
             return
-        self._told.stage(f"shrinking {_counted(len(todo), 'finding')}")
-        jobs, workers = self._jobs(todo), self.setup.workers
-        outcomes = worked(run_shrink, todo, jobs, workers, ahead=1, waiting=self._waiting)
-        with closing(outcomes):
-            for task, seen in outcomes:
-                smaller = seen
-                if isinstance(smaller, WorkerDied):
-                    smaller = Smaller(words=f"not shrunk: {smaller}")
-                if smaller.document is not None:
-                    finding = generation.findings[task.fingerprint]
-                    self._write(finding, smaller.document, smaller.result)
-                shrunk = Shrinking(words=smaller.words, result=smaller.result)
-                generation.shrunk[task.fingerprint] = shrunk
-                self._journal.shrunk(task.fingerprint, shrunk)
+        progress.stage(f"shrinking {counted(len(todo), 'finding')}")
+
+        def died(task: ShrinkTask, died: WorkerDied) -> Smaller:
+            return Smaller(words=f"not shrunk: {died.why}")
+
+        def take(task: ShrinkTask, smaller: Smaller) -> None:
+            if smaller.document is not None:
+                finding = generation.findings[task.fingerprint]
+                self._write(finding, smaller)
+            shrunk = Shrinking(words=smaller.words, result=smaller.result)
+            generation.shrunk[task.fingerprint] = shrunk
+            self._journal.shrunk(task.fingerprint, shrunk)
+
+        events = run_on(self.setup.workers, run_shrink, todo, self._jobs(todo), died=died)
+        follow_whole(events, on_waiting(progress.update), on_finished(take))
 
     def _how(self, finding: Finding) -> Judging:
         return Judging(
@@ -239,20 +232,13 @@ class Campaign:
     def _jobs(self, tasks: list[AgainTask] | list[ShrinkTask]) -> int:
         return min(self.setup.jobs, len(tasks))
 
-    def _write(
-        self,
-        finding: Finding,
-        document: JsonObject | None = None,
-        result: CaseResult | None = None,
-    ) -> None:
-        write_found(self.setup.folder, self._found(finding, document, result))
+    def _write(self, finding: Finding, smaller: Smaller | None = None) -> None:
+        write_found(self.setup.folder, self._found(finding, smaller))
 
-    def _found(
-        self,
-        finding: Finding,
-        document: JsonObject | None = None,
-        result: CaseResult | None = None,
-    ) -> FoundCassette:
+    def _found(self, finding: Finding, smaller: Smaller | None = None) -> FoundCassette:
+        """A finding as it is kept: as it was drawn, or `smaller`."""
+        document = None if smaller is None else smaller.document
+        result = None if smaller is None else smaller.result
         return FoundCassette(
             document=document or finding.document,
             fingerprint=finding.fingerprint,
@@ -271,7 +257,7 @@ class Campaign:
         )
 
     def says(self, fingerprint: str, result: CaseResult | None = None) -> str:
-        """What a finding is, in lines for people."""
+        """A finding, described in lines."""
         outcome = self.generation.outcomes.get(fingerprint)
         judged = result or self.generation.result_of(fingerprint)
         lines = explain(judged, self.plan.control, self.plan.candidate)
@@ -280,5 +266,11 @@ class Campaign:
         return "\n".join(lines or ["nothing differs any more"])
 
 
-def _counted(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
+def first_line(text: str) -> str:
+    """The first line of a text, cut where it is long."""
+    return cut((text.splitlines() or [""])[0])
+
+
+def cut(line: str) -> str:
+    """A line of at most 200 characters."""
+    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

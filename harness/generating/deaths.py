@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import replace
 
-from harness.experiment.pool import WorkerDied, Workers, worked
+from harness.experiment.events import CaseFinished
+from harness.experiment.pool import WorkerDied, Workers, run_on
 from harness.parity.verdict import CaseResult
 from harness.scenarios.block import BlockDone, BlockTask, Finding, drawn_in
 from harness.scenarios.generation import WORKER_DIED
@@ -18,11 +20,11 @@ def narrowed(task: BlockTask, run: Callable[[BlockTask], BlockDone], workers: Wo
     parts: dict[int, BlockDone] = {}
     stopped: dict[int, str] = {}
     for index in range(task.examples):
-        for _, outcome in worked(run, [replace(task, only=index)], 1, workers):
-            if not isinstance(outcome, WorkerDied):
-                parts[index] = outcome
-            elif outcome.stopped:
-                stopped[index] = str(outcome)
+        for done in _alone(replace(task, only=index), run, workers):
+            if not isinstance(done, WorkerDied):
+                parts[index] = done
+            elif done.stopped:
+                stopped[index] = done.why
     if not parts:
         reason = "its worker dies whichever of its examples is run: drawing them kills it"
         return BlockDone(number=task.number, lost=stopped.get(0, reason))
@@ -47,6 +49,16 @@ def narrowed(task: BlockTask, run: Callable[[BlockTask], BlockDone], workers: Wo
             )
         )
     return whole
+
+
+def _alone(
+    task: BlockTask, run: Callable[[BlockTask], BlockDone], workers: Workers
+) -> Iterator[BlockDone | WorkerDied]:
+    def died(task: BlockTask, died: WorkerDied) -> BlockDone | WorkerDied:
+        return died
+
+    with closing(run_on(workers, run, [task], 1, died=died)) as events:
+        yield from (event.result for event in events if isinstance(event, CaseFinished))
 
 
 def _together(task: BlockTask, parts: list[BlockDone]) -> BlockDone:

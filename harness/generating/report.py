@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Final, TextIO
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn
 
 from harness.canonical import printable
-from harness.generating.campaign import Campaign, Told
+from harness.generating.campaign import Campaign, cut
 from harness.parity.verdict import CaseVerdict
-from harness.progress import Pace, so_far
+from harness.progress import ProgressLine, so_far
 from harness.report.model import ExitCode
 from harness.scenarios.generation import WORKER_DIED, upper_bound
 from harness.scenarios.trial import UNDECIDED
@@ -26,16 +24,15 @@ from services.wire import Json, JsonObject
 
 __all__ = [
     "FORMAT",
+    "GenerationProgress",
     "Verdict",
     "generation_exit",
     "generation_json",
-    "generation_progress",
     "show_generation",
 ]
 
 FORMAT: Final = 1
 """Version of the JSON document; goes up when a key changes its meaning or goes away."""
-_SHOWN: Final = 200
 _RAREST: Final = 20
 
 
@@ -72,7 +69,7 @@ def known_again(campaign: Campaign) -> dict[str, int]:
 
 
 def generation_exit(campaign: Campaign, *, interrupted: bool) -> ExitCode:
-    """What the process says to whoever started it."""
+    """The exit code of the process."""
     if interrupted:
         return ExitCode.INTERRUPTED
     return {
@@ -82,72 +79,21 @@ def generation_exit(campaign: Campaign, *, interrupted: bool) -> ExitCode:
     }[verdict_of(campaign)]
 
 
-class _Lines:
-    """A line at times, where nobody watches."""
+class GenerationProgress(ProgressLine):
+    """Shows how far a campaign is. Use as a context manager."""
 
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-        self._pace: Pace | None = None
+    def __init__(self, campaign: Campaign, stream: TextIO) -> None:
+        super().__init__(stream, campaign.setup.now)
+        self._campaign = campaign
 
-    def block(self, campaign: Campaign) -> None:
-        self.waiting(campaign)
+    @property
+    def _share(self) -> float:
+        return self._campaign.share
 
-    def waiting(self, campaign: Campaign) -> None:
-        self._pace = self._pace or Pace(campaign.setup.now)
-        if self._pace.due(campaign.share):
-            self._say(f"{_progress(campaign)}, after {_so_far(campaign)}")
-
-    def finding(self, fingerprint: str, says: str) -> None:
-        self._say(f"found {fingerprint}: {_first(says)}")
-
-    def stage(self, words: str) -> None:
-        self._say(words)
-
-    def _say(self, words: str) -> None:
-        print(printable(words), file=self._stream, flush=True)
-
-
-class _Bar:
-    """A bar that moves, with findings above it as they come."""
-
-    def __init__(self, bar: Progress) -> None:
-        self._bar = bar
-        self._task = bar.add_task("drawing", total=None)
-
-    def block(self, campaign: Campaign) -> None:
-        setup, plan = campaign.setup, campaign.plan
-        timed = setup.time_s is not None
-        self._bar.update(
-            self._task,
-            total=setup.time_s if timed else plan.examples,
-            completed=min(campaign.elapsed_s, setup.time_s or 0)
-            if timed
-            else campaign.generation.examples,
-            description=escape(f"{_so_far(campaign)}: {_progress(campaign)}"),
-        )
-
-    def waiting(self, campaign: Campaign) -> None:
-        if not campaign.drawn:  # what comes after it has words of its own
-            self.block(campaign)
-
-    def finding(self, fingerprint: str, says: str) -> None:
-        words = escape(printable(f"found {fingerprint}: {_first(says)}"))
-        self._bar.console.print(f"[red]{words}[/red]", soft_wrap=True)
-
-    def stage(self, words: str) -> None:
-        self._bar.update(self._task, total=None, description=escape(printable(words)))
-
-
-@contextmanager
-def generation_progress(stream: TextIO) -> Iterator[Told]:
-    """Progress on `stream`: a bar where that is a terminal, a line at times where it isn't."""
-    if not stream.isatty():
-        yield _Lines(stream)
-        return
-    columns = (SpinnerColumn(), BarColumn(bar_width=20), TextColumn("{task.description}"))
-    console = Console(file=stream, highlight=False)
-    with Progress(*columns, console=console, transient=True) as bar:
-        yield _Bar(bar)
+    @property
+    def _words(self) -> str:
+        campaign = self._campaign
+        return f"{_progress(campaign)}, after {so_far(campaign.elapsed_s, campaign.share)}"
 
 
 def show_generation(
@@ -242,15 +188,11 @@ def generation_json(
     return json.dumps(redacted_value(document), indent=2) + "\n"
 
 
-def _so_far(campaign: Campaign) -> str:
-    return so_far(campaign.elapsed_s, campaign.share)
-
-
 def _progress(campaign: Campaign) -> str:
     generation = campaign.generation
     rate = generation.examples / campaign.elapsed_s if campaign.elapsed_s > 0 else 0.0
     blocks = len(generation.blocks)
-    told = [
+    words = [
         f"{generation.examples} examples in {blocks} block{'' if blocks == 1 else 's'}"
         + (f" ({generation.repeated} repeats)" if generation.repeated else ""),
         f"{rate:.1f}/s",
@@ -259,7 +201,7 @@ def _progress(campaign: Campaign) -> str:
         f"{len(generation.findings)} finding{'' if len(generation.findings) == 1 else 's'}",
     ]
     known = len(known_again(campaign))
-    return ", ".join([*told, f"{known} known"] if known else told)
+    return ", ".join([*words, f"{known} known"] if known else words)
 
 
 def _show_unsettled(campaign: Campaign, console: Console) -> None:
@@ -288,7 +230,7 @@ def _show_finding(campaign: Campaign, name: str, console: Console) -> None:
         style="red" if decided else "yellow",
     )
     for line in campaign.says(name).splitlines()[:3]:
-        console.print(f"  {escape(printable(_cut(line)))}")
+        console.print(f"  {escape(printable(cut(line)))}")
     file = campaign.file_of(name)
     shrunk = generation.shrunk.get(name)
     console.print(f"  file: {escape(str(file))}" + (f" ({escape(shrunk.words)})" if shrunk else ""))
@@ -324,11 +266,3 @@ def _bound_line(campaign: Campaign, *, interrupted: bool) -> str:
         f"independent examples; for profile {bound['profile']} ({bound['profileDigest'][:12]}) "
         f"and seed {bound['seed']} only"
     )
-
-
-def _first(says: str) -> str:
-    return _cut((says.splitlines() or [""])[0])
-
-
-def _cut(line: str) -> str:
-    return line if len(line) <= _SHOWN else f"{line[: _SHOWN - 1]}…"

@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from urllib.parse import urlencode
 
-from harness.http.bounded_yaml import MAX_DEPTH
 from harness.http.exchanges import RawExchange
+from harness.http.recorded_yaml import MAX_DEPTH
 from services.json_values import is_deeper
 from services.wire import Json, js_json
 

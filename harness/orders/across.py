@@ -13,15 +13,15 @@ from typing import Final
 
 from harness.experiment.shareable import compared_without_secrets
 from harness.orders.shared import Trace, apart
+from harness.parity.channels import CHANNELS
 from harness.parity.compare import compare_observations
-from harness.parity.divergence import ChannelName, Divergence
+from harness.parity.divergence import Divergence
 from harness.parity.verdict import CaseResult
 from harness.replay.observation import Observation
 
 __all__ = ["Difference", "Seen", "differing"]
 
-_ORDERED: Final = frozenset({ChannelName.EVENTS, ChannelName.COST})
-"""Channels that tell in which order independent things happened, or when."""
+_TIMING: Final = frozenset(channel.name for channel in CHANNELS if channel.timing)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,7 +43,7 @@ class Difference:
     first: Divergence
     """The first difference, `one` standing where the control usually does."""
     shared: tuple[str, ...]
-    """What was touched in another order; empty where no thread could have told the orders apart."""
+    """What was touched in another order; empty where no thread could have seen a difference."""
 
 
 def differing(runs: Sequence[Seen]) -> list[Difference]:
@@ -61,15 +61,15 @@ def differing(runs: Sequence[Seen]) -> list[Difference]:
             alike = groups[0]
         if alike is run:
             continue
-        first = _told(alike.observation, run.observation)
+        first = _first_difference(alike.observation, run.observation)
         if first is not None:
             shared = apart(alike.trace, run.trace)
             found.append(Difference(one=alike.number, other=run.number, first=first, shared=shared))
     return found
 
 
-def _told(one: Observation, other: Observation) -> Divergence | None:
-    """The first difference, told without secrets."""
+def _first_difference(one: Observation, other: Observation) -> Divergence | None:
+    """The first difference, without secrets."""
     result = compared_without_secrets(
         lambda these, those: CaseResult(
             cassette=one.name, divergences=tuple(islice(_between(these[0], those[0]), 1))
@@ -82,5 +82,5 @@ def _told(one: Observation, other: Observation) -> Divergence | None:
 
 def _between(one: Observation, other: Observation) -> Iterator[Divergence]:
     for found in compare_observations(one, other).divergences:
-        if found.channel not in _ORDERED:
+        if found.channel not in _TIMING:
             yield found

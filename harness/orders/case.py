@@ -6,13 +6,12 @@ import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from pathlib import Path
 
 from harness.cassette.format import Cassette
 from harness.errors import LoadProblem
 from harness.experiment.announcing import case_begins
-from harness.experiment.backend import Backend, LoadedCassette
-from harness.experiment.case import guarded
+from harness.experiment.backend import LoadedCassette
+from harness.experiment.case import CassetteTask, guarded
 from harness.experiment.shareable import compared_without_secrets
 from harness.http.case import HttpCase
 from harness.orders.across import Seen, differing
@@ -35,7 +34,7 @@ RunUnder = Callable[[LoadedCassette, str, Barrier], Observation]
 """One run of a cassette in the runtime of that name, with a barrier between."""
 
 _OWN_TOOLS = "upstream"
-"""The runtime whose calls are run out of our sight."""
+"""The runtime whose calls run where no barrier can hold them."""
 
 
 def run_under(cassette: LoadedCassette, runtime: str, barrier: Barrier) -> Observation:
@@ -47,19 +46,14 @@ def run_under(cassette: LoadedCassette, runtime: str, barrier: Barrier) -> Obser
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OrdersTask:
+class OrdersTask(CassetteTask):
     """One cassette whose completion orders are to be tried."""
 
-    backend: Backend
-    name: str
-    file: Path
-    root: Path
     control: str
     candidate: str
     most: int
     """Orders at the most."""
     waivers: Waivers
-    trusted: bool = False
     only: tuple[Place, ...] = ()
     """Try this order alone, where one is given."""
     run: RunUnder = run_under
@@ -148,7 +142,7 @@ class _Exploration:
             [controls],
             [candidates],
         )
-        # Of a run at parity nothing is told, and there are many of them.
+        # Runs at parity are not described, and there are many of them.
         result = replace(settle([judged], self._task.waivers)[0][0], timelines="")
         left = control.schedule.missed
         self._runs.append(

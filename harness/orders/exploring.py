@@ -23,7 +23,7 @@ _Entry = tuple[int, int, int, tuple[Place, ...]]
 
 @dataclass(slots=True)
 class Explorer:
-    """Says which order comes next; told after each what could have gone otherwise."""
+    """Says which order comes next; takes after each what could have gone otherwise."""
 
     most: int
     """How many orders at the most."""

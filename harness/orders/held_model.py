@@ -104,7 +104,7 @@ class HeldModel:
         return self._inner.notes
 
     def unused_steps(self) -> list[int]:
-        """Indices of the answers that nobody asked for."""
+        """Indices of the answers that no request asked for."""
         return self._inner.unused_steps()
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:

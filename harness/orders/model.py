@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from harness.codec import Coded
 from harness.orders.across import Difference
 from harness.parity.verdict import CaseResult, CaseVerdict
 from services.wire import JsonObject
@@ -83,15 +84,11 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class Explored:
+class Explored(Coded):
     """How much of a level was tried."""
 
     orders: int
     exhaustive: bool
-
-    def to_json(self) -> JsonObject:
-        """As written to the report."""
-        return {"orders": self.orders, "exhaustive": self.exhaustive}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,7 +146,7 @@ class OrdersResult:
 
     @classmethod
     def undecided(cls, cassette: str, reason: str) -> OrdersResult:
-        """A case of which nothing can be said, and why."""
+        """An undecided case, and why."""
         return cls(cassette=cassette, blockers=(reason,))
 
     def to_json(self) -> JsonObject:

@@ -43,7 +43,7 @@ _CHANGING: Final = frozenset({ToolKind.EXECUTE, ToolKind.DELETE, ToolKind.MOVE})
 
 Trace = Mapping[str, Any]
 """By shared thing: who wrote it, in order, and after each who read that; equal for orders between
-which no thread can tell."""
+which no thread can notice."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ class _Touch:
 
 
 class Touches:
-    """Takes down who touches what; feed it in the order in which things happen.
+    """Records which thread touches what; feed it in the order in which things happen.
 
     Who touches is a place in words. More is taken for a write than is one: that can hide a
     difference's cause, never a difference.
@@ -109,7 +109,7 @@ class Touches:
     def trace(self) -> Trace:
         """What was touched in which order, as far as that matters."""
         epochs: dict[str, list[tuple[str, set[str]]]] = {}
-        # Whoever looks at, or changes, the whole workspace touches every file of it.
+        # A call that reads or changes the whole workspace touches every file of it.
         wide = any(touch.what == WORKSPACE for touch in self._log)
         for touch in self._log:
             of_file = wide and touch.what.startswith("the file ")

@@ -1,4 +1,4 @@
-"""How exploring completion orders came out: for people, for programs, as an exit code."""
+"""How exploring completion orders came out: as text, as JSON, as an exit code."""
 
 from __future__ import annotations
 
@@ -19,8 +19,10 @@ from harness.orders.model import Finding, OrderRun, OrdersResult, verdict_of
 from harness.orders.places import Path, Place
 from harness.parity.verdict import CaseVerdict
 from harness.report.model import ExitCode
+from harness.report.terminal import STYLE
 from harness.report.words import inert
 from harness.screen import Screen
+from harness.wording import counted
 from services.redaction import redacted_value, told
 from services.wire import JsonObject
 
@@ -29,11 +31,6 @@ __all__ = ["Asked", "exit_code", "orders_json", "show_orders"]
 FORMAT: Final = 1
 """Version of the JSON document; goes up when a key changes its meaning or goes away."""
 
-_STYLE: Final = {
-    CaseVerdict.PARITY: "green",
-    CaseVerdict.DIVERGENT: "red",
-    CaseVerdict.INCONCLUSIVE: "yellow",
-}
 _LISTED: Final = 10
 _LEGEND: Final = "T/C is call C of turn T; `answer` a model's answer there, `call` that call's end"
 
@@ -55,16 +52,9 @@ class Asked:
 def exit_code(
     results: Sequence[OrdersResult], problems: Sequence[LoadProblem], asked: Asked
 ) -> ExitCode:
-    """Interrupted wins over 2 (a file that could not be loaded) over 1 over 3 over 0."""
-    if asked.interrupted:
-        return ExitCode.INTERRUPTED
-    if problems:
-        return ExitCode.USAGE
-    return {
-        CaseVerdict.DIVERGENT: ExitCode.DIVERGENT,
-        CaseVerdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
-        CaseVerdict.PARITY: ExitCode.PARITY,
-    }[verdict_of(results)]
+    """The exit code of the command."""
+    verdict = verdict_of(results)
+    return ExitCode.of(verdict, interrupted=asked.interrupted, problems=bool(problems))
 
 
 def orders_json(
@@ -108,7 +98,7 @@ def show_orders(
     for line in _rests_on(results):
         console.print(_safe(line), style="dim")
     verdict = verdict_of(results)
-    console.print(_safe(_headline(results, problems, asked)), style=f"bold {_STYLE[verdict]}")
+    console.print(_safe(_headline(results, problems, asked)), style=f"bold {STYLE[verdict]}")
 
 
 def _safe(text: str) -> str:
@@ -116,7 +106,7 @@ def _safe(text: str) -> str:
 
 
 def _show_case(result: OrdersResult, asked: Asked, console: Console) -> None:
-    style = _STYLE[result.verdict]
+    style = STYLE[result.verdict]
     console.print(_safe(f"{result.verdict.value}: {result.cassette}"), style=style)
     for blocker in result.blockers:
         console.print(f"  {_safe(blocker)}")
@@ -168,11 +158,13 @@ def _rests_on(results: Sequence[OrdersResult]) -> list[str]:
     count = sum(len(result.runs) for result in beside)
     whole = sum(result.answers.exhaustive for result in beside)
     alone = len(results) - len(beside)
-    found = f"{_many(count, 'order')} of {_many(len(beside), 'case')} in which things run side by"
+    found = (
+        f"{counted(count, 'order')} of {counted(len(beside), 'case')} in which things run side by"
+    )
     found += f" side; every order there is in {whole} of them"
-    lines = [f"{found}; {_many(alone, 'case')} with one order only"]
+    lines = [f"{found}; {counted(alone, 'case')} with one order only"]
     if unreachable := sum(result.unreachable for result in results):
-        lines.append(f"{_many(unreachable, 'order')} could not be had: one waits for the other")
+        lines.append(f"{counted(unreachable, 'order')} could not be had: one waits for the other")
     return lines
 
 
@@ -188,12 +180,8 @@ def _headline(
     return came_to + (" (interrupted)" if asked.interrupted else "")
 
 
-def _many(count: int, what: str) -> str:
-    return f"{count} {what}{'' if count == 1 else 's'}"
-
-
 def _went(run: OrderRun) -> str:
-    """An order for people: what one call did without a break is told by its first and last."""
+    """An order in short: what one call did without a break is named by its first and last."""
     places = [place for place in run.places if not place.startswith("main ")] or run.places
     rows = [list(row) for _, row in groupby(places, key=_outermost)]
     return ", ".join(row[0] if len(row) == 1 else f"{row[0]} … {row[-1]}" for row in rows)

@@ -3,7 +3,7 @@
 Three things are done one after the other while a run lasts, and are taken down when they happen:
 questions to the model, retries and changes of model or mode, calls of tools. Of these the earliest
 explains the later ones, whatever sort it is. What is looked at when the run is over, and what the
-client is told, follows from them.
+client receives, follows from them.
 """
 
 from __future__ import annotations
@@ -11,14 +11,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
+from harness.parity.channel import When
+from harness.parity.channels import CHANNELS, channel_of
 from harness.parity.divergence import ChannelName, Divergence, Kind
 
 __all__ = ["IN_TIME", "first_cause_at", "in_order"]
 
 _ORDER: Final = tuple(ChannelName)
-IN_TIME: Final = frozenset(
-    {ChannelName.REQUESTS, ChannelName.PROVIDER, ChannelName.RETRIES, ChannelName.TOOL_STATES}
-)
+IN_TIME: Final = frozenset(each.name for each in CHANNELS if each.when is When.AS_IT_HAPPENS)
 """Channels whose items are taken down as they happen."""
 Times = Mapping[tuple[ChannelName, int], tuple[int, int]]
 """Channel and index of an item to when it happened."""
@@ -61,9 +61,8 @@ def in_order(divergences: Sequence[Divergence], times: tuple[Times, Times]) -> l
     for index, each in enumerate(divergences):
         if each.channel not in IN_TIME or each.kind in (Kind.REPLAY, Kind.NONDETERMINISTIC):
             continue
-        channel = each.channel
-        if channel is ChannelName.PROVIDER:
-            channel = ChannelName.REQUESTS  # its indices are those of the requests
+        remarks_on = channel_of(each.channel).remarks_on
+        channel = remarks_on or each.channel
         places = (each.control_index, each.candidate_index)
         known = [
             side[channel, place]
@@ -71,7 +70,7 @@ def in_order(divergences: Sequence[Divergence], times: tuple[Times, Times]) -> l
             if place is not None and (channel, place) in side
         ]
         if known:
-            # What the API objects to in a question is no earlier than the question itself.
-            objection = each.channel is ChannelName.PROVIDER
-            found.append((min(known), objection, max(known), _ORDER.index(each.channel), index))
+            # A remark on a request is no earlier than the request itself.
+            remark = remarks_on is not None
+            found.append((min(known), remark, max(known), _ORDER.index(each.channel), index))
     return [index for *_, index in sorted(found)]

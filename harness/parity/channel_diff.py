@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any
 
-from harness.canonical import canonical
 from harness.parity.align import Pair, align
-from harness.parity.channels import Channel
-from harness.parity.conversations import Conversations, contents_differences
-from harness.parity.diff import Difference, bounded, bounded_pair, differences
-from harness.parity.divergence import ChannelName, Divergence, Kind
-from harness.parity.projection import Hidden, Item, project, rules_between
+from harness.parity.channel import Channel
+from harness.parity.diff import Difference, bounded, bounded_pair
+from harness.parity.divergence import Divergence, Kind
+from harness.parity.items import Hidden, Item
+from harness.parity.projection import project
 from harness.replay.observation import Observation
 
 __all__ = ["Aliases", "Aligned", "align_channel", "channel_divergences"]
@@ -57,76 +56,6 @@ class Aliases:
         return bool(there == theirs and back == mine)
 
 
-class _Differ(Protocol):
-    """Looks into pairs. Sees every item of both sides, in order."""
-
-    def pair(self, control: Item, candidate: Item) -> tuple[Sequence[Difference], bool]:
-        """What differs, and whether what the rules hid stands at the same places of both."""
-        ...
-
-    def alone(self, side: int, item: Item) -> None: ...
-
-
-class _ItemDiffer:
-    """Items that stand for themselves."""
-
-    def pair(self, control: Item, candidate: Item) -> tuple[Sequence[Difference], bool]:
-        if control.digest == candidate.digest:
-            return (), True
-        return differences(control.value, candidate.value), False
-
-    def alone(self, side: int, item: Item) -> None:
-        return
-
-
-class _RequestDiffer:
-    """Requests, whose contents continue those of the request before.
-
-    A difference is reported where it enters the conversation; the requests that merely carry it
-    along are not reported again.
-    """
-
-    def __init__(self, control: Observation, candidate: Observation) -> None:
-        self._sides = (Conversations(), Conversations())
-        self._texts = (_instructions(control), _instructions(candidate))
-
-    def pair(self, control: Item, candidate: Item) -> tuple[Sequence[Difference], bool]:
-        here, there = self._sides[0].at(control), self._sides[1].at(candidate)
-        if control.digest == candidate.digest:
-            return (), True
-        head, tail = _split(control, self._texts[0])
-        other_head, other_tail = _split(candidate, self._texts[1])
-        found: list[Difference] = []
-        if canonical(head) != canonical(other_head):
-            found.extend(differences(head, other_head))
-        # Ids stand in the contents: those are compared also where, say, one tool more is declared.
-        alike = canonical(tail) == canonical(other_tail)
-        if not alike:
-            found.extend(contents_differences(here, there))
-        return found, alike
-
-    def alone(self, side: int, item: Item) -> None:
-        self._sides[side].at(item)
-
-
-def _instructions(seen: Observation) -> dict[str | None, str | None]:
-    return {
-        request.system_digest: seen.paths.mask_text(request.system_instruction)
-        for request in seen.requests
-        if request.system_instruction is not None
-    }
-
-
-def _split(item: Item, texts: Mapping[str | None, str | None]) -> tuple[dict[str, Any], list[Any]]:
-    """A request without its contents but with its system instruction as text; and the contents."""
-    head = dict(item.value)
-    tail = [head.pop("sameAsPrevious"), head.pop("newContents")]
-    # A placeholder stands for itself: an instruction on one side only must show.
-    instruction = head["systemInstruction"]
-    head["systemInstruction"] = texts.get(instruction, instruction)
-    return head, tail
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Aligned:
     """A channel's items of both sides as they are compared, and which belongs to which."""
@@ -138,8 +67,9 @@ class Aligned:
 
 def align_channel(channel: Channel, control: Observation, candidate: Observation) -> Aligned:
     """Project both sides and pair up what belongs together."""
-    rules = rules_between(control, candidate)
-    here, there = project(channel, control, rules), project(channel, candidate, rules)
+    across = control.words != candidate.words
+    here = project(channel, control, across=across)
+    there = project(channel, candidate, across=across)
     pairs = align(
         [item.digest for item in here],
         [item.digest for item in there],
@@ -164,13 +94,11 @@ def channel_divergences(
     here, there, pairs = aligned.control, aligned.candidate, aligned.pairs
     moved = _moved(pairs, here, there)
     came_from = {b: a for a, b in moved.items()}
-    lone = _lone_threads(aligned) if channel.name is ChannelName.CHILDREN else frozenset()
+    implied = channel.implied(pairs, here, there)
     aliases = Aliases(fired)
-    differ: _Differ = _ItemDiffer()
-    if channel.name is ChannelName.REQUESTS:
-        differ = _RequestDiffer(control, candidate)
+    differ = channel.differ(control, candidate)
     for a, b in pairs:
-        if lone and _told_by(lone, here[a] if a is not None else there[b or 0]):
+        if implied(here[a] if a is not None else there[b or 0]):
             continue
         place: dict[str, Any] = {
             "cassette": control.name,
@@ -198,20 +126,6 @@ def channel_divergences(
             differ.alone(1, there[b])
             if b not in came_from:
                 yield Divergence(**place, kind=Kind.EXTRA, candidate=bounded(there[b].value))
-
-
-def _lone_threads(aligned: Aligned) -> frozenset[str]:
-    """Threads of children that one side alone has: that they are there says it all."""
-    found = set()
-    for a, b in aligned.pairs:
-        item = aligned.control[a] if a is not None else aligned.candidate[b or 0]
-        if (a is None or b is None) and "agent" in item.value:
-            found.add(item.value["thread"])
-    return frozenset(found)
-
-
-def _told_by(threads: frozenset[str], item: Item) -> bool:
-    return "agent" not in item.value and item.value["thread"] in threads
 
 
 def _moved(pairs: Sequence[Pair], here: Sequence[Item], there: Sequence[Item]) -> dict[int, int]:

@@ -14,8 +14,9 @@ from typing import Any, Protocol
 
 from harness.canonical import canonical
 from harness.coverage.probes import reached
+from harness.parity.channel import Channel
 from harness.parity.channel_diff import Aligned, align_channel, channel_divergences
-from harness.parity.channels import CHANNELS, Channel
+from harness.parity.channels import CHANNELS, channel_of
 from harness.parity.diff import differences
 from harness.parity.divergence import ChannelName, Divergence, Kind
 from harness.parity.listing import MAX_LISTED, listed
@@ -72,7 +73,7 @@ class Comparison:
     inherited: tuple[CommittedFinding, ...] = ()
     """Findings of the provider rules that the published core commits, too."""
     unsettled: tuple[CommittedFinding, ...] = ()
-    """Those of both sides of which nobody knows whether it does."""
+    """Those of both sides where it is not known whether it does."""
     digests: tuple[str, str]
     """Digest of everything observed on each side."""
     aligned: Mapping[ChannelName, Aligned] = field(default_factory=dict)
@@ -154,15 +155,14 @@ def compare_repeated(
 
 def _cost(seen: Observation) -> JsonObject:
     """The cost channel's one item."""
-    channel = next(each for each in CHANNELS if each.name is ChannelName.COST)
-    item: JsonObject = channel.items(seen)[0]
+    item: JsonObject = channel_of(ChannelName.COST).items(seen)[0]
     return item
 
 
 def _blockers(controls: Sequence[Observation], candidates: Sequence[Observation]) -> list[str]:
     """Why runs decide nothing; what holds for both sides is said once.
 
-    A run that hangs where the other side's ends is a difference like any other: virtual time tells
+    A run that hangs where the other side's ends is a difference like any other: virtual time shows
     for certain that nothing was left to happen. Only when both hang there is nothing to compare.
     """
     hangs = [any(seen.hung for seen in runs) for runs in (controls, candidates)]
@@ -231,16 +231,15 @@ def compare_observations(
         mine, theirs = _brief_text(channel, control), _brief_text(channel, candidate)
         here.update(mine.encode())
         there.update(theirs.encode())
-        if channel.name is ChannelName.PROVIDER or mine != theirs:
-            every: Iterator[Divergence] = iter(provider.divergences)
-            if channel.name is not ChannelName.PROVIDER:
-                aligned[channel.name] = align_channel(channel, control, candidate)
-                every = channel_divergences(
-                    channel, control, candidate, fired, aligned[channel.name]
-                )
-            told, more = listed(every)
-            found.extend(told)
-            cut.extend([channel.name] if more else [])
+        every: Iterator[Divergence] = iter(())
+        if channel.name is ChannelName.PROVIDER:
+            every = iter(provider.divergences)
+        elif mine != theirs:
+            aligned[channel.name] = align_channel(channel, control, candidate)
+            every = channel_divergences(channel, control, candidate, fired, aligned[channel.name])
+        shown, more = listed(every)
+        found.extend(shown)
+        cut.extend([channel.name] if more else [])
     here.update(canonical(_replay_facts(control)).encode())
     there.update(canonical(_replay_facts(candidate)).encode())
     return Comparison(

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
 
 from harness.canonical import sha256_hex
+from harness.codec import Coded
 from services.wire import Json, JsonObject
 
 __all__ = ["ABSENT", "ChannelName", "Divergence", "Kind"]
@@ -51,7 +51,7 @@ class Kind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Divergence:
+class Divergence(Coded):
     """One difference. Indices count a channel's items from 0 on each side.
 
     The values are what stands at `path` on each side, or `ABSENT`; long ones are cut around the
@@ -84,7 +84,7 @@ class Divergence:
 
     @property
     def place(self) -> str:
-        """Where, in words for people: `events[5] usage: inputTokens`."""
+        """Where, in words: `events[5] usage: inputTokens`."""
         index = self.control_index if self.control_index is not None else self.candidate_index
         where = self.channel.value if index is None else f"{self.channel.value}[{index}]"
         where = f"{where} {self.label}".rstrip()
@@ -92,34 +92,5 @@ class Divergence:
 
     def to_json(self) -> JsonObject:
         """As written to journals and reports."""
-        return {
-            "cassette": self.cassette,
-            "channel": self.channel.value,
-            "kind": self.kind.value,
-            "label": self.label,
-            "controlIndex": self.control_index,
-            "candidateIndex": self.candidate_index,
-            "path": self.path,
-            "control": self.control,
-            "candidate": self.candidate,
-            "fingerprint": self.fingerprint,
-        }
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Divergence:
-        """The inverse of `to_json`.
-
-        Raises:
-            KeyError, ValueError: what was written is not a divergence.
-        """
-        return cls(
-            cassette=value["cassette"],
-            channel=ChannelName(value["channel"]),
-            kind=Kind(value["kind"]),
-            label=value["label"],
-            control_index=value["controlIndex"],
-            candidate_index=value["candidateIndex"],
-            path=value["path"],
-            control=value["control"],
-            candidate=value["candidate"],
-        )
+        # By name: `super()` of a class with slots is that of the class without.
+        return {**Coded.to_json(self), "fingerprint": self.fingerprint}

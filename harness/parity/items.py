@@ -1,4 +1,4 @@
-"""What rules of projection are made of: items, what is hidden of them, and ways through an item."""
+"""What rules of projection are made of: items, their hidden values, and ways through an item."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from harness.parity.divergence import ChannelName
 from services.wire import JsonObject
 
 __all__ = [
-    "REGISTERED",
     "Hidden",
     "Item",
     "Rule",
@@ -26,7 +24,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Hidden:
-    """A value that a rule took out of sight. `scope` names an id space; `None` is for non-ids."""
+    """A value that a rule replaced. `scope` names an id space; `None` is for what is no id."""
 
     rule: str
     value: Any
@@ -55,42 +53,30 @@ class Item:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Rule:
-    """A named licence to differ."""
+    """A named permission to differ."""
 
     name: str
     reason: str
-    channels: frozenset[ChannelName]
     apply: Callable[[Item], None]
     marker: re.Pattern[str]
-    """What an item's JSON must hold for the rule to be of concern; saves looking."""
+    """Only an item whose JSON matches is given to `apply`; saves time."""
     across: bool = False
-    """Only between engines that have words of their own each."""
+    """Only between engines that each have words of their own."""
 
 
-REGISTERED: list[Rule] = []
-"""Every rule, in the order of application."""
-
-
-def rule(
-    *channels: ChannelName, marker: str = "", across: bool = False
-) -> Callable[[Callable[[Item], None]], Callable[[Item], None]]:
+def rule(*, marker: str = "", across: bool = False) -> Callable[[Callable[[Item], None]], Rule]:
     """Make a rule of a function: its name and docstring are the rule's name and reason."""
 
-    def register(function: Callable[[Item], None]) -> Callable[[Item], None]:
-        reason = " ".join((function.__doc__ or "").split())
-        REGISTERED.append(
-            Rule(
-                name=function.__name__,
-                reason=reason,
-                channels=frozenset(channels),
-                apply=function,
-                marker=re.compile(marker),
-                across=across,
-            )
+    def made(function: Callable[[Item], None]) -> Rule:
+        return Rule(
+            name=function.__name__,
+            reason=" ".join((function.__doc__ or "").split()),
+            apply=function,
+            marker=re.compile(marker),
+            across=across,
         )
-        return function
 
-    return register
+    return made
 
 
 _OPENED = (

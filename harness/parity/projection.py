@@ -14,31 +14,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from typing import Final
 
 from harness.canonical import canonical
-from harness.parity.channels import Channel
-from harness.parity.items import REGISTERED, Hidden, Item, Rule
-from harness.parity.rules import UUID  # the rules register themselves
+from harness.parity.channel import Channel
+from harness.parity.channels import CHANNELS
+from harness.parity.items import Hidden, Item, Rule
+from harness.parity.rules import UUID
 from harness.replay.observation import Observation
 
-__all__ = ["RULES", "Hidden", "Item", "Rule", "project", "rules_between"]
+__all__ = ["RULES", "Hidden", "Item", "Rule", "project"]
 
-RULES: Final[tuple[Rule, ...]] = tuple(REGISTERED)
-"""Every rule, in the order of application."""
-
-
-def rules_between(control: Observation, candidate: Observation) -> tuple[Rule, ...]:
-    """The rules for comparing two runs: some apply only between engines with words of their own."""
-    if control.words != candidate.words:
-        return RULES
-    return tuple(rule for rule in RULES if not rule.across)
+RULES: Final[tuple[Rule, ...]] = tuple(
+    {rule.name: rule for channel in CHANNELS for rule in channel.rules}.values()
+)
+"""Every rule about one item, once."""
 
 
-def project(channel: Channel, seen: Observation, rules: Sequence[Rule] = RULES) -> list[Item]:
-    """The channel's items as they are compared: paths replaced, rules applied, digested."""
-    chosen = [rule for rule in rules if channel.name in rule.channels]
+def project(channel: Channel, seen: Observation, *, across: bool = True) -> list[Item]:
+    """The channel's items as they are compared: paths replaced, rules applied, digested.
+
+    `across` applies the rules, too, that hold only between engines with words of their own.
+    """
+    chosen = [rule for rule in channel.rules if across or not rule.across]
     agents = _agents(seen)
     projected: list[Item] = []
     for raw in channel.items(seen):

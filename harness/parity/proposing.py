@@ -1,7 +1,7 @@
 """`proposed`: a waiver's entry for one divergence, as TOML that a person completes.
 
 Values are literal wherever TOML can hold them; a pattern only stands where it cannot, or where a
-long text was cut, whose digest pins it. What it means for people, why it is accepted and by whom
+long text was cut, whose digest pins it. What it means for users, why it is accepted and by whom
 is left open, in words that no waivers file is accepted with.
 """
 
@@ -18,7 +18,7 @@ from typing import Any, Final
 from pydantic import ValidationError
 
 from harness.canonical import canonical
-from harness.errors import HarnessError
+from harness.errors import HarnessError, first_problem
 from harness.parity.divergence import Divergence, Kind
 from harness.parity.verdict import CaseResult
 from harness.parity.waiver import UNWRITTEN, Waiver
@@ -28,7 +28,7 @@ from services.wire import Json
 __all__ = ["DAYS", "NotWaivable", "Said", "proposed"]
 
 DAYS: Final = 90
-"""How long a proposed waiver holds unless told otherwise."""
+"""How long a proposed waiver holds by default."""
 
 _CUT: Final = re.compile(r"… \(\d+ characters, sha256 [0-9a-f]{12}\)\Z")
 _SHOWN: Final = 80
@@ -41,7 +41,7 @@ class NotWaivable(HarnessError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What people say of an accepted difference; what they do not say stays open."""
+    """What the author says of an accepted difference; the rest stays open."""
 
     owner: str | None = None
     impact: str | None = None
@@ -76,7 +76,7 @@ def proposed(
         name: The entry's id; one is made where none is given.
 
     Raises:
-        NotWaivable: nobody may waive it, or it holds what looks like a secret.
+        NotWaivable: it can never be waived, or it holds what looks like a secret.
     """
     said = said or Said()
     if found.kind is Kind.NONDETERMINISTIC:
@@ -120,9 +120,7 @@ def _count(fields: dict[str, Any], result: CaseResult, found: Divergence) -> int
     try:
         waiver = Waiver.model_validate(tomllib.loads(text))
     except ValidationError as error:
-        first = error.errors()[0]
-        message = str(first["msg"]).removeprefix("Value error, ")
-        raise NotWaivable(f"{'.'.join(map(str, first['loc']))}: {message}") from error
+        raise NotWaivable(": ".join(first_problem(error))) from error
     if not waiver.fits(found, result.runtimes):
         raise NotWaivable(f"{found.place}: its values cannot be written down")
     return sum(waiver.fits(each, result.runtimes) for each in result.divergences)

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, Final
 
+from harness.codec import Coded
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
 from harness.parity.threads import by_thread
 from harness.provider.rules import ProviderFinding, Severity
@@ -50,7 +51,7 @@ class CommittedBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CommittedFinding:
+class CommittedFinding(Coded):
     """A finding that makes no difference between the two sides."""
 
     request: int
@@ -59,18 +60,13 @@ class CommittedFinding:
     by: CommittedBy
 
     def to_json(self) -> JsonObject:
-        """As written to journals and reports."""
+        """As written to journals and reports: the finding's keys beside the others."""
         return {"request": self.request, "by": self.by.value, **self.finding.to_json()}
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> CommittedFinding:
-        """The inverse of `to_json`.
-
-        Raises:
-            KeyError, ValueError: what was written is no such finding, or of a rule not known here.
-        """
-        finding = ProviderFinding.from_json(value)
-        return cls(request=value["request"], finding=finding, by=CommittedBy(value["by"]))
+    def fields_of(cls, value: Any) -> Any:
+        """The finding's keys are beside the others."""
+        return {**value, "finding": value}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,7 +74,7 @@ class CoreFindings:
     """What the published core commits in one cassette, as far as that is known."""
 
     keys: frozenset[FindingKey] | None = None
-    """`None`: nobody has observed it, or the observation is of another version of the cassette."""
+    """`None`: it was not observed, or the observation is of another version of the cassette."""
     mend: str | None = None
     """What makes it known, in words that name the command; `None` where findings alike on both
     sides are to be counted and no more."""
@@ -90,7 +86,7 @@ NOT_AT_HAND: Final = CoreFindings()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderOutcome:
-    """Every finding of two runs, told apart."""
+    """Every finding of two runs, sorted."""
 
     divergences: tuple[Divergence, ...] = ()
     inherited: tuple[CommittedFinding, ...] = ()
@@ -114,7 +110,7 @@ def core_of(control: Observation, candidate: Observation) -> CoreFindings | None
 def provider_outcome(
     control: Observation, candidate: Observation, core: CoreFindings
 ) -> ProviderOutcome:
-    """Tell the findings of two runs apart, in order of their requests."""
+    """Sort the findings of two runs, in order of their requests."""
     here, there = _findings(control), _findings(candidate)
     known = core.keys
     divergences: list[Divergence] = []

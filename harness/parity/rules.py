@@ -1,7 +1,7 @@
 """The rules of projection that are about one item: what two runs may differ in, and why.
 
-Each is one function, whose docstring is its reason. `items` says what they work with, `projection`
-how they are applied; rules about whole runs are in `threads`.
+Each is one function, whose docstring is its reason. A channel lists those that apply to its items;
+rules about whole runs are in `threads`.
 """
 
 from __future__ import annotations
@@ -10,29 +10,36 @@ import json
 import re
 from typing import Any, Final
 
-from harness.parity.divergence import ChannelName
 from harness.parity.items import Hidden, Item, dicts, join, leaves, list_of, rule, strings
 from services.ids import CountingIds
 from services.json_values import parse_json
 from services.threads import MAIN
 from services.wire import JsonObject
 
-__all__ = ["UUID"]
+__all__ = [
+    "EVERYWHERE",
+    "FIRST_SESSION",
+    "UUID",
+    "call_ids",
+    "error_stacks",
+    "event_ids",
+    "own_environment",
+    "own_tasks",
+    "progress_ids",
+    "stream_ids",
+    "timestamps",
+]
 
 UUID: Final = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 _ISO_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
 _SUFFIX = re.compile(r"(?<=_)[0-9a-z]{1,13}(?=\.txt\b)")
-_FIRST_SESSION = CountingIds().uuid("session")
-_LATER_SESSION = re.compile(rf"(?<=/session-)(?!{_FIRST_SESSION}){UUID.pattern}(?=/)")
-_LATER_RECORDING = re.compile(
-    rf"(?<=/session-\d{{4}}-\d\d-\d\dT\d\d-\d\d-)(?!{_FIRST_SESSION[:8]})[0-9a-f]{{8}}(?=\.json)"
-    rf"|(?<=/chats/)(?!{_FIRST_SESSION}){UUID.pattern}(?=/)"
-)
+FIRST_SESSION: Final = CountingIds().uuid("session")
+_LATER_SESSION = re.compile(rf"(?<=/session-)(?!{FIRST_SESSION}){UUID.pattern}(?=/)")
 _TASK = re.compile(r"[^<]{1,1000}(<(objective|question)>\n.*\n</\2>)", re.DOTALL)
 _OUTPUT_FILE = re.compile(r"tool-outputs/[^\s\"]+?_[0-9a-z]{1,13}\.txt\b")
 
 
-@rule(ChannelName.EVENTS, ChannelName.CHILDREN)
+@rule()
 def event_ids(item: Item) -> None:
     """Event ids say nothing but which event it is; a dropped event would change all that follow."""
     event, path = _event(item)
@@ -40,7 +47,7 @@ def event_ids(item: Item) -> None:
         item.rename("event_ids", event, "id", join(path, "id"), "event")
 
 
-@rule(ChannelName.EVENTS, ChannelName.CHILDREN)
+@rule()
 def stream_ids(item: Item) -> None:
     """A stream's id is opaque to clients: which events share one matters, not how it reads."""
     event, path = _event(item)
@@ -54,7 +61,7 @@ def _event(item: Item) -> tuple[JsonObject, str]:
     return (event, "event") if isinstance(event, dict) else (item.value, "")
 
 
-@rule(ChannelName.EVENTS, ChannelName.RECORDING, ChannelName.CHILDREN)
+@rule()
 def timestamps(item: Item) -> None:
     """When something happened is the clock's business; waits that were asked for are in `retries`.
 
@@ -67,7 +74,7 @@ def timestamps(item: Item) -> None:
                 item.hide("timestamps", holder, key, join(path, key), "<time>")
 
 
-@rule(ChannelName.EVENTS, ChannelName.CHILDREN, marker='"stack"')
+@rule(marker='"stack"')
 def error_stacks(item: Item) -> None:
     """A stack trace names the runtime's own source lines; message and code stay compared."""
     event, path = _event(item)
@@ -76,14 +83,7 @@ def error_stacks(item: Item) -> None:
         item.hide("error_stacks", meta, "stack", join(path, "_meta.stack"), "<stack>")
 
 
-@rule(
-    ChannelName.EVENTS,
-    ChannelName.TRANSCRIPT,
-    ChannelName.REQUESTS,
-    ChannelName.RECORDING,
-    ChannelName.TOOL_STATES,
-    ChannelName.CHILDREN,
-)
+@rule()
 def call_ids(item: Item) -> None:
     """A call's id ties the answer to the request: which belong together matters, not the text."""
     event, where = _event(item)
@@ -91,10 +91,10 @@ def call_ids(item: Item) -> None:
         if isinstance(event.get(key), str):
             item.rename("call_ids", event, key, join(where, key), "call")
     activity = item.value.get("activity")
-    told = activity.get("data") if isinstance(activity, dict) else None
+    data = activity.get("data") if isinstance(activity, dict) else None
     for key in ("callId", "id"):
-        if isinstance(told, dict) and isinstance(told.get(key), str):
-            item.rename("call_ids", told, key, f"activity.data.{key}", "call")
+        if isinstance(data, dict) and isinstance(data.get(key), str):
+            item.rename("call_ids", data, key, f"activity.data.{key}", "call")
     for holder, path in dicts(item.value):
         for key in ("functionCall", "functionResponse"):
             call = holder.get(key)
@@ -106,38 +106,7 @@ def call_ids(item: Item) -> None:
                 item.rename("call_ids", call, "id", where, "call")
 
 
-@rule(ChannelName.RECORDING, marker="-")
-def recorded_ids(item: Item) -> None:
-    """A recorded message's id is random in the product; a rewind must still name the right one.
-
-    Only UUIDs are hidden, and what is derived from one (`…_response`): ids that mean something
-    (`environment-context`'s hash) stay compared.
-    """
-    for holder, path in dicts(item.value):
-        for key in ("id", "$rewindTo"):
-            value = holder.get(key)
-            if isinstance(value, str) and UUID.fullmatch(value.removesuffix("_response")):
-                scope = "response" if value.endswith("_response") else "message"
-                item.rename("recorded_ids", holder, key, join(path, key), scope)
-
-
-@rule(ChannelName.RECORDING, marker="sessionId|session-")
-def later_sessions(item: Item) -> None:
-    """A session that is not the run's first has a random id: only which recordings share it counts.
-
-    A fallback begins one silently. The first session's id is given, and stays compared.
-    """
-    for number, path in enumerate(list_of(item.value.get("files"))):
-        if isinstance(path, str) and _LATER_RECORDING.search(path):
-            shown = _LATER_RECORDING.sub("<later>", path)
-            item.hide("later_sessions", item.value["files"], number, f"files[{number}]", shown)
-    for holder, path in dicts(item.value):
-        value = holder.get("sessionId")
-        if isinstance(value, str) and value != _FIRST_SESSION and UUID.fullmatch(value):
-            item.rename("later_sessions", holder, "sessionId", join(path, "sessionId"), "session")
-
-
-@rule(ChannelName.EVENTS, ChannelName.RECORDING, marker="isSubagentProgress")
+@rule(marker="isSubagentProgress")
 def progress_ids(item: Item) -> None:
     """What an agent is shown to think has random ids in its progress; its calls have their own.
 
@@ -168,7 +137,7 @@ def _progress(item: Item, shown: Any, path: str) -> bool:
     return True
 
 
-@rule(*ChannelName, marker="tool-outputs/")
+@rule(marker="tool-outputs/")
 def random_suffixes(item: Item) -> None:
     """Files of long tool outputs end in a random suffix; the rest of the name says which it is.
 
@@ -184,7 +153,7 @@ def _without_chance(name: re.Match[str]) -> str:
     return _LATER_SESSION.sub("<later>", _SUFFIX.sub("<random>", name[0]))
 
 
-@rule(*ChannelName, marker=r"\.0[,}\]]")
+@rule(marker=r"\.0[,}\]]")
 def whole_numbers(item: Item) -> None:
     """JSON has one kind of number: `1` and `1.0` are the same value to every reader of the wire."""
     for holder, key, path in leaves(item.value):
@@ -194,25 +163,11 @@ def whole_numbers(item: Item) -> None:
             holder[key] = int(value)
 
 
-@rule(ChannelName.REQUESTS, across=True)
-def own_instructions(item: Item) -> None:
-    """System instructions and tool descriptions are each product's own words; ours are not theirs.
-
-    That there is one is compared, and the names of the declared tools are; between engines with the
-    same words the texts are, too.
-    """
-    for key in ("systemInstruction", "toolsDigest"):
-        if isinstance(item.value.get(key), str):
-            item.hide("own_instructions", item.value, key, key, "<own words>")
+EVERYWHERE: Final = (random_suffixes, whole_numbers)
+"""The rules of every channel."""
 
 
-@rule(
-    ChannelName.REQUESTS,
-    ChannelName.TRANSCRIPT,
-    ChannelName.RECORDING,
-    marker="<session_context>",
-    across=True,
-)
+@rule(marker="<session_context>", across=True)
 def own_environment(item: Item) -> None:
     """The text about the environment, which opens a conversation, is each product's own words.
 
@@ -224,7 +179,7 @@ def own_environment(item: Item) -> None:
             item.hide("own_environment", holder, "text", join(path, "text"), "<environment>")
 
 
-@rule(ChannelName.REQUESTS, ChannelName.RECORDING, marker="</(?:objective|question)>", across=True)
+@rule(marker="</(?:objective|question)>", across=True)
 def own_tasks(item: Item) -> None:
     """A built-in agent is told its task in each product's own words; what the user asked for is
     between tags at their end, and stays compared.

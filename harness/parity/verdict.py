@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from harness.codec import Coded
 from harness.parity.divergence import ChannelName, Divergence
 from harness.parity.provider import CommittedFinding
 from services.wire import JsonObject
@@ -27,16 +28,16 @@ class CaseVerdict(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noise:
+class Noise(Coded):
     """A place at which the control differs from itself."""
 
     place: str
     hides: int
-    """How many differences between the sides stand at such a place: they cannot be told from it."""
+    """How many differences between the sides stand at such a place, and may be noise."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CaseResult:
+class CaseResult(Coded):
     """One cassette through both runtimes, judged."""
 
     cassette: str
@@ -57,7 +58,7 @@ class CaseResult:
     inherited: tuple[CommittedFinding, ...] = ()
     """What of the provider rules the published core breaks as well, at the same requests."""
     unsettled: tuple[CommittedFinding, ...] = ()
-    """What both sides break of them while nobody knows whether the published core does."""
+    """What both sides break of them while it is not known whether the published core does."""
     noise: tuple[Noise, ...] = ()
     digests: tuple[str, str] = ("", "")
     """Digest of all that was observed of control and candidate."""
@@ -95,73 +96,23 @@ class CaseResult:
 
     @classmethod
     def undecided(cls, cassette: str, reason: str) -> CaseResult:
-        """A case of which nothing can be said, and why."""
+        """A case that could not be decided, and why."""
         return cls(cassette=cassette, blockers=(reason,))
 
     def to_json(self) -> JsonObject:
-        """As written to journals and reports."""
-        return {
-            "cassette": self.cassette,
-            "verdict": self.verdict.value,
-            "blockers": list(self.blockers),
-            "doubts": list(self.doubts),
-            "remarks": list(self.remarks),
-            "divergences": [
-                {**found.to_json(), "waivedBy": self.waived.get(index)}
-                for index, found in enumerate(self.divergences)
-            ],
-            "cut": [channel.value for channel in self.cut],
-            "rules": dict(self.rules),
-            "inherited": [found.to_json() for found in self.inherited],
-            "unsettled": [found.to_json() for found in self.unsettled],
-            "noise": [{"place": noise.place, "hides": noise.hides} for noise in self.noise],
-            "digests": list(self.digests),
-            "runtimes": list(self.runtimes),
-            "phase": self.phase,
-            "contract": list(self.contract),
-            "reached": [list(side) for side in self.reached],
-            "cost": None if self.cost is None else list(self.cost),
-            "timelines": self.timelines,
-        }
+        """As written to journals and reports: each divergence names its waiver."""
+        fields = Coded.to_json(self)
+        waived = fields.pop("waived")
+        for index, found in enumerate(fields["divergences"]):
+            found["waivedBy"] = waived.get(index)
+        return {"cassette": self.cassette, "verdict": self.verdict.value, **fields}
 
     @classmethod
-    def from_json(cls, value: dict[str, Any]) -> CaseResult:
-        """The inverse of `to_json`.
-
-        Raises:
-            KeyError, ValueError, TypeError: what was written is not a case's result.
-        """
-        control, candidate = value["digests"]
-        control_runtime, candidate_runtime = value["runtimes"]
-        control_reached, candidate_reached = value["reached"]
-        cost = value["cost"]
-        if cost is not None:
-            control_cost, candidate_cost = cost
-            cost = (control_cost, candidate_cost)
-        return cls(
-            cassette=value["cassette"],
-            blockers=tuple(value["blockers"]),
-            doubts=tuple(value["doubts"]),
-            remarks=tuple(value["remarks"]),
-            divergences=tuple(Divergence.from_json(found) for found in value["divergences"]),
-            waived={
-                index: found["waivedBy"]
-                for index, found in enumerate(value["divergences"])
-                if found["waivedBy"] is not None
-            },
-            cut=tuple(ChannelName(name) for name in value["cut"]),
-            rules=value["rules"],
-            inherited=tuple(map(CommittedFinding.from_json, value["inherited"])),
-            unsettled=tuple(map(CommittedFinding.from_json, value["unsettled"])),
-            noise=tuple(Noise(place=n["place"], hides=n["hides"]) for n in value["noise"]),
-            digests=(control, candidate),
-            runtimes=(control_runtime, candidate_runtime),
-            phase=value["phase"],
-            contract=tuple(value["contract"]),
-            reached=(tuple(control_reached), tuple(candidate_reached)),
-            cost=cost,
-            timelines=value["timelines"],
-        )
+    def fields_of(cls, value: Any) -> Any:
+        """The waivers are those that the divergences name."""
+        waivers = (found["waivedBy"] for found in value["divergences"])
+        waived = {index: waiver for index, waiver in enumerate(waivers) if waiver is not None}
+        return {**value, "waived": waived}
 
 
 def decide(*, blockers: Collection[str], open: bool, doubts: Collection[str]) -> CaseVerdict:
@@ -184,7 +135,7 @@ def decide(*, blockers: Collection[str], open: bool, doubts: Collection[str]) ->
 def leftover_doubts(
     control: Collection[int], candidate: Collection[int], declared: Collection[int]
 ) -> tuple[str, ...]:
-    """Doubts about model steps that neither side asked for though nobody said they would not be.
+    """Doubts about model steps that neither side asked for though none is declared unused.
 
     Left over differently is no doubt but a divergence, and is found elsewhere.
     """

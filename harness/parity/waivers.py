@@ -18,7 +18,7 @@ from typing import Final, Literal
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from harness.canonical import sha256_hex
-from harness.errors import HarnessError, key_problem
+from harness.errors import HarnessError, first_problem
 from harness.parity.breadth import SCENARIOS, covers_nearly_all, is_wide_glob
 from harness.parity.verdict import CaseResult
 from harness.parity.waiver import UNWRITTEN, Waiver
@@ -116,9 +116,7 @@ def load_waivers(file: Path | None, *, as_of: date) -> Waivers:
     except UnicodeDecodeError as error:
         raise WaiverFileError(file, "", f"cannot be read: {error}") from error
     except ValidationError as error:
-        first = error.errors()[0]
-        key = "".join(f"[{x}]" if isinstance(x, int) else f".{x}" for x in first["loc"])
-        raise WaiverFileError(file, key.removeprefix("."), key_problem(dict(first))) from error
+        raise WaiverFileError(file, *first_problem(error)) from error
     except (ValueError, RecursionError) as error:  # a number of too many digits is no TOML error
         raise WaiverFileError(file, "", f"not TOML: {error}") from error
     seen: set[str] = set()

@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
+from harness.codec import Coded
 from services.wire import JsonObject
 
 __all__ = ["RULES", "ProviderFinding", "ProviderRule", "Severity"]
@@ -38,7 +39,7 @@ class ProviderRule:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderFinding:
+class ProviderFinding(Coded):
     """One place of one request that breaks a rule."""
 
     rule: str
@@ -53,26 +54,18 @@ class ProviderFinding:
         """Of the rule."""
         return RULES[self.rule].severity
 
-    def to_json(self) -> JsonObject:
-        """As written to traces, journals and baselines."""
-        return {
-            "rule": self.rule,
-            "severity": self.severity.value,
-            "path": self.path,
-            "message": self.message,
-        }
-
-    @classmethod
-    def from_json(cls, value: Mapping[str, Any]) -> ProviderFinding:
-        """The inverse of `to_json`; the severity follows from the rule.
+    def __post_init__(self) -> None:
+        """Refuse a finding of a rule that is not known.
 
         Raises:
-            KeyError: a key is missing.
             ValueError: there is no such rule.
         """
-        if value["rule"] not in RULES:
-            raise ValueError(f"there is no provider rule {value['rule']!r}")
-        return cls(rule=value["rule"], path=value["path"], message=value["message"])
+        if self.rule not in RULES:
+            raise ValueError(f"there is no provider rule {self.rule!r}")
+
+    def to_json(self) -> JsonObject:
+        """As written to traces, journals and baselines."""
+        return {"rule": self.rule, "severity": self.severity.value, **Coded.to_json(self)}
 
 
 def _catalogue(*rules: ProviderRule) -> Mapping[str, ProviderRule]:

@@ -10,15 +10,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, ClassVar, Final
 
+from pydantic import AfterValidator, ConfigDict
+from pydantic.alias_generators import to_camel
+
+from harness.codec import Coded
 from harness.provider.rules import ProviderFinding
 from services.state import RetryAttempt
+from services.threads import MAIN
 from services.wire import Content, JsonObject
 
-__all__ = ["ChildObservation", "Observation", "ObservedRequest", "RunPaths"]
+__all__ = ["ChildObservation", "Observation", "ObservedRequest", "RunPaths", "Thread"]
 
 
 class RunPaths:
@@ -107,11 +113,24 @@ class ObservedRequest:
         return self.same_as_previous + len(self.new_contents)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ChildObservation:
-    """What one child agent told while it worked."""
+def _is_thread(value: str) -> str:
+    if value != MAIN and not _THREAD.fullmatch(value):
+        raise ValueError(f"{value!r} is no thread; write a path like 0/1")
+    return value
 
-    thread: str
+
+_THREAD: Final = re.compile(r"\d{1,6}/\d{1,6}(?:/\d{1,6}/\d{1,6})*")
+Thread = Annotated[str, AfterValidator(_is_thread)]
+"""A thread's path: `T/C`, `T/C/T/C`, …, or `main`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ChildObservation(Coded):
+    """What one child agent reported while it worked."""
+
+    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(alias_generator=to_camel, extra="forbid")
+
+    thread: Thread
     """Its path: `T/C`, as requests have it."""
     agent: str
     """The definition's name."""
@@ -122,6 +141,11 @@ class ChildObservation:
     events: Sequence[JsonObject] | None = None
     """Its own AgentEvents in wire form; `None` where it had no session that could be seen, as in
     the published core unless `adk.agentSessionSubagentEnabled` is set."""
+
+    def to_json(self) -> JsonObject:
+        """As traces and baselines have it: without `events` where there are none to be seen."""
+        fields: JsonObject = Coded.to_json(self)
+        return {key: each for key, each in fields.items() if each is not None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -51,8 +51,8 @@ def _bounded(commands: Sequence[str], level: str) -> Iterator[str]:
 def _of_finding(report: RunReport, finding: Finding) -> str:
     alike = f" (and {finding.alike} alike)" if finding.alike else ""
     title = f"parity: {finding.case.cassette} diverges{alike}"
-    told = [*reasons(report, finding.case), f"reproduce: {finding.reproduce}"]
-    return _command("error", report.file(finding.case), title, told)
+    lines = [*reasons(report, finding.case), f"reproduce: {finding.reproduce}"]
+    return _command("error", report.file(finding.case), title, lines)
 
 
 def _of_problem(file: str, message: str) -> str:
@@ -69,8 +69,8 @@ def _of_waivers(report: RunReport) -> Iterator[str]:
         if waiver.warning is not None:
             yield _command("warning", None, "parity: waivers", [waiver.warning])
         if waiver.state in ("expired", "exceeded"):
-            told = f"waiver {waiver.id}: {waiver.state}, {waiver.count} of {waiver.max_count}"
-            yield _command("warning", None, "parity: waivers", [told])
+            words = f"waiver {waiver.id}: {waiver.state}, {waiver.count} of {waiver.max_count}"
+            yield _command("warning", None, "parity: waivers", [words])
 
 
 def _command(level: str, file: str | None, title: str, lines: Iterable[str]) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 from harness.errors import UsageError
@@ -14,10 +13,10 @@ from harness.parity.verdict import CaseResult
 from harness.report.journal import JournalRecord, read_journal
 from harness.report.kept import JOURNALS, kept_journals
 from harness.report.settled import journal_report, waivers_of
+from harness.wording import did_you_mean, listed, near_words
 
 __all__ = ["Entry", "histories", "journal_files", "matched_name", "read_known"]
 
-_NEAR = 3
 _CASE_WISE = ("corpus", "baselines")
 """Components of which only this cassette's files matter to it."""
 
@@ -80,11 +79,9 @@ def matched_name(asked: str, records: Iterable[JournalRecord]) -> str:
     if len(with_it) == 1:
         return with_it[0]
     if with_it:
-        more = f" and {len(with_it) - _NEAR} more" if len(with_it) > _NEAR else ""
-        listed = ", ".join(with_it[:_NEAR]) + more
-        raise UsageError(f"{asked!r} could be several cassettes", f"say which: {listed}")
-    near = get_close_matches(asked, sorted(known), n=_NEAR)
-    mend = f"did you mean {', '.join(near)}?" if near else "see `parity list`"
+        names = listed(with_it, 3)
+        raise UsageError(f"{asked!r} could be several cassettes", f"say which: {names}")
+    mend = did_you_mean(near_words(asked, sorted(known)), "see `parity list`")
     raise UsageError(f"no run in these journals took on a cassette {asked!r}", mend)
 
 
@@ -108,8 +105,8 @@ def histories(name: str, records: Iterable[JournalRecord], waivers: Path | None)
 def _changed(name: str, was: JournalRecord, now: JournalRecord) -> list[str]:
     """In what two runs differ that this cassette could feel."""
     apart = frozenset({"components", "shard", "as_of"})
-    told = was.header.differences(now.header, but=apart)
-    return told + _about(name, was.inventory).differences(_about(name, now.inventory))
+    changed = was.header.differences(now.header, but=apart)
+    return changed + _about(name, was.inventory).differences(_about(name, now.inventory))
 
 
 def _about(name: str, inventory: Inventory) -> Inventory:

@@ -1,7 +1,7 @@
 """The cassettes' text for the report: read where it is safe to, cut where it is long.
 
-A report of a journal names files that somebody else's run named. What is shown of them may be
-passed on, so nothing is read that is not plainly the cassette of that name.
+A report of a journal names files that another user's run may have named. What it shows of them may
+be passed on, so nothing is read that is not plainly the cassette of that name.
 """
 
 from __future__ import annotations

@@ -111,7 +111,7 @@ def _ranges(ids: Sequence[str], but: Sequence[str]) -> list[str]:
 
 
 def cost_shape(cases: Iterable[CaseResult]) -> list[JsonObject]:
-    """What each side spent over all cases of which that is known; empty where of none.
+    """What each side spent over all cases with known costs; empty without any.
 
     `share` is how much the candidate spent for each 1 of the control; `None` where that is 0.
     """

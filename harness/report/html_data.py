@@ -22,6 +22,7 @@ from harness.report.model import PastRun, RunReport
 from harness.report.words import changed_near, explanation, look_in
 from harness.triage.blame import blame
 from harness.triage.clusters import Cluster
+from harness.wording import counted
 from services.redaction import redacted_value
 from services.wire import JsonObject
 
@@ -78,8 +79,8 @@ def page_data(report: RunReport) -> JsonObject:
     }
     clean: JsonObject = redacted_value(page)
     # What is packed was cleaned before; as base64 it could only be damaged.
-    for case, told in zip(shown, clean["cases"], strict=True):
-        told["packed"] = packed_case(report, case)
+    for case, row in zip(shown, clean["cases"], strict=True):
+        row["packed"] = packed_case(report, case)
     pack_agreeing(report, clean["rows"])
     return clean
 
@@ -103,18 +104,18 @@ def _says(report: RunReport) -> str:
     counts = Counter(case.verdict for case in report.cases)
     total, sides = len(report.cases), f"{report.candidate} and {report.control}"
     if divergent := counts[CaseVerdict.DIVERGENT]:
-        told = f"{report.candidate} does not behave as {report.control} in {divergent} of"
-        return f"{told} {_count(total, 'case')}."
+        words = f"{report.candidate} does not behave as {report.control} in {divergent} of"
+        return f"{words} {counted(total, 'case')}."
     if report.verdict is CaseVerdict.PARITY:
         waived = sum(len(case.waived) for case in report.cases)
-        but = f", but for {_count(waived, 'accepted difference')}" if waived else ""
+        but = f", but for {counted(waived, 'accepted difference')}" if waived else ""
         return f"{sides} behave alike in {_all(total)}{but}."
     if unsure := counts[CaseVerdict.INCONCLUSIVE]:
-        return f"{unsure} of {_count(total, 'case')} decided nothing; no difference was found."
+        return f"{unsure} of {counted(total, 'case')} decided nothing; no difference was found."
     if not total:
         return f"Nothing was compared: {sides} were given no case."
     if report.problems:
-        lacking = f"{_count(len(report.problems), 'file')} could not be loaded"
+        lacking = f"{counted(len(report.problems), 'file')} could not be loaded"
         return f"{sides} behave alike in {_all(total)}, and {lacking}."
     return f"{sides} behave alike in {_all(total)}, and more were planned."
 
@@ -126,8 +127,8 @@ def _all(total: int) -> str:
 def _partial(report: RunReport) -> str | None:
     if not report.partial:
         return None
-    told = f"partial report: {len(report.cases)} of {_count(report.planned, 'case')} judged"
-    return f"{told}, the run was interrupted" if report.interrupted else told
+    words = f"partial report: {len(report.cases)} of {counted(report.planned, 'case')} judged"
+    return f"{words}, the run was interrupted" if report.interrupted else words
 
 
 def _counts(cases: Sequence[CaseResult]) -> JsonObject:
@@ -168,7 +169,7 @@ def _past(run: PastRun) -> JsonObject:
 def _case(
     report: RunReport, case: CaseResult, anchor: str, group_of: Mapping[str, int]
 ) -> JsonObject:
-    told = _told(report, case)
+    said = _explained(report, case)
     words = {found.place for found in case.divergences} | set(case.waived.values())
     return {
         "anchor": anchor,
@@ -179,13 +180,13 @@ def _case(
         "classes": classes_of(case, report.contract),
         "contract": case.contract,
         "group": group_of.get(case.cassette),
-        "headline": _headline(case, told),
-        "sentences": told.sentences,
-        "contradiction": told.contradiction,
-        "seam": "" if told.channel is None else told.seam_in_words,
-        "doubt": told.doubt,
+        "headline": _headline(case, said),
+        "sentences": said.sentences,
+        "contradiction": said.contradiction,
+        "seam": "" if said.channel is None else said.seam_in_words,
+        "doubt": said.doubt,
         "look": look_in(report, case),
-        "behaviour": _behaviour(report, told),
+        "behaviour": _behaviour(report, said),
         "open": len(case.open),
         "waived": len(case.waived),
         "remarks": case.remarks,
@@ -204,15 +205,15 @@ def _bisect(report: RunReport, case: CaseResult) -> JsonObject | None:
     return {"command": found.command, "note": found.note}
 
 
-def _headline(case: CaseResult, told: Explanation) -> str:
+def _headline(case: CaseResult, said: Explanation) -> str:
     """What to know a case by while it is closed; nothing where its numbers say it."""
     cause = first_cause(case)
     if cause is not None:
         return cause.place
-    return next(iter(told.sentences), "") if case_kind(case) == "finding" else ""
+    return next(iter(said.sentences), "") if case_kind(case) == "finding" else ""
 
 
-def _told(report: RunReport, case: CaseResult) -> Explanation:
+def _explained(report: RunReport, case: CaseResult) -> Explanation:
     if case.verdict is not CaseVerdict.PARITY:
         return explanation(report, case)
     if case.waived:
@@ -220,18 +221,18 @@ def _told(report: RunReport, case: CaseResult) -> Explanation:
         by = ", ".join(f"{waiver} ({count})" for waiver, count in sorted(counts.items()))
         said = f"All that differs is accepted, by these waivers: {by}."
     else:
-        said = f"The control differs from itself in {_count(len(case.noise), 'place')}."
+        said = f"The control differs from itself in {counted(len(case.noise), 'place')}."
     return Explanation(channel=None, sentences=(said,))
 
 
-def _behaviour(report: RunReport, told: Explanation) -> JsonObject | None:
-    if not told.behaviour:
+def _behaviour(report: RunReport, said: Explanation) -> JsonObject | None:
+    if not said.behaviour:
         return None
-    known = report.contract.by_id(told.behaviour)
+    known = report.contract.by_id(said.behaviour)
     title = "" if known is None else known.title
     # Both come from a Markdown table; here they are text.
-    plain = [text.replace("`", "") for text in (title, told.source)]
-    return {"id": told.behaviour, "title": plain[0], "source": plain[1]}
+    plain = [text.replace("`", "") for text in (title, said.source)]
+    return {"id": said.behaviour, "title": plain[0], "source": plain[1]}
 
 
 def _facts(report: RunReport) -> list[JsonObject]:
@@ -241,7 +242,7 @@ def _facts(report: RunReport) -> list[JsonObject]:
     if header is None:
         return [_group_of_facts("", {**sides, **report.versions})]
     commit = f"{header.revision}{', with changes' if header.dirty else ''}"
-    told = {
+    facts = {
         **sides,
         "begun": header.started_at,
         "revision": commit if header.revision else "",
@@ -252,7 +253,7 @@ def _facts(report: RunReport) -> list[JsonObject]:
         **header.made_of,
     }
     return [
-        _group_of_facts("", told),
+        _group_of_facts("", facts),
         _group_of_facts("Digests", header.components),
         _group_of_facts("Environment", header.environment),
     ]
@@ -281,7 +282,3 @@ def _objections(report: RunReport) -> list[JsonObject]:
                 for found in findings
             ]
     return [dict(row) for row in rows]
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"

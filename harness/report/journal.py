@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import Any, Final, TextIO
 
 from harness.errors import LoadProblem, ReplayFailure, UsageError
+from harness.experiment.case import CaseOutcome, CaseTask, Skipped
+from harness.experiment.events import CaseFinished, CaseStarted, Event
 from harness.inventory import Inventory
 from harness.journal_header import JournalHeader
 from harness.journal_lock import JournalLock
@@ -61,7 +63,7 @@ class Journal(JsonLines):
     ) -> None:
         """Open `file` for writing, or with `resume` for going on.
 
-        Where nobody `asked_for` it, the run goes on without it when the disk is full.
+        Unless the user `asked_for` it, the run goes on without it when the disk is full.
 
         Raises:
             UsageError: not writable; not a journal; one of another run; or another process
@@ -100,11 +102,6 @@ class Journal(JsonLines):
         except OSError as error:
             raise _unwritable(self.file, error) from error
 
-    @property
-    def finished(self) -> Mapping[str, CaseResult]:
-        """Results that were in it already."""
-        return {} if self.before is None else self.before.finished
-
     def _write(self, line: Mapping[str, Any]) -> None:
         if self._full:
             return
@@ -115,29 +112,31 @@ class Journal(JsonLines):
             if self._asked_for:
                 raise
 
+    def __call__(self, event: Event[CaseTask, CaseOutcome]) -> None:
+        """Write one event of a run: the journal is a listener."""
+        match event:
+            case CaseStarted(task):
+                self.started(task.name)
+            case CaseFinished(task, result, took_ms):
+                self.outcome(task.name, result, took_ms)
+            case _:
+                pass
+
     def started(self, cassette: str) -> None:
         """Write that a case was handed out."""
         self._write({"started": cassette})
 
-    def closed(
-        self, result: CaseResult, took_ms: float | None = None, name: str | None = None
-    ) -> None:
-        """Write a case's result, with the digests of both sides, and how long it took.
-
-        `name` is what it was started as, where a recording calls itself otherwise.
-        """
-        name = name or result.cassette
-        if took_ms is not None:
-            self._write({"took": name, "ms": round(took_ms, 1)})
-        self._write({"finished": name, **result.to_json()})
-
-    def skipped(self, cassette: str) -> None:
-        """Write that a case turned out not to be asked for."""
-        self._write({"skipped": cassette})
-
-    def refused(self, cassette: str, problem: LoadProblem) -> None:
-        """Write that a case's file could not be loaded."""
-        self._write({"refused": cassette, "file": problem.file, "message": problem.message})
+    def outcome(self, name: str, outcome: CaseOutcome, took_ms: float | None = None) -> None:
+        """Write the outcome of the case that was started as `name`, and how long it took."""
+        match outcome:
+            case Skipped():
+                self._write({"skipped": name})
+            case LoadProblem(file=file, message=message):
+                self._write({"refused": name, "file": file, "message": message})
+            case CaseResult():
+                if took_ms is not None:
+                    self._write({"took": name, "ms": round(took_ms, 1)})
+                self._write({"finished": name, **outcome.to_json()})
 
     def ended(self) -> None:
         """Write that the run came to its end."""
@@ -168,7 +167,7 @@ def _unwritable(file: Path, error: OSError) -> UsageError:
 
 
 def _something_else(file: Path) -> str | None:
-    """What there is in place of a journal; `None` for a journal, a part of its head, or nothing."""
+    """What is in place of a journal; `None` for a journal, a part of its head, or nothing."""
     try:
         mode = file.lstat().st_mode
     except FileNotFoundError:
@@ -183,7 +182,7 @@ def _something_else(file: Path) -> str | None:
 
 
 def _unfinished(file: Path) -> bool:
-    """Whether results of a run that did not end are in there: nobody else may have them."""
+    """Whether results of a run that did not end are in there: no other file may have them."""
     if not file.is_file():
         return False
     data = file.read_bytes()
@@ -204,10 +203,10 @@ def refuse_other_run(
         UsageError: they differ in what they compare or rest on; it says in what.
     """
     compared = but | {"components"}
-    told = record.header.differences(header, but=compared)
-    told += record.inventory.differences(inventory)
-    if told:
-        raise UsageError(f"{record.file}: belongs to another run: {'; '.join(told)}", mend)
+    changed = record.header.differences(header, but=compared)
+    changed += record.inventory.differences(inventory)
+    if changed:
+        raise UsageError(f"{record.file}: belongs to another run: {'; '.join(changed)}", mend)
 
 
 def _to_go_on_with(file: Path) -> bool:

@@ -1,4 +1,4 @@
-"""Reading a journal back: each line taken for what it tells, or refused by its number."""
+"""Reading a journal back: each line is checked, or refused by its number."""
 
 from __future__ import annotations
 
@@ -83,7 +83,7 @@ def read_journal(file: Path) -> JournalRecord:
     """Read a journal back. A torn last line is left out; a broken one before it is an error.
 
     Every result is looked at whole: what its parts do not come to, or what no run writes, is
-    refused, so that whoever reads on has a result as a run would have handed it over.
+    refused, so that a reader has a result as a run would have written it.
 
     Raises:
         UsageError: not readable, too large, not a journal, or of a format that this build does not
@@ -154,7 +154,7 @@ class _Reading:
             case "ended" if line == {"ended": True}:
                 self.ended = True
             case _:
-                raise ValueError("it tells nothing that a journal tells")
+                raise ValueError("it is no line of a journal")
 
     def check(self, file: Path, header: JournalHeader) -> None:
         """Hold the header's digests against what they are made of.
@@ -163,7 +163,7 @@ class _Reading:
             UsageError: they are not of this inventory.
         """
         if not self.inventory.components:
-            # Cut off right behind the header: no result is lost, and nobody knows what was planned.
+            # Cut off right behind the header: no result is lost, and what was planned is not known.
             raise UsageError(f"{file}: was cut off before it said what the run rests on", _ANEW)
         for name in sorted({*self.finished} & {*self.skipped, *self.problems}):
             raise UsageError(f"{file}: {name} is finished, and elsewhere it is not", _ANEW)
@@ -189,7 +189,9 @@ class _Reading:
         result = checked_result({key: line[key] for key in line if key != "finished"})
         # Recorded traffic calls itself by its family, whatever it was found as.
         if result.cassette not in (name, f"http/{name}"):
-            raise ValueError(f"it is finished as {name!r}, and tells of {result.cassette!r}")
+            raise ValueError(
+                f"it is finished as {name!r}, and its result is of {result.cassette!r}"
+            )
         if self.finished.setdefault(name, result) != result:
             raise ValueError(f"{name!r} is finished twice, with different results")
         self.started.pop(name, None)

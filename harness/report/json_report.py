@@ -47,15 +47,7 @@ def report_document(report: RunReport) -> JsonObject:
         "behaviours": list(report.behaviours),
         "grid": grid(report.cases, report.contract),
         "cost": cost_shape(report.cases),
-        "families": [
-            {
-                "family": row.family,
-                "parity": row.parity,
-                "divergent": row.divergent,
-                "inconclusive": row.inconclusive,
-            }
-            for row in report.families
-        ],
+        "families": [asdict(row) for row in report.families],
         "rules": dict(report.rules),
         "inherited": dict(report.inherited),
         "unsettled": dict(report.unsettled),
@@ -69,9 +61,7 @@ def report_document(report: RunReport) -> JsonObject:
             }
             for w in report.waivers
         ],
-        "problems": [
-            {"file": problem.file, "message": problem.message} for problem in report.problems
-        ],
+        "problems": [asdict(problem) for problem in report.problems],
         "cases": [
             {
                 **case.to_json(),

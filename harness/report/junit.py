@@ -77,5 +77,5 @@ def _property(element: ET.Element, name: str, value: str) -> None:
 
 
 def _text(text: str) -> str:
-    """`text` without secrets, with what XML cannot hold or nobody can see as escapes."""
+    """`text` without secrets, with what XML cannot hold or no reader can see as escapes."""
     return "\n".join(map(printable, redacted(text).split("\n")))

@@ -51,9 +51,9 @@ def keep_copy(
 
     Args:
         journal: The file.
-        started_at: When its run began, or was gone on with.
+        started_at: When its run began, or was resumed.
         folder: Where journals are kept.
-        again: The run was gone on with: its earlier copy is exchanged.
+        again: The run was resumed: its earlier copy is replaced.
     """
     if journal.absolute().parent == folder.absolute():
         return
@@ -87,7 +87,7 @@ def kept_journals(folder: Path = JOURNALS) -> list[Path]:
 
 
 def _head(file: Path) -> bytes:
-    """What tells one run from another: its header."""
+    """Identifies a run: its header."""
     try:
         with open_regular(file) as stream:
             return stream.readline(MAX_LINE + 1)

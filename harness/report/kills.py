@@ -62,7 +62,7 @@ def kill_rows(matrix: Mapping[str, Any] | None) -> JsonObject | None:
             for fault in matrix["faults"]
             if fault["outcome"] == "survived"
         ]
-    except (KeyError, TypeError, ValueError, AttributeError):  # a file that somebody named
+    except (KeyError, TypeError, ValueError, AttributeError):  # the user may name any file
         return None
     return {
         "rows": [row for row in rows if row["observable"]],

@@ -83,7 +83,7 @@ def _good(
         judged = [case for name, case in record.finished.items() if name in left]
         if not judged or not _leads_to(header.revision, revision, checkout):
             continue
-        good = Good(revision=header.revision, dirty=header.dirty, run=Run.of(record).told)
+        good = Good(revision=header.revision, dirty=header.dirty, run=Run.of(record).title)
         for case in settle(judged, waivers)[0]:
             if case.verdict is CaseVerdict.PARITY and not (good.dirty and case.cassette in found):
                 found[case.cassette] = good

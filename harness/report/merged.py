@@ -1,6 +1,6 @@
 """Journals of one run that was divided, put together: what one machine would have left.
 
-Results are data of the same experiment or they are not put together at all. A case that two
+Only results of the same experiment are put together. A case that two
 journals have is fine where both say the same of it.
 """
 
@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from harness.errors import UsageError
+from harness.experiment.case import Skipped
 from harness.parity.verdict import CaseResult
 from harness.report.journal import (
     Journal,
@@ -20,12 +21,12 @@ from harness.report.journal import (
     read_journal,
     refuse_other_run,
 )
+from harness.wording import listed
 
 __all__ = ["Merged", "merge", "read_all", "write_merged"]
 
 _MEND: Final = "merge journals of one run: the same build, corpus, waivers and packages"
 _GO_ON: Final = "`parity run` with its options, --shard and --resume completes it"
-_NAMED: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,7 +36,7 @@ class Merged:
     record: JournalRecord
     """As if one run had left it."""
     lacks: tuple[str, ...]
-    """What is missing, in lines for people; empty where the run is whole."""
+    """What is missing, in lines; empty where the run is whole."""
 
 
 def merge(records: Sequence[JournalRecord]) -> Merged:
@@ -90,7 +91,7 @@ def merge(records: Sequence[JournalRecord]) -> Merged:
 def write_merged(merged: Merged, file: Path) -> None:
     """Write the journal, whole at once: results sorted by name, as one worker would leave them.
 
-    A partial one can be gone on with like any other.
+    A partial journal can be resumed like any other.
 
     Raises:
         UsageError: it cannot be written, is no journal, or another process writes to it.
@@ -112,12 +113,11 @@ def write_merged(merged: Merged, file: Path) -> None:
 def _write_whole(record: JournalRecord, file: Path) -> None:
     with Journal(file, record.header, record.inventory) as journal:
         for name in record.planned:
-            if name in record.finished:
-                journal.closed(record.finished[name], record.took_ms.get(name), name)
-            elif name in record.problems:
-                journal.refused(name, record.problems[name])
+            outcome = record.finished.get(name) or record.problems.get(name)
+            if outcome is not None:
+                journal.outcome(name, outcome, record.took_ms.get(name))
             elif name in record.skipped:
-                journal.skipped(name)
+                journal.outcome(name, Skipped())
         if record.ended:
             journal.ended()
 
@@ -135,9 +135,7 @@ def _lacks(together: JournalRecord, records: Sequence[JournalRecord]) -> list[st
     missing = together.missing
     if not missing:
         return []
-    more = f" and {len(missing) - _NAMED} more" if len(missing) > _NAMED else ""
-    lines = [f"missing: {len(missing)} of {len(together.planned)} cases: "]
-    lines[0] += ", ".join(missing[:_NAMED]) + more
+    lines = [f"missing: {len(missing)} of {len(together.planned)} cases: {listed(missing)}"]
     for record in records:
         if record.missing:
             part = f"part {record.header.shard}, " if record.header.shard else ""

@@ -25,13 +25,20 @@ __all__ = ["ExitCode", "FamilyRow", "Finding", "LoadProblem", "PastRun", "RunRep
 
 
 class ExitCode(IntEnum):
-    """What the process says to whoever started it."""
+    """The exit code of the process."""
 
     PARITY = 0
     DIVERGENT = 1
     USAGE = 2
     INCONCLUSIVE = 3
     INTERRUPTED = 130
+
+    @classmethod
+    def of(cls, verdict: CaseVerdict, *, interrupted: bool, problems: bool) -> ExitCode:
+        """Interrupted wins over 2 (a file that could not be loaded) over 1 over 3 over 0."""
+        if interrupted:
+            return cls.INTERRUPTED
+        return cls.USAGE if problems else cls[verdict.name]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,7 +134,7 @@ class RunReport:
     """The cases once secrets were taken out of them: a copy of a report need not look again."""
 
     def __post_init__(self) -> None:
-        """Take secrets out of the results, whoever made them: before their texts are cut."""
+        """Take secrets out of the results, wherever they come from: before their texts are cut."""
         if self.cases is not self.clean_cases:
             cleaned = tuple(
                 clean_result(case, fresh=case.cassette in self.fresh) for case in self.cases
@@ -143,17 +150,10 @@ class RunReport:
     @property
     def families(self) -> tuple[FamilyRow, ...]:
         """One row per family, by name."""
-        names = sorted({case.family for case in self.cases})
-        counts = Counter((case.family, case.verdict.value) for case in self.cases)
-        return tuple(
-            FamilyRow(
-                family=name,
-                parity=counts[name, CaseVerdict.PARITY.value],
-                divergent=counts[name, CaseVerdict.DIVERGENT.value],
-                inconclusive=counts[name, CaseVerdict.INCONCLUSIVE.value],
-            )
-            for name in names
-        )
+        counts: dict[str, Counter[str]] = {}
+        for case in self.cases:
+            counts.setdefault(case.family, Counter())[case.verdict.value] += 1
+        return tuple(FamilyRow(family=name, **counts[name]) for name in sorted(counts))
 
     @property
     def rules(self) -> Mapping[str, int]:
@@ -250,13 +250,6 @@ def _most_first(counts: Mapping[str, int]) -> dict[str, int]:
 
 
 def exit_code(report: RunReport) -> ExitCode:
-    """Interrupted wins over 2 (a file that could not be loaded) over 1 over 3 over 0."""
-    if report.interrupted:
-        return ExitCode.INTERRUPTED
-    if report.problems:
-        return ExitCode.USAGE
-    return {
-        CaseVerdict.DIVERGENT: ExitCode.DIVERGENT,
-        CaseVerdict.INCONCLUSIVE: ExitCode.INCONCLUSIVE,
-        CaseVerdict.PARITY: ExitCode.PARITY,
-    }[report.verdict]
+    """The exit code of a run."""
+    problems = bool(report.problems)
+    return ExitCode.of(report.verdict, interrupted=report.interrupted, problems=problems)

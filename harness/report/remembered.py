@@ -46,7 +46,7 @@ def remembered_pages(folder: Path = JOURNALS) -> dict[str, Path]:
 def _read(folder: Path) -> dict[str, str]:
     try:
         kept = json.loads(read_regular(folder / _FILE, _MOST_BYTES))
-    except (OSError, ValueError):  # none was written yet, or it is somebody else's file
+    except (OSError, ValueError):  # none was written yet, or it is another program's file
         return {}
     if not isinstance(kept, dict):
         return {}

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import date
 from pathlib import Path
 
 from harness.cassette.find import find_cassettes
 from harness.config import default_contract
 from harness.coverage.contract import Contract, ContractFileError, load_contract
-from harness.errors import HarnessError, LoadProblem, UsageError
+from harness.errors import HarnessError, UsageError
 from harness.inventory import Component, Inventory, code_digest, waivers_component
 from harness.journal_header import JournalHeader
-from harness.parity.verdict import CaseResult
 from harness.parity.waivers import Waivers, load_waivers, settle
 from harness.report.journal import JournalRecord
 from harness.report.model import RunReport
+from harness.report.tally import Tally
 
 __all__ = [
     "files_of",
@@ -31,56 +31,46 @@ _SHOWN = ("parity", "google-adk", "google-genai")
 
 def settled_report(
     header: JournalHeader,
-    results: Mapping[str, CaseResult],
+    tally: Tally,
     waivers: Waivers,
     *,
-    planned: int,
-    problems: Sequence[LoadProblem] = (),
-    interrupted: bool = False,
+    given: int,
     stopped: int = 0,
-    took_ms: Mapping[str, float] | None = None,
     files: Mapping[str, str] | None = None,
     options: Sequence[str] = (),
-    fresh: Collection[str] = (),
 ) -> RunReport:
     """The report of a run.
 
     Args:
         header: What was compared with what.
-        results: Of each case as it was judged, before any waiver.
+        tally: The outcome of each case before any waiver, by the name under which it was started.
         waivers: The accepted differences.
-        planned: How many cases there should be: fewer results make the report a partial one.
-        problems: The files that could not be loaded.
-        interrupted: Somebody stopped the run.
+        given: How many cases the run was given: fewer outcomes make the report a partial one.
         stopped: Divergent cases after which it was stopped, as asked for; 0: it was not.
-        took_ms: How long cases took, in milliseconds, by the names under which they were started.
         files: Cassette to file, for the command that runs it again.
         options: What that command must repeat.
-        fresh: The cases whose results come from workers of this process, and from no journal, by
-            the names under which they were started.
     """
+    results = tally.results
     cases, states = settle([results[name] for name in sorted(results)], waivers)
     return RunReport(
         control=header.control,
         candidate=header.candidate,
         cases=tuple(cases),
-        problems=tuple(sorted(problems, key=lambda problem: problem.file)),
+        problems=tuple(sorted(tally.problems.values(), key=lambda problem: problem.file)),
         waivers=tuple(states),
-        planned=planned,
-        interrupted=interrupted,
+        planned=given - len(tally.skipped) - len(tally.problems),
+        interrupted=tally.interrupted,
         stopped=stopped,
+        # Recorded traffic calls itself by its family, whatever it was started as.
         took_ms={
-            # Recorded traffic calls itself by its family, whatever it was started as.
-            results[name].cassette: ms
-            for name, ms in (took_ms or {}).items()
-            if name in results
+            results[name].cassette: ms for name, ms in tally.took_ms.items() if name in results
         },
         versions=_versions(header),
         files=files or {},
         options=options,
         # A journal's result that calls itself like one of these is cleaned, and so is that one.
-        fresh={results[name].cassette for name in fresh}
-        - {result.cassette for name, result in results.items() if name not in fresh},
+        fresh={results[name].cassette for name in tally.fresh}
+        - {result.cassette for name, result in results.items() if name not in tally.fresh},
         header=header,
         contract=_usual_contract(),
     )
@@ -94,16 +84,8 @@ def journal_report(
     options: Sequence[str] = (),
 ) -> RunReport:
     """The report of a run whose journal was read back; a run that was cut off is a partial one."""
-    return settled_report(
-        record.header,
-        record.finished,
-        waivers,
-        planned=len(record.planned) - len(record.skipped) - len(record.problems),
-        problems=list(record.problems.values()),
-        took_ms=record.took_ms,
-        files=files,
-        options=options,
-    )
+    tally, given = Tally.after(record), len(record.planned)
+    return settled_report(record.header, tally, waivers, given=given, files=files, options=options)
 
 
 def waivers_of(header: JournalHeader, file: Path | None) -> Waivers:
@@ -135,16 +117,16 @@ def refuse_other_waivers(record: JournalRecord, file: Path | None) -> None:
         UsageError: it does not; it says which ones differ.
     """
     was = Inventory({"waivers": record.inventory.components.get("waivers", Component())})
-    told = was.differences(Inventory({"waivers": waivers_component(file)}))
-    if told:
-        problem = f"{record.file}: the run knew other waivers: {'; '.join(told)}"
+    changed = was.differences(Inventory({"waivers": waivers_component(file)}))
+    if changed:
+        problem = f"{record.file}: the run knew other waivers: {'; '.join(changed)}"
         raise UsageError(problem, "name its own with --waivers")
 
 
 def files_of(header: JournalHeader) -> dict[str, str]:
     """Cassette to file, for those of a journal that are here as well.
 
-    A journal is untrusted: it does not make anybody search elsewhere than below this folder.
+    A journal is untrusted: nothing outside this folder is searched for it.
     """
     found: dict[str, str] = {}
     here = Path.cwd()

@@ -35,7 +35,7 @@ class Run:
     header: JournalHeader
     inventory: Inventory
     name: str = ""
-    """Its journal, for people; empty for the run that is going on."""
+    """Its journal; empty for the run that is going on."""
 
     @classmethod
     def of(cls, record: JournalRecord) -> Run:
@@ -43,8 +43,8 @@ class Run:
         return cls(record.header, record.inventory, record.file.name)
 
     @property
-    def told(self) -> str:
-        """For people: the journal, and when the run began."""
+    def title(self) -> str:
+        """The journal, and when the run began."""
         began = self.header.started_at[:16].replace("T", " ")
         return printable(", ".join(text for text in (self.name, began and f"{began} UTC") if text))
 
@@ -128,8 +128,8 @@ def _lights(
 def _changes(was: Run, now: Run, *, current: Run, green: bool) -> Changes:
     revisions = (was.header.revision, now.header.revision)
     return Changes(
-        since=was.told,
-        until="" if now is current else now.told,
+        since=was.title,
+        until="" if now is current else now.title,
         green=green,
         changes=changes_between((was.header, was.inventory), (now.header, now.inventory)),
         revisions=revisions,

@@ -68,7 +68,7 @@ def _blocks(report: RunReport) -> Iterator[str]:
         yield f"… and {len(findings) - _FINDINGS} more sorts of divergence."
     unsure = [case for case in report.cases if case.verdict is CaseVerdict.INCONCLUSIVE]
     if unsure:
-        yield f"### Inconclusive\n\n{fenced(_and_more(_told(report, unsure), len(unsure)))}"
+        yield f"### Inconclusive\n\n{fenced(_and_more(_reasons(report, unsure), len(unsure)))}"
     if report.cases:
         yield f"### Cases by class and phase\n\n{_grid(report)}"
     if report.waivers:
@@ -95,7 +95,7 @@ def _finding(report: RunReport, finding: Finding, number: int) -> str:
     return "\n\n".join(parts)
 
 
-def _told(report: RunReport, cases: Sequence[CaseResult]) -> list[str]:
+def _reasons(report: RunReport, cases: Sequence[CaseResult]) -> list[str]:
     return [f"{case.cassette}: {in_short(report, case)}" for case in cases[:_LISTED]]
 
 

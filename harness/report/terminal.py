@@ -16,7 +16,6 @@ from rich.table import Table
 
 from harness.parity.verdict import CaseVerdict
 from harness.report.model import Finding, RunReport
-from harness.report.progress import CaseProgress, progress
 from harness.report.words import (
     behaviours,
     counts,
@@ -29,11 +28,12 @@ from harness.report.words import (
 )
 from harness.screen import Screen
 from harness.triage.blame import blame
+from harness.wording import counted, listed
 from services.redaction import told
 
-__all__ = ["CaseProgress", "progress", "show"]
+__all__ = ["STYLE", "show"]
 
-_STYLE: Final = {
+STYLE: Final = {
     CaseVerdict.PARITY: "green",
     CaseVerdict.DIVERGENT: "red",
     CaseVerdict.INCONCLUSIVE: "yellow",
@@ -68,7 +68,7 @@ def show(report: RunReport, stream: TextIO, *, verbose: bool = False) -> None:
     _show_remarks(report, console, verbose)
     _show_inconclusive(report, console)
     _show_slowest(report, console)
-    console.print(_safe(headline(report)), style=f"bold {_STYLE[report.verdict]}")
+    console.print(_safe(headline(report)), style=f"bold {STYLE[report.verdict]}")
 
 
 def _safe(text: str) -> str:
@@ -83,7 +83,7 @@ def _show_head(report: RunReport, console: Console, verbose: bool) -> None:
     of = report.planned + len(report.problems)
     came_to = f"{report.verdict.value}: {counts(report)} of {of}"
     facts = [came_to, *filter(None, [behaviours(report, named=verbose)])]
-    console.print(_safe("; ".join(facts)), style=f"bold {_STYLE[report.verdict]}")
+    console.print(_safe("; ".join(facts)), style=f"bold {STYLE[report.verdict]}")
     if report.since is not None:
         for line in report.since.lines():
             console.print(_safe(line), style="dim")
@@ -119,26 +119,19 @@ def _show_hidden(report: RunReport, console: Console, verbose: bool) -> None:
         if not found:
             continue
         count = sum(found.values())
-        listed = ", ".join(f"{rule} {each}" for rule, each in found.items())
-        end = f": {listed}" if verbose else " (-v lists them)"
-        console.print(_safe(f"not counted: {_counted(count, what)}{why}{end}"), style="dim")
-
-
-def _counted(count: int, noun: str) -> str:
-    first, _, rest = noun.partition(" ")
-    return f"{count} {first}{'' if count == 1 else 's'}{' ' if rest else ''}{rest}"
+        rules = ", ".join(f"{rule} {each}" for rule, each in found.items())
+        end = f": {rules}" if verbose else " (-v lists them)"
+        console.print(_safe(f"not counted: {counted(count, what)}{why}{end}"), style="dim")
 
 
 def _show_waivers(report: RunReport, console: Console, verbose: bool) -> None:
     used = [waiver for waiver in report.waivers if waiver.state == "used"]
     if used:
-        listed = ", ".join(f"{waiver.id} {waiver.count}" for waiver in used)
-        console.print(_safe(f"differences accepted by waivers: {listed}"))
+        counts = ", ".join(f"{waiver.id} {waiver.count}" for waiver in used)
+        console.print(_safe(f"differences accepted by waivers: {counts}"))
     unused = [waiver.id for waiver in report.waivers if waiver.state == "unused"]
     if unused and verbose:
-        named, more = unused[:_NAMED], len(unused[_NAMED:])
-        listed = ", ".join(named) + (f" and {more} more" if more else "")
-        console.print(_safe(f"waivers unused here: {listed}"), style="dim")
+        console.print(_safe(f"waivers unused here: {listed(unused)}"), style="dim")
     for waiver in report.waivers:
         if waiver.state not in ("used", "unused"):
             count = f"{waiver.count} of at most {waiver.max_count}"
@@ -176,7 +169,7 @@ def _show_remarks(report: RunReport, console: Console, verbose: bool) -> None:
     parity = (case for case in report.cases if case.verdict is CaseVerdict.PARITY)
     cases = [case for case in parity if case.remarks]
     if cases and not verbose:
-        words = f"remarks: on {_counted(len(cases), 'case')} of parity (-v lists them)"
+        words = f"remarks: on {counted(len(cases), 'case')} of parity (-v lists them)"
         console.print(words, style="dim")
         return
     for case in cases[:_LISTED]:

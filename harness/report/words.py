@@ -15,6 +15,7 @@ from harness.report.model import Finding, RunReport
 from harness.triage.leads import changed_lines
 from harness.triage.places import places_of
 from harness.triage.signs import UNTRUSTED, sign_of
+from harness.wording import counted, listed
 from services.redaction import redacted
 
 __all__ = [
@@ -33,7 +34,6 @@ __all__ = [
 ]
 
 _NAMED: Final = 8
-_UNTRUSTED_NAMED: Final = 5
 _LOOKED_IN: Final = 4
 """Files that a reader is sent to."""
 _NUMBERED: Final = re.compile(r"[2-9]\. |\d\d\. ")
@@ -61,7 +61,7 @@ def headline(report: RunReport) -> str:
     """The verdict in one line: `divergent: legacy and adk over 3 cases`."""
     count = len(report.cases)
     sides = f"{report.control} and {report.candidate}"
-    words = f"{report.verdict.value}: {sides} over {count} case{'' if count == 1 else 's'}"
+    words = f"{report.verdict.value}: {sides} over {counted(count, 'case')}"
     if report.interrupted:
         words += f" (interrupted: {count} of {report.planned} judged, partial report)"
     elif report.stopped:
@@ -112,12 +112,9 @@ def untrusted(report: RunReport, command: str = "") -> str:
     names = [case.cassette for case in untrusted_cases(report)]
     if not names:
         return ""
-    named = ", ".join(names[:_UNTRUSTED_NAMED])
-    more = len(names) - _UNTRUSTED_NAMED
-    listed = f"{named} and {more} more" if more > 0 else named
-    what = "1 case" if len(names) == 1 else f"{len(names)} cases"
+    what = f"{counted(len(names), 'case')} ({listed(names)})"
     typed = command or shlex.join(["parity", "run", *_again(report), "--trust"])
-    line = f"not trusted: {what} ({listed}); if you trust the cassettes: {typed}"
+    line = f"not trusted: {what}; if you trust the cassettes: {typed}"
     return printable(redacted(line))
 
 
@@ -147,8 +144,8 @@ def finding_lines(report: RunReport, finding: Finding, *, whole: bool = True) ->
 
     Without `whole` the sentences about what each side did are left out.
     """
-    told = reasons(report, finding.case)
-    lines = told if whole else [line for line in told if not _NUMBERED.match(line)]
+    every = reasons(report, finding.case)
+    lines = every if whole else [line for line in every if not _NUMBERED.match(line)]
     if places := look_in(report, finding.case):
         lines.append(f"look in: {places}")
     lines += changed_near(report, finding.case)

@@ -1,27 +1,29 @@
-"""The files that a report can be written to: one row per option, its writer named by text.
-
-`run`, `merge` and `report` offer the same options, and pay for a writer's imports only when it is
-asked for.
-"""
+"""The files that a report can be written to, one row per option of `run`, `merge` and `report`."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
+
+import click
 
 from harness.errors import UsageError
+from harness.report.annotations import annotations_report
+from harness.report.html import html_report
+from harness.report.json_report import json_report
+from harness.report.junit import junit_report
+from harness.report.model import RunReport
+from harness.report.past import with_past_runs
+from harness.report.remembered import remember_page
+from harness.report.summary import summary_report
 from harness.whole_file import write_asked_for
-
-if TYPE_CHECKING:  # importing it costs what `parity --help` must not
-    from harness.report.model import RunReport
 
 __all__ = ["GITHUB", "STEP_SUMMARY", "WRITERS", "Writer", "write_report"]
 
 GITHUB: Final = "github"
-"""The option that tells GitHub: annotations on standard output, a summary of the step."""
+"""The option for GitHub: annotations on standard output, a summary of the step."""
 STEP_SUMMARY: Final = "GITHUB_STEP_SUMMARY"
 """The variable that names the file to which a step adds its summary."""
 
@@ -33,13 +35,12 @@ class Writer:
     option: str
     """As on the command line: `--json`."""
     help: str
-    text: str
-    """`module:function`; the function takes the `RunReport` and returns the whole text."""
+    text: Callable[[RunReport], str]
+    """Renders the whole text."""
     index: str | None = None
     """The option names a folder, and this is the file in it; `None`: it names the file."""
-    prepared: str | None = None
-    """`module:function`; the function takes the `RunReport` and the folder, and returns the report
-    with what the text needs besides."""
+    prepared: Callable[[RunReport, Path], RunReport] | None = None
+    """Given the folder, adds to the report what the text needs besides."""
     remembered: bool = False
     """`parity show-report` opens the file."""
 
@@ -60,8 +61,8 @@ class Writer:
             UsageError: it cannot be written after all.
         """
         if self.prepared is not None:
-            report = _function(self.prepared)(report, place)
-        text: str = _function(self.text)(report)
+            report = self.prepared(report, place)
+        text = self.text(report)
         file = self.file(place)
         # A folder that was unpacked from somewhere may hold a link of this name.
         if self.index is not None and _leads_out(file, place):
@@ -69,17 +70,8 @@ class Writer:
             raise UsageError(f"{file} leads out of the folder", mend)
         write_asked_for(file, text, self.option)
         if self.remembered and report.header is not None and report.header.started_at:
-            from harness.report.remembered import remember_page
-
             remember_page(file, report.header.started_at)
         return file
-
-
-def _function(named: str) -> Callable[..., Any]:
-    """The function called `module:function`."""
-    module, _, name = named.partition(":")
-    found: Callable[..., Any] = getattr(importlib.import_module(module), name)
-    return found
 
 
 def _leads_out(file: Path, folder: Path) -> bool:
@@ -93,25 +85,25 @@ WRITERS: Final = (
     Writer(
         option="--html",
         help="Write the report as index.html in this folder.",
-        text="harness.report.html:html_report",
+        text=html_report,
         index="index.html",
-        prepared="harness.report.past:with_past_runs",
+        prepared=with_past_runs,
         remembered=True,
     ),
     Writer(
         option="--json",
         help="Write the report as JSON.",
-        text="harness.report.json_report:json_report",
+        text=json_report,
     ),
     Writer(
         option="--junit",
         help="Write the report as JUnit XML.",
-        text="harness.report.junit:junit_report",
+        text=junit_report,
     ),
     Writer(
         option="--summary",
         help="Write the report as Markdown, for a comment on a pull request.",
-        text="harness.report.summary:summary_report",
+        text=summary_report,
     ),
 )
 """In the order in which the files are named at the end."""
@@ -126,7 +118,7 @@ def write_report(report: RunReport, places: Mapping[str, Path]) -> list[Path]:
         UsageError: a file cannot be written.
     """
     if GITHUB in places:
-        _tell_github(report, places[GITHUB])
+        _write_to_github(report, places[GITHUB])
     return [
         writer.write(report, places[writer.parameter])
         for writer in WRITERS
@@ -134,12 +126,7 @@ def write_report(report: RunReport, places: Mapping[str, Path]) -> list[Path]:
     ]
 
 
-def _tell_github(report: RunReport, summary: Path) -> None:
-    import click
-
-    from harness.report.annotations import annotations_report
-    from harness.report.summary import summary_report
-
+def _write_to_github(report: RunReport, summary: Path) -> None:
     click.echo(annotations_report(report), nl=False)
     try:
         with summary.open("a", encoding="utf-8") as stream:

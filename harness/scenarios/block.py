@@ -7,8 +7,8 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
+from harness.codec import Coded
 from harness.parity.verdict import CaseResult
 from harness.parity.waivers import Waivers
 from harness.scenarios.between import profile_between
@@ -58,7 +58,7 @@ class BlockTask:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Finding:
+class Finding(Coded):
     """A scenario on which the runtimes do not agree."""
 
     fingerprint: str
@@ -69,36 +69,9 @@ class Finding:
     cuts: int | None = None
     """Of one that only bytes show: the seed of where the event streams are cut."""
 
-    def to_json(self) -> JsonObject:
-        """As written to journals."""
-        return {
-            "fingerprint": self.fingerprint,
-            "block": self.block,
-            "document": self.document,
-            "choices": list(self.choices),
-            "result": self.result.to_json(),
-            "cuts": self.cuts,
-        }
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Finding:
-        """The inverse of `to_json`.
-
-        Raises:
-            KeyError, ValueError, TypeError: what was written is no finding.
-        """
-        return cls(
-            fingerprint=value["fingerprint"],
-            block=value["block"],
-            document=value["document"],
-            choices=tuple(value["choices"]),
-            result=CaseResult.from_json(value["result"]),
-            cuts=value["cuts"],
-        )
-
 
 @dataclass(slots=True, kw_only=True)
-class BlockDone:
+class BlockDone(Coded):
     """What came of a block."""
 
     number: int
@@ -128,44 +101,8 @@ class BlockDone:
 
     def to_json(self) -> JsonObject:
         """As written to journals."""
-        return {
-            "number": self.number,
-            "examples": self.examples,
-            "repeated": self.repeated,
-            "digest": self.digest,
-            "overBytes": self.over_bytes,
-            "reached": dict(self.reached),
-            "findings": [finding.to_json() for finding in self.findings],
-            "seen": dict(self.seen),
-            "unsettled": dict(self.unsettled),
-            "lost": self.lost,
-            "drawS": round(self.draw_s, 4),
-            "runS": round(self.run_s, 4),
-            "compareS": round(self.compare_s, 4),
-        }
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> BlockDone:
-        """The inverse of `to_json`.
-
-        Raises:
-            KeyError, ValueError, TypeError: what was written is no block.
-        """
-        return cls(
-            number=value["number"],
-            examples=value["examples"],
-            repeated=value["repeated"],
-            digest=value["digest"],
-            over_bytes=value["overBytes"],
-            reached=Counter(value["reached"]),
-            findings=[Finding.from_json(each) for each in value["findings"]],
-            seen=Counter(value["seen"]),
-            unsettled=Counter(value["unsettled"]),
-            lost=value["lost"],
-            draw_s=value["drawS"],
-            run_s=value["runS"],
-            compare_s=value["compareS"],
-        )
+        seconds = {"drawS": self.draw_s, "runS": self.run_s, "compareS": self.compare_s}
+        return {**Coded.to_json(self), **{key: round(each, 4) for key, each in seconds.items()}}
 
 
 def drawn_in(task: BlockTask) -> list[DrawnScenario]:

@@ -1,6 +1,6 @@
 """Reading what was signed: a statement that is exactly of its type, or none at all.
 
-A field too many is a field that somebody may rely on and nobody checks, so there is none.
+A field too many could be relied on without being checked, so there is none.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any, Final
 
 from pydantic import ValidationError
 
+from harness.errors import first_problem
 from harness.inventory import Component
 from harness.signoff.statement import (
     HEAD_TYPE,
@@ -76,9 +77,7 @@ def parse_statement(payload: bytes) -> Statement:
         else:
             raise NotAStatement(f"its predicateType is none of {', '.join(_KINDS)}")
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(step) for step in first["loc"])
-        raise NotAStatement(f"predicate.{place}: {first['msg']}") from None
+        raise NotAStatement(f"predicate.{': '.join(first_problem(error))}") from None
     if payload_of(found) != payload:
         raise NotAStatement("its statement says something in another way than it is written")
     return found

@@ -1,26 +1,28 @@
 """What was journalled, run again: the same traces must come of it.
 
-A signature stands for what the signer's own machine saw, not for a file that somebody handed over.
+A signature stands for what the signer's own machine saw, not for a file that was handed over.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 from harness.draw import chosen
 from harness.errors import LoadProblem, ReplayFailure
-from harness.experiment.case import CaseTask, Skipped, judge
-from harness.experiment.pool import WorkerDied, Workers, completed, worked
+from harness.experiment.case import CaseOutcome, CaseTask, Skipped
+from harness.experiment.events import CaseFinished, Event, Listener, follow_whole, on_finished
+from harness.experiment.judged import judged_cases
+from harness.experiment.pool import WorkerDied, Workers, run_on
 from harness.gate.measurements import SampleRun
-from harness.parity.verdict import CaseResult
+from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.parity.waivers import Waivers
+from harness.report.progress import CaseProgress
 from harness.scenarios.block import BLOCK_EXAMPLES, BlockDone, BlockTask
-from harness.sides import baseline_folder
 from harness.signoff.material import listed
 from harness.signoff.problems import SigningRefused
 from harness.signoff.statement import ReplayedBlock
@@ -34,7 +36,6 @@ __all__ = [
     "run_cases_again",
 ]
 
-_ONCE: Final = 1
 _TOLD: Final = frozenset({"remarks", "timelines"})
 """What of a result is only shown: nothing is judged by it."""
 
@@ -49,61 +50,72 @@ class Again:
     """It could not be run here, so that nothing is known."""
 
 
+class _CasesAgain:
+    """A listener that holds finished cases against what the journal has of them."""
+
+    def __init__(
+        self,
+        traces: Mapping[str, tuple[str, str]],
+        results: Mapping[str, CaseResult] | None,
+    ) -> None:
+        self._traces = traces
+        self._results = results
+        self.seen: dict[str, Again] = {}
+
+    def __call__(self, event: Event[CaseTask, CaseOutcome]) -> None:
+        if isinstance(event, CaseFinished):
+            self.seen[event.task.name] = self._compared(event.task, event.result)
+
+    def verdict(self, name: str, outcome: object) -> CaseVerdict:
+        """The verdict that the progress of the run counts."""
+        return CaseVerdict.DIVERGENT if self.seen[name].problem else CaseVerdict.PARITY
+
+    def _compared(self, task: CaseTask, outcome: CaseOutcome) -> Again:
+        was = self._traces.get(task.name)
+        match outcome:
+            case Skipped() if was is None:
+                return Again(task.name)
+            case LoadProblem():
+                return Again(task.name, outcome.message)
+            case Skipped():
+                return Again(task.name, "it is not of what was run")
+            case CaseResult() if outcome.blockers:
+                return Again(task.name, outcome.blockers[0], undecided=True)
+            case CaseResult() if was is None:
+                return Again(task.name, "the journal says that it was skipped")
+            case CaseResult():
+                sides = zip((task.control, task.candidate), outcome.digests, was, strict=True)
+                other = [side for side, now, before in sides if now != before]
+                if other:
+                    return Again(task.name, f"{' and '.join(other)} left another trace")
+                journalled = None if self._results is None else self._results[task.name]
+                return Again(task.name, _other_words(outcome, journalled) if journalled else "")
+
+
 def run_cases_again(
     tasks: Sequence[CaseTask],
     traces: Mapping[str, tuple[str, str]],
     *,
     jobs: int,
     results: Mapping[str, CaseResult] | None = None,
-    told: Callable[[str], None] = lambda name: None,
-) -> Iterator[Again]:
-    """Run cases and hold the digests of what was observed against `traces`, as they come.
+    stream: TextIO | None = None,
+) -> list[Again]:
+    """Run cases and hold the digests of what was observed against `traces`.
 
-    With the `results` of a journal all that it says of a case must come out again: traces tell of
-    the runs, and not what was written down of their differences. A case of which it has none was
-    skipped, and must be again.
+    With the `results` of a journal everything that it says of a case must come out again: traces
+    describe the runs, and not their differences. A case without a result was skipped, and must be
+    again. Progress goes to `stream`, if there is one.
+
+    Raises:
+        KeyboardInterrupt: the user's.
     """
-    if not tasks:
-        return
-    sides = (tasks[0].control, tasks[0].candidate)
-    outcomes = completed(
-        judge,
-        tasks,
-        jobs=jobs,
-        backend=tasks[0].backend.repeated(tasks[0].repeat),
-        runtimes=[side for side in sides if baseline_folder(side) is None],
-        started=lambda task: told(task.name),
-    )
-    with closing(outcomes):
-        for task, outcome in outcomes:
-            again = _compared(task, outcome, traces.get(task.name))
-            if isinstance(outcome, CaseResult) and results is not None and not again.problem:
-                again = Again(task.name, _other_words(outcome, results[task.name]))
-            yield again
-
-
-def _compared(
-    task: CaseTask,
-    outcome: CaseResult | LoadProblem | Skipped | WorkerDied,
-    was: tuple[str, str] | None,
-) -> Again:
-    match outcome:
-        case Skipped() if was is None:
-            return Again(task.name)
-        case WorkerDied():
-            return Again(task.name, str(outcome), undecided=True)
-        case LoadProblem():
-            return Again(task.name, outcome.message)
-        case Skipped():
-            return Again(task.name, "it is not of what was run")
-        case CaseResult() if outcome.blockers:
-            return Again(task.name, outcome.blockers[0], undecided=True)
-        case CaseResult() if was is None:
-            return Again(task.name, "the journal says that it was skipped")
-        case CaseResult():
-            sides = zip((task.control, task.candidate), outcome.digests, was, strict=True)
-            other = [side for side, now, before in sides if now != before]
-            return Again(task.name, f"{' and '.join(other)} left another trace" if other else "")
+    again = _CasesAgain(traces, results)
+    with ExitStack() as stack:
+        listeners: list[Listener[CaseTask, CaseOutcome]] = [again]
+        if stream is not None:
+            listeners.append(stack.enter_context(CaseProgress(stream, again.verdict)))
+        follow_whole(judged_cases(tasks, jobs), *listeners)
+    return list(again.seen.values())
 
 
 def _other_words(now: CaseResult, before: CaseResult) -> str:
@@ -154,28 +166,39 @@ def run_blocks_again(
     run: Callable[[BlockTask], BlockDone],
     workers: Workers,
     jobs: int,
-) -> Iterator[tuple[Again, ReplayedBlock | None]]:
-    """Draw and run blocks again: the same scenarios, and nothing found in them."""
+) -> list[tuple[Again, ReplayedBlock | None]]:
+    """Draw and run blocks again: the same scenarios, and nothing found in them.
+
+    Raises:
+        KeyboardInterrupt: the user's.
+    """
     digests = {(task.profile, task.seed, task.number): digest for task, digest in tasks}
-    outcomes = worked(run, [task for task, _ in tasks], jobs, workers, ahead=_ONCE)
-    with closing(outcomes):
-        for task, done in outcomes:
-            name = f"{task.name} of seed {task.seed}"
-            if isinstance(done, WorkerDied):
-                yield Again(name, str(done), undecided=True), None
-                continue
-            before = digests[task.profile, task.seed, task.number]
-            if before and done.digest != before:
-                yield Again(name, "other scenarios are drawn now"), None
-            elif done.seen:
-                yield Again(name, f"finds {', '.join(sorted(done.seen))}"), None
-            elif done.lost or done.examples != task.examples:
-                yield Again(name, done.lost or "not all of it was drawn", undecided=True), None
-            else:
-                block = ReplayedBlock(
-                    profile=task.profile, seed=task.seed, number=task.number, digest=done.digest
-                )
-                yield Again(name), block
+    seen: list[tuple[Again, ReplayedBlock | None]] = []
+
+    def take(task: BlockTask, done: BlockDone) -> None:
+        name = f"{task.name} of seed {task.seed}"
+        before = digests[task.profile, task.seed, task.number]
+        block = None
+        if before and done.digest not in ("", before):
+            again = Again(name, "other scenarios are drawn now")
+        elif done.seen:
+            again = Again(name, f"finds {', '.join(sorted(done.seen))}")
+        elif done.lost or done.examples != task.examples:
+            again = Again(name, done.lost or "not all of it was drawn", undecided=True)
+        else:
+            again = Again(name)
+            block = ReplayedBlock(
+                profile=task.profile, seed=task.seed, number=task.number, digest=done.digest
+            )
+        seen.append((again, block))
+
+    events = run_on(workers, run, [task for task, _ in tasks], jobs, died=_lost)
+    follow_whole(events, on_finished(take))
+    return seen
+
+
+def _lost(task: BlockTask, died: WorkerDied) -> BlockDone:
+    return BlockDone(number=task.number, lost=died.why)
 
 
 def refuse_other(seen: Sequence[Again]) -> None:
@@ -184,11 +207,11 @@ def refuse_other(seen: Sequence[Again]) -> None:
     Raises:
         SigningRefused: naming the cases.
     """
-    told = [f"{each.name}: {each.problem}" for each in seen if each.problem]
-    if not told:
+    differing = [f"{each.name}: {each.problem}" for each in seen if each.problem]
+    if not differing:
         return
-    count = f"{len(told)} of {len(seen)}"
-    problem = f"run again, {count} did not come out as journalled: {listed(told, most=3)}"
+    count = f"{len(differing)} of {len(seen)}"
+    problem = f"run again, {count} did not come out as journalled: {listed(differing, most=3)}"
     refused = SigningRefused(problem, "run everything anew, and look at what differs")
     if all(each.undecided for each in seen if each.problem):
         refused.exit_code = ReplayFailure.exit_code

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from harness.explain.model import Seam
+from harness.parity.guess import Seam
 from harness.sides import base_names, engines_of
 
 __all__ = ["Ranked", "lies_at", "places_of", "ranked"]

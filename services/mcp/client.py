@@ -18,8 +18,7 @@ from services.mcp.discovery import Discovery
 from services.mcp.errors import McpConnectionError, McpError
 from services.mcp.progress import ProgressRoutes
 from services.mcp.refresh import Refresher
-from services.mcp.results import CALL_TOOL, READ_RESOURCE, compliant
-from services.mcp.shapes import ShapeError
+from services.mcp.results import CALL_TOOL, READ_RESOURCE, ShapeError, compliant
 from services.mcp.states import McpServerStatus
 from services.mcp.tools import DiscoveredMCPTool, ToolOrigin
 from services.mcp.transports import connect_to_server

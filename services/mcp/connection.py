@@ -34,9 +34,9 @@ from services.mcp.errors import (
 )
 from services.mcp.events import ConnectionEvents
 from services.mcp.http import HttpFailures
-from services.mcp.results import INITIALIZE, PROTOCOL_VERSION, SUPPORTED_VERSIONS
-from services.mcp.shapes import Shape, checked
+from services.mcp.results import INITIALIZE, PROTOCOL_VERSION, SUPPORTED_VERSIONS, checked
 from services.wire import Json, JsonObject
+from services.zod import Shape
 
 __all__ = ["Connection", "Streams"]
 
@@ -94,7 +94,7 @@ class Connection:
             transport: opened and closed by the connection's own task.
             events: who hears of notifications, and knows the roots.
             name: the server's name, for the task.
-            version: our version, as servers are told.
+            version: our version, as it is sent to servers.
             clock: holds still while the server is waited for.
             tasks: where the connection's task runs.
             timeout_s: seconds for each request.
@@ -103,7 +103,7 @@ class Connection:
         Raises:
             McpError: the server refused, or did not answer in time.
             McpConnectionError: it cannot be reached.
-            ShapeError: it introduced itself in a way that nobody understands.
+            ShapeError: its introduction has another shape.
         """
         connection = cls(events, clock, timeout_s=timeout_s, failures=failures)
         tasks.start(connection._run(transport, version), name=f"mcp-{name}")
@@ -160,7 +160,7 @@ class Connection:
             with self._clock.real_work():
                 raw = await asyncio.shield(answer)
         except asyncio.CancelledError:
-            # Upstream goes on waiting for an answer that nobody wants, until the time limit.
+            # Upstream goes on waiting for an answer that is not wanted, until the time limit.
             asking.cancel()
             raise
         return checked(shape, raw if adjust is None else adjust(raw))
@@ -194,11 +194,11 @@ class Connection:
         finally:
             if not answer.done():
                 answer.set_exception(failure)
-                # Whoever asked may have stopped waiting.
+                # The caller may have stopped waiting.
                 answer.exception()
 
     async def _run(self, transport: Streams, version: str) -> None:
-        """The connection's whole life. Never raises: whoever waits is told instead."""
+        """The connection's whole life. Never raises: the waiting callers get the error."""
         problem: BaseException | None = None
         try:
             with self._life:
@@ -206,7 +206,7 @@ class Connection:
         except asyncio.CancelledError as error:
             problem = error
             raise
-        except BaseException as error:  # noqa: BLE001 - a task's border; told to whoever waits
+        except BaseException as error:  # noqa: BLE001 - a task's border; callers get it
             problem = innermost(error)
         finally:
             self.closed = True
@@ -240,7 +240,7 @@ class Connection:
             async with anyio.create_task_group() as group:
                 await group.start(dispatcher.run, self._asked, _notified_later, self._notified)
                 task_status.started(scope)
-        # The server hung up, or we did: whoever still waits has been told.
+        # The server hung up, or we did: the waiting callers have got the error.
         self.closed = True
         self._leave.set()
 

@@ -22,10 +22,10 @@ from services.mcp.errors import (
     McpError,
 )
 from services.mcp.registries import McpPrompt, McpResource
-from services.mcp.results import GET_PROMPT, LIST_PROMPTS, LIST_RESOURCES, LIST_TOOLS
-from services.mcp.shapes import Shape, ShapeError
+from services.mcp.results import GET_PROMPT, LIST_PROMPTS, LIST_RESOURCES, LIST_TOOLS, ShapeError
 from services.tools.schema import ParameterSchema
 from services.wire import JsonObject, js_json
+from services.zod import Shape
 
 __all__ = ["Discovery"]
 
@@ -46,7 +46,7 @@ class Discovery:
         self._outputs: dict[str, ParameterSchema] = {}
 
     async def tools(self, timeout_s: float) -> list[JsonObject]:
-        """The tools, as the server lists them; none where it has no such thing.
+        """The tools, as the server describes them; none where it has no such thing.
 
         Raises:
             McpConnectionError, McpError, ShapeError: the list could not be had.
@@ -149,10 +149,10 @@ class Discovery:
 
     async def _invoke(self, name: str, arguments: Mapping[str, Any]) -> JsonObject:
         self._context.diagnostics.user_interacted()
-        given = {key: _text(value) for key, value in arguments.items() if value is not None}
+        texts = {key: _text(value) for key, value in arguments.items() if value is not None}
         try:
             result: JsonObject = await self._connection.request(
-                "prompts/get", {"name": name, "arguments": given}, GET_PROMPT, timeout_s=_SHORT_S
+                "prompts/get", {"name": name, "arguments": texts}, GET_PROMPT, timeout_s=_SHORT_S
             )
         except (McpError, McpConnectionError, ShapeError) as error:
             if "Method not found" not in str(error):

@@ -20,7 +20,7 @@ from services.abort import AbortError, AbortSignal
 from services.background import BackgroundTasks
 from services.clock import Clock, sleep_or_abort
 from services.mcp.errors import McpConnectionError, McpError
-from services.mcp.shapes import ShapeError
+from services.mcp.results import ShapeError
 
 __all__ = ["Refresher"]
 

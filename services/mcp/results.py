@@ -5,24 +5,13 @@ Source: the MCP TypeScript SDK's `types`, protocol version 2025-06-18.
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from typing import Final
 
 from services.mcp.json_text import parse_json
-from services.mcp.shapes import (
-    ArrayOf,
-    Base64Text,
-    Boolean,
-    Literal,
-    MapOf,
-    Object,
-    Open,
-    Shape,
-    Text,
-    Union,
-    Unknown,
-    checked,
-)
-from services.wire import Json, JsonObject
+from services.wire import Json, JsonObject, js_json_pretty
+from services.zod import ZOD4, Issue, Path, Shape
 
 __all__ = [
     "CALL_TOOL",
@@ -34,6 +23,7 @@ __all__ = [
     "PROTOCOL_VERSION",
     "READ_RESOURCE",
     "SUPPORTED_VERSIONS",
+    "ShapeError",
     "checked",
     "compliant",
 ]
@@ -41,140 +31,155 @@ __all__ = [
 PROTOCOL_VERSION: Final = "2025-06-18"
 SUPPORTED_VERSIONS: Final = (PROTOCOL_VERSION, "2025-03-26", "2024-11-05", "2024-10-07")
 
-_TEXT: Final = Text()
-_ANY_MAP: Final = MapOf(Unknown())
-_LOOSE: Final = Object(loose=True)
-_ICONS: Final = ArrayOf(Object({"src": _TEXT}, {"mimeType": _TEXT, "sizes": ArrayOf(_TEXT)}))
-_NAMED: Final[dict[str, Shape]] = {"title": _TEXT, "icons": _ICONS}
+
+class ShapeError(Exception):
+    """A value of another shape; the message is the list of issues as JSON."""
+
+    def __init__(self, issues: Sequence[Issue]) -> None:
+        self.issues = tuple(issue.to_json() for issue in issues)
+        super().__init__(js_json_pretty(list(self.issues)))
 
 
-def _result(
-    required: dict[str, Shape],
-    optional: dict[str, Shape] | None = None,
-    *,
-    first: tuple[str, ...] = (),
-) -> Object:
-    return Object(
-        required,
-        {"_meta": _ANY_MAP, **(optional or {})},
-        order=("_meta", *first),
-        loose=True,
-    )
+def checked(shape: Shape, value: Json) -> Json:
+    """`value` as `shape` passes it on.
+
+    Raises:
+        ShapeError: it has another shape.
+    """
+    issues: list[Issue] = []
+    passed = shape(value, (), issues)
+    if issues:
+        raise ShapeError(issues)
+    return passed
 
 
-_RESOURCE_FIELDS: Final[dict[str, Shape]] = {
+def _is_base64(value: Json) -> bool:
+    """Whether `atob` takes it: white space apart, base64 with or without its padding."""
+    bare = re.sub(r"[\t\n\f\r ]", "", value)
+    if len(bare) % 4 == 0:
+        bare = re.sub(r"={1,2}\Z", "", bare)
+    return len(bare) % 4 != 1 and _NOT_BASE64.search(bare) is None
+
+
+def _base64(value: Json, path: Path, issues: list[Issue]) -> Json:
+    shape = _TEXT
+    if isinstance(value, str):
+        shape = ZOD4.custom(_is_base64, "Invalid Base64 string")
+    return shape(value, path, issues)
+
+
+def _maybe(**fields: Shape) -> dict[str, Shape]:
+    return {name: ZOD4.optional(shape) for name, shape in fields.items()}
+
+
+_NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/]")
+_TEXT: Final = ZOD4.text()
+_TEXTS: Final = ZOD4.array(_TEXT)
+_FLAG: Final = ZOD4.boolean()
+_OPEN: Final = ZOD4.custom(lambda value: isinstance(value, (dict, list)), "Invalid input")
+"""Any object, kept whole (or an array, as JavaScript has it): the SDK's asserted object."""
+_ANY_MAP: Final = ZOD4.record(ZOD4.anything())
+_META: Final = _maybe(_meta=_ANY_MAP)
+_LOOSE_META: Final = _maybe(_meta=ZOD4.mapping({}, loose=True))
+_ICON: Final = ZOD4.mapping({"src": _TEXT, **_maybe(mimeType=_TEXT, sizes=_TEXTS)})
+_NAMED: Final = {"name": _TEXT, **_maybe(title=_TEXT, icons=ZOD4.array(_ICON))}
+_DESCRIBED: Final = _maybe(description=_TEXT)
+_RESOURCE_FIELDS: Final = {
     **_NAMED,
-    "description": _TEXT,
-    "mimeType": _TEXT,
-    "_meta": _LOOSE,
+    "uri": _TEXT,
+    **_DESCRIBED,
+    **_maybe(mimeType=_TEXT),
+    **_LOOSE_META,
 }
-_RESOURCE_ORDER: Final = ("name", "title", "icons", "uri", "description", "mimeType", "_meta")
-_RESOURCE: Final = Object({"name": _TEXT, "uri": _TEXT}, _RESOURCE_FIELDS, order=_RESOURCE_ORDER)
-_CONTENTS_ORDER: Final = ("uri", "mimeType", "_meta")
-_CONTENTS: Final = Union(
-    Object(
-        {"uri": _TEXT, "text": _TEXT},
-        {"mimeType": _TEXT, "_meta": _ANY_MAP},
-        order=_CONTENTS_ORDER,
-    ),
-    Object(
-        {"uri": _TEXT, "blob": Base64Text()},
-        {"mimeType": _TEXT, "_meta": _ANY_MAP},
-        order=_CONTENTS_ORDER,
-    ),
+_CONTENTS_FIELDS: Final = {"uri": _TEXT, **_maybe(mimeType=_TEXT), **_META}
+_CONTENTS: Final = ZOD4.union(
+    ZOD4.mapping({**_CONTENTS_FIELDS, "text": _TEXT}),
+    ZOD4.mapping({**_CONTENTS_FIELDS, "blob": _base64}),
 )
-_BLOCK_META: Final[dict[str, Shape]] = {"_meta": _ANY_MAP}
 
 
-def _media(kind: str) -> Object:
-    return Object({"type": Literal(kind), "data": Base64Text(), "mimeType": _TEXT}, _BLOCK_META)
+def _typed(kind: str, **fields: Shape) -> Shape:
+    return ZOD4.mapping({"type": ZOD4.literal(kind), **fields, **_META})
 
 
-_BLOCK: Final = Union(
-    Object({"type": Literal("text"), "text": _TEXT}, _BLOCK_META),
-    _media("image"),
-    _media("audio"),
-    Object(
-        {"name": _TEXT, "uri": _TEXT, "type": Literal("resource_link")},
-        _RESOURCE_FIELDS,
-        order=(*_RESOURCE_ORDER, "type"),
-    ),
-    Object({"type": Literal("resource"), "resource": _CONTENTS}, _BLOCK_META),
+_BLOCK: Final = ZOD4.union(
+    _typed("text", text=_TEXT),
+    _typed("image", data=_base64, mimeType=_TEXT),
+    _typed("audio", data=_base64, mimeType=_TEXT),
+    ZOD4.mapping({**_RESOURCE_FIELDS, "type": ZOD4.literal("resource_link")}),
+    _typed("resource", resource=_CONTENTS),
 )
-_SCHEMA: Final = Object(
-    {"type": Literal("object")},
-    {"properties": MapOf(Open()), "required": ArrayOf(_TEXT)},
+_SCHEMA: Final = ZOD4.mapping(
+    {
+        "type": ZOD4.literal("object"),
+        **_maybe(properties=ZOD4.record(_OPEN), required=_TEXTS),
+    },
     loose=True,
 )
-_TOOL: Final = Object(
-    {"name": _TEXT, "inputSchema": _SCHEMA},
+_ANNOTATIONS: Final = ZOD4.mapping(
+    _maybe(
+        title=_TEXT,
+        readOnlyHint=_FLAG,
+        destructiveHint=_FLAG,
+        idempotentHint=_FLAG,
+        openWorldHint=_FLAG,
+    )
+)
+_TOOL: Final = ZOD4.mapping(
     {
         **_NAMED,
-        "description": _TEXT,
-        "outputSchema": _SCHEMA,
-        "annotations": Object(
-            optional={
-                "title": _TEXT,
-                "readOnlyHint": Boolean(),
-                "destructiveHint": Boolean(),
-                "idempotentHint": Boolean(),
-                "openWorldHint": Boolean(),
-            }
-        ),
-        "_meta": _ANY_MAP,
-    },
-    order=("name", "title", "icons", "description", "inputSchema"),
+        **_DESCRIBED,
+        "inputSchema": _SCHEMA,
+        **_maybe(outputSchema=_SCHEMA, annotations=_ANNOTATIONS),
+        **_META,
+    }
 )
-_PROMPT: Final = Object(
-    {"name": _TEXT},
-    {
-        **_NAMED,
-        "description": _TEXT,
-        "arguments": ArrayOf(
-            Object({"name": _TEXT}, {"description": _TEXT, "required": Boolean()})
-        ),
-        "_meta": _LOOSE,
-    },
+_ARGUMENT: Final = ZOD4.mapping({"name": _TEXT, **_maybe(description=_TEXT, required=_FLAG)})
+_PROMPT: Final = ZOD4.mapping(
+    {**_NAMED, **_DESCRIBED, **_maybe(arguments=ZOD4.array(_ARGUMENT)), **_LOOSE_META}
 )
-_PAGE: Final[dict[str, Shape]] = {"nextCursor": _TEXT}
-_CHANGES: Final = Object(optional={"listChanged": Boolean()})
+_CHANGES: Final = ZOD4.mapping(_maybe(listChanged=_FLAG))
+_CAPABILITIES: Final = ZOD4.mapping(
+    _maybe(
+        experimental=ZOD4.record(_OPEN),
+        logging=_OPEN,
+        completions=_OPEN,
+        prompts=_CHANGES,
+        resources=ZOD4.mapping(_maybe(subscribe=_FLAG, listChanged=_FLAG)),
+        tools=_CHANGES,
+    )
+)
+_SERVER: Final = ZOD4.mapping({**_NAMED, "version": _TEXT, **_maybe(websiteUrl=_TEXT)})
+_MESSAGE: Final = ZOD4.mapping({"role": ZOD4.one_of("user", "assistant"), "content": _BLOCK})
+
+
+def _result(fields: dict[str, Shape]) -> Shape:
+    return ZOD4.mapping({**_META, **fields}, loose=True)
+
+
+def _page(**items: Shape) -> Shape:
+    lists = {name: ZOD4.array(item) for name, item in items.items()}
+    return _result({**_maybe(nextCursor=_TEXT), **lists})
+
 
 INITIALIZE: Final = _result(
     {
         "protocolVersion": _TEXT,
-        "capabilities": Object(
-            optional={
-                "experimental": MapOf(Open()),
-                "logging": Open(),
-                "completions": Open(),
-                "prompts": _CHANGES,
-                "resources": Object(optional={"subscribe": Boolean(), "listChanged": Boolean()}),
-                "tools": _CHANGES,
-            }
-        ),
-        "serverInfo": Object(
-            {"name": _TEXT, "version": _TEXT},
-            {**_NAMED, "websiteUrl": _TEXT},
-            order=("name", "title", "icons", "version"),
-        ),
-    },
-    {"instructions": _TEXT},
+        "capabilities": _CAPABILITIES,
+        "serverInfo": _SERVER,
+        **_maybe(instructions=_TEXT),
+    }
 )
-LIST_TOOLS: Final = _result({"tools": ArrayOf(_TOOL)}, _PAGE, first=("nextCursor",))
-LIST_PROMPTS: Final = _result({"prompts": ArrayOf(_PROMPT)}, _PAGE, first=("nextCursor",))
-LIST_RESOURCES: Final = _result({"resources": ArrayOf(_RESOURCE)}, _PAGE, first=("nextCursor",))
-READ_RESOURCE: Final = _result({"contents": ArrayOf(_CONTENTS)})
-GET_PROMPT: Final = _result(
-    {"messages": ArrayOf(Object({"role": Literal("user", "assistant"), "content": _BLOCK}))},
-    {"description": _TEXT},
-    first=("description",),
-)
-CALL_TOOL: Final = Object(
-    {"content": ArrayOf(_BLOCK)},
-    {"_meta": _ANY_MAP, "structuredContent": _ANY_MAP, "isError": Boolean()},
-    order=("_meta", "content", "structuredContent", "isError"),
-    defaults={"content": []},
-    loose=True,
+LIST_TOOLS: Final = _page(tools=_TOOL)
+LIST_PROMPTS: Final = _page(prompts=_PROMPT)
+LIST_RESOURCES: Final = _page(resources=ZOD4.mapping(_RESOURCE_FIELDS))
+READ_RESOURCE: Final = _result({"contents": ZOD4.array(_CONTENTS)})
+GET_PROMPT: Final = _result({**_DESCRIBED, "messages": ZOD4.array(_MESSAGE)})
+CALL_TOOL: Final = _result(
+    {
+        "content": ZOD4.default(ZOD4.array(_BLOCK), []),
+        **_maybe(structuredContent=_ANY_MAP, isError=_FLAG),
+    }
 )
 
 

@@ -107,7 +107,7 @@ class FileErrors:
 
     def schema(self, issues: Sequence[Issue]) -> None:
         """The file holds something else than it should."""
-        first = issues[0].place
+        first = issues[0].path
         line = None
         if len(first) > 1 and isinstance(first[1], int):
             line = self._line(str(first[0]), first[1])
@@ -115,7 +115,7 @@ class FileErrors:
             "schema_validation",
             "Schema validation failed",
             # Upstream counts every file as its first rule; the fields say which one is meant.
-            "Invalid policy rule (rule #1):\n" + "\n".join(map(_field, issues)),
+            "Invalid policy rule (rule #1):\n" + "\n".join(map(_issue_line, issues)),
             "Ensure all required fields (decision, priority) are present with correct types",
             line=line,
         )
@@ -180,10 +180,10 @@ class FileErrors:
             for number, line in enumerate(self._text.split("\n"), start=1)
             if (found := _HEADER.match(line)) is not None and found.group(1) == table
         ]
-        # Strings of several lines may hold what looks like a header; then there is no telling.
+        # Strings of several lines may hold what looks like a header; then the line is not known.
         quoted = '"""' in self._text or "'''" in self._text
         return None if quoted or index >= len(headers) else headers[index]
 
 
-def _field(issue: Issue) -> str:
-    return f'  - Field "{".".join(map(str, issue.place))}": {issue.message}'
+def _issue_line(issue: Issue) -> str:
+    return f'  - Field "{".".join(map(str, issue.path))}": {issue.message}'

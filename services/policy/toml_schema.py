@@ -1,6 +1,7 @@
-"""What a policy file may hold, key by key.
+"""What a policy file may hold, key by key, and what is said about one that holds something else.
 
-Source: core `policy/toml-loader.ts`, `PolicyFileSchema`.
+The messages are those of upstream's validator, so that what is known about them stays true.
+Source: core `policy/toml-loader.ts` (`PolicyFileSchema`).
 """
 
 from __future__ import annotations
@@ -11,119 +12,98 @@ from typing import Any, Final
 from services.policy.rules import Decision
 from services.state import ApprovalMode
 from services.wire import Json
-from services.zod import (
-    UNDEFINED,
-    BigInt,
-    Check,
-    Issue,
-    Place,
-    Status,
-    anything_in_object,
-    array,
-    boolean,
-    discriminated,
-    kind_of,
-    mapping,
-    number,
-    one_of,
-    optional,
-    text,
-    union,
+from services.zod import UNDEFINED, ZOD3_TOML, Issue, Path, Shape, issues_of
+
+__all__ = ["IN_PROCESS_CHECKERS", "schema_issues"]
+
+IN_PROCESS_CHECKERS: Final = ("allowed-path", "conseca")
+
+_TIER_OVERFLOW: Final = (
+    "priority must be <= 999 to prevent tier overflow. "
+    "Priorities >= 1000 would jump to the next tier."
 )
-
-__all__ = ["schema_issues"]
-
-_LARGEST_NUMBER: Final = 2**53 - 1
+_Z: Final = ZOD3_TOML
 
 
 def schema_issues(document: Mapping[str, Any]) -> list[Issue]:
     """Everything that is wrong with a parsed policy file, in the order of the schema."""
-    issues: list[Issue] = []
-    _FILE(_javascript(document), (), issues)
-    return issues
-
-
-def _javascript(value: Any) -> Any:
-    """The value with its large whole numbers as JavaScript's parser returns them."""
-    if isinstance(value, dict):
-        return {key: _javascript(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [_javascript(item) for item in value]
-    is_large = type(value) is int and abs(value) > _LARGEST_NUMBER
-    return BigInt(value) if is_large else value
+    return issues_of(_FILE, document)
 
 
 def _is_whole(value: float) -> bool:
     return float(value).is_integer()
 
 
-_OVERFLOW: Final = (
-    "priority must be <= 999 to prevent tier overflow. "
-    "Priorities >= 1000 would jump to the next tier."
-)
-_RANGE: Final = number(
+_PRIORITY: Final = _Z.number(
     (_is_whole, "priority must be an integer"),
     (lambda value: value >= 0, "priority must be >= 0"),
-    (lambda value: value <= 999, _OVERFLOW),
+    (lambda value: value <= 999, _TIER_OVERFLOW),
 )
 
 
-def _priority(value: Json, place: Place, issues: list[Issue]) -> Status:
-    if kind_of(value) == "number":
-        return _RANGE(value, place, issues)
+def _priority(value: Json, path: Path, issues: list[Issue]) -> Json:
+    if _Z.kind_of(value) == "number":
+        return _PRIORITY(value, path, issues)
     wrong = "is required" if value is UNDEFINED else "must be a number"
-    issues.append(Issue(place, f"priority {wrong}"))
-    return Status.INVALID
+    issues.append(Issue(path, f"priority {wrong}"))
+    return value
 
 
-_ONE_OR_MORE: Final = union(text(), array(text()))
-_MODES: Final = optional(array(one_of(*ApprovalMode, native=True)))
-_TABLE: Final = optional(anything_in_object())
-_TEXT, _FLAG = optional(text()), optional(boolean())
-_RULE: Final = mapping(
+def _one_or_more_texts(value: Json, path: Path, issues: list[Issue]) -> Json:
+    many = isinstance(value, list) and all(isinstance(item, str) for item in value)
+    if not many and not isinstance(value, str):
+        issues.append(Issue(path, "Invalid input"))
+    return value
+
+
+def _maybe(shape: Shape, *names: str) -> dict[str, Shape]:
+    return dict.fromkeys(names, _Z.optional(shape))
+
+
+def _checker(name: Shape) -> Shape:
+    return _Z.mapping(
+        {
+            "name": name,
+            **_maybe(_Z.array(_Z.text()), "required_context"),
+            **_maybe(_Z.any_object(), "config"),
+        }
+    )
+
+
+_MODES: Final = _Z.array(_Z.native_enum(*ApprovalMode))
+_RULE: Final = _Z.mapping(
     {
-        "toolName": _ONE_OR_MORE,
-        "subagent": _TEXT,
-        "mcpName": _TEXT,
-        "argsPattern": _TEXT,
-        "commandPrefix": optional(_ONE_OR_MORE),
-        "commandRegex": _TEXT,
-        "decision": one_of(*Decision, native=True),
+        "toolName": _one_or_more_texts,
+        **_maybe(_Z.text(), "subagent", "mcpName", "argsPattern"),
+        **_maybe(_one_or_more_texts, "commandPrefix"),
+        **_maybe(_Z.text(), "commandRegex"),
+        "decision": _Z.native_enum(*Decision),
         "priority": _priority,
-        "modes": _MODES,
-        "interactive": _FLAG,
-        "toolAnnotations": _TABLE,
-        "allowRedirection": _FLAG,
-        "allow_redirection": _FLAG,
-        "denyMessage": _TEXT,
-        "deny_message": _TEXT,
+        **_maybe(_MODES, "modes"),
+        **_maybe(_Z.boolean(), "interactive"),
+        **_maybe(_Z.any_object(), "toolAnnotations"),
+        **_maybe(_Z.boolean(), "allowRedirection", "allow_redirection"),
+        **_maybe(_Z.text(), "denyMessage", "deny_message"),
     }
 )
-
-
-def _checker(name: Check) -> Check:
-    return mapping({"name": name, "required_context": optional(array(text())), "config": _TABLE})
-
-
-_CHECKER_RULE: Final = mapping(
+_CHECKER: Final = _Z.mapping(
     {
-        "toolName": _ONE_OR_MORE,
-        "mcpName": _TEXT,
-        "argsPattern": _TEXT,
-        "commandPrefix": optional(_ONE_OR_MORE),
-        "commandRegex": _TEXT,
-        "priority": optional(number((_is_whole, "Expected integer, received float"))),
-        "modes": _MODES,
-        "toolAnnotations": _TABLE,
-        "checker": discriminated(
+        "toolName": _one_or_more_texts,
+        **_maybe(_Z.text(), "mcpName", "argsPattern"),
+        **_maybe(_one_or_more_texts, "commandPrefix"),
+        **_maybe(_Z.text(), "commandRegex"),
+        **_maybe(_Z.number((_is_whole, "Expected integer, received float")), "priority"),
+        **_maybe(_MODES, "modes"),
+        **_maybe(_Z.any_object(), "toolAnnotations"),
+        "checker": _Z.discriminated(
             "type",
             {
-                "in-process": _checker(one_of("allowed-path", "conseca", native=True)),
-                "external": _checker(text()),
+                "in-process": _checker(_Z.native_enum(*IN_PROCESS_CHECKERS)),
+                "external": _checker(_Z.text()),
             },
         ),
     }
 )
-_FILE: Final = mapping(
-    {"rule": optional(array(_RULE)), "safety_checker": optional(array(_CHECKER_RULE))}
+_FILE: Final = _Z.mapping(
+    {**_maybe(_Z.array(_RULE), "rule"), **_maybe(_Z.array(_CHECKER), "safety_checker")}
 )

@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-import yaml
-
 from services.exhaustion import notice
+from services.front_matter import FrontMatterError, parse_front_matter
 from services.regular_files import MOST_TEXT, read_regular
 from services.wire import js_trim
 
@@ -107,8 +106,8 @@ def read_front_matter(text: str) -> tuple[str, str] | None:
     The second way is for descriptions with colons in them, which are no YAML.
     """
     try:
-        parsed = yaml.safe_load(f"{text}\n")
-    except (yaml.YAMLError, ValueError, RecursionError):
+        parsed = parse_front_matter(text)
+    except FrontMatterError:
         parsed = None
     if isinstance(parsed, Mapping):
         name, description = parsed.get("name"), parsed.get("description")

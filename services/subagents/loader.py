@@ -1,4 +1,4 @@
-"""Agents from Markdown files: front matter says what an agent is, the body what it is told.
+"""Agents from Markdown files: front matter says what an agent is, the body is its prompt.
 
 Source: core `agents/agentLoader.ts`.
 """
@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
+from services.front_matter import FrontMatterError, parse_front_matter, split_file
 from services.node_errors import node_error_message
 from services.regular_files import open_regular
 from services.subagents.definition import (
@@ -23,7 +24,6 @@ from services.subagents.definition import (
     RemoteAgentDefinition,
     RunLimits,
 )
-from services.subagents.front_matter import FrontMatterError, parse_front_matter, split_file
 from services.subagents.schema import InvalidAgent, check_agent, check_remote_agents
 from services.wire import Json, JsonObject, js_trim
 

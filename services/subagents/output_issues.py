@@ -1,7 +1,7 @@
 """What is wrong with a submitted value, sorted by field, in the words of upstream's library.
 
 Arguments have passed a JSON schema by then, so this speaks up only where that schema could not be
-used. Fields that nobody asked for are let through.
+used. Fields that are not in the schema are let through.
 
 Source: core `tools/complete-task.ts`; npm `zod` 3 (`ZodError.flatten`, `locales/en.ts`) over what
 `zod-to-json-schema` makes of a schema.
@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 from urllib.parse import unquote
 
@@ -20,18 +21,9 @@ from services.outside_patterns import PatternBudget, PatternLimit
 from services.tools.bounded_validators import SchemaLimit, bounded_work, schema_step
 from services.tools.js_regex import JsRegexError, compile_js
 from services.wire import Json, JsonObject, js_json, js_number
+from services.zod import ZOD3, Issue, Path, Shape
 
 __all__ = ["flattened_issues", "referenced"]
-
-_Path = tuple[str | int, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Issue:
-    path: _Path
-    message: str
-    limit: bool = False
-    """The value is of the right kind, but beyond a limit."""
 
 
 def flattened_issues(schema: JsonObject, value: Json) -> JsonObject | None:
@@ -39,19 +31,20 @@ def flattened_issues(schema: JsonObject, value: Json) -> JsonObject | None:
 
     A check that ends at its limit is an error of the form.
     """
-    form: list[str] = []
-    fields: dict[str, list[str]] = {}
+    found: list[Issue] = []
+    limits: list[str] = []
     try:
         with bounded_work() as budget:
-            for issue in _Reader(schema, budget).issues(schema, value, ()):
-                if issue.path:
-                    fields.setdefault(str(issue.path[0]), []).append(issue.message)
-                else:
-                    form.append(issue.message)
+            _Reader(schema, budget).read(schema, value, (), found)
     except (PatternLimit, SchemaLimit) as problem:
-        form.append(str(problem))
+        limits.append(str(problem))
     except RecursionError:
-        form.append("Schema or value are nested too deeply")
+        limits.append("Schema or value are nested too deeply")
+    form = [issue.message for issue in found if not issue.path] + limits
+    fields: dict[str, list[str]] = {}
+    for issue in found:
+        if issue.path:
+            fields.setdefault(str(issue.path[0]), []).append(issue.message)
     return {"formErrors": form, "fieldErrors": fields} if form or fields else None
 
 
@@ -76,82 +69,81 @@ class _Reader:
     root: JsonObject
     budget: PatternBudget
 
-    def issues(self, schema: Json, value: Json, path: _Path) -> Iterator[_Issue]:
-        """What `schema` has against `value`, which lies at `path`, in order of reading."""
+    def read(self, schema: Json, value: Json, path: Path, issues: list[Issue]) -> Json:
+        """Append what `schema` has against `value`, in order of reading."""
         if not isinstance(schema, dict):
-            return
+            return value
         schema_step(value)
         if isinstance(schema.get("$ref"), str):
-            yield from self.issues(referenced(self.root, schema["$ref"]), value, path)
+            self.read(referenced(self.root, schema["$ref"]), value, path, issues)
         elif "anyOf" in schema or "oneOf" in schema:
-            yield from self._alternatives(schema.get("anyOf") or schema["oneOf"], value, path)
+            self._alternatives(schema.get("anyOf") or schema["oneOf"], value, path, issues)
         elif "allOf" in schema:
             for part in schema["allOf"]:
-                yield from self.issues(part, value, path)
+                self.read(part, value, path, issues)
         elif "const" in schema:
-            if not _same(value, schema["const"]):
-                yield _Issue(path, f"Invalid literal value, expected {js_json(schema['const'])}")
+            ZOD3.literal(schema["const"])(value, path, issues)
         else:
-            yield from self._typed(schema, value, path)
+            self._typed(schema, value, path, issues)
+        return value
 
-    def _alternatives(self, branches: list[Json], value: Json, path: _Path) -> Iterator[_Issue]:
-        null = {"type": "null"}
-        others = [branch for branch in branches if branch != null]
+    def _shape(self, schema: Json) -> Shape:
+        return partial(self.read, schema)
+
+    def _alternatives(
+        self, branches: list[Json], value: Json, path: Path, issues: list[Issue]
+    ) -> None:
+        others = [branch for branch in branches if branch != {"type": "null"}]
         if value is None and len(others) < len(branches):
             return
-        if len(others) == 1:
-            yield from self.issues(others[0], value, path)
-            return
-        found = [list(self.issues(branch, value, path)) for branch in branches]
-        if all(found):
-            nearly = (issues for issues in found if all(issue.limit for issue in issues))
-            yield from next(nearly, [_Issue(path, "Invalid input")])
+        one = len(others) == 1
+        shape = self._shape(others[0]) if one else ZOD3.union(*map(self._shape, branches))
+        shape(value, path, issues)
 
-    def _typed(self, schema: JsonObject, value: Json, path: _Path) -> Iterator[_Issue]:
+    def _typed(self, schema: JsonObject, value: Json, path: Path, issues: list[Issue]) -> None:
         kinds = schema.get("type")
         kinds = kinds if isinstance(kinds, list) else [kinds]
         if value is None and "null" in kinds:
             return
         kinds = [kind for kind in kinds if kind != "null"] or kinds
         if len(kinds) > 1:
-            if not any(_is_a(value, kind) for kind in kinds):
-                yield _Issue(path, "Invalid input")
-                return
             kinds = [kind for kind in kinds if _is_a(value, kind)]
-        kind, found = kinds[0], _kind_of(value)
+            if not kinds:
+                issues.append(Issue(path, "Invalid input"))
+                return
+        kind, found = kinds[0], ZOD3.kind_of(value)
         if "enum" in schema:
-            yield from _one_of(schema["enum"], value, path)
+            if not any(_same(value, each) for each in schema["enum"]):
+                issues.append(ZOD3.not_one_of(schema["enum"], value, path))
         elif kind == "integer" and found == "number" and not _is_a(value, "integer"):
-            yield _Issue(path, "Expected integer, received float", limit=True)
+            issues.append(Issue(path, "Expected integer, received float", dirty=True))
         elif kind is not None and not _is_a(value, kind):
             expected = "number" if kind == "integer" else kind
-            yield _Issue(path, f"Expected {expected}, received {found}")
+            issues.append(ZOD3.wrong_type(expected, value, path))
         elif found == "object":
-            yield from self._fields(schema, value, path)
+            self._fields(schema, value, path, issues)
         else:
-            yield from (
-                _Issue(path, said, limit=True) for said in _beyond(schema, value, self.budget)
-            )
+            beyond = _beyond(schema, value, self.budget)
+            issues.extend(Issue(path, message, dirty=True) for message in beyond)
             if found == "array":
-                for index, item in enumerate(value):
-                    yield from self.issues(schema.get("items"), item, (*path, index))
+                ZOD3.array(self._shape(schema.get("items")))(value, path, issues)
 
-    def _fields(self, schema: JsonObject, value: JsonObject, path: _Path) -> Iterator[_Issue]:
+    def _fields(
+        self, schema: JsonObject, value: JsonObject, path: Path, issues: list[Issue]
+    ) -> None:
         known = schema.get("properties") or {}
         required = schema.get("required") or ()
         for name, inner in known.items():
             if name in value:
-                yield from self.issues(inner, value[name], (*path, name))
+                self.read(inner, value[name], (*path, name), issues)
             elif name in required:
-                yield _Issue((*path, name), self._missing(inner))
+                issues.append(Issue((*path, name), self._missing(inner)))
         for name in value:
             if name not in known:
-                yield from self.issues(
-                    schema.get("additionalProperties"), value[name], (*path, name)
-                )
+                self.read(schema.get("additionalProperties"), value[name], (*path, name), issues)
 
     def _missing(self, schema: Json) -> str:
-        """What is said of a value that is not there: not the same for every kind."""
+        """The message for a missing value, which is not the same for every kind."""
         while isinstance(schema, dict) and isinstance(schema.get("$ref"), str):
             schema_step(None)
             schema = referenced(self.root, schema["$ref"])
@@ -165,20 +157,10 @@ class _Reader:
         return "Invalid input" if len(others) > 1 else "Required"
 
 
-def _one_of(values: list[Json], value: Json, path: _Path) -> Iterator[_Issue]:
-    if any(_same(value, each) for each in values):
-        return
-    listed = " | ".join(f"'{each}'" if isinstance(each, str) else js_json(each) for each in values)
-    if isinstance(value, str):
-        yield _Issue(path, f"Invalid enum value. Expected {listed}, received '{value}'")
-    else:
-        yield _Issue(path, f"Expected {listed}, received {_kind_of(value)}")
-
-
 def _beyond(schema: JsonObject, value: Json, budget: PatternBudget) -> Iterator[str]:
     """Limits that a text, a number or a list does not keep, in the schema's order."""
     for keyword, limit in schema.items():
-        rule = _LIMITS.get((keyword, _kind_of(value)))
+        rule = _LIMITS.get((keyword, ZOD3.kind_of(value)))
         if rule is not None and not Draft7Validator({keyword: limit}).is_valid(value):
             yield rule.format(limit if isinstance(limit, str) else js_number(limit))
         elif keyword == "pattern" and isinstance(value, str) and not _found(limit, value, budget):
@@ -206,25 +188,9 @@ _LIMITS: Final = {
 }
 
 
-def _kind_of(value: Json) -> str:
-    match value:
-        case None:
-            return "null"
-        case bool():
-            return "boolean"
-        case int() | float():
-            return "number"
-        case str():
-            return "string"
-        case list():
-            return "array"
-        case _:
-            return "object"
-
-
 def _is_a(value: Json, kind: str) -> bool:
     return Draft7Validator({"type": kind}).is_valid(value)
 
 
 def _same(value: Json, other: Json) -> bool:
-    return _kind_of(value) == _kind_of(other) and bool(value == other)
+    return ZOD3.kind_of(value) == ZOD3.kind_of(other) and bool(value == other)

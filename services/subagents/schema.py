@@ -1,4 +1,4 @@
-"""What may stand in an agent's front matter, and the messages about what else stands there.
+"""What an agent's front matter may hold, and the message for its author where it holds more.
 
 Source: core `agents/agentLoader.ts`.
 """
@@ -13,23 +13,7 @@ from services.mcp.json_text import parse_json
 from services.policy.tool_names import is_valid_tool_name
 from services.tools.web_urls import InvalidUrl, parse_url
 from services.wire import Json
-from services.zod import (
-    Check,
-    Issue,
-    Status,
-    absent,
-    array,
-    boolean,
-    discriminated,
-    literal,
-    mapping,
-    number,
-    one_of,
-    optional,
-    record,
-    text,
-    union,
-)
+from services.zod import ZOD3, Issue, Path, Shape, issues_of
 
 __all__ = ["InvalidAgent", "check_agent", "check_remote_agents"]
 
@@ -58,10 +42,10 @@ def check_agent(value: Json) -> str:
     Raises:
         InvalidAgent: it is neither.
     """
-    issues: list[Issue] = []
-    if _ONE(value, (), issues) is not Status.VALID:
-        raise InvalidAgent(_told(issues, "Agent Definition", _intended(value)))
-    return "local" if _AS_LOCAL(value, (), []) is Status.VALID else "remote"
+    issues = issues_of(_ONE, value)
+    if issues:
+        raise InvalidAgent(_message(issues, "Agent Definition", _intended(value)))
+    return "remote" if issues_of(_AS_LOCAL, value) else "local"
 
 
 def check_remote_agents(value: list[Json]) -> None:
@@ -70,9 +54,9 @@ def check_remote_agents(value: list[Json]) -> None:
     Raises:
         InvalidAgent: not all of them are.
     """
-    issues: list[Issue] = []
-    if _LIST(value, (), issues) is not Status.VALID:
-        raise InvalidAgent(_told(issues, "Remote Agents List", None))
+    issues = issues_of(_LIST, value)
+    if issues:
+        raise InvalidAgent(_message(issues, "Remote Agents List", None))
 
 
 def _is_url(value: Json) -> bool:
@@ -91,96 +75,96 @@ def _is_json(value: Json) -> bool:
     return True
 
 
-def _filled() -> Check:
-    return text((bool, "String must contain at least 1 character(s)"))
+def _filled() -> Shape:
+    return ZOD3.text((bool, "String must contain at least 1 character(s)"))
 
 
-def _url() -> Check:
-    return text((_is_url, "Invalid url"))
+def _url() -> Shape:
+    return ZOD3.text((_is_url, "Invalid url"))
 
 
-def _texts() -> Check:
-    return optional(array(text()))
+def _texts() -> Shape:
+    return ZOD3.optional(ZOD3.array(ZOD3.text()))
 
 
-def _positive() -> Check:
-    return optional(
-        number(
+def _positive() -> Shape:
+    return ZOD3.optional(
+        ZOD3.number(
             (lambda value: float(value).is_integer(), "Expected integer, received float"),
             (lambda value: value > 0, "Number must be greater than 0"),
         )
     )
 
 
-_NAME: Final = text((lambda value: bool(_SLUG.fullmatch(value)), "Name must be a valid slug"))
-_GOOGLE: Final = mapping({"type": literal("google-credentials"), "scopes": _texts()})
-_OAUTH: Final = mapping(
+_NAME: Final = ZOD3.text((lambda value: bool(_SLUG.fullmatch(value)), "Name must be a valid slug"))
+_GOOGLE: Final = ZOD3.mapping({"type": ZOD3.literal("google-credentials"), "scopes": _texts()})
+_OAUTH: Final = ZOD3.mapping(
     {
-        "type": literal("oauth"),
-        "client_id": optional(text()),
-        "client_secret": optional(text()),
+        "type": ZOD3.literal("oauth"),
+        "client_id": ZOD3.optional(ZOD3.text()),
+        "client_secret": ZOD3.optional(ZOD3.text()),
         "scopes": _texts(),
-        "authorization_url": optional(_url()),
-        "token_url": optional(_url()),
-        "issuer": optional(_url()),
+        "authorization_url": ZOD3.optional(_url()),
+        "token_url": ZOD3.optional(_url()),
+        "issuer": ZOD3.optional(_url()),
         "audiences": _texts(),
-        "redirect_uri": optional(_url()),
-        "token_param_name": optional(text()),
-        "registration_url": optional(_url()),
+        "redirect_uri": ZOD3.optional(_url()),
+        "token_param_name": ZOD3.optional(ZOD3.text()),
+        "registration_url": ZOD3.optional(_url()),
     }
 )
-_SERVER: Final = mapping(
+_SERVER: Final = ZOD3.mapping(
     {
-        "command": optional(text()),
+        "command": ZOD3.optional(ZOD3.text()),
         "args": _texts(),
-        "env": optional(record(text())),
-        "cwd": optional(text()),
-        "url": optional(text()),
-        "http_url": optional(text()),
-        "headers": optional(record(text())),
-        "tcp": optional(text()),
-        "type": optional(one_of("sse", "http")),
-        "timeout": optional(number()),
-        "trust": optional(boolean()),
-        "description": optional(text()),
+        "env": ZOD3.optional(ZOD3.record(ZOD3.text())),
+        "cwd": ZOD3.optional(ZOD3.text()),
+        "url": ZOD3.optional(ZOD3.text()),
+        "http_url": ZOD3.optional(ZOD3.text()),
+        "headers": ZOD3.optional(ZOD3.record(ZOD3.text())),
+        "tcp": ZOD3.optional(ZOD3.text()),
+        "type": ZOD3.optional(ZOD3.one_of("sse", "http")),
+        "timeout": ZOD3.optional(ZOD3.number()),
+        "trust": ZOD3.optional(ZOD3.boolean()),
+        "description": ZOD3.optional(ZOD3.text()),
         "include_tools": _texts(),
         "exclude_tools": _texts(),
-        "auth": optional(union(_GOOGLE, _OAUTH)),
+        "auth": ZOD3.optional(ZOD3.union(_GOOGLE, _OAUTH)),
     }
 )
-_AS_LOCAL: Final = mapping(
+_AS_LOCAL: Final = ZOD3.mapping(
     {
-        "kind": optional(literal("local")),
+        "kind": ZOD3.optional(ZOD3.literal("local")),
         "name": _NAME,
         "description": _filled(),
-        "display_name": optional(text()),
-        "tools": optional(array(text((is_valid_tool_name, "Invalid tool name")))),
-        "mcp_servers": optional(record(_SERVER)),
-        "model": optional(text()),
-        "temperature": optional(number()),
+        "display_name": ZOD3.optional(ZOD3.text()),
+        "tools": ZOD3.optional(ZOD3.array(ZOD3.text((is_valid_tool_name, "Invalid tool name")))),
+        "mcp_servers": ZOD3.optional(ZOD3.record(_SERVER)),
+        "model": ZOD3.optional(ZOD3.text()),
+        "temperature": ZOD3.optional(ZOD3.number()),
         "max_turns": _positive(),
         "timeout_mins": _positive(),
     },
     strict=True,
 )
-_HTTP: Final = mapping(
+_HTTP: Final = ZOD3.mapping(
     {
-        "type": literal("http"),
+        "type": ZOD3.literal("http"),
         "scheme": _filled(),
-        "token": optional(_filled()),
-        "username": optional(_filled()),
-        "password": optional(_filled()),
-        "value": optional(_filled()),
+        "token": ZOD3.optional(_filled()),
+        "username": ZOD3.optional(_filled()),
+        "password": ZOD3.optional(_filled()),
+        "value": ZOD3.optional(_filled()),
     }
 )
-_AUTH_KINDS: Final = discriminated(
+_AUTH_KINDS: Final = ZOD3.discriminated(
     "type",
     {
-        "apiKey": mapping(
+        "apiKey": ZOD3.mapping(
             {
-                "type": literal("apiKey"),
-                "key": text((bool, "API key is required")),
-                "name": optional(text()),
+                "type": ZOD3.literal("apiKey"),
+                "key": ZOD3.text((bool, "API key is required")),
+                "name": ZOD3.optional(ZOD3.text()),
             }
         ),
         "http": _HTTP,
@@ -190,40 +174,45 @@ _AUTH_KINDS: Final = discriminated(
 )
 
 
-def _auth(value: Json, place: tuple[str | int, ...], issues: list[Issue]) -> Status:
-    status = _AUTH_KINDS(value, place, issues)
-    if status is Status.INVALID or value["type"] != "http" or value.get("value"):
-        return status
+def _auth(value: Json, path: Path, issues: list[Issue]) -> Json:
+    own: list[Issue] = []
+    passed = _AUTH_KINDS(value, path, own)
+    issues += own
+    if not all(issue.dirty for issue in own) or value["type"] != "http" or value.get("value"):
+        return passed
     scheme = value["scheme"]
     wanted = {"Bearer": ("token",), "Basic": ("username", "password")}.get(scheme, ("value",))
-    missing = [name for name in wanted if not value.get(name)]
     said = {"Bearer": "Bearer scheme", "Basic": "Basic authentication"}.get(
         scheme, f'HTTP scheme "{scheme}"'
     )
-    issues += [Issue((*place, name), f'{said} requires "{name}"') for name in missing]
-    return Status.DIRTY if missing else status
+    issues += [
+        Issue((*path, name), f'{said} requires "{name}"', dirty=True)
+        for name in wanted
+        if not value.get(name)
+    ]
+    return passed
 
 
-_REMOTE_FIELDS: Final[dict[str, Check]] = {
-    "kind": optional(literal("remote")),
+_REMOTE_FIELDS: Final[dict[str, Shape]] = {
+    "kind": ZOD3.optional(ZOD3.literal("remote")),
     "name": _NAME,
-    "description": optional(text()),
-    "display_name": optional(text()),
-    "auth": optional(_auth),
+    "description": ZOD3.optional(ZOD3.text()),
+    "display_name": ZOD3.optional(ZOD3.text()),
+    "auth": ZOD3.optional(_auth),
 }
-_BY_URL: Final = mapping(
-    {**_REMOTE_FIELDS, "agent_card_url": _url(), "agent_card_json": absent()}, strict=True
+_BY_URL: Final = ZOD3.mapping(
+    {**_REMOTE_FIELDS, "agent_card_url": _url(), "agent_card_json": ZOD3.absent()}, strict=True
 )
-_BY_JSON: Final = mapping(
+_BY_JSON: Final = ZOD3.mapping(
     {
         **_REMOTE_FIELDS,
-        "agent_card_url": absent(),
-        "agent_card_json": text((_is_json, "agent_card_json must be valid JSON")),
+        "agent_card_url": ZOD3.absent(),
+        "agent_card_json": ZOD3.text((_is_json, "agent_card_json must be valid JSON")),
     },
     strict=True,
 )
-_ONE: Final = union(_AS_LOCAL, _BY_URL, _BY_JSON)
-_LIST: Final = array(union(_BY_URL, _BY_JSON))
+_ONE: Final = ZOD3.union(_AS_LOCAL, _BY_URL, _BY_JSON)
+_LIST: Final = ZOD3.array(ZOD3.union(_BY_URL, _BY_JSON))
 
 
 def _intended(value: Json) -> str | None:
@@ -239,7 +228,7 @@ def _intended(value: Json) -> str | None:
     return _LOCAL if local else _REMOTE
 
 
-def _told(issues: Iterable[Issue], about: str, intended: str | None) -> str:
+def _message(issues: Iterable[Issue], about: str, intended: str | None) -> str:
     lines = dict.fromkeys(_lines(issues, "", intended))
     return "\n".join((f"{about}:", *lines))
 
@@ -247,9 +236,9 @@ def _told(issues: Iterable[Issue], about: str, intended: str | None) -> str:
 def _lines(issues: Iterable[Issue], label: str, intended: str | None) -> Iterable[str]:
     for issue in issues:
         if not issue.branches:
-            place = ".".join(str(step) for step in issue.place)
+            place = ".".join(str(step) for step in issue.path)
             yield (
-                f"{f'({label}) ' if label else ''}{f'{place}: ' if issue.place else ''}"
+                f"{f'({label}) ' if label else ''}{f'{place}: ' if issue.path else ''}"
                 f"{issue.message}"
             )
         # Of a list's entries the first branch is a remote one too; upstream calls it local.

@@ -4,14 +4,16 @@ import json
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from click.testing import CliRunner, Result
 
 from harness.cli import parity
 from harness.experiment.case import CaseTask, judge
+from harness.experiment.events import CaseFinished
 from harness.experiment.limits import Limits
-from harness.experiment.pool import WorkerDied, completed, on_demand, process_workers
+from harness.experiment.pool import WorkerDied, on_demand, process_workers, run_cases
 from harness.experiment.usage import MEASURABLE
 from harness.parity.verdict import CaseResult
 from tests.harness.samples import write_corpus
@@ -39,20 +41,19 @@ def judged(folder: Path, limits: Limits, jobs: int, **cases: str) -> dict[str, s
         )
         for name in sorted(cases)
     ]
-    outcomes = completed(
-        judge,
+    events = run_cases(
+        verdict,
         tasks,
+        died=lambda task, died: died.why,
         jobs=jobs,
         backend=replace(WATCHED, limits=limits),
         runtimes=[],
-        started=lambda task: None,
     )
-    return {task.name: said(outcome) for task, outcome in outcomes}
+    return {each.task.name: each.result for each in events if isinstance(each, CaseFinished)}
 
 
-def said(outcome: object) -> str:
-    if isinstance(outcome, WorkerDied):
-        return str(outcome)
+def verdict(task: CaseTask) -> str:
+    outcome = judge(task)
     assert isinstance(outcome, CaseResult)
     return outcome.verdict.value
 
@@ -128,7 +129,12 @@ def test_each_case_of_a_long_task_has_the_limits_for_itself(
 ) -> None:
     backend = replace(WATCHED, limits=Limits(cpu_s=0.8))
 
-    with on_demand(task, process_workers(backend, [], forked=True)) as ask:
+    workers = process_workers(backend, [], forked=True)
+
+    def died(number: int, died: WorkerDied) -> Any:
+        return died.why
+
+    with on_demand(task, workers, died) as ask:
         assert str(ask(4)).startswith(outcome)
 
 

@@ -1,24 +1,24 @@
 """`timelines`: two runs side by side, aligned as they were compared, each moment on one line.
 
-What differs is looked at closely, the rest told in a line. All of it fits into a line of a journal:
+A differing item keeps its fields, any other is one line. All of it fits into a line of a journal:
 of a long conversation the stretches in which nothing differs are left out.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from harness.parity.align import Pair
 from harness.parity.causes import IN_TIME, first_cause_at, in_order
 from harness.parity.channel_diff import Aligned
-from harness.parity.channels import CHANNELS
+from harness.parity.channels import CHANNELS, channel_of
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
 from harness.parity.side_by_side.order import Place, Placed, merged, moments_of
 from harness.parity.side_by_side.side import Side
 from harness.replay.observation import Observation
 from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack
+from harness.timeline.words import one_line
 
 __all__ = ["packed_timelines", "timelines"]
 
@@ -72,7 +72,7 @@ def _clean_builder(
     divergences: Sequence[Divergence],
     aligned: Mapping[ChannelName, Aligned],
 ) -> _Builder:
-    """A builder of timelines without secrets: packed, nobody could find them any more."""
+    """A builder of timelines without secrets: no search finds them once they are packed."""
     builder = _Builder(control, candidate, divergences, aligned)
     if builder.suspects():
         builder = _Builder(control, candidate, divergences, aligned, clean=True)
@@ -100,7 +100,7 @@ class _Builder:
             if channel.name in aligned
             else self._by_position(channel.name)
             for channel in CHANNELS
-            if channel.name is not ChannelName.PROVIDER
+            if channel.remarks_on is None
         }
         found = _found_at(divergences)
         here, there = (
@@ -119,8 +119,7 @@ class _Builder:
         ):
             self._rows.append(placed)
             channel, a, b = placed
-            if channel is ChannelName.REQUESTS:
-                self._rows.extend(_objections(found, a, b))
+            self._rows.extend(_remarks(found, channel, a, b))
         known = set(self._rows)
         self._rows.extend(placed for placed in found if placed not in known)
         self._found = found
@@ -164,8 +163,8 @@ class _Builder:
     def _row(self, placed: Placed, room: int) -> Row:
         channel, a, b = placed
         found = self._found.get(placed, ())
-        if (a is None and b is None) or channel is ChannelName.PROVIDER:
-            return _told(placed, [(index, self._divergences[index]) for index in found])
+        if (a is None and b is None) or channel_of(channel).remarks_on is not None:
+            return _note(placed, [(index, self._divergences[index]) for index in found])
         control, candidate = self._sides
         kind = (control if a is not None else candidate).kind(channel, a if a is not None else b)
         if not found:
@@ -195,7 +194,7 @@ class _Builder:
 
 def _times(seen: Observation, places: Sequence[Place]) -> dict[Place, tuple[int, int]]:
     """When each item happened that is taken down as it happens: after how many of its like, and
-    in which stream of events. Other events do not count: they are told of what happens.
+    in which stream of events. Other events do not count: they follow from what happens.
     """
     times: dict[Place, tuple[int, int]] = {}
     stream = 0
@@ -214,7 +213,7 @@ def _found_at(divergences: Sequence[Divergence]) -> dict[Placed, list[int]]:
         a, b = each.control_index, each.candidate_index
         places: list[Placed]
         if each.kind is Kind.NONDETERMINISTIC:
-            # Both are runs of the candidate, the first of which is the one that is shown.
+            # Both are runs of the candidate; the first one is shown.
             places = [(each.channel, None, None)]
         elif each.kind is Kind.ORDER:
             places = [(each.channel, a, None), (each.channel, None, b)]
@@ -225,15 +224,15 @@ def _found_at(divergences: Sequence[Divergence]) -> dict[Placed, list[int]]:
     return found
 
 
-def _objections(
-    found: Collection[Placed], control: int | None, candidate: int | None
+def _remarks(
+    found: Collection[Placed], on: ChannelName, control: int | None, candidate: int | None
 ) -> Iterable[Placed]:
-    """What is found against a request follows it."""
-    here: list[Placed] = [(ChannelName.PROVIDER, control, candidate)]
-    if control is not None and candidate is not None:
-        here.append((ChannelName.PROVIDER, control, None))
-        here.append((ChannelName.PROVIDER, None, candidate))
-    return [place for place in here if place in found]
+    """The remarks on an item follow it."""
+    for name in (each.name for each in CHANNELS if each.remarks_on is on):
+        here: list[Placed] = [(name, control, candidate)]
+        if control is not None and candidate is not None:
+            here += [(name, control, None), (name, None, candidate)]
+        yield from (place for place in here if place in found)
 
 
 def _kept(rows: int, differing: Sequence[int], most: int) -> list[int]:
@@ -253,18 +252,18 @@ def _kept(rows: int, differing: Sequence[int], most: int) -> list[int]:
     return sorted(near)
 
 
-def _told(placed: Placed, found: Sequence[tuple[int, Divergence]]) -> Row:
-    """A row for what is no item of a channel: what the divergences say is all there is."""
-    kind = MomentKind.PROVIDER if placed[0] is ChannelName.PROVIDER else MomentKind.NOTE
+def _note(placed: Placed, found: Sequence[tuple[int, Divergence]]) -> Row:
+    """A row for what is no item on the timeline: the divergences say all there is."""
+    channel = channel_of(placed[0])
+    kind = MomentKind.NOTE if channel.remarks_on is None else channel.kind
     sides: list[Moment | None] = []
     for side, index in enumerate(placed[1:]):
         values = [(each.control, each.candidate)[side] for _, each in found]
-        told = [
+        texts = [
             f"{each.label} {each.path}: {value}".strip()
             for (_, each), value in zip(found, values, strict=True)
             if value != ABSENT
         ]
-        moment = Moment(index=index or 0, line=Side.told("; ".join(told))) if told else None
-        sides.append(moment)
-    row = Row(kind=kind, control=sides[0], candidate=sides[1])
-    return replace(row, divergences=tuple(index for index, _ in found))
+        sides.append(Moment(index=index or 0, line=one_line("; ".join(texts))) if texts else None)
+    at = tuple(index for index, _ in found)
+    return Row(kind=kind, control=sides[0], candidate=sides[1], divergences=at)

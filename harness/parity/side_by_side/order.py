@@ -11,6 +11,8 @@ from typing import Final
 
 from harness.canonical import canonical
 from harness.parity.align import Pair
+from harness.parity.channel import When
+from harness.parity.channels import CHANNELS
 from harness.parity.divergence import ChannelName
 from harness.replay.observation import Observation, ObservedRequest
 
@@ -21,14 +23,7 @@ Place = tuple[ChannelName, int]
 Placed = tuple[ChannelName, int | None, int | None]
 """One item of both sides; `None` where a side has nothing."""
 
-_AT_THE_END: Final = (
-    ChannelName.CHILDREN,
-    ChannelName.WORKSPACE,
-    ChannelName.TRANSCRIPT,
-    ChannelName.RECORDING,
-    ChannelName.COST,
-)
-"""What is looked at only when the run is over."""
+_AT_THE_END: Final = tuple(each.name for each in CHANNELS if each.when is When.AFTERWARDS)
 
 
 def moments_of(seen: Observation, lengths: Mapping[ChannelName, int]) -> list[Place]:
@@ -37,11 +32,11 @@ def moments_of(seen: Observation, lengths: Mapping[ChannelName, int]) -> list[Pl
     `lengths` says how many items each channel has; those of the end follow channel by channel.
     """
     before: dict[int, list[Place]] = {}
-    told: set[Place] = set()
+    placed: set[Place] = set()
     for name, index, events in seen.order or _guessed(seen):
         place = (ChannelName(name), index)
-        if index < lengths.get(place[0], 0) and place not in told:
-            told.add(place)
+        if index < lengths.get(place[0], 0) and place not in placed:
+            placed.add(place)
             before.setdefault(events, []).append(place)
     found: list[Place] = []
     for number in range(lengths.get(ChannelName.EVENTS, 0)):
@@ -51,7 +46,7 @@ def moments_of(seen: Observation, lengths: Mapping[ChannelName, int]) -> list[Pl
         found.extend(before[number])
     for channel, length in lengths.items():
         if channel not in (ChannelName.EVENTS, *_AT_THE_END):
-            found.extend((channel, n) for n in range(length) if (channel, n) not in told)
+            found.extend((channel, n) for n in range(length) if (channel, n) not in placed)
     for channel in _AT_THE_END:
         found.extend((channel, number) for number in range(lengths.get(channel, 0)))
     return found

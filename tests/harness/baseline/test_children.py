@@ -66,8 +66,16 @@ def test_a_run_without_children_is_written_as_before() -> None:
         ("children", [{"thread": "main/0", "agent": "a", "agentId": "i"}], "is no thread"),
         ("children", [{"thread": "0/0", "agent": "a"}], "agentId"),
         ("children", {}, "must be a list"),
-        ("threads", {"requests": {}}, "nothing that has threads"),
-        ("threads", {"retries": {"x": "0/0"}}, "is no index"),
+        (
+            "threads",
+            {"requests": {}},
+            "threads.requests: Input should be 'tool_states', 'retries' or 'side_events'",
+        ),
+        (
+            "threads",
+            {"retries": {"x": "0/0"}},
+            "threads.retries.x: must be a whole number, not 'x'",
+        ),
         ("threads", {"retries": {"0": "0"}}, "is no thread"),
     ],
 )

@@ -213,7 +213,7 @@ def test_a_file_changed_by_hand_is_found_at_the_place(
         (lambda d: d.update(surprise=1), "surprise: unknown key"),
         (lambda d: d.pop("observation"), "observation: is missing"),
         (lambda d: d.update(observation=[]), "observation: must be a mapping, not a list"),
-        (lambda d: d["observation"].pop("events"), "observation.events: is missing"),
+        (lambda d: d["observation"].pop("events"), "observation.events: this key must be there"),
         (lambda d: d["observation"].update(events={}), "observation.events: must be a list"),
         (
             lambda d: d["observation"]["events"].append(1),
@@ -247,8 +247,14 @@ def test_a_file_changed_by_hand_is_found_at_the_place(
             lambda d: d["observation"]["workspaceChanges"].update(f=1),
             "observation.workspaceChanges.f: must be text",
         ),
-        (lambda d: d["observation"].update(unusedSteps=[-1]), "observation.unusedSteps[0]: must"),
-        (lambda d: d["observation"].pop("provider"), "observation.provider: is missing"),
+        (
+            lambda d: d["observation"].update(unusedSteps=[-1]),
+            "observation.unusedSteps[0]: Input should be greater than or equal to 0",
+        ),
+        (
+            lambda d: d["observation"].pop("provider"),
+            "observation.provider: this key must be there",
+        ),
         (
             lambda d: d["observation"]["provider"].append(objection(request=2)),
             "observation.provider[0].request: is 2, but there are 2 requests",

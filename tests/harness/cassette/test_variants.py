@@ -13,7 +13,7 @@ from harness.cassette.find import find_cassettes
 from harness.cassette.load import load_cassette
 from harness.cassette.variants import as_variant, named_file, plain_name, variant_of
 from harness.cli import parity
-from harness.commands.shrinkable import load_shrinkable
+from harness.commands.shrink import load_shrinkable
 from harness.errors import CassetteFormatError, CassetteNotFound
 from harness.experiment.backend import real_backend
 from harness.http.case import load_found

@@ -10,11 +10,9 @@ from click.testing import CliRunner, Result
 
 from harness.cassette.find import find_cassettes
 from harness.cli import parity
-from harness.commands import faults as command
 from harness.commands.faults import FaultsSetup
 from harness.config import current_inventory, default_waivers
 from harness.detection.catalogue_at import CatalogueAt
-from harness.faults.fault import Behaviour, Site
 from harness.gate.evidence import read_evidence
 from tests.harness.detection import stand_ins
 from tests.harness.detection.stand_ins import CATALOGUE, write_cassettes
@@ -47,11 +45,6 @@ def corpus(tmp_path: Path) -> Path:
 
 def rows(file: Path) -> dict[str, dict[str, Any]]:
     return {row["name"]: row for row in json.loads(file.read_text())["faults"]}
-
-
-def test_the_classes_and_sites_offered_are_those_there_are() -> None:
-    assert tuple(Behaviour) == command._CLASSES
-    assert tuple(Site) == command._SITES
 
 
 def test_the_matrix_tells_killed_survived_and_unobservable_apart(

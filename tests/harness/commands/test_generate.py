@@ -287,5 +287,5 @@ def test_a_log_says_how_far_it_is_and_how_long_it_will_take() -> None:
 
     lines = [line for line in result.stderr.splitlines() if "left" in line]
     assert lines
-    assert lines[0].startswith("75 examples in 3 blocks, ")
-    assert lines[0].endswith(", after 18s, about 6s left")
+    assert lines[0].startswith("50 examples in 2 blocks, ")
+    assert lines[0].endswith(", after 12s, about 12s left")

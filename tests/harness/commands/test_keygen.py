@@ -67,7 +67,7 @@ def test_a_passphrase_from_a_file_locks_the_key(tmp_path: Path) -> None:
     ("words", "says"),
     [
         ([], "Missing option '--out'"),
-        (["--out", "{tmp}/k"], "nobody is at a terminal"),
+        (["--out", "{tmp}/k"], "there is no terminal"),
         (["--out", "{tmp}/k", "--name", "Ada Lovelace", "--no-passphrase"], "no signer's name"),
         (["--out", "{tmp}/k", "--passphrase-file", "{tmp}/gone"], "cannot be read"),
         (["--out", "{tmp}/k", "--passphrase-fd", "987"], "is not open"),
@@ -75,7 +75,7 @@ def test_a_passphrase_from_a_file_locks_the_key(tmp_path: Path) -> None:
         (["--out", "{tmp}/k", "--passphrase-file", "a", "--passphrase-fd", "3"], "two places"),
         (["--out", "{tmp}/open/k", "--no-passphrase"], "Not a directory"),
         (["--out", "{tmp}/gone/k", "--name", "Ada", "--no-passphrase"], "no signer's name"),
-        (["--out", "{tmp}/gone/k"], "nobody is at a terminal"),
+        (["--out", "{tmp}/gone/k"], "there is no terminal"),
         (["--out", "{tmp}", "--no-passphrase"], "is a directory"),
         (["--out", "{tmp}/k", "--passphrase-file", "{tmp}/short"], "shorter than 12 bytes"),
         (["--out", "{tmp}/k", "--passphrase-file", "{tmp}/open"], "others can read"),

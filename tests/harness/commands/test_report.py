@@ -233,7 +233,7 @@ def test_recorded_traffic_that_calls_itself_otherwise_is_merged_and_read_back(
     before = read_journal(elsewhere / "run.jsonl")
     result = replace(before.finished["b/1"], cassette="http/b/1")
     with Journal(elsewhere / "odd.jsonl", before.header, before.inventory) as journal:
-        journal.closed(result, name="b/1")
+        journal.outcome("b/1", result)
 
     merged = invoke("merge", "odd.jsonl", "--journal", "whole.jsonl", "--no-keep")
 

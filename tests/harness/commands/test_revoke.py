@@ -86,7 +86,7 @@ def test_a_stranger_cannot_revoke(checkout: Signable) -> None:
 @pytest.mark.parametrize(
     ("passphrase", "code", "says"),
     [
-        (None, 2, "needs its passphrase, and nobody is at a terminal"),
+        (None, 2, "needs its passphrase, and there is no terminal"),
         ("wrong horse!", 2, "the passphrase does not fit"),
         ("correct horse", 0, "revoked: "),
     ],
@@ -127,7 +127,7 @@ def test_a_terminal_is_not_left_to_a_reason_with_escapes_in_it(checkout: Signabl
         ([RECORD, "--reason", " ", "--key", "{key}", "--yes"], 2, "--reason takes 1 to 2000"),
         ([RECORD, "--reason", "r", "--yes"], 2, "name one private key"),
         ([RECORD, "--key", "{key}", "--yes"], 2, "Missing option '--reason'"),
-        ([RECORD, "--reason", "r", "--key", "{key}"], 2, "nobody is at a terminal"),
+        ([RECORD, "--reason", "r", "--key", "{key}"], 2, "there is no terminal"),
     ],
 )
 @pytest.mark.sampled(3)

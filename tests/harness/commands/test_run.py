@@ -4,20 +4,21 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TextIO
+from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
 from click.testing import CliRunner, Result
 
 from harness.cli import parity
+from harness.experiment.events import Event, RunStarted
 from harness.report.journal import read_journal
-from harness.report.terminal import CaseProgress, progress
+from harness.report.progress import CaseProgress
 from tests.harness.samples import BACKEND, write_corpus
 
 REPOSITORY = Path(__file__).parents[3]
@@ -208,13 +209,15 @@ def test_what_the_api_refuses_and_nobody_settled_names_the_command_that_does(
 def test_a_resumed_run_does_only_what_is_left(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    totals: list[int] = []
+    totals: list[int | None] = []
 
-    def counted(total: int, stream: TextIO) -> AbstractContextManager[CaseProgress]:
-        totals.append(total)
-        return progress(total, stream)
+    class Counted(CaseProgress):
+        def __call__(self, event: Event[Any, Any]) -> None:
+            if isinstance(event, RunStarted):
+                totals.append(event.total)
+            super().__call__(event)
 
-    monkeypatch.setattr("harness.report.terminal.progress", counted)
+    monkeypatch.setattr("harness.commands.run.CaseProgress", Counted)
     corpus = write_corpus(tmp_path / "corpus", a__1="plain", a__2="loses usage", a__3="plain")
     journal = tmp_path / "run.jsonl"
     first = invoke("run", corpus, "--journal", journal)

@@ -1,7 +1,5 @@
 import json
 import signal
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -171,13 +169,3 @@ def test_an_interrupted_install_ends_npm_and_leaves_nothing(
         assert stderr.splitlines(keepends=True)[1:] == ([said] if said else [])
         assert machine.entries() == []
         assert ends(npm)
-
-
-def test_a_module_imported_for_help_does_not_import_the_installer() -> None:
-    code = "import sys, harness.commands.upstream; sys.exit('runtimes' in sys.modules)"
-
-    done = subprocess.run(
-        [sys.executable, "-c", code], check=False, cwd=REPOSITORY, env={"PYTHONPATH": "."}
-    )
-
-    assert done.returncode == 0

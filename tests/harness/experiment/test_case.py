@@ -6,7 +6,6 @@ import pytest
 from harness.baseline.files import Baseline, cassette_digest, write_baseline
 from harness.errors import LoadProblem
 from harness.experiment.case import CaseTask, Observed, Skipped, TraceTask, judge, trace
-from harness.experiment.timed import timed
 from harness.parity.verdict import CaseResult, CaseVerdict
 from harness.timeline.model import unpack
 from tests.harness.samples import BACKEND, write_corpus
@@ -185,14 +184,3 @@ def test_a_trace_that_was_not_observed_says_why(
     assert (outcome.doubt is None) is (doubt is None)
     written = (tmp_path / "out" / "a" / "case.json").exists()
     assert written is (text in ("plain", "stalls"))
-
-
-def test_how_long_a_case_took_is_measured_around_it_by_the_clock_it_is_given(
-    tmp_path: Path,
-) -> None:
-    clock = iter([10.0, 10.25])
-
-    done = timed(replace(task(tmp_path, "plain"), clock=lambda: next(clock)))
-
-    assert done.took_ms == 250
-    assert done.outcome == judge(task(tmp_path, "plain"))

@@ -31,14 +31,16 @@ if __name__ == "__main__":
 
 WORKERS = """
 import sys
-from harness.experiment.pool import process_workers, worked
+from harness.experiment.events import CaseFinished
+from harness.experiment.pool import process_workers, run_on
 from tests.harness.experiment import started
 from tests.harness.samples import BACKEND
 
 if __name__ == "__main__":
     function, tasks = getattr(started, sys.argv[1]), [tuple(sys.argv[2:])]
     workers = process_workers(BACKEND, [])
-    print([type(outcome).__name__ for _, outcome in worked(function, tasks, 1, workers)])
+    events = run_on(workers, function, tasks, 1, died=lambda task, died: died)
+    print([type(each.result).__name__ for each in events if isinstance(each, CaseFinished)])
 """
 
 

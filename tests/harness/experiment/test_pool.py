@@ -6,8 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from harness.experiment.case import CaseTask, judge
-from harness.experiment.pool import WorkerDied, Workers, completed, worked
+from harness.experiment.case import CaseOutcome, CaseTask, judge
+from harness.experiment.events import (
+    CaseFinished,
+    CaseStarted,
+    Event,
+    Events,
+    RunFinished,
+    RunStarted,
+    StopRun,
+    Waiting,
+    follow,
+    on_finished,
+)
+from harness.experiment.pool import WorkerDied, Workers, run_cases, run_on
 from harness.parity.verdict import CaseResult
 from tests.harness.samples import BACKEND, write_corpus
 from tests.harness.scenarios.made_up import ProcessIsGone, here
@@ -29,22 +41,24 @@ def tasks(folder: Path, **cases: str) -> list[CaseTask]:
     ]
 
 
+def events_of(given: Sequence[CaseTask], jobs: int) -> Events[CaseTask, CaseOutcome | WorkerDied]:
+    def died(task: CaseTask, died: WorkerDied) -> CaseOutcome | WorkerDied:
+        return died
+
+    return run_cases(judge, given, died=died, jobs=jobs, backend=BACKEND, runtimes=[])
+
+
 def verdicts(given: Sequence[CaseTask], jobs: int) -> tuple[dict[str, str], list[str]]:
     started: list[str] = []
     outcomes = {}
-    for task, outcome in completed(
-        judge,
-        given,
-        jobs=jobs,
-        backend=BACKEND,
-        runtimes=["legacy", "adk"],
-        started=lambda task: started.append(task.name),
-    ):
-        if isinstance(outcome, WorkerDied):
-            outcomes[task.name] = "died"
-        else:
-            assert isinstance(outcome, CaseResult)
-            outcomes[task.name] = outcome.verdict.value
+    for event in events_of(given, jobs):
+        if isinstance(event, CaseStarted):
+            started.append(event.task.name)
+        elif isinstance(event, CaseFinished) and isinstance(event.result, WorkerDied):
+            outcomes[event.task.name] = "died"
+        elif isinstance(event, CaseFinished):
+            assert isinstance(event.result, CaseResult)
+            outcomes[event.task.name] = event.result.verdict.value
     return outcomes, started
 
 
@@ -70,33 +84,26 @@ def test_a_worker_that_is_killed_costs_its_own_case_only(tmp_path: Path) -> None
 
 def test_in_one_process_nothing_is_begun_that_is_not_asked_for(tmp_path: Path) -> None:
     given = tasks(tmp_path, a__1="plain", a__2="plain")
-    started: list[str] = []
-    outcomes = completed(
-        judge,
-        given,
-        jobs=1,
-        backend=BACKEND,
-        runtimes=[],
-        started=lambda task: started.append(task.name),
-    )
+    events = events_of(given, 1)
 
-    next(outcomes)
-    outcomes.close()
+    seen = [next(events) for _ in range(3)]
+    events.close()
 
-    assert started == ["a/1"]
+    assert seen[:2] == [RunStarted(2), CaseStarted(given[0])]
+    assert isinstance(seen[2], CaseFinished)
+    assert seen[2].task is given[0]
 
 
 def test_stopping_early_ends_the_workers(tmp_path: Path) -> None:
     meeting = tmp_path / "meeting"
     os.mkfifo(meeting)
     given = tasks(tmp_path / "corpus", a__1="plain", a__2=f"waits at {meeting}")
-    outcomes = completed(
-        judge, given, jobs=2, backend=BACKEND, runtimes=[], started=lambda task: None
-    )
-    next(outcomes)
+    events = events_of(given, 2)
+    while not isinstance(next(events), CaseFinished):
+        pass
     assert meeting.read_text() == "waiting"
 
-    outcomes.close()
+    events.close()
 
     assert meeting.with_suffix(".unwound").exists()
 
@@ -114,10 +121,8 @@ def dies_of_three(number: int) -> int:
 def results(
     function: Callable[[int], int], given: Iterable[int], jobs: int, workers: Workers
 ) -> dict[int, object]:
-    return {
-        task: "died" if isinstance(outcome, WorkerDied) else outcome
-        for task, outcome in worked(function, given, jobs, workers, ahead=1)
-    }
+    events = run_on(workers, function, given, jobs, died=lambda task, died: "died")
+    return {event.task: event.result for event in events if isinstance(event, CaseFinished)}
 
 
 def test_any_standard_executor_will_do() -> None:
@@ -134,9 +139,10 @@ def test_a_task_is_asked_for_when_there_is_somebody_to_do_it() -> None:
             asked.append(number)
             yield number
 
-    outcomes = worked(double, tasks(), 2, here(), ahead=1)
-    next(outcomes)
-    outcomes.close()
+    events = run_on(here(), double, tasks(), 2, died=lambda task, died: 0)
+    while not isinstance(next(events), CaseFinished):
+        pass
+    events.close()
 
     assert len(asked) <= 4
 
@@ -186,19 +192,53 @@ def test_what_a_task_raises_comes_out() -> None:
         results(fails, [7], 2, here())
 
 
-def test_who_waits_for_a_task_that_takes_long_is_called(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_task_that_takes_long_makes_events_of_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("harness.experiment.pool._TICK_S", 0.001)
     enough = threading.Event()
-    calls: list[None] = []
-
-    def waiting() -> None:
-        calls.append(None)
-        if len(calls) == 3:
-            enough.set()
+    waited: list[Waiting] = []
 
     def task(number: int) -> bool:
         return enough.wait(10)
 
+    def waiting(event: Event[int, bool]) -> None:
+        if isinstance(event, Waiting):
+            waited.append(event)
+            if len(waited) == 3:
+                enough.set()
+
+    found: list[tuple[int, bool]] = []
     threads = Workers(lambda jobs: ThreadPoolExecutor(jobs))
-    assert list(worked(task, [1], 1, threads, waiting=waiting)) == [(1, True)]
-    assert len(calls) >= 3
+    events = run_on(threads, task, [1], 1, died=lambda task, died: False)
+    ending = follow(events, waiting, on_finished(lambda task, result: found.append((task, result))))
+
+    assert found == [(1, True)]
+    assert len(waited) >= 3
+    assert ending == RunFinished()
+
+
+def test_how_long_a_task_took_is_measured_around_it_by_the_clock_that_is_given() -> None:
+    clock = iter([10.0, 10.25])
+    events = run_on(here(), double, [4], 1, died=lambda task, died: 0, seconds=lambda: next(clock))
+
+    assert [each for each in events if isinstance(each, CaseFinished)] == [CaseFinished(4, 8, 250)]
+
+
+@pytest.mark.parametrize(
+    ("raised", "ending"),
+    [(KeyboardInterrupt, RunFinished(interrupted=True)), (StopRun, RunFinished(stopped=True))],
+)
+def test_a_run_that_is_ended_early_has_one_last_event(
+    raised: type[BaseException], ending: RunFinished
+) -> None:
+    seen: list[Event[int, int]] = []
+
+    def ends(event: Event[int, int]) -> None:
+        if isinstance(event, CaseFinished) and event.task == 1:
+            raise raised
+
+    events = run_on(here(), double, range(9), 1, died=lambda task, died: 0)
+
+    assert follow(events, seen.append, ends) == ending
+    assert seen[0] == RunStarted(9)
+    assert [each.task for each in seen if isinstance(each, CaseStarted)] == [0, 1]
+    assert seen[-1] == ending

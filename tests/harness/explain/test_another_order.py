@@ -104,7 +104,7 @@ def test_results_that_only_their_ids_tell_apart_are_known_by_them() -> None:
 
 
 @pytest.mark.parametrize("order", [(1, 0, 2), (2, 1, 0), (1, 2, 0)])
-def test_results_that_are_told_in_another_order_are_said_to_be_the_same(
+def test_results_that_are_emitted_in_another_order_are_said_to_be_the_same(
     order: Sequence[int],
 ) -> None:
     results = [ALPHA, BRAVO, TREE]
@@ -112,7 +112,7 @@ def test_results_that_are_told_in_another_order_are_said_to_be_the_same(
 
     made = compared(told_of("legacy", results), told_of("adk", moved))
 
-    assert made.sentences[0].startswith("The first difference is in what the client was told")
+    assert made.sentences[0].startswith("The first difference is in what the client received")
     assert "results of calls in another order." in made.sentences[0]
     said: dict[str, Any] = dict(line.split(" has: ", 1) for line in made.sentences[2:4])
     assert sorted(said) == ["adk", "legacy"]

@@ -42,21 +42,21 @@ def test_parity_needs_no_sentence() -> None:
     assert told(observation("legacy"), observation("adk")).sentences == ()
 
 
-def test_a_changed_event_is_told_from_its_channel_to_its_contradiction() -> None:
+def test_a_changed_event_is_explained_from_its_channel_to_its_contradiction() -> None:
     seen = observation("adk")
 
     made = told(observation("legacy"), with_event(seen, 4, inputTokens=11))
 
     assert made.channel is ChannelName.EVENTS
     assert made.sentences[0] == (
-        "The first difference is in what the client was told (channel events): legacy and adk "
+        "The first difference is in what the client received (channel events): legacy and adk "
         "differ in the fifth event (usage)."
     )
     assert "last thing both did: answered: text 'It says hello.'" in made.sentences[1]
     assert any(
         sentence == "At inputTokens legacy has 10, adk has 11." for sentence in made.sentences
     )
-    assert "two different stories" in made.contradiction
+    assert "two different accounts" in made.contradiction
     assert made.seam is Seam.EVENTS
     assert made.lines()[-1] == "seam: event translation"
 

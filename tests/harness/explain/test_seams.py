@@ -190,7 +190,7 @@ def test_between_engines_with_tools_of_their_own_a_tool_may_be_what_differs() ->
     assert (ours.seam, ours.sure) == (Seam.EVENTS, True)
     assert (others.seam, others.sure) == (Seam.TOOL, False)
     assert others.lines()[-1] == (
-        "seam: probably tool (what a tool answers and how it is told look alike here)"
+        "seam: probably tool (what a tool answers and how it is emitted look alike here)"
     )
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from harness.coverage.behaviour import Behaviour, BehaviourClass
 from harness.coverage.contract import Contract
 from harness.coverage.expression import parse_probes
+from harness.experiment.case import Skipped
 from harness.gate.answer import GateAnswer, ReasonKind
 from harness.gate.evidence import read_evidence
 from harness.gate.gates import Gates, parse_gates
@@ -188,10 +189,10 @@ class LegFile:
         with Journal(file, header, self.inventory) as journal:
             for name in self.skipped:
                 journal.started(name)
-                journal.skipped(name)
+                journal.outcome(name, Skipped())
             for name, each in self.results.items():
                 journal.started(name)
-                journal.closed(each, 1.0, name)
+                journal.outcome(name, each, 1.0)
             if self.ended:
                 journal.ended()
 

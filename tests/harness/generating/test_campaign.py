@@ -32,7 +32,7 @@ class Bench:
     """Where a campaign is carried out."""
 
     folder: Path
-    told: Silence = field(default_factory=Silence)
+    progress: Silence = field(default_factory=Silence)
     now: float = 0.0
 
     @contextmanager
@@ -54,7 +54,7 @@ class Bench:
             **{"workers": here(), "shrink_s": 0.0, **changes},
         )
         with GenerationJournal(self.folder, given, {}, resume=resume) as journal:
-            yield Campaign(given, setup, journal, known or {}, self.told)
+            yield Campaign(given, setup, journal, known or {})
 
     @property
     def found(self) -> list[str]:
@@ -77,12 +77,12 @@ def finds_in(*blocks: int) -> Callable[[BlockTask], BlockDone]:
 
 def test_all_blocks_are_run_and_added_up(bench: Bench) -> None:
     with bench.campaign(quiet, plan(examples=60)) as campaign:
-        campaign.run()
+        campaign.run(bench.progress)
 
     assert campaign.finished
     assert campaign.generation.examples == 60
     assert sorted(campaign.generation.blocks) == [0, 1, 2]
-    assert bench.told.blocks == [1, 2, 3]
+    assert bench.progress.updates == 3
 
 
 def test_when_time_is_up_no_block_is_begun_and_those_begun_are_finished(bench: Bench) -> None:
@@ -91,7 +91,7 @@ def test_when_time_is_up_no_block_is_begun_and_those_begun_are_finished(bench: B
         return quiet(task)
 
     with bench.campaign(takes_4_s, plan(examples=None), time_s=10.0) as campaign:
-        campaign.run()
+        campaign.run(bench.progress)
 
     assert sorted(campaign.generation.blocks) == [0, 1, 2]
     assert campaign.elapsed_s == 12
@@ -110,9 +110,9 @@ def test_a_run_that_goes_on_has_the_rest_of_its_time(bench: Bench) -> None:
         bench.campaign(takes_4_s, given, time_s=15.0) as campaign,
         pytest.raises(KeyboardInterrupt),
     ):
-        campaign.run()
+        campaign.run(bench.progress)
     with bench.campaign(takes_4_s, given, resume=True, time_s=15.0) as campaign:
-        campaign.run()
+        campaign.run(bench.progress)
 
     assert sorted(campaign.generation.blocks) == [0, 1, 2, 3]
 
@@ -121,13 +121,13 @@ def test_a_finding_is_in_a_file_before_its_block_is_in_the_journal(bench: Bench)
     seen: list[tuple[list[str], int]] = []
 
     class Looking(Silence):
-        def finding(self, fingerprint: str, says: str) -> None:
+        def say(self, words: str, style: str = "") -> None:
             lines = next(bench.folder.glob("*.jsonl")).read_text().splitlines()
             seen.append((bench.found, len(lines)))
 
-    bench.told = Looking()
+    bench.progress = Looking()
     with bench.campaign(finds_in(0), plan(examples=25)) as campaign:
-        campaign.run()
+        campaign.run(bench.progress)
 
     fingerprint = finding().fingerprint
     assert seen == [([f"generated/everything_{fingerprint}.yaml"], 2)]
@@ -152,7 +152,7 @@ def test_what_was_found_before_is_counted_and_not_kept(bench: Bench) -> None:
         plan="",
     )
     with bench.campaign(run, known={fingerprint: known}) as campaign:
-        campaign.run()
+        campaign.run(bench.progress)
 
     assert muted == [frozenset({fingerprint})] * 3
     assert campaign.generation.seen[fingerprint] == 3
@@ -169,10 +169,10 @@ def test_a_run_that_was_stopped_goes_on_and_loses_nothing(bench: Bench) -> None:
         return finds_in(1)(task)
 
     with bench.campaign(stopped) as campaign, pytest.raises(KeyboardInterrupt):
-        campaign.run()
+        campaign.run(bench.progress)
     (file,) = bench.found
     with bench.campaign(stopped, resume=True) as campaign:
-        campaign.run()
+        campaign.run(bench.progress)
 
     assert begun == [0, 1, 2, 2]
     assert campaign.generation.examples == 75
@@ -188,7 +188,7 @@ def test_a_finding_whose_file_is_gone_is_written_again_first(bench: Bench) -> No
 
     for resume in (False, True):
         with bench.campaign(stopped, resume=resume) as campaign, pytest.raises(KeyboardInterrupt):
-            campaign.run()
+            campaign.run(bench.progress)
         (file,) = bench.found
         (bench.folder / "found" / file).unlink()
 
@@ -211,7 +211,7 @@ def test_the_example_that_kills_its_worker_is_found_and_the_others_are_not_lost(
         return part
 
     with bench.campaign(kills, plan(examples=60)) as campaign:
-        campaign.run()
+        campaign.run(bench.progress)
 
     generation = campaign.generation
     assert generation.examples == 60
@@ -226,7 +226,7 @@ def test_the_example_that_kills_its_worker_is_found_and_the_others_are_not_lost(
 def test_a_process_that_is_really_killed_costs_its_example_only(bench: Bench) -> None:
     run, processes = kills_by_its_second_example, process_workers(BACKEND, ())
     with bench.campaign(run, plan(examples=2), workers=processes) as campaign:
-        campaign.run()
+        campaign.run(bench.progress)
 
     assert campaign.generation.examples == 2
     assert list(campaign.generation.findings) == [WORKER_DIED]
@@ -244,7 +244,7 @@ def test_a_block_that_kills_without_one_example_to_blame_is_told_of(
         return quiet(task)
 
     with bench.campaign(kills) as campaign:
-        campaign.run()
+        campaign.run(bench.progress)
 
     assert says in campaign.generation.blocks[1].lost
     assert sorted(campaign.generation.blocks) == [0, 1, 2]
@@ -253,7 +253,7 @@ def test_a_block_that_kills_without_one_example_to_blame_is_told_of(
 
 def test_a_finding_that_does_not_come_again_is_not_taken_for_a_difference(bench: Bench) -> None:
     with bench.campaign(finds_in(0), plan(examples=25)) as campaign:
-        campaign.run()
+        campaign.run(bench.progress)
 
     (outcome,) = campaign.generation.outcomes.values()
     assert outcome.again in (Again.NOISE, Again.GONE)
@@ -271,7 +271,7 @@ def test_a_seeded_fault_is_found_run_again_and_shrunk(bench: Bench) -> None:
         return block
 
     with bench.campaign(one_finding, given, shrink_s=1.0) as campaign:
-        campaign.run()
+        campaign.run(bench.progress)
 
     (fingerprint,) = campaign.generation.findings
     assert campaign.generation.outcomes[fingerprint].again is Again.CAME
@@ -286,21 +286,21 @@ def test_a_seeded_fault_is_found_run_again_and_shrunk(bench: Bench) -> None:
 def test_shrinking_that_was_done_is_not_done_again(bench: Bench) -> None:
     given = plan(examples=10, seed=3, fault="usage-dropped")
     with bench.campaign(run_block, given) as campaign:
-        campaign.run()
+        campaign.run(bench.progress)
     assert campaign.generation.shrunk == {}
 
-    bench.told = Silence()
+    bench.progress = Silence()
     with bench.campaign(quiet, given, resume=True) as campaign:
-        campaign.run()
+        campaign.run(bench.progress)
 
-    assert bench.told.stages == []
+    assert bench.progress.stages == []
     assert campaign.generation.outcomes
 
 
 def test_the_plan_stands_in_what_is_kept(bench: Bench) -> None:
     given = replace(plan(examples=25), seed=9)
     with bench.campaign(finds_in(0), given) as campaign:
-        campaign.run()
+        campaign.run(bench.progress)
 
     (known,) = read_found(bench.folder / "found")
     assert known.plan == given.digest

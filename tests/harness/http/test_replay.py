@@ -1,6 +1,7 @@
 """Recordings under the real client: ours always, real ones where they are at hand."""
 
 import asyncio
+from collections import Counter
 from contextlib import aclosing
 from pathlib import Path
 
@@ -220,6 +221,37 @@ def test_two_replays_at_once_do_not_answer_each_other():
         last, notes = runner.run(run())
     assert [text for text, *_ in last] == ["こんにちは 👋", None, "Only README.md."]
     assert notes == []
+
+
+@needs_shared
+def test_real_recordings_are_replayed_or_skipped_with_reasons():
+    loaded, skipped = load_recordings(SHARED)
+    of_set = lambda item: item.file.relative_to(SHARED).parts[0]  # noqa: E731 - a key
+    replayable = Counter(map(of_set, loaded))
+    streamed = Counter(of_set(each) for each in loaded if each.streamed)
+    tool_loops = Counter(of_set(each) for each in loaded if each.tool_loop)
+    counts = {
+        name: (replayable[name], streamed[name], tool_loops[name])
+        for name in sorted(set(map(of_set, [*loaded, *skipped])))
+    }
+    assert counts == {
+        "crewai": (19, 3, 7),
+        "gemini-cli": (0, 0, 0),
+        "llm-gemini": (0, 0, 0),
+        "newrelic-adk": (55, 7, 16),
+        "openinference": (23, 8, 5),
+        "pydantic-ai": (125, 12, 53),
+        "rig": (161, 64, 55),
+        "ruby-llm": (26, 8, 20),
+        "vercel-ai": (0, 0, 0),
+    }
+    reasons = Counter((of_set(each), each.reason) for each in skipped)
+    assert reasons["openinference", "Interactions API"] == 8
+    no_stream = "the stream is not an event stream (called without alt=sse)"
+    assert reasons["llm-gemini", no_stream] == 9
+    assert not any(each.reason.startswith("damaged") for each in skipped)
+    partly = Counter((of_set(each), reason) for each in loaded for reason in each.skipped)
+    assert partly["ruby-llm", "other host: oauth2.googleapis.com"] == 10
 
 
 @needs_shared

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from harness.errors import CassetteFormatError
-from harness.http import bounded_yaml
+from harness.http import recorded_yaml
 from harness.http.exchanges import HttpRecording, SkippedRecording
 from harness.http.vcr_cassettes import load_recording, load_recordings, parse_event_stream
 from services.model.replay.steps import StepMethod
@@ -249,7 +249,7 @@ def test_a_tag_that_would_build_an_object_is_refused(load):
     [
         ("a: [", "not plain YAML: line 2"),
         ("[" * 70 + "]" * 70, "nested deeper than 64 levels"),
-        ("a: &x [*x]", "the alias `x` holds itself"),
+        ("a: &x [*x]", "the alias `x` refers to itself"),
         ("a: &x 1\nb: *y", "line 2: the alias `y` stands for nothing"),
     ],
 )
@@ -268,7 +268,7 @@ def test_aliases_are_read_but_count_as_what_they_stand_for(load):
 
 
 def test_a_long_text_counts_as_often_as_it_is_named(load, monkeypatch):
-    monkeypatch.setattr(bounded_yaml, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(recorded_yaml, "MAX_BYTES", 1 << 20)
     text = "a: &a " + "x" * 10_000 + "\nb: [" + ", ".join(["*a"] * 200) + "]\n"
     with pytest.raises(CassetteFormatError, match="holds more than 1 million characters of text"):
         load(text=text)
@@ -317,7 +317,7 @@ def test_the_bodies_of_a_file_cannot_grow_without_bounds_together(load, monkeypa
 
 
 def test_a_large_file_is_refused_before_it_is_parsed(load, monkeypatch):
-    monkeypatch.setattr(bounded_yaml, "MAX_BYTES", 1 << 20)
+    monkeypatch.setattr(recorded_yaml, "MAX_BYTES", 1 << 20)
     with pytest.raises(CassetteFormatError, match="larger than 1 MB"):
         load(text="a: " + "x" * (1 << 20))
 

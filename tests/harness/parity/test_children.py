@@ -1,4 +1,4 @@
-"""The channel of child agents: what they told is compared child by child."""
+"""The channel of child agents: what they report is compared child by child."""
 
 import json
 from dataclasses import replace
@@ -202,11 +202,11 @@ def test_a_finding_is_explained_and_shown_side_by_side() -> None:
 
     assert result.verdict is CaseVerdict.DIVERGENT
     words = "\n".join(explain(result, "legacy", "adk"))
-    assert "what child agents told of their work (channel children)" in words
+    assert "what child agents reported of their work (channel children)" in words
     assert "child agents" in words.rpartition("seam:")[2]
     rows = timelines(control, candidate, result.divergences).rows
     lines = [row.control.line for row in rows if row.control is not None]
-    assert "child 0/0 told THOUGHT_CHUNK: 'Look'" in lines
+    assert "child 0/0 reported THOUGHT_CHUNK: 'Look'" in lines
     assert "child 0/0 is helper" in lines
 
 

@@ -126,7 +126,7 @@ def test_the_explanation_names_place_sides_and_values() -> None:
     lines = explain(CaseResult(cassette="a/b", divergences=found), "legacy", "adk")
 
     assert lines[0] == "events[3] usage: inputTokens (changed)"
-    assert lines[1].startswith("1. The first difference is in what the client was told")
+    assert lines[1].startswith("1. The first difference is in what the client received")
     assert 'At inputTokens legacy has {"text": "ä"}, adk has 2.' in lines[2]
     assert "Also different, perhaps in consequence: cost (1)." in lines[3]
 

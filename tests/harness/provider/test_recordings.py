@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 
-from harness.http.bounded_yaml import load_documents
 from harness.http.exchanges import RawExchange
 from harness.http.formats import read_exchanges
+from harness.http.recorded_yaml import load_documents
 from harness.provider.check import ProviderCheck
 from harness.provider.rules import RULES, ProviderFinding, Severity
 from services.abort import AbortController

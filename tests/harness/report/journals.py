@@ -72,7 +72,7 @@ def write_journal(
     with Journal(file, header, inventory) as journal:
         for result in results:
             journal.started(result.cassette)
-            journal.closed(result, 12.34)
+            journal.outcome(result.cassette, result, 12.34)
         if in_flight is not None:
             journal.started(in_flight)
         if ended:

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from harness.errors import LoadProblem, ReplayFailure, UsageError
+from harness.experiment.case import Skipped
 from harness.inventory import Inventory
 from harness.journal_header import JournalHeader
 from harness.report import journal_lines
@@ -32,7 +33,7 @@ def test_a_line_is_on_disk_as_soon_as_it_is_written(tmp_path: Path) -> None:
     with Journal(tmp_path / "j", HEADER, INVENTORY) as journal:
         journal.started("a/one")
         after_start = lines_of(tmp_path / "j")
-        journal.closed(RESULT)
+        journal.outcome(RESULT.cassette, RESULT)
         after_end = lines_of(tmp_path / "j")
 
     assert after_start[-1] == {"started": "a/one"}
@@ -47,9 +48,9 @@ def test_it_reads_back_what_was_written(tmp_path: Path) -> None:
     with Journal(file, HEADER, INVENTORY) as journal:
         for result in (RESULT, DIVERGENT):
             journal.started(result.cassette)
-            journal.closed(result, 12.34)
-        journal.refused("b/four", problem)
-        journal.skipped("a/three")
+            journal.outcome(result.cassette, result, 12.34)
+        journal.outcome("b/four", problem)
+        journal.outcome("a/three", Skipped())
         journal.ended()
 
     record = read_journal(file)
@@ -76,7 +77,7 @@ def test_how_long_a_case_took_is_no_part_of_its_result(tmp_path: Path) -> None:
     found = []
     for name, took_ms in (("quick", 1.0), ("slow", 2000.0)):
         with Journal(tmp_path / name, HEADER, INVENTORY) as journal:
-            journal.closed(RESULT, took_ms)
+            journal.outcome(RESULT.cassette, RESULT, took_ms)
         found.append((tmp_path / name).read_text().splitlines()[-1])
 
     assert found[0] == found[1]
@@ -138,8 +139,9 @@ def test_resuming_goes_on_behind_the_last_whole_line(tmp_path: Path) -> None:
     file.write_bytes(file.read_bytes() + b'{"finished": "a/tw')
 
     with Journal(file, HEADER, INVENTORY, resume=True) as journal:
-        assert journal.finished == {"a/one": RESULT}
-        journal.closed(DIVERGENT)
+        assert journal.before is not None
+        assert journal.before.finished == {"a/one": RESULT}
+        journal.outcome(DIVERGENT.cassette, DIVERGENT)
 
     record = read_journal(file)
     assert list(record.finished) == ["a/one", "a/two"]
@@ -183,7 +185,7 @@ def test_resuming_a_run_that_had_not_written_its_head_begins_it(
         file.write_bytes(file.read_bytes()[:kept])
 
     with Journal(file, HEADER, INVENTORY, resume=True) as journal:
-        assert journal.finished == {}
+        assert journal.before is None or journal.before.finished == {}
 
     assert read_journal(file).header == HEADER
 
@@ -237,7 +239,8 @@ def test_what_is_only_told_keeps_no_run_from_being_resumed(tmp_path: Path) -> No
     )
 
     with Journal(file, later, INVENTORY, resume=True) as journal:
-        assert journal.finished == {"a/one": RESULT}
+        assert journal.before is not None
+        assert journal.before.finished == {"a/one": RESULT}
 
 
 @pytest.mark.parametrize(
@@ -249,12 +252,18 @@ def test_what_is_only_told_keeps_no_run_from_being_resumed(tmp_path: Path) -> No
         ("{}\n", "does not say that it is a journal"),
         ('{"journal": 1, "control": "legacy"}\n', "journal format 1; this build reads 2"),
         ('{"journal": 2}\n', "control is missing"),
-        (json.dumps({**HEADER.to_json(), "surprise": 1}) + "\n", "unknown key 'surprise'"),
-        (json.dumps({**HEADER.to_json(), "repeat": True}) + "\n", "repeat is not what"),
+        (json.dumps({**HEADER.to_json(), "surprise": 1}) + "\n", "surprise: unknown key"),
+        (
+            json.dumps({**HEADER.to_json(), "repeat": True}) + "\n",
+            "repeat: must be a whole number, not True",
+        ),
         (json.dumps({**HEADER.to_json(), "shard": "0/2"}) + "\n", "no part of a corpus"),
         (json.dumps({**HEADER.to_json(), "as_of": "today"}) + "\n", "Invalid isoformat"),
         (json.dumps({**HEADER.to_json(), "revision": "--all"}) + "\n", "is no revision"),
-        (json.dumps({**HEADER.to_json(), "environment": {"a": 1}}) + "\n", "should be a text"),
+        (
+            json.dumps({**HEADER.to_json(), "environment": {"a": 1}}) + "\n",
+            "environment.a: must be text",
+        ),
         (json.dumps(HEADER.to_json()) + "\n", "before it said what the run rests on"),
         ("[" * 100_000 + "\n", "deeper than"),
     ],
@@ -285,19 +294,19 @@ DEEP: Any = json.loads("[" * 300 + "]" * 300)
         (finished(verdict="divergent"), "line 5 is not a journal's: 'verdict' is not what the"),
         (finished(cassette="a/two"), "line 5"),
         (finished(surprise=1), "'surprise' is not what"),
-        (finished(remarks="all"), "'remarks' is not what"),
-        (finished(remarks=[1]), "should be a text"),
-        (finished(rules={"r": "2"}), "should be a number"),
+        (finished(remarks="all"), "remarks: must be a list, not 'all'"),
+        (finished(remarks=[1]), "remarks[0]: must be text, not 1"),
+        (finished(rules={"r": "2"}), "'rules' is not what"),
         (finished(digests=["1"]), "line 5"),
-        (finished(cost=[1, 2]), "cost is no object"),
+        (finished(cost=[1, 2]), "cost[0]: must be a mapping, not 1"),
         (finished(finished="z/none"), "'z/none' is no case of this run"),
         (lambda lines: lines[4].pop("divergences"), "'divergences' is missing"),
         (last({"finished": "a/one", **replace(RESULT, digests=("1", "2")).to_json()}), "twice"),
         (last({"started": "a/two", "more": 1}), "other keys"),
         (last({"started": ["a/two"]}), "is no case of this run"),
         (last({"took": "a/two", "ms": "long"}), "line 6"),
-        (last({"ended": False}), "tells nothing that a journal tells"),
-        (last({}), "tells nothing that a journal tells"),
+        (last({"ended": False}), "is no line of a journal"),
+        (last({}), "is no line of a journal"),
         (last({"started": "a/two", "ended": DEEP}), "line 6 is not a journal's: it is deeper"),
         (lambda lines: lines.pop(1), "line 2"),
         (lambda lines: lines.insert(2, lines[1]), "there is an inventory already"),
@@ -357,7 +366,7 @@ def test_a_full_disk_is_told_where_a_journal_was_asked_for(tmp_path: Path) -> No
         with pytest.raises(ReplayFailure, match="File too large; make room"):
             Journal(tmp_path / "j", HEADER, INVENTORY)
         with Journal(tmp_path / "j", HEADER, INVENTORY, asked_for=False) as journal:
-            journal.closed(RESULT)
+            journal.outcome(RESULT.cassette, RESULT)
     assert [file.name for file in tmp_path.iterdir()] == ["j"]
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from harness.errors import LoadProblem, UsageError
+from harness.experiment.case import Skipped
 from harness.journal_header import JournalHeader
 from harness.parity.verdict import CaseResult
 from harness.report.journal import Journal, JournalRecord, read_journal
@@ -93,7 +94,7 @@ def test_two_journals_may_show_a_case_differently(tmp_path: Path) -> None:
 def test_a_case_that_was_judged_here_and_not_loaded_there_is_named(tmp_path: Path) -> None:
     one = part(tmp_path, "", ALL)
     with Journal(tmp_path / "j", HEADER, INVENTORY) as journal:
-        journal.refused("a/one", LoadProblem(file="a/one.yaml", message="is wrong"))
+        journal.outcome("a/one", LoadProblem(file="a/one.yaml", message="is wrong"))
 
     with pytest.raises(UsageError, match=r"a/one was judged in .*, and elsewhere it was not"):
         merge([one, read_journal(tmp_path / "j")])
@@ -153,16 +154,17 @@ def test_what_is_missing_can_be_judged_by_resuming_the_merged_journal(tmp_path: 
     write_merged(merge([part(tmp_path, "1/2", ALL[::2])]), tmp_path / "out")
 
     with Journal(tmp_path / "out", HEADER, INVENTORY, resume=True) as journal:
-        assert set(journal.finished) == {NAMES[0], NAMES[2]}
+        assert journal.before is not None
+        assert set(journal.before.finished) == {NAMES[0], NAMES[2]}
 
 
 def test_what_was_skipped_or_not_loaded_is_not_missing(tmp_path: Path) -> None:
     problem = LoadProblem(file="b/four.yaml", message="is wrong")
     with Journal(tmp_path / "j", HEADER, INVENTORY) as journal:
         for result in ALL[:2]:
-            journal.closed(result)
-        journal.skipped("a/two")
-        journal.refused("b/four", problem)
+            journal.outcome(result.cassette, result)
+        journal.outcome("a/two", Skipped())
+        journal.outcome("b/four", problem)
 
     merged = merge([read_journal(tmp_path / "j")])
     write_merged(merged, tmp_path / "out")

@@ -1,15 +1,29 @@
 import io
 import re
+from collections.abc import Callable
 
 import pytest
 
+from harness.experiment.events import CaseFinished, RunStarted, Waiting
 from harness.parity.verdict import CaseVerdict
-from harness.report.progress import progress
+from harness.report.progress import CaseProgress
 
 
 class _Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
+
+
+class _Task:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+def begun(total: int, stream: io.StringIO, clock: Callable[[], float]) -> CaseProgress:
+    """The progress of a run whose results are the verdicts themselves."""
+    progress = CaseProgress(stream, lambda name, verdict: verdict, clock)
+    progress(RunStarted(total))
+    return progress
 
 
 class _Clock:
@@ -23,10 +37,10 @@ class _Clock:
 def lines(total: int, seconds_a_case: float, verdict: CaseVerdict | None = None) -> list[str]:
     """What a log gets of `total` cases, one after the other."""
     clock, stream = _Clock(), io.StringIO()
-    with progress(total, stream, clock) as bar:
+    with begun(total, stream, clock) as bar:
         for _ in range(total):
             clock.s += seconds_a_case
-            bar.done("a/b", verdict)
+            bar(CaseFinished(_Task("a/b"), verdict))
     return stream.getvalue().splitlines()
 
 
@@ -51,9 +65,9 @@ def test_a_short_run_needs_no_line() -> None:
 
 def test_a_case_that_takes_long_does_not_silence_the_log() -> None:
     clock, stream = _Clock(), io.StringIO()
-    with progress(2, stream, clock) as bar:
+    with begun(2, stream, clock) as bar:
         for clock.s in range(1, 41):
-            bar.waiting()
+            bar(Waiting())
 
     assert len(stream.getvalue().splitlines()) == 4
     assert stream.getvalue().splitlines()[-1] == "0 of 2 cases (0%) after 40s"
@@ -61,10 +75,10 @@ def test_a_case_that_takes_long_does_not_silence_the_log() -> None:
 
 def test_the_failures_so_far_are_counted() -> None:
     clock, stream = _Clock(), io.StringIO()
-    with progress(8, stream, clock) as bar:
+    with begun(8, stream, clock) as bar:
         for verdict in (*CaseVerdict, CaseVerdict.DIVERGENT, None):
             clock.s += 10
-            bar.done("a/b", verdict)
+            bar(CaseFinished(_Task("a/b"), verdict))
 
     assert stream.getvalue().splitlines()[-1] == (
         "5 of 8 cases (62%) after 50s, about 30s left; 2 divergent, 1 inconclusive"
@@ -74,10 +88,10 @@ def test_the_failures_so_far_are_counted() -> None:
 def test_a_terminal_shows_time_estimate_and_failures(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("COLUMNS", "100")
     clock, stream = _Clock(), _Terminal()
-    with progress(4, stream, clock) as bar:
+    with begun(4, stream, clock) as bar:
         clock.s = 60
-        bar.done("a/b", CaseVerdict.PARITY)
-        bar.done("a/c", CaseVerdict.DIVERGENT)
+        bar(CaseFinished(_Task("a/b"), CaseVerdict.PARITY))
+        bar(CaseFinished(_Task("a/c"), CaseVerdict.DIVERGENT))
 
     shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", stream.getvalue())
-    assert "2/4 1m, about 1m left; 1 divergent a/c" in shown
+    assert "2 of 4 cases (50%) after 1m, about 1m left; 1 divergent; a/c" in shown

@@ -26,6 +26,7 @@ from harness.replay.observation import Observation
 from harness.replay.request_log import RequestLog
 from harness.report.model import RunReport
 from harness.report.settled import settled_report
+from harness.report.tally import Tally
 from harness.signoff.reading import parse_statement
 from harness.signoff.statement import payload_of
 from harness.timeline.model import Moment, MomentKind, Row, Timelines, pack, unpack
@@ -280,10 +281,9 @@ def test_a_journals_results_are_cleaned_and_those_of_workers_once() -> None:
 
     report = settled_report(
         HEADER,
-        results,
+        Tally(results, fresh={"a/fresh", "http/a/twin"}),
         Waivers(as_of=date(2026, 1, 1)),
-        planned=4,
-        fresh={"a/fresh", "http/a/twin"},
+        given=4,
     )
 
     timelines = {case.cassette: case.timelines for case in report.cases}

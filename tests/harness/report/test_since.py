@@ -54,7 +54,7 @@ def keep(folder: Path, day: int, made: Inventory, reds: Iterable[str] = (), **va
     with Journal(file, header(made, day, **values), made) as journal:
         for name in given:
             journal.started(name)
-            journal.closed(red(name) if name in reds else CaseResult(cassette=name))
+            journal.outcome(name, red(name) if name in reds else CaseResult(cassette=name))
         journal.ended()
     return file
 

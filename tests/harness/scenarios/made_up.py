@@ -135,21 +135,18 @@ def kills_by_its_second_example(task: BlockTask) -> BlockDone:
 
 
 class Silence:
-    """Is told what goes on, and keeps it."""
+    """The progress of a campaign, which keeps what it is given."""
 
     def __init__(self) -> None:
-        self.found: list[str] = []
+        self.said: list[str] = []
         self.stages: list[str] = []
-        self.blocks: list[int] = []
+        self.updates = 0
 
-    def block(self, campaign: Any) -> None:
-        self.blocks.append(len(campaign.generation.blocks))
+    def update(self) -> None:
+        self.updates += 1
 
-    def finding(self, fingerprint: str, says: str) -> None:
-        self.found.append(fingerprint)
-
-    def waiting(self, campaign: Any) -> None:
-        """No line of this is looked at."""
+    def say(self, words: str, style: str = "") -> None:
+        self.said.append(words)
 
     def stage(self, words: str) -> None:
         self.stages.append(words)

@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from harness import config, inventory
 from harness.cassette.find import find_cassettes
 from harness.cli import parity
-from harness.commands.sign_again import SignSeams
+from harness.commands.sign import SignSeams
 from harness.experiment.backend import Backend
 from harness.experiment.pool import process_workers
 from harness.gate.facts import evidence_facts

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.explain.model import Seam
+from harness.parity.guess import Seam
 from harness.triage.leads import Good, Leads, bisecting, changed_lines
 from harness.triage.places import places_of
 

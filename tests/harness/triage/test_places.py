@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.explain.model import Seam
+from harness.parity.guess import Seam
 from harness.triage.places import lies_at, places_of, ranked
 
 SEAMS = sorted(set(Seam) - {Seam.UNKNOWN})

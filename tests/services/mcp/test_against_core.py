@@ -14,7 +14,7 @@ import pytest
 from services.mcp import results
 from services.mcp.environment import expand_variables, sanitized, server_environment
 from services.mcp.names import parse_mcp_tool_name, valid_mcp_name
-from services.mcp.shapes import ShapeError, checked
+from services.mcp.results import ShapeError, checked
 from services.wire import js_json
 
 VECTORS: dict[str, Any] = json.loads((Path(__file__).parent / "vectors.json").read_text("utf-8"))

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from services.front_matter import MAX_DEPTH, MAX_FRONT_MATTER
 from services.subagents import loader
 from services.subagents.definition import LocalAgentDefinition, RemoteAgentDefinition
-from services.subagents.front_matter import MAX_DEPTH, MAX_FRONT_MATTER
 from services.subagents.loader import AgentLoadError, load_agents, parse_agent_file
 
 HELPER = "---\nname: helper\ndescription: helps\n---\nYou help.\n"

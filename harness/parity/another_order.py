@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from harness.explain.evidence import Evidence
-from harness.explain.words import cut
 from harness.parity.divergence import ABSENT, ChannelName, Divergence, Kind
+from harness.parity.evidence import Evidence
 from harness.timeline.model import Moment, MomentKind
-from harness.timeline.words import quoted
+from harness.timeline.words import cut, quoted
 from services.wire import Json
 
 __all__ = ["Reordered", "reordered"]
@@ -26,7 +25,7 @@ _PLACE: Final = re.compile(
     r"(?P<list>(?:contents|newContents)\[(?P<content>\d{1,9})\])"
     r"\.parts\[(?P<part>\d{1,9})\]\.functionResponse\.(?P<key>.+)"
 )
-_TOLD: Final = "emitted tool_response "
+_EMITTED: Final = "emitted tool_response "
 _TEXT: Final = 32
 _WORD: Final = 48
 _NAMED: Final = 6
@@ -59,7 +58,7 @@ def reordered(evidence: Evidence) -> Reordered | None:
     if evidence.first.channel is ChannelName.REQUESTS:
         return _of_question(evidence)
     if evidence.first.channel is ChannelName.EVENTS and evidence.first.sort == "tool_response":
-        return _told_in_order(evidence) or _told_by_id(evidence)
+        return _emitted_in_order(evidence) or _emitted_by_id(evidence)
     return None
 
 
@@ -125,7 +124,7 @@ def _word(result: dict[str, Any]) -> str:
     return f"{result.get('name')} {quoted(text, _TEXT)}"
 
 
-def _told_in_order(evidence: Evidence) -> Reordered | None:
+def _emitted_in_order(evidence: Evidence) -> Reordered | None:
     """Results that reach the client as events at other points."""
     moved = [found for found in evidence.of(ChannelName.EVENTS) if found.kind is Kind.ORDER]
     if evidence.first.kind is not Kind.ORDER or any(f.sort != "tool_response" for f in moved):
@@ -139,24 +138,24 @@ def _told_in_order(evidence: Evidence) -> Reordered | None:
         for side, moment in enumerate((row.control, row.candidate)):
             if row.kind is not MomentKind.EVENT or moment is None:
                 continue
-            if moment.line.startswith(_TOLD) and min(known) <= moment.index <= max(known):
-                sides[side][moment.index] = _told_word(moment)
+            if moment.line.startswith(_EMITTED) and min(known) <= moment.index <= max(known):
+                sides[side][moment.index] = _emitted_word(moment)
     control, candidate = (tuple(side[index] for index in sorted(side)) for side in sides)
     if control == candidate or Counter(control) != Counter(candidate):
         return None
     return Reordered(control=control, candidate=candidate)
 
 
-def _told_word(moment: Moment) -> str:
+def _emitted_word(moment: Moment) -> str:
     """A result of an event: its call, where that was kept; else its text."""
     display = (moment.fields or {}).get("display")
     about = display.get("description") if isinstance(display, dict) else None
     if isinstance(about, str) and about and moment.fields is not None:
         return cut(f"{moment.fields.get('name')} {about}", _WORD)
-    return cut(moment.line.removeprefix(_TOLD), _WORD)
+    return cut(moment.line.removeprefix(_EMITTED), _WORD)
 
 
-def _told_by_id(evidence: Evidence) -> Reordered | None:
+def _emitted_by_id(evidence: Evidence) -> Reordered | None:
     """Results that are alike but for the calls that they name."""
     found = list(evidence.of(ChannelName.EVENTS))
     if any(each.sort != "tool_response" or each.path != "requestId" for each in found):

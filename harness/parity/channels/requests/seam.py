@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
-from harness.explain.another_order import reordered
-from harness.explain.contents import SAID, contents_seam
-from harness.explain.evidence import Evidence
-from harness.explain.guess import Guess, plainly, probably, unknown
-from harness.explain.model import Seam
+from harness.parity.another_order import reordered
+from harness.parity.channels.requests.contents import SAID, contents_seam
 from harness.parity.divergence import ChannelName, Kind
+from harness.parity.evidence import Evidence
+from harness.parity.guess import Guess, Seam, plainly, probably, unknown
 from harness.timeline.model import MomentKind, Row
 
 __all__ = ["request_seam"]

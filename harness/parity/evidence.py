@@ -2,7 +2,7 @@
 
 Everything comes from the result: its open divergences, its packed timelines, and the probes that
 each side reached. Where a result was made without timelines or probes there is less to go by, and
-fewer seams can be told.
+fewer seams can be named.
 """
 
 from __future__ import annotations
@@ -13,15 +13,16 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from harness.parity.causes import first_cause_at
 from harness.parity.divergence import ChannelName, Divergence, Kind
 from harness.parity.verdict import CaseResult
 from harness.sides import base_names
-from harness.timeline.model import MomentKind, Row, Timelines, unpack
+from harness.timeline.model import MomentKind, Row, Timelines
 
-__all__ = ["Evidence", "cause_of"]
+__all__ = ["LONE", "Evidence"]
 
-_NOTHING: Final = Timelines(rows=())
+LONE: Final = frozenset({Kind.MISSING, Kind.EXTRA})
+"""Kinds of a divergence whose item one side alone has."""
+
 _INVALID_ANSWERS: Final = (
     "NO_FINISH_REASON",
     "NO_RESPONSE_TEXT",
@@ -53,7 +54,11 @@ class Evidence:
     @cached_property
     def open(self) -> tuple[tuple[int, Divergence], ...]:
         """Every divergence that no waiver covers, with its index."""
-        return _open(self.result)
+        return tuple(
+            (index, found)
+            for index, found in enumerate(self.result.divergences)
+            if index not in self.result.waived
+        )
 
     @cached_property
     def at(self) -> int | None:
@@ -174,7 +179,7 @@ class Evidence:
     @property
     def read_otherwise(self) -> bool:
         """Whether one side alone took an answer for none, or found another fault with it."""
-        told = [
+        announced = [
             side.line
             for row in self.earlier(MomentKind.RETRY)
             if not row.divergences
@@ -182,15 +187,15 @@ class Evidence:
             if side is not None
         ]
         return any(
-            error in self._written(found) and not any(error in line for line in told)
+            error in self._written(found) and not any(error in line for line in announced)
             for found in self.of(ChannelName.RETRIES)
-            if found.sort == "retry" and found.kind in (Kind.MISSING, Kind.EXTRA)
+            if found.sort == "retry" and found.kind in LONE
             for error in _INVALID_ANSWERS
         )
 
     @cached_property
-    def told_before(self) -> tuple[Divergence, ...]:
-        """What the client had been told otherwise before the first cause."""
+    def events_before(self) -> tuple[Divergence, ...]:
+        """Differences in what the client received before the first cause."""
         found = (
             self.result.divergences[index]
             for row in self.before
@@ -201,15 +206,25 @@ class Evidence:
 
     @property
     def ended_otherwise(self) -> bool:
-        """Whether the client had been told of another end of a stream before the first cause."""
-        return any(found.label == "agent_end" for found in self.told_before)
+        """Whether the client saw another end of a stream before the first cause."""
+        return any(found.label == "agent_end" for found in self.events_before)
 
     @property
     def failed_once(self) -> bool:
-        """Whether one side alone told the client of an error."""
-        kinds = (Kind.MISSING, Kind.EXTRA)
+        """Whether one side alone emitted an error."""
         events = self.of(ChannelName.EVENTS)
-        return any(found.label == "error" and found.kind in kinds for found in events)
+        return any(found.label == "error" and found.kind in LONE for found in events)
+
+    @property
+    def went_otherwise(self) -> bool:
+        """Whether the client saw something else happen, not only in other words.
+
+        What is kept at the end follows from that.
+        """
+        return any(
+            found.kind in LONE or found.label == "agent_end"
+            for found in self.of(ChannelName.EVENTS)
+        )
 
     def earlier(self, *kinds: MomentKind) -> list[Row]:
         """The rows of these kinds before the first cause, within the same stream of events."""
@@ -221,35 +236,6 @@ class Evidence:
             if moment is not None and moment.line == "emitted agent_start":
                 break
         return found
-
-
-def cause_of(result: CaseResult) -> Evidence | None:
-    """The first cause with all that is known about it; `None` where nothing is open."""
-    timelines = _unpacked(result)
-    index = first_cause_at(_open(result), timelines.causes)
-    return None if index is None else Evidence(result, timelines, index)
-
-
-def _open(result: CaseResult) -> tuple[tuple[int, Divergence], ...]:
-    return tuple(
-        (index, found)
-        for index, found in enumerate(result.divergences)
-        if index not in result.waived
-    )
-
-
-def _unpacked(result: CaseResult) -> Timelines:
-    """A journal is untrusted: timelines that are none leave the explanation without them."""
-    if not result.timelines:
-        return _NOTHING
-    try:
-        timelines = unpack(result.timelines)
-    except ValueError:
-        return _NOTHING
-    known = len(result.divergences)
-    named = (index for row in timelines.rows for index in row.divergences)
-    fits = all(index < known for index in (*named, *timelines.causes))
-    return timelines if fits else _NOTHING
 
 
 def _rows(timelines: Timelines) -> dict[int, int]:

@@ -6,10 +6,9 @@ import json
 import re
 from typing import Final
 
-from harness.explain.evidence import Evidence
-from harness.explain.guess import Guess, probably
-from harness.explain.model import Seam
 from harness.parity.divergence import ABSENT, ChannelName, Kind
+from harness.parity.evidence import Evidence
+from harness.parity.guess import Guess, Seam, probably
 from harness.timeline.model import MomentKind, Row
 from harness.timeline.words import quoted
 
@@ -89,7 +88,7 @@ def _remembered_seam(evidence: Evidence, *, of_the_model: bool) -> Guess:
     if _read_back_otherwise(evidence):
         doubt = "a conversation read back and a recording that differed look alike here"
         return probably("before-read-back", Seam.RECORDING, doubt)
-    if evidence.reached("abort:") and evidence.told_before:
+    if evidence.reached("abort:") and evidence.events_before:
         doubt = "what is remembered follows from how the stream went"
         return probably("before-abort", Seam.LIFECYCLE, doubt)
     if evidence.reached("loop:") and of_the_model and not evidence.resumed:
@@ -189,21 +188,21 @@ def _in_another_order(evidence: Evidence) -> bool:
 
 
 def _result_seam(evidence: Evidence, is_new: bool) -> Guess:
-    """What the model is told of a call's result."""
+    """What the model receives of a call's result."""
     if _in_another_order(evidence):
         return probably("results-swapped", Seam.SCHEDULER, "the question may put them so")
     if not is_new:
         if ChannelName.TRANSCRIPT not in evidence.channels:
             return probably("not-remembered", Seam.REQUEST_ASSEMBLY, _AFTERWARDS)
         return _remembered_seam(evidence, of_the_model=False)
-    told = any(found.label == "tool_response" for found in evidence.of(ChannelName.EVENTS))
+    emitted = any(found.label == "tool_response" for found in evidence.of(ChannelName.EVENTS))
     if evidence.about("policy"):
         return probably("result-about-policy", Seam.POLICY, "the cassette is about it")
     if evidence.shares_services:
-        if told or ChannelName.TOOL_STATES in evidence.channels:
+        if emitted or ChannelName.TOOL_STATES in evidence.channels:
             return probably("result-told", Seam.SCHEDULER, "both sides are given the same tools")
         return probably("result-not-told", Seam.REQUEST_ASSEMBLY)
-    doubt = "a tool's answer and how it is told look alike here"
+    doubt = "a tool's answer and how it is sent look alike here"
     if evidence.reached("truncation:") or evidence.about("truncation", "distillation"):
         return probably("result-cut", Seam.SCHEDULER, doubt)
     return probably("result-of-engines", Seam.TOOL, doubt)

@@ -1,0 +1,213 @@
+"""What several commands check before they begin: runtimes, cassettes, and places to write."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from itertools import pairwise
+from pathlib import Path
+
+import click
+
+from harness.cassette.find import CassetteFile, find_cassettes
+from harness.commands.naming import near_baselines
+from harness.config import default_corpora, default_waivers
+from harness.errors import UsageError
+from harness.experiment.backend import Backend, real_backend
+from harness.experiment.limits import LIMITS_VARIABLE, Limits
+from harness.faults.catalogue import faults
+from harness.parity.waivers import Waivers, load_waivers
+from harness.sides import baseline_folder, engines_of
+from harness.wording import did_you_mean, near_words
+from harness.wrapping import say
+
+__all__ = [
+    "backend_of",
+    "chosen_cassettes",
+    "current_waivers",
+    "fault",
+    "runtimes",
+    "sides",
+    "temporary_folder",
+    "usual_limits",
+    "worker_count",
+    "writable_file",
+    "writable_folder",
+]
+
+
+def backend_of(ctx: click.Context, limits: Limits | None = None) -> Backend:
+    """The backend that a test handed in, or the real one, with `limits` in place of its own.
+
+    Without `limits` those of the environment count. A backend that watches nothing stays so.
+
+    Raises:
+        UsageError: the environment's limits cannot be read, or its runs would have no place.
+    """
+    temporary_folder()
+    backend = ctx.obj if isinstance(ctx.obj, Backend) else real_backend()
+    if backend.limits is None:
+        return backend
+    return replace(backend, limits=usual_limits() if limits is None else limits)
+
+
+def usual_limits() -> Limits:
+    """The limits that the environment sets, or else the defaults.
+
+    Raises:
+        UsageError: the environment's cannot be read.
+    """
+    text = os.environ.get(LIMITS_VARIABLE, "")
+    try:
+        return Limits.parse(text) if text else Limits()
+    except ValueError as error:
+        raise UsageError(f"{LIMITS_VARIABLE}: {error}", f"write it as {Limits()}") from error
+
+
+def temporary_folder() -> None:
+    """Refuse a TMPDIR in which no run can have its folders.
+
+    Raises:
+        UsageError: naming it.
+    """
+    asked = os.environ.get("TMPDIR")
+    if asked and not (Path(asked).is_dir() and os.access(asked, os.W_OK | os.X_OK)):
+        problem = f"TMPDIR is {asked!r}, which is no folder that can be written to"
+        raise UsageError(problem, "set it to one, or unset it")
+
+
+def chosen_cassettes(
+    paths: Sequence[Path],
+    expr: str | None,
+    phase: str | None = None,
+    *,
+    variants: bool = False,
+    on_stderr: bool = False,
+) -> list[CassetteFile]:
+    """The cassettes that the command line names; says which corpus where it names none.
+
+    With `variants` each is followed by its variants (`harness.cassette.variants`).
+
+    Raises:
+        UsageError, CassetteNotFound: nothing there, or nothing left of it.
+    """
+    if not paths:
+        paths = default_corpora()
+        say(f"corpus: {' and '.join(map(str, paths))}", err=on_stderr)
+    found = find_cassettes(paths, expr, phase, variants=variants)
+    if not found:
+        asked = " and ".join(
+            text for text in (expr and f"-k {expr!r}", phase and f"--phase {phase}") if text
+        )
+        raise UsageError(f"no cassette fits {asked}", "see `parity list`")
+    found.sort(key=lambda file: file.name)
+    for one, other in pairwise(found):
+        if one.name == other.name:
+            problem = f"two cassettes are called {one.name!r}: {one.path} and {other.path}"
+            raise UsageError(problem, "run them apart, or rename one")
+    return found
+
+
+def runtimes(backend: Backend, *names: str) -> None:
+    """Refuse a name that no runtime has.
+
+    Raises:
+        UsageError: naming the known ones.
+    """
+    known = backend.runtimes()
+    for side in names:
+        if baseline_folder(side) is not None:
+            problem = f"{side!r} is what a runtime was observed to do, and cannot be run"
+            raise UsageError(problem, f"name a runtime: {', '.join(known)}")
+        if len(engines_of(side)) > 2:
+            problem = f"{side!r} names more than two runtimes to take turns"
+            raise UsageError(problem, "begin a session in one and resume it in another: adk+legacy")
+    for name in dict.fromkeys(engine for side in names for engine in engines_of(side)):
+        if name.partition("@")[0] not in known:
+            raise UsageError(f"unknown runtime {name!r}", f"known: {', '.join(known)}")
+        problem, mend = backend.check(name) or ("", "")
+        if problem:
+            raise UsageError(problem, mend)
+
+
+def sides(backend: Backend, *sides: str) -> None:
+    """Refuse what can be no side of a comparison.
+
+    A side is a runtime's name, or `baseline:DIR` with a folder that exists.
+
+    Raises:
+        UsageError: naming the known runtimes, or the folder that is missing.
+    """
+    folders = {side: baseline_folder(side) for side in sides}
+    for side, folder in folders.items():
+        if folder is not None and (side == "baseline:" or not folder.is_dir()):
+            problem = f"{side!r}: there is no folder {str(folder)!r} of baselines"
+            mend = "make it with `parity baseline --runtime NAME --out DIR`"
+            near = [] if side == "baseline:" else near_baselines(folder)
+            raise UsageError(problem, did_you_mean(near, mend))
+    runtimes(backend, *(side for side in sides if folders[side] is None))
+
+
+def fault(name: str | None, *sides: str) -> None:
+    """Refuse a seeded fault that there is none of, or that neither side can have.
+
+    Raises:
+        UsageError: naming near ones, or the runtime that it is of.
+    """
+    if name is None:
+        return
+    known = faults()
+    if name not in known:
+        mend = did_you_mean(near_words(name, known), "see `parity faults --list`")
+        raise UsageError(f"unknown fault {name!r}", mend)
+    found = known[name]
+    if not any(found.breaks_side(side) for side in sides):
+        problem = f"the fault {name} is one of {found.site}, which is neither side"
+        raise UsageError(problem, f"make {found.site} one with --control or --candidate")
+
+
+def current_waivers(file: Path | None) -> Waivers:
+    """The waivers in `file`, or else the usual ones, as they hold today (UTC).
+
+    Raises:
+        WaiverFileError: the file cannot be used.
+    """
+    return load_waivers(file or default_waivers(), as_of=datetime.now(UTC).date())
+
+
+def writable_file(file: Path | None, option: str) -> None:
+    """Find out before a run whether its report can be written; makes the folder.
+
+    Raises:
+        UsageError: naming the option to change.
+    """
+    if file is None:
+        return
+    if file.is_dir() or (file.exists() and not os.access(file, os.W_OK)):
+        raise UsageError(f"{file} cannot be written", f"choose another file with {option}")
+    writable_folder(file.parent, option)
+
+
+def writable_folder(folder: Path | None, option: str) -> None:
+    """The same for a folder.
+
+    Raises:
+        UsageError: naming the option to change.
+    """
+    if folder is None:
+        return
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        problem = f"the folder {folder} cannot be written to: {error.strerror}"
+        raise UsageError(problem, f"choose another place with {option}") from error
+
+
+def worker_count(jobs: int) -> int:
+    """What `-n` asks for."""
+    return jobs or os.cpu_count() or 1

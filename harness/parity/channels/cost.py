@@ -1,0 +1,63 @@
+"""What the run cost: model calls, tokens and the contents that were sent."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from harness.parity.channel import Channel
+from harness.parity.divergence import ChannelName, Divergence
+from harness.replay.observation import Observation
+from harness.timeline.model import MomentKind
+from services.wire import JsonObject
+
+__all__ = ["CHANNEL"]
+
+
+class _Cost(Channel):
+    name = ChannelName.COST
+    about = "what the run cost"
+    did = "spent"
+    item = "sum"
+    cannot = "The same work cannot have two prices."
+
+    kept = True
+    timing = True
+    kind = MomentKind.COST
+
+    def items(self, seen: Observation) -> list[JsonObject]:
+        calls: dict[str, int] = {}
+        for request in seen.requests:
+            key = f"{request.method}({request.role})"
+            calls[key] = calls.get(key, 0) + 1
+        tokens: dict[str, float] = dict.fromkeys(("inputTokens", "outputTokens", "cachedTokens"), 0)
+        for event in seen.events:
+            if event.get("type") == "usage":
+                for name in tokens:
+                    count = event.get(name)
+                    tokens[name] += count if isinstance(count, int | float) else 0
+        return [
+            {
+                "modelCalls": calls,
+                "tokens": tokens,
+                # How much of what is sent the model has seen before: what prompt caches live on.
+                "contentsSent": sum(request.contents_count for request in seen.requests),
+                "contentsSentBefore": sum(request.same_as_previous for request in seen.requests),
+            }
+        ]
+
+    def label(self, item: JsonObject) -> str:
+        return "cost"
+
+    def text(self, item: Any) -> str:
+        tokens = item["tokens"]
+        return (
+            f"spent {sum(item['modelCalls'].values())} model calls, "
+            f"{tokens['inputTokens']} tokens in, {tokens['outputTokens']} out, "
+            f"{item['contentsSent']} contents sent"
+        )
+
+    def place(self, found: Divergence) -> str:
+        return f"the {found.path or 'sum'}"
+
+
+CHANNEL: Final = _Cost()

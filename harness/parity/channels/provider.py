@@ -1,0 +1,57 @@
+"""What the real API objects to in the requests; the published core's own findings are inherited."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from harness.parity.channel import Channel, When
+from harness.parity.divergence import ABSENT, ChannelName, Divergence
+from harness.parity.evidence import Evidence
+from harness.parity.guess import Guess, Seam, probably
+from harness.provider.rules import RULES, Severity
+from harness.replay.observation import Observation
+from harness.timeline.model import MomentKind
+from harness.timeline.words import cut
+from services.wire import JsonObject
+
+__all__ = ["CHANNEL"]
+
+
+class _Provider(Channel):
+    name = ChannelName.PROVIDER
+    about = "what the model's API has against a question"
+    did = "asked"
+    item = "question to the model"
+    cannot = "The API takes such a question as it is or refuses it, whichever side asks."
+
+    when = When.AS_IT_HAPPENS
+    remarks_on = ChannelName.REQUESTS
+    kind = MomentKind.PROVIDER
+
+    def items(self, seen: Observation) -> list[JsonObject]:
+        return [
+            {"request": index, "rule": finding.rule, "path": finding.path}
+            for index, request in enumerate(seen.requests)
+            for finding in request.provider
+        ]
+
+    def label(self, item: JsonObject) -> str:
+        return str(item["rule"])
+
+    def sentences(self, found: Divergence) -> Iterator[str]:
+        """What the API has against the request, and the evidence for that."""
+        rule = RULES.get(found.label)
+        if rule is None:
+            return
+        api = "refuses" if rule.severity is Severity.ERROR else "takes, though no client means it"
+        value = found.candidate if found.control == ABSENT else found.control
+        yield f"What the API {api}: {rule.says}"
+        yield f"It is so at {found.path}, {cut(str(value))}."
+        yield f"How that is known: {rule.evidence}"
+
+    def seam(self, evidence: Evidence) -> Guess:
+        return probably("objection", Seam.REQUEST_ASSEMBLY)
+
+
+CHANNEL: Final = _Provider()

@@ -1,0 +1,108 @@
+"""Retries, and changes of model or mode, confirmations and questions about a fallback."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from harness.parity.channel import Channel, When, of_thread, on_thread
+from harness.parity.divergence import ChannelName, Divergence, Kind
+from harness.parity.evidence import Evidence
+from harness.parity.guess import Guess, Seam, plainly, probably
+from harness.replay.observation import Observation
+from harness.replay.trace import retry_record
+from harness.timeline.model import MomentKind
+from harness.timeline.words import quoted, short_json
+from services.wire import JsonObject
+
+__all__ = ["CHANNEL"]
+
+_REPORTS: Final = {
+    "fallback-handler": Seam.FALLBACK,
+    "approval-mode-changed": Seam.POLICY,
+    "approval-mode-rejected": Seam.POLICY,
+    "confirmation": Seam.POLICY,
+    "send-rejected": Seam.LIFECYCLE,
+}
+
+
+class _Retries(Channel):
+    name = ChannelName.RETRIES
+    about = "retries, and changes of model or mode"
+    did = "reported"
+    item = "report"
+    cannot = "Both had met the same answers and failures; only one reaction can be meant."
+
+    when = When.AS_IT_HAPPENS
+    kind = MomentKind.RETRY
+
+    def items(self, seen: Observation) -> list[JsonObject]:
+        retries, sides = (seen.threads.get(name, {}) for name in ("retries", "side_events"))
+        return [
+            *(
+                {"retry": retry_record(retry), **on_thread(retries, number)}
+                for number, retry in enumerate(seen.retries)
+            ),
+            *(
+                {"side": event, **on_thread(sides, number)}
+                for number, event in enumerate(seen.side_events)
+            ),
+        ]
+
+    def label(self, item: JsonObject) -> str:
+        return of_thread("retry" if "retry" in item else str(item["side"].get("event")), item)
+
+    def kind_of(self, item: JsonObject) -> MomentKind:
+        return MomentKind.RETRY if "retry" in item else MomentKind.SIDE
+
+    def text(self, item: Any) -> str:
+        if "retry" in item:
+            retry = item["retry"]
+            return (
+                f"announced retry {retry['attempt']} of {retry['maxAttempts']} of "
+                f"{retry['model']} in {retry['delayMs']} ms: {quoted(retry['error'])}"
+            )
+        side = item["side"]
+        rest = {key: value for key, value in side.items() if key != "event"}
+        return f"{side.get('event')}: {short_json(rest)}"
+
+    def item_of(self, found: Divergence) -> str:
+        return "retry" if found.sort == "retry" else f"report ({found.label})"
+
+    def seam(self, evidence: Evidence) -> Guess:
+        return _retry_seam(evidence)
+
+
+def _retry_seam(evidence: Evidence) -> Guess:
+    first = evidence.first
+    if first.sort != "retry":
+        return _report_seam(evidence)
+    if "retry.model" in {found.path for found in evidence.beside}:
+        return probably("retry-of-model", Seam.FALLBACK, "the model may have been routed so")
+    if first.kind is Kind.CHANGED:
+        if evidence.reached("fallback:", "handler:"):
+            return probably("retry-paced-at-fallback", Seam.RETRY, "a fallback paces retries too")
+        return plainly("retry-paced", Seam.RETRY)
+    if evidence.channels == {ChannelName.RETRIES}:
+        # The same questions follow: the question was asked again, and was only not announced so.
+        return probably("retry-not-announced", Seam.RETRY, "the announcement may be lost elsewhere")
+    if evidence.read_otherwise:
+        return probably("answer-read-otherwise", Seam.STREAM, "or such an answer is not retried")
+    if _asks_another_model(evidence):
+        return probably("retry-or-model", Seam.RETRY, "another model is asked, too")
+    return probably("retry-alone", Seam.RETRY, "whatever ends the waiting ends the retries")
+
+
+def _report_seam(evidence: Evidence) -> Guess:
+    label = evidence.first.sort
+    if label in _REPORTS:
+        return probably("report", _REPORTS[label])
+    if evidence.earlier(MomentKind.RETRY) or evidence.reached("handler:", "fallback:"):
+        return probably("model-changed-after-failure", Seam.FALLBACK)
+    return probably("model-changed", Seam.ROUTING)
+
+
+def _asks_another_model(evidence: Evidence) -> bool:
+    return any(found.path == "model" for found in evidence.of(ChannelName.REQUESTS))
+
+
+CHANNEL: Final = _Retries()

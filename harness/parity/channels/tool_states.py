@@ -1,0 +1,134 @@
+"""The way of each tool call through the scheduler's states."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from harness.parity.channel import Channel, SideView, When, on_thread
+from harness.parity.divergence import ABSENT, ChannelName, Kind
+from harness.parity.evidence import LONE, Evidence
+from harness.parity.guess import Guess, Seam, probably
+from harness.parity.rules import EVERYWHERE, call_ids
+from harness.replay.observation import Observation
+from harness.timeline.model import MomentKind
+from harness.timeline.words import one_line
+from services.wire import JsonObject
+
+__all__ = ["CHANNEL"]
+
+
+class _ToolStates(Channel):
+    name = ChannelName.TOOL_STATES
+    about = "the way of a tool call from being asked for to its end"
+    did = "made"
+    item = "call"
+    cannot = "The model had asked both for the same; a call can go only one way."
+
+    rules = (call_ids, *EVERYWHERE)
+    when = When.AS_IT_HAPPENS
+    kind = MomentKind.TOOL
+
+    def items(self, seen: Observation) -> list[JsonObject]:
+        threads = seen.threads.get("tool_states", {})
+        return [
+            {"call": call, "states": list(states), **on_thread(threads, number)}
+            for number, (call, states) in enumerate(seen.tool_states.items())
+        ]
+
+    def line(self, side: SideView, index: int) -> str:
+        call = side.raw(self.name, index)
+        name = side.once(_masked_names).get(call["call"], call["call"])
+        states = call["states"]
+        way = f" ({' → '.join(states)})" if len(states) > 1 else ""
+        last = states[-1] if states else "nothing"
+        return one_line(f"brought its call of {name} to {last}{way}")
+
+    def seam(self, evidence: Evidence) -> Guess:
+        return _call_seam(evidence)
+
+
+def _masked_names(seen: Observation) -> dict[str, str]:
+    """Call id to the tool's name, for reports."""
+    names = {
+        str(event.get("requestId")): str(event.get("name"))
+        for event in seen.events
+        if event.get("type") == "tool_request"
+    }
+    for child in seen.children:
+        for activity in child.activities:
+            data = activity.get("data")
+            if activity.get("type") == "TOOL_CALL_START" and isinstance(data, dict):
+                names[str(data.get("callId"))] = f"{data.get('name')} (thread {child.thread})"
+    return {call: seen.paths.mask_text(name) for call, name in names.items()}
+
+
+def _call_seam(evidence: Evidence) -> Guess:
+    first = evidence.first
+    values = {
+        value
+        for found in evidence.beside
+        for value in (found.control, found.candidate)
+        if isinstance(value, str)
+    }
+    # Both of our own runtimes are given the same tools.
+    made = Seam.SCHEDULER if evidence.shares_services else Seam.TOOL
+    if first.path == "call":
+        return probably("call-itself", Seam.SCHEDULER, "the model's stream names the call")
+    if evidence.reached_once("tool_error:tool_not_registered"):
+        return probably("call-unregistered", made, "what there is, or what may be done")
+    if evidence.reached_once("policy:denied", "policy:asked"):
+        return probably("call-policy-once", Seam.POLICY, "a hook or the caller may ask less")
+    if evidence.reached_once("hook:"):
+        return probably("call-hook-once", Seam.HOOKS)
+    if evidence.about("policy"):
+        return probably("call-about-policy", Seam.POLICY, "the cassette is about it")
+    if evidence.about("hooks"):
+        return probably("call-about-hooks", Seam.HOOKS, "the cassette is about them")
+    if first.kind is Kind.ORDER:
+        if '"error"' in evidence.text:
+            return probably("calls-swapped-failing", made, "one of them failed")
+        return probably("calls-swapped", Seam.SCHEDULER)
+    if first.kind in LONE:
+        return _lone_call(evidence)
+    if "awaiting_approval" in values or evidence.value(ChannelName.RETRIES, "confirmation"):
+        return probably("call-waited", Seam.POLICY)
+    if "cancelled" in values and evidence.reached("abort:"):
+        return probably("call-cancelled", Seam.LIFECYCLE, "the scheduler cancels as well")
+    if "error" in values:
+        doubt = "arguments, policy and tool all end a call so"
+        return probably("call-failed", made, doubt)
+    if ABSENT in values and _emitted_otherwise(evidence, "tool_request", "tool_response"):
+        return probably("call-cut-and-told", Seam.STREAM, "the answer may have been read otherwise")
+    return probably("call-steps", Seam.SCHEDULER)
+
+
+def _lone_call(evidence: Evidence) -> Guess:
+    for prefix, seam in _ONE_SIDED:
+        if evidence.reached_once(prefix):
+            return probably("lone-call-reached", seam, "that may follow from the call")
+    if evidence.reached("loop:") or evidence.about("loops"):
+        return probably("lone-call-at-loop", Seam.LOOPS, "a loop is noticed at calls")
+    if _emitted_otherwise(evidence, "tool_request"):
+        return probably("lone-call-told", Seam.STREAM, "the answer may have been read otherwise")
+    return probably("lone-call", Seam.SCHEDULER)
+
+
+def _emitted_otherwise(evidence: Evidence, *labels: str) -> bool:
+    """Whether one side alone emitted such an event."""
+    return any(
+        found.label in labels and found.kind in LONE for found in evidence.of(ChannelName.EVENTS)
+    )
+
+
+_ONE_SIDED: Final = (
+    ("hook:", Seam.HOOKS),
+    ("loop:", Seam.LOOPS),
+    ("limit:", Seam.LIFECYCLE),
+    ("abort:", Seam.LIFECYCLE),
+    ("end:aborted", Seam.LIFECYCLE),
+    ("end:max_turns", Seam.LIFECYCLE),
+)
+"""What one side alone reached, which is why it made a call that the other did not make."""
+
+
+CHANNEL: Final = _ToolStates()
