@@ -88,6 +88,133 @@ class ServicesSetup:
     """Receives hooks' starts, ends and messages."""
 
 
+class _Parts:
+    """The parts of one session. Each is built after the parts that it needs."""
+
+    def __init__(self, setup: ServicesSetup) -> None:
+        self._setup = setup
+        threads, telemetry = ThreadPaths(), setup.telemetry
+        self.session = _session(setup, threads)
+        settings, state = setup.settings, self.session.state
+        self.models = open_models(
+            self.session,
+            auth_type=setup.auth_type,
+            ask=setup.fallback_handler,
+            observer=None if telemetry is None else telemetry.fell_back,
+        )
+        self.servers = SessionServers()
+        self.subagents = Subagents(threads)
+        self.tools = ToolRegistry(settings, state, plans_folder=lambda: str(self.session.plans()))
+        memory = ProjectMemory(self.session.workspace, trusted=settings.folder_trusted)
+        skills = SkillManager(self.session.events)
+        self.steering = InjectionService(self.session.clock, steering=settings.model_steering)
+        self.prompts = Prompts(
+            workspace=self.session.workspace,
+            state=state,
+            environment=self.session.environment,
+            clock=self.session.clock,
+            server_instructions=self.servers.instructions,
+            memory=memory,
+            skills=skills,
+            agents=partial(agents_in_prompt, self.subagents, self.tools),
+        )
+        self.host = open_host(
+            self.session,
+            self.models,
+            process_ids=setup.process_ids,
+            skills=skills,
+            memory=memory,
+            steering=self.steering,
+            system_instruction=self.prompts.system_instruction,
+        )
+        self.context = ConversationContext(self.session.workspace)
+        self.policy = open_policy(
+            self.session,
+            context=self.context,
+            judge=self.models.configs.access.default_flash,
+            declarations=lambda: self.tools.declarations(state.active_model),
+            system_folder=setup.system_policies,
+        )
+        self.bus = MessageBus(self.policy)
+        follow_calls(threads, self.bus)
+
+    def connect(self) -> None:
+        """Register the tools, and build what runs their calls."""
+        setup, telemetry = self._setup, self._setup.telemetry
+        settings = setup.settings
+        register_builtin_tools(
+            self.tools,
+            self.host,
+            self.servers if has_servers(settings) else None,
+            agents=agent_tool(
+                self.session,
+                self.subagents,
+                host=self.host,
+                bus=self.bus,
+                steering=self.steering,
+                measured=None if telemetry is None else telemetry.subagent,
+            ),
+        )
+        self.tools.set_exclusion(
+            lambda tool: self.policy.statically_excluded(
+                tool.name, annotations=_policy_annotations(tool)
+            )
+        )
+        self.limiter = output_limiter(
+            self.session, self.models.utility, self.prompts.system_instruction
+        )
+        self.hooks = open_hooks(self.session, notify=setup.notify_hooks)
+        self.scheduler = ToolScheduler(
+            self.session,
+            registry=self.tools,
+            policy=self.policy,
+            bus=self.bus,
+            limiter=self.limiter,
+            hooks=self.hooks,
+            around=_around(setup),
+        )
+        if telemetry is not None:
+            telemetry.watch(self.session.events, self.bus, setup.approval_mode)
+
+    def bundle(self) -> Services:
+        """The services, which a runtime receives."""
+        setup = self._setup
+        return Services(
+            **{part.name: getattr(self.session, part.name) for part in fields(self.session)},
+            models=self.models.configs,
+            router=self.models.router,
+            availability=self.models.availability,
+            tools=self.tools,
+            policy=self.policy,
+            bus=self.bus,
+            scheduler=self.scheduler,
+            prompts=self.prompts,
+            utility=self.models.utility,
+            compression=open_compression(
+                self.session,
+                utility=self.models.utility,
+                session_context=self.prompts.session_context,
+                max_chars=self.limiter.threshold,
+                hooks=self.hooks,
+            ),
+            masking=ToolOutputMaskingService(self.session),
+            conversation_context=self.context,
+            hooks=self.hooks,
+            subagents=self.subagents,
+            steering=self.steering,
+            new_loop_detector=partial(_loop_detector, self.session, self.models),
+            fallback_handler=setup.fallback_handler,
+            new_recording=partial(
+                ChatRecording,
+                self.session,
+                find_tool=self.tools.get,
+            ),
+            agent_servers=self.servers.discover_for_agent,
+            version=setup.version,
+            telemetry=setup.telemetry,
+        )
+
+
 @asynccontextmanager
 async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
     """Build the services of one session; leaving ends what its tools left running.
@@ -95,138 +222,35 @@ async def open_services(setup: ServicesSetup) -> AsyncIterator[Services]:
     Raises:
         ValueError: a setting has no meaning; the message names it.
     """
-    threads, telemetry = ThreadPaths(), setup.telemetry
-    session = _session(setup, threads)
-    settings, state = session.settings, session.state
-    models = open_models(
-        session,
-        auth_type=setup.auth_type,
-        ask=setup.fallback_handler,
-        observer=None if telemetry is None else telemetry.fell_back,
-    )
-    servers, subagents = SessionServers(), Subagents(threads)
-    tools = ToolRegistry(settings, state, plans_folder=lambda: str(session.plans()))
-    memory = ProjectMemory(session.workspace, trusted=settings.folder_trusted)
-    skills = SkillManager(session.events)
-    steering = InjectionService(session.clock, steering=settings.model_steering)
-    prompts = Prompts(
-        workspace=session.workspace,
-        state=state,
-        environment=session.environment,
-        clock=session.clock,
-        server_instructions=servers.instructions,
-        memory=memory,
-        skills=skills,
-        agents=partial(agents_in_prompt, subagents, tools),
-    )
-    host = open_host(
-        session,
-        models,
-        process_ids=setup.process_ids,
-        skills=skills,
-        memory=memory,
-        steering=steering,
-        system_instruction=prompts.system_instruction,
-    )
-    context = ConversationContext(session.workspace)
-    policy = open_policy(
-        session,
-        context=context,
-        judge=models.configs.access.default_flash,
-        declarations=lambda: tools.declarations(state.active_model),
-        system_folder=setup.system_policies,
-    )
-    bus = MessageBus(policy)
-    follow_calls(threads, bus)
-    register_builtin_tools(
-        tools,
-        host,
-        servers if has_servers(settings) else None,
-        agents=agent_tool(
-            session,
-            subagents,
-            host=host,
-            bus=bus,
-            steering=steering,
-            measured=None if telemetry is None else telemetry.subagent,
-        ),
-    )
-    tools.set_exclusion(
-        lambda tool: policy.statically_excluded(tool.name, annotations=_policy_annotations(tool))
-    )
-    limiter = output_limiter(session, models.utility, prompts.system_instruction)
-    hooks = open_hooks(session, notify=setup.notify_hooks)
-    scheduler = ToolScheduler(
-        session,
-        registry=tools,
-        policy=policy,
-        bus=bus,
-        limiter=limiter,
-        hooks=hooks,
-        around=_around(setup),
-    )
-    if telemetry is not None:
-        telemetry.watch(session.events, bus, setup.approval_mode)
+    parts = _Parts(setup)
+    parts.connect()
     async with AsyncExitStack() as stack:
-        stack.push_async_callback(host.close)
+        stack.push_async_callback(parts.host.close)
         registry = await stack.enter_async_context(
             open_agents(
-                session,
-                subagents,
-                host=host,
-                tools=tools,
-                models=models.configs,
-                policy=policy,
-                prompts=prompts,
+                parts.session,
+                parts.subagents,
+                host=parts.host,
+                tools=parts.tools,
+                models=parts.models.configs,
+                policy=parts.policy,
+                prompts=parts.prompts,
             )
         )
         await stack.enter_async_context(
-            servers.started(
-                session,
-                host=host,
-                tools=tools,
+            parts.servers.started(
+                parts.session,
+                host=parts.host,
+                tools=parts.tools,
                 version=setup.version,
                 trusted=lambda: registry.folder_trusted,
                 policy_warnings=lambda server, names: mcp_tool_warnings(
-                    server, names, policy.rules
+                    server, names, parts.policy.rules
                 ),
-                on_progress=scheduler.note_progress,
+                on_progress=parts.scheduler.note_progress,
             )
         )
-        yield Services(
-            **{part.name: getattr(session, part.name) for part in fields(session)},
-            models=models.configs,
-            router=models.router,
-            availability=models.availability,
-            tools=tools,
-            policy=policy,
-            bus=bus,
-            scheduler=scheduler,
-            prompts=prompts,
-            utility=models.utility,
-            compression=open_compression(
-                session,
-                utility=models.utility,
-                session_context=prompts.session_context,
-                max_chars=limiter.threshold,
-                hooks=hooks,
-            ),
-            masking=ToolOutputMaskingService(session),
-            conversation_context=context,
-            hooks=hooks,
-            subagents=subagents,
-            steering=steering,
-            new_loop_detector=partial(_loop_detector, session, models),
-            fallback_handler=setup.fallback_handler,
-            new_recording=partial(
-                ChatRecording,
-                session,
-                find_tool=tools.get,
-            ),
-            agent_servers=servers.discover_for_agent,
-            version=setup.version,
-            telemetry=telemetry,
-        )
+        yield parts.bundle()
 
 
 def _session(setup: ServicesSetup, threads: ThreadPaths) -> Session:
