@@ -252,6 +252,6 @@ FAULTS: Final = (
         held_out=True,
         says="PreCompress is told that users asked for what was done unasked, and vice versa.",
         origin="a flag that was turned round on its way",
-        breaks=lambda: replaced("services.compose:_pre_compress", _other_trigger),
+        breaks=lambda: replaced("services.compression.opening:_pre_compress", _other_trigger),
     ),
 )

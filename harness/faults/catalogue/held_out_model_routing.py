@@ -137,7 +137,7 @@ FAULTS: Final = (
         closed_by="routing/scores",
         says="Requests rated between 50 and 89 go to the pro model.",
         origin="a default of an earlier version",
-        breaks=lambda: replaced("services.routing.options:_DEFAULT_THRESHOLD", lambda _: 50),
+        breaks=lambda: replaced("services.routing.classifiers:THRESHOLD", lambda _: 50),
     ),
     _routing(
         name="unchanged-model-announced",

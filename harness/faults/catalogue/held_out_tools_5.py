@@ -200,7 +200,7 @@ FAULTS: Final = (
         name="hook-limit-in-seconds",
         says="A hook may take as many seconds as it should be milliseconds.",
         origin="a setting in milliseconds handed to a timer in seconds",
-        breaks=lambda: replaced("services.hook_definitions:CommandHook.limit_ms", _in_seconds),
+        breaks=lambda: replaced("services.settings.hooks:CommandHook.limit_ms", _in_seconds),
     ),
     _hooks(
         name="model-hooks-told-the-last-message",

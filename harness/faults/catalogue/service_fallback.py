@@ -69,10 +69,10 @@ def _asking(_: Any) -> Any:
     return {}
 
 
-def _ignoring_mode(strategies: Any) -> Any:
-    def broken(models: Any, state: Any, services: Any) -> Any:
-        found = strategies(models, state, services)
-        return sorted(found, key=lambda strategy: strategy.name == "approval-mode")
+def _ignoring_mode(composite: Any) -> Any:
+    def broken(strategies: Any, *rest: Any, **more: Any) -> Any:
+        found = sorted(strategies, key=lambda strategy: strategy.name == "approval-mode")
+        return composite(found, *rest, **more)
 
     return broken
 
@@ -169,7 +169,7 @@ FAULTS: Final = (
         name="classifier-before-mode",
         says="In plan mode a classifier chooses the model, before the mode is looked at.",
         origin="strategies registered in another order",
-        breaks=lambda: replaced("services.routing.router:_strategies", _ignoring_mode),
+        breaks=lambda: replaced("services.routing.router:CompositeStrategy", _ignoring_mode),
     ),
     _fallback(
         name="classifier-sees-tool-turns",

@@ -191,7 +191,7 @@ FAULTS: Final = (
         name="same-hook-runs-twice",
         says="A hook that two definitions name runs twice.",
         origin="hooks told apart by identity",
-        breaks=lambda: replaced("services.hook_definitions:CommandHook.key", _each_for_itself),
+        breaks=lambda: replaced("services.settings.hooks:CommandHook.key", _each_for_itself),
     ),
     _hooks(
         name="only-exit-code-two-refuses",

@@ -183,9 +183,7 @@ FAULTS: Final = (
         name="unknown-tool-not-corrected",
         says="A call to an unknown tool is refused without naming the nearest ones.",
         origin="the framework's own message for unknown tools",
-        breaks=lambda: replaced(
-            "services.scheduler.validation:tool_suggestion", _without_suggestion
-        ),
+        breaks=lambda: replaced("services.scheduler.validation:nearest_names", _without_suggestion),
     ),
     _tools(
         name="results-in-completion-order",
