@@ -54,7 +54,7 @@ def tools(session: nox.Session) -> None:
 def checks(session: nox.Session) -> None:
     """All that `.ci/run` runs before the tests, in one environment that is installed once."""
     install(session, "lint", "types")
-    for check in (lint, imports, types, evidence):
+    for check in (lint, imports, types, unused, evidence):
         check(session)
     if newer := newer_adk(session):
         session.notify("newest_adk", [newer, purelib(session)])
@@ -281,6 +281,13 @@ def types(session: nox.Session) -> None:
     """Strict types over the packages and the tests."""
     install(session, "types")
     session.run("mypy")
+
+
+@nox.session
+def unused(session: nox.Session) -> None:
+    """What the packages define and only tests use."""
+    install(session, "types")
+    session.run("python", "-m", "tests.unused_code")
 
 
 @nox.session

@@ -11,18 +11,14 @@ from agent_protocol.agent import (
     UpdateSend,
 )
 from agent_protocol.codec import (
-    content_part_from_wire,
     content_part_to_wire,
     decode_line,
-    display_content_from_wire,
     display_content_to_wire,
     encode_line,
     from_wire,
     send_from_wire,
     send_to_wire,
     to_wire,
-    tool_display_from_wire,
-    tool_display_to_wire,
 )
 from agent_protocol.content import (
     ContentPart,
@@ -120,16 +116,12 @@ __all__ = [
     "UpdateSend",
     "Usage",
     "UsageCost",
-    "content_part_from_wire",
     "content_part_to_wire",
     "decode_line",
-    "display_content_from_wire",
     "display_content_to_wire",
     "encode_line",
     "from_wire",
     "send_from_wire",
     "send_to_wire",
     "to_wire",
-    "tool_display_from_wire",
-    "tool_display_to_wire",
 ]

@@ -6,7 +6,7 @@ Source: gemini-cli `packages/core/src/agent/types.ts`, `AgentProtocol` and `Agen
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from agent_protocol.content import ContentPart
@@ -26,7 +26,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MessageSend:
-    """A user's message. `display_content` is what people see and what is recorded as shown."""
+    """A user's message. `display_content` is what the user sees and what is recorded as shown."""
 
     content: tuple[ContentPart, ...]
     display_content: str | None = None
@@ -48,7 +48,7 @@ class ActionSend:
     """A free-form action."""
 
     type: str
-    data: Any = None
+    data: Any = field(default=None, metadata={"nullable": True})
     meta: Mapping[str, Any] | None = None
 
 

@@ -9,7 +9,7 @@ the replatforming plan removes them (foundation item 3): nothing emits or reads 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from agent_protocol.content import ContentPart
@@ -51,9 +51,9 @@ class TextDisplay:
 class DiffDisplay:
     """A tool result shown as the change of one file."""
 
+    path: str | None = None
     before_text: str
     after_text: str
-    path: str | None = None
     type: Literal["diff"] = "diff"
 
 
@@ -84,10 +84,9 @@ class ToolDisplay:
 
     name: str | None = None
     description: str | None = None
-    result_summary: str | None = None
-    result: DisplayContent | None = None
-    format: str | None = None
-    """`auto`, `compact`, `box`, `hidden` or `notice`."""
+    result_summary: str | None = field(default=None, metadata={"nullable": True})
+    result: DisplayContent | None = field(default=None, metadata={"nullable": True})
+    format: Literal["auto", "compact", "box", "hidden", "notice"] | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,8 +98,8 @@ class EventBase:
     """
 
     id: str
-    stream_id: str
     timestamp: str
+    stream_id: str
     thread_id: str | None = None
     meta: Meta | None = None
 

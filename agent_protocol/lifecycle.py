@@ -9,7 +9,7 @@ need not be monotonic.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
 
@@ -101,15 +101,6 @@ class LifecycleChecker:
         self._follow_requests(event)
         self._phases[event.stream_id] = following
         self._seen += 1
-
-    def feed_all(self, events: Iterable[AgentEvent]) -> None:
-        """`feed` each of `events`.
-
-        Raises:
-            ProtocolViolation: as `feed`.
-        """
-        for event in events:
-            self.feed(event)
 
     def finish(self) -> None:
         """Say that nothing more comes: every stream that started must have ended.

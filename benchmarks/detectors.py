@@ -5,14 +5,18 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Final
 
 from benchmarks.busy import large_file, sentence
 from benchmarks.figures import Figure, Target
 from benchmarks.sampling import gc_paused
 from harness.replay.envelope import open_envelope
+from services.environment import Environment
 from services.loop_detection.content import ContentLoops
+from services.model.replay.generator import ReplayedContentGenerator
 from services.output_masking import ToolOutputMaskingService
+from services.session import Session
 from services.settings import Settings
 from services.state import ApprovalMode, CoreEvents, SessionState
 from services.wire import Content
@@ -60,22 +64,27 @@ def _masking(turns: Sequence[int]) -> tuple[dict[int, float], dict[int, float]]:
     asked: dict[int, float] = {}
     passes: dict[int, float] = {}
     with open_envelope() as envelope:
-        state = SessionState(
-            session_id=envelope.ids.uuid("session"),
-            model="gemini-2.5-flash",
-            approval_mode=ApprovalMode.DEFAULT,
-            interactive=False,
-            events=CoreEvents(),
+        events = CoreEvents()
+        session = Session(
+            settings=Settings(),
+            state=SessionState(
+                session_id=envelope.ids.uuid("session"),
+                model="gemini-2.5-flash",
+                approval_mode=ApprovalMode.DEFAULT,
+                interactive=False,
+                events=events,
+            ),
+            events=events,
+            clock=envelope.clock,
+            ids=envelope.ids,
+            rng=envelope.rng,
+            environment=Environment.for_replay(home=str(envelope.workspace.home)),
+            workspace=envelope.workspace,
+            content_generator=ReplayedContentGenerator((), clock=envelope.clock),
         )
 
         def service(settings: Settings) -> ToolOutputMaskingService:
-            return ToolOutputMaskingService(
-                settings=settings,
-                workspace=envelope.workspace,
-                state=state,
-                ids=envelope.ids,
-                clock=envelope.clock,
-            )
+            return ToolOutputMaskingService(replace(session, settings=settings))
 
         # The question alone: it is never due, so nothing of the history ever changes.
         never = service(Settings(masking_min_prunable_tokens=10**12))

@@ -17,10 +17,10 @@ from agent_protocol.lifecycle import LifecycleChecker
 from agent_protocol.session import AgentSession
 from parity_tests.stage import answer, calls, chunks, message, play, stage
 from runtimes.registry import Surface, open_session
-from services.hook_definitions import read_hooks
 from services.message_bus import ToolCallsUpdate
 from services.scheduler.states import ToolCall
 from services.settings import AdkFlags, Settings
+from services.settings.hooks import read_hooks
 from services.state import ApprovalMode
 
 MCP_SERVER = Path(__file__).parents[1] / "cassettes" / "mcp_server.py"

@@ -15,7 +15,6 @@ from enum import StrEnum
 from importlib.metadata import EntryPoint, entry_points
 from typing import Final
 
-from agent_protocol.agent import AgentProtocol
 from runtimes.contract import Runtime, RuntimeFactory, RuntimeTraits
 from runtimes.loading import (
     check_engine,
@@ -37,7 +36,6 @@ __all__ = [
     "check_runtime",
     "choose_session",
     "known_runtimes",
-    "open_agent",
     "open_runtime",
     "open_session",
     "runtime_factory",
@@ -165,20 +163,6 @@ async def open_runtime(name: str, services: Services) -> AsyncIterator[Runtime]:
     async with openable(point, runtime_factory(name)(services)) as runtime:
         check_engine(point, runtime)
         yield runtime
-
-
-@asynccontextmanager
-async def open_agent(
-    name: str, services: Services, *, prompt_id: str | None = None
-) -> AsyncIterator[AgentProtocol]:
-    """Open an engine and one agent over it: all that a client needs for one conversation.
-
-    Raises:
-        UnknownRuntime: there is none of that name.
-        UnusableRuntime: it cannot be imported, or is not shaped as a runtime.
-    """
-    async with open_runtime(name, services) as runtime:
-        yield runtime.agent(prompt_id=prompt_id)
 
 
 class Surface(StrEnum):

@@ -1,4 +1,4 @@
-"""`Services`: all that a runtime is given. Built once per session by `services.compose`."""
+"""`Services`: all that a runtime receives. `services.compose` builds it once for each session."""
 
 from __future__ import annotations
 
@@ -8,15 +8,11 @@ from dataclasses import dataclass
 from services.availability.availability import Availability
 from services.availability.handler import FallbackModelHandler
 from services.chat_recording import ChatRecording
-from services.clock import Clock
 from services.compression.service import ChatCompressionService
-from services.environment import Environment
 from services.hooks.system import HookSystem
-from services.ids import IdSource, RandomSource
 from services.loop_detection.detector import LoopDetector
 from services.message_bus import MessageBus
 from services.model.configs import ModelConfigs
-from services.model.generator import ContentGenerator
 from services.model.utility import UtilityModel
 from services.output_masking import ToolOutputMaskingService
 from services.policy.engine import PolicyEngine
@@ -24,32 +20,21 @@ from services.policy.safety import ConversationContext
 from services.prompts import Prompts
 from services.routing.router import ModelRouter
 from services.scheduler.scheduler import ToolScheduler
-from services.settings import Settings
-from services.state import CoreEvents, SessionState
+from services.session import Session
 from services.steering import InjectionService
 from services.subagents.subagents import Subagents
 from services.subagents.toolset import DiscoverServers
 from services.telemetry.contract import Telemetry
 from services.tools.registry import ToolRegistry
 from services.wire import Content
-from services.workspace import Workspace
 
 __all__ = ["Services"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Services:
+class Services(Session):
     """Everything a runtime needs and may not make for itself."""
 
-    settings: Settings
-    state: SessionState
-    events: CoreEvents
-    clock: Clock
-    ids: IdSource
-    rng: RandomSource
-    environment: Environment
-    workspace: Workspace
-    content_generator: ContentGenerator
     models: ModelConfigs
     router: ModelRouter
     availability: Availability
@@ -66,13 +51,13 @@ class Services:
     hooks: HookSystem | None
     """The session's hooks; `None` where they are switched off."""
     subagents: Subagents
-    """The session's agents; the runtime tells it how it runs a child."""
+    """The session's agents; the runtime gives it the factory of children."""
     steering: InjectionService
     """What is said to the session while it works."""
     new_loop_detector: Callable[[Callable[[], Sequence[Content]]], LoopDetector]
     """A detector for a conversation whose history, as it is shown, the argument gives."""
     fallback_handler: FallbackModelHandler | None = None
-    """Whom to ask when a model cannot be used; nobody where it is `None`."""
+    """Decides what happens when a model cannot be used; `None`: the session has no such prompt."""
     new_recording: Callable[[], ChatRecording]
     """A recorder for a new chat of this session; nothing is on disk before its `initialize`."""
     agent_servers: DiscoverServers | None = None

@@ -15,21 +15,19 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
-from services.clock import Clock, iso_timestamp
-from services.ids import IdSource
-from services.recording.deletion import delete_session_artifacts
+from services.clock import iso_timestamp
 from services.recording.loading import load_conversation_record
 from services.recording.opening import migrated_lines, recording_path, rewritten_lines
-from services.recording.records import HistoryTurn, ResumedSession, has_resumable_content
+from services.recording.records import HistoryTurn, ResumedSession
 from services.recording.rewriting import HistoryTexts, Rewritten, checkpoint_line
 from services.recording.session_file import SessionFile
 from services.recording.sync import followed
 from services.recording.tool_records import merged_tool_calls, token_record, tool_record
 from services.scheduler.calls import CompletedToolCall
-from services.state import CoreEvents, SessionState, UserFeedback
+from services.session import Session
+from services.state import UserFeedback
 from services.tools.contract import Tool
 from services.wire import Content, Json, JsonObject, Part
-from services.workspace import Workspace
 
 __all__ = ["ChatRecording", "HistoryTurn"]
 
@@ -50,35 +48,28 @@ class ChatRecording:
 
     def __init__(
         self,
+        session: Session,
         *,
-        workspace: Workspace,
-        state: SessionState,
-        clock: Clock,
-        ids: IdSource,
-        events: CoreEvents,
         find_tool: Callable[[str], Tool | None],
         session_id: str | None = None,
     ) -> None:
         """Prepare to record.
 
         Args:
-            workspace: where files go.
-            state: names the session, as it is called when the file is opened.
-            clock: of the lines' times.
-            ids: of messages.
-            events: people are told of a full disk there.
+            session: its workspace has the files, its ids name the messages, its events receive the
+                report of a full disk.
             find_tool: the active tool of a name, for its display name and description.
             session_id: an agent's own, in place of the session's.
         """
-        self._workspace = workspace
-        self._state = state
-        self._clock = clock
-        self._ids = ids
-        self._events = events
+        self._workspace = session.workspace
+        self._state = session.state
+        self._clock = session.clock
+        self._ids = session.ids
+        self._events = session.events
         self._find_tool = find_tool
         self._file: SessionFile | None = None
         self._own_id = session_id
-        self._session_id = session_id or state.session_id
+        self._session_id = session_id or session.state.session_id
         self._messages: list[JsonObject] = []
         self._index: dict[str, int] = {}
         self._queued_thoughts: list[JsonObject] = []
@@ -189,7 +180,7 @@ class ChatRecording:
         return str(message["id"])
 
     def record_synthetic_message(self, type: str, parts: list[Part]) -> str:
-        """Append a turn that nobody typed (a tool response, a placeholder); returns its id."""
+        """Append a turn that the user did not type (a tool response, say); returns its id."""
         return self.record_message(type=type, content=parts)
 
     def record_thought(self, subject: str, description: str) -> None:
@@ -258,10 +249,6 @@ class ChatRecording:
         """Write a summary of the conversation, for lists of sessions."""
         self._set({"summary": summary})
 
-    def record_directories(self, directories: Iterable[str]) -> None:
-        """Write the workspace's folders."""
-        self._set({"directories": list(directories)})
-
     def rewind_to(self, message_id: str) -> Sequence[JsonObject] | None:
         """Take back a message and all after it; returns the messages that are left.
 
@@ -276,25 +263,6 @@ class ChatRecording:
         self._take_messages(self._messages[:position])
         self._append({"$rewindTo": message_id})
         return self._messages
-
-    def delete(self) -> None:
-        """Remove the recording, and the tool outputs and logs of its session.
-
-        Raises:
-            OSError: the file is there and cannot be removed.
-        """
-        if self._file is not None:
-            self._file.path.unlink(missing_ok=True)
-            delete_session_artifacts(self._session_id, self._workspace.project_temp)
-
-    def delete_if_not_resumable(self) -> None:
-        """Remove a recording in which nothing was said. For the end of a session.
-
-        Raises:
-            OSError: the file is there and cannot be removed.
-        """
-        if not has_resumable_content(self._messages):
-            self.delete()
 
     def update_messages_from_history(self, history: Sequence[HistoryTurn]) -> None:
         """Make the messages follow the model-facing history: its ids, its order, its contents.

@@ -6,14 +6,52 @@ A confined session starts none. A start that is cancelled half-way leaves nothin
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import subprocess
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from services.confinement import may_start
+from services.leftovers import child_started
 
-__all__ = ["program_output", "start_child"]
+__all__ = ["GroupLeader", "program_output", "start_child"]
+
+
+class GroupLeader(asyncio.SubprocessProtocol):
+    """A child that `start_child` has started: it leads a process group of its own."""
+
+    def __init__(self) -> None:
+        self._transport: asyncio.SubprocessTransport | None = None
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The process has been started."""
+        self._transport = cast("asyncio.SubprocessTransport", transport)
+        child_started(self._transport.get_pid())
+
+    @property
+    def pid(self) -> int:
+        """The process id, which is the group's id too."""
+        return self._child.get_pid()
+
+    @property
+    def _child(self) -> asyncio.SubprocessTransport:
+        """The process and its pipes.
+
+        Raises:
+            RuntimeError: it has not been started.
+        """
+        if self._transport is None:
+            raise RuntimeError("the process has not been started")
+        return self._transport
+
+    def signal_group(self, number: signal.Signals) -> None:
+        """Signal every process of the group that is still there."""
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(self.pid, number)
+
 
 P = TypeVar("P", bound=asyncio.SubprocessProtocol)
 

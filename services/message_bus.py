@@ -1,9 +1,9 @@
-"""The message bus: how the scheduler, the tools and whoever answers questions find each other.
+"""The message bus: how the scheduler, the tools and the user's surface reach each other.
 
 Messages are values of the types below; a handler subscribes to one type. Delivery is immediate and
 in order of subscription. Publishing never raises: a handler that fails is reported as a
-`BusFailure` and the others are still told. The policy engine answers confirmation requests and
-takes policy updates before anybody else hears of them. Source: core `confirmation-bus/`.
+`BusFailure`, and the others still receive the message. The policy engine answers confirmation
+requests and takes policy updates before any subscriber. Source: core `confirmation-bus/`.
 """
 
 from __future__ import annotations
@@ -128,7 +128,7 @@ class SubagentActivityUpdate:
     """A subagent did something: one item of its list, new or changed."""
 
     subagent: str
-    """Its name for people."""
+    """Its name for the user."""
     activity: JsonObject
     """`{id, type, content, displayName?, description?, args?, status}`."""
 
@@ -154,7 +154,7 @@ _Handler = Callable[[Any], None]
 
 
 class RequestTimeout(Exception):
-    """Nobody answered a request in time."""
+    """A request had no answer in time."""
 
 
 class MessageBus:
@@ -178,15 +178,8 @@ class MessageBus:
         self,
         type: type[M],
         handler: Callable[[M], None],
-        *,
-        signal: AbortSignal | None = None,
     ) -> Callable[[], None]:
-        """Call `handler` with every message of `type`; returns the unsubscribe.
-
-        An abort of `signal` unsubscribes; one that is aborted already subscribes nothing.
-        """
-        if signal is not None and signal.aborted:
-            return lambda: None
+        """Call `handler` with every message of `type`; returns the unsubscribe."""
         entry = cast("_Handler", handler)
         handlers = self._handlers.setdefault(type, [])
         handlers.append(entry)
@@ -195,14 +188,7 @@ class MessageBus:
             if entry in handlers:
                 handlers.remove(entry)
 
-        forget = signal.on_abort(remove) if signal is not None else None
-
-        def off() -> None:
-            if forget is not None:
-                forget()
-            remove()
-
-        return off
+        return remove
 
     def publish(self, message: Announcement) -> None:
         """Deliver `message`. Never raises. A confirmation request goes through `ask`."""

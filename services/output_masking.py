@@ -21,10 +21,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from services.clock import Clock
 from services.history.prefix import shared_prefix
 from services.history.transforms import without_thoughts
-from services.ids import IdSource
 from services.masking_previews import output_preview, shell_preview
 from services.model.tokens import estimate_tokens
 from services.output_files import (
@@ -33,10 +31,8 @@ from services.output_files import (
     tool_outputs_folder,
     write_output,
 )
-from services.settings import Settings
-from services.state import SessionState
+from services.session import Session
 from services.wire import Content, JsonObject, Part, js_json, js_json_pretty
-from services.workspace import Workspace
 
 __all__ = ["MaskedResponse", "MaskingResult", "ToolOutputMaskingService"]
 
@@ -73,7 +69,6 @@ class MaskingResult:
     history: Sequence[Content]
     changes: tuple[MaskedResponse, ...] = ()
     """Newest first."""
-    tokens_saved: int = 0
     prunable_tokens: int = 0
 
     @property
@@ -95,20 +90,12 @@ class _Candidate:
 class ToolOutputMaskingService:
     """Masks one session's history. Asked before each request, after compression."""
 
-    def __init__(
-        self,
-        *,
-        settings: Settings,
-        workspace: Workspace,
-        state: SessionState,
-        ids: IdSource,
-        clock: Clock,
-    ) -> None:
-        self._settings = settings
-        self._workspace = workspace
-        self._state = state
-        self._ids = ids
-        self._clock = clock
+    def __init__(self, session: Session) -> None:
+        self._settings = session.settings
+        self._workspace = session.workspace
+        self._state = session.state
+        self._ids = session.ids
+        self._clock = session.clock
         self._ledger = _Ledger()
 
     def due(self, history: Sequence[Content], *, coalesced: bool = True) -> bool:
@@ -186,7 +173,6 @@ class ToolOutputMaskingService:
         return MaskingResult(
             history=masked if changes else history,
             changes=tuple(changes),
-            tokens_saved=saved,
             prunable_tokens=total,
         )
 

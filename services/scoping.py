@@ -1,24 +1,20 @@
-"""Values that hold while something runs, for the task that runs it and those it starts.
+"""Values that hold inside a `with` block, for the task that enters it and the tasks it starts.
 
-What runs side by side does not see another's values. A `Scope` is several of them, entered one
-inside the other, so that an inner one can build on what an outer one has set.
+Tasks that run side by side do not see each other's values.
 
 Source: core `config/scoped-config.ts`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from collections.abc import Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Generic, TypeVar
 
-__all__ = ["Entered", "Scope", "Scoped"]
+__all__ = ["Scoped"]
 
 T = TypeVar("T")
-
-Entered = Callable[[], AbstractContextManager[object]]
-"""One value of a scope: calling it makes what sets the value on entering and unsets it after."""
 
 
 class Scoped(Generic[T]):
@@ -40,27 +36,3 @@ class Scoped(Generic[T]):
             yield
         finally:
             self._variable.reset(token)
-
-
-class Scope:
-    """Values to be held together, outermost first."""
-
-    def __init__(self, *values: Entered) -> None:
-        self._values = values
-
-    @contextmanager
-    def entered(self) -> Iterator[None]:
-        """Hold the values inside the `with` block.
-
-        Raises:
-            Exception: what a value raises that cannot be set; none is held then.
-        """
-        with ExitStack() as stack:
-            for value in self._values:
-                stack.enter_context(value())
-            yield
-
-    async def run(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Await what `work` makes, with the values held from before it is made to its end."""
-        with self.entered():
-            return await work()

@@ -1,7 +1,7 @@
 """Tool-output distillation: with context management, long outputs become a file and an extract.
 
 Every tool but the file readers is limited. What is kept of a text is its first fifth and its last
-four fifths within a budget; of a very long output a model tells the facts as well.
+four fifths within a budget; of a very long output a model states the facts as well.
 
 Source: core `context/toolDistillationService.ts`, `context/truncation.ts`.
 """
@@ -16,20 +16,17 @@ from pathlib import Path
 from typing import Final
 
 from services.abort import AbortController
-from services.clock import Clock
 from services.model.generator import LlmRole
 from services.model.parts import first_parts
 from services.model.tokens import estimate_tokens
 from services.model.utility import UtilityModel, UtilityRequest
 from services.output_files import save_tool_output, tool_outputs_folder
-from services.scheduler.truncation import ShortOutput
-from services.settings import Settings
-from services.state import SessionState
+from services.scheduler.truncation import OutputLimiter, ShortOutput
+from services.session import Session
 from services.tools.contract import LlmContent
 from services.wire import Json, JsonObject, Part, js_json, js_json_pretty, js_length, js_slice
-from services.workspace import Workspace
 
-__all__ = ["ToolDistillation", "truncate_proportionally", "truncated_response"]
+__all__ = ["ToolDistillation", "output_limiter", "truncate_proportionally", "truncated_response"]
 
 logger = logging.getLogger(__name__)
 
@@ -55,33 +52,23 @@ class ToolDistillation:
 
     def __init__(
         self,
-        *,
-        workspace: Workspace,
-        settings: Settings,
-        state: SessionState,
-        clock: Clock,
+        session: Session,
         model: UtilityModel,
         system_instruction: Callable[[], str],
-        prompt_id: Callable[[], str],
     ) -> None:
         """Take the seams.
 
         Args:
-            workspace: where the files go.
-            settings: the two thresholds.
-            state: the prompt id that names the folder.
-            clock: measures how long a summary may take.
+            session: its workspace has the files, its settings the two thresholds.
             model: writes summaries.
             system_instruction: the main conversation's, which goes with every summary request.
-            prompt_id: the prompt that the client works on, which summary requests belong to.
         """
-        self._workspace = workspace
-        self._settings = settings
-        self._state = state
-        self._clock = clock
+        self._workspace = session.workspace
+        self._settings = session.settings
+        self._state = session.state
+        self._clock = session.clock
         self._model = model
         self._system_instruction = system_instruction
-        self._prompt_id = prompt_id
 
     async def distill(self, tool_name: str, call_id: str, content: LlmContent) -> ShortOutput:
         """Shorten `content` if it is too long for the context.
@@ -122,7 +109,7 @@ class ToolDistillation:
             config_key=_SUMMARY_CONFIG,
             contents=[{"role": "user", "parts": [{"text": _summary_prompt(tool_name, whole)}]}],
             role=LlmRole.UTILITY_COMPRESSOR,
-            prompt_id=self._prompt_id(),
+            prompt_id=self._state.last_prompt_id,
             signal=controller.signal,
             system_instruction=self._system_instruction(),
             max_attempts=_SUMMARY_ATTEMPTS,
@@ -222,6 +209,19 @@ def _cut_value(value: str, ratio: float, note: str) -> str:
     tokens = max(_MIN_TOKENS, floor(estimate_tokens([{"text": value}]) * ratio))
     target = _chars_of(value, tokens)
     return truncate_proportionally(value, target) + note if js_length(value) > target else value
+
+
+def output_limiter(
+    session: Session, model: UtilityModel, system_instruction: Callable[[], str]
+) -> OutputLimiter:
+    """Build what shortens a session's tool outputs.
+
+    Args:
+        session: The session.
+        model: Writes summaries.
+        system_instruction: The main conversation's.
+    """
+    return OutputLimiter(session, ToolDistillation(session, model, system_instruction))
 
 
 def truncate_proportionally(text: str, target: int) -> str:

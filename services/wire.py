@@ -1,7 +1,7 @@
 """The API's JSON as Python sees it, and text measured as JavaScript measures it.
 
 Contents travel as plain dicts in the API's camelCase. Once a content has been handed to history or
-to a request it is never changed in place: whoever wants it otherwise makes a copy. Request
+to a request it is never changed in place: a caller that needs a change makes a copy. Request
 observers rely on that, and compare by identity before they compare by value.
 
 All lengths that can be seen (token estimates, truncation, `contentLength`) count UTF-16 code
@@ -30,6 +30,7 @@ __all__ = [
     "js_slice",
     "js_trim",
     "js_trim_end",
+    "js_units",
     "printable",
 ]
 
@@ -71,6 +72,13 @@ def js_slice(text: str, start: int, end: int | None = None) -> str:
     length = len(units) // 2
     first, last, _ = slice(start, end).indices(length)
     return units[first * 2 : max(first, last) * 2].decode("utf-16-le", "replace")
+
+
+def js_units(text: str) -> str:
+    """`text` with one character for each UTF-16 code unit."""
+    if text.isascii() or max(text) <= "\uffff":
+        return text
+    return "".join(map(chr, memoryview(text.encode("utf-16-le", "surrogatepass")).cast("H")))
 
 
 def js_trim(text: str) -> str:

@@ -5,11 +5,8 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
 
-from services.scoping import Scoped
-
-__all__ = ["SCOPED_WORKSPACE", "Workspace"]
+__all__ = ["Workspace"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,30 +25,28 @@ class Workspace:
 
     @property
     def folders(self) -> tuple[Path, ...]:
-        """All folders that tools work in, the workspace's own first; what runs may have more."""
-        return (self.root, *self._here.added)
+        """All folders that tools work in, the workspace's own first."""
+        return (self.root, *self.added)
 
     def add_folder(self, folder: Path) -> None:
-        """Let tools use `folder` from now on; inside of a scope, as long as that lasts."""
-        here, resolved = self._here, folder.resolve()
-        if resolved not in (self.root, *here.added):
-            here.added.append(resolved)
-
-    @property
-    def _here(self) -> Workspace:
-        scoped = SCOPED_WORKSPACE.value
-        return self if scoped is None or scoped != self else scoped
+        """Let tools use `folder` from now on."""
+        resolved = folder.resolve()
+        if resolved not in self.folders:
+            self.added.append(resolved)
 
     @property
     def project_temp(self) -> Path:
         """`<home>/.gemini/tmp/<name of the workspace folder>`. Source: core `config/storage.ts`."""
         return self.home / ".gemini" / "tmp" / self.root.name
 
+    def plans(self, session_id: str) -> Path:
+        """Where plan mode of the session that began as `session_id` may write.
+
+        Source: core `config/storage.ts`, `getPlansDir`; `config/config.ts`, `rotateSessionId`.
+        """
+        return self.project_temp / session_id / "plans"
+
     @property
     def project_hash(self) -> str:
         """SHA-256 of the workspace path, as chat recordings carry it."""
         return hashlib.sha256(str(self.root).encode()).hexdigest()
-
-
-SCOPED_WORKSPACE: Final[Scoped[Workspace | None]] = Scoped("scoped_workspace", None)
-"""The same place with folders that only this scope may use."""

@@ -14,7 +14,7 @@ from harness.commands import options
 from harness.commands.adk_plugins import adk_plugin_option, with_adk_plugins
 from harness.debug_log import log_debug
 from harness.output import stopping_at_broken_output
-from services.telemetry_settings import TelemetryOverrides
+from services.settings.telemetry import TelemetryOverrides
 from surfaces.headless.options import HeadlessOptions
 from surfaces.headless.presenters import OutputFormat
 from surfaces.headless.program import run_headless

@@ -45,9 +45,9 @@ from services.model.generator import ModelRequest
 from services.model.replay.generator import (
     ObservedRequest,
 )
+from services.settings.telemetry import TelemetrySettings
 from services.telemetry.contract import Telemetry
 from services.telemetry.opening import TelemetrySeams, open_telemetry
-from services.telemetry_settings import TelemetrySettings
 from services.wire import Content, js_json
 
 __all__ = ["observe_cassette", "run_cassette"]

@@ -13,10 +13,9 @@ from typing import Final, Self
 from harness.gate.gates import Signing as SigningRules
 from harness.signoff.keys import PublicKey
 
-__all__ = ["PULL_REQUEST", "RELEASE", "SIGNER_NAME", "Signing", "TrustedSigner"]
+__all__ = ["PULL_REQUEST", "SIGNER_NAME", "Signing", "TrustedSigner"]
 
 PULL_REQUEST: Final = "pull_request"
-RELEASE: Final = "release"
 
 SIGNER_NAME: Final = re.compile(r"[a-z][a-z0-9-]{0,63}")
 """What a signer may be called: a role, as in the gates."""

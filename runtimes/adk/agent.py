@@ -92,7 +92,6 @@ class AdkAgentProtocol(StreamingAgent):
         plugins: Sequence[BasePlugin],
         request_processors: Sequence[BaseLlmRequestProcessor],
         session_service: GcliSessionService,
-        parent_session_id: str | None = None,
     ) -> None:
         """Build the agent and open its session.
 
@@ -103,10 +102,8 @@ class AdkAgentProtocol(StreamingAgent):
             plugins: ADK plugins, in order.
             request_processors: ours; `PROCESSOR_ORDER` says where each goes.
             session_service: gets the session, and has the conversation.
-            parent_session_id: the session whose tool call started this agent, if one did.
         """
         super().__init__(config.tasks)
-        self.parent_session_id = parent_session_id
         self._config = config
         self._sessions = session_service
         self._session = session_service.open(

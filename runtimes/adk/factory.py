@@ -145,7 +145,6 @@ class SessionFactory:
                 ToolsProcessor(*parts, tools),
             ),
             session_service=sessions,
-            parent_session_id=self._services.state.session_id,
         )
 
     def _with_others(self, *ours: BasePlugin) -> list[BasePlugin]:

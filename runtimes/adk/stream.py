@@ -31,8 +31,8 @@ class Stream(AgentStream):
         """Emit what an ADK event becomes; return whether the invocation goes on.
 
         As upstream's loop does, the reader looks at the signal before it takes in a part of the
-        model's stream, and before each agent event. Results of tools and a send's own limit are
-        emitted after an abort too.
+        model's stream, and before each agent event; once for what ends the stream. Results of tools
+        and a send's own limit are emitted after an abort too.
 
         Raises:
             AbortError: the user has aborted; nothing more of the event is emitted.
@@ -46,10 +46,10 @@ class Stream(AgentStream):
                 run.step.loop_emitted = True
                 self.emit(error)
             return True
-        if isinstance(note, ToolsDone) or (isinstance(note, Stopped) and note.whatever_happens):
-            check = _emit_anyway
-        elif event.partial:
+        if event.partial or (isinstance(note, Stopped) and not note.whatever_happens):
             check()
+        if isinstance(note, (ToolsDone, Stopped)):
+            check = _emit_anyway
         for agent_event in self.translator.translate(event, check):
             self.emit(agent_event)
         return not self.ended

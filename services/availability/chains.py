@@ -33,16 +33,15 @@ class PolicyChains:
         self._models = models
         self._state = state
 
-    def resolve(self, preferred: str | None = None, *, wraps_around: bool = False) -> PolicyChain:
+    def resolve(self, preferred: str | None = None) -> PolicyChain:
         """The chain from a model on.
 
-        A model outside every chain is alone in one: whoever names it wants it and no other.
+        A model outside every chain is alone in its own: its user wants no other.
         Chains of the Gemini 3 family, and those an auto model leads to, go round: what comes
         before the model stands in for it as well, after what comes behind it.
 
         Args:
             preferred: The model or alias to start with; the active model where absent.
-            wraps_around: Go round in any case.
         """
         models = self._models
         asked = normalize_model_id(preferred) if preferred else None
@@ -58,9 +57,9 @@ class PolicyChains:
             chain = self._family(asked, configured, resolved, gemini3=gemini3, auto=auto)
         else:
             chain = single_model_chain(resolved)
-        chain = _from(chain, resolved, wraps_around=wraps_around or auto or gemini3)
+        chain = _from(chain, resolved, wraps_around=auto or gemini3)
         if self._state.approval_mode is ApprovalMode.PLAN:
-            # Nobody can be asked in the middle of a plan.
+            # A plan is not interrupted by a question.
             return tuple(replace(policy, actions=SILENT_ACTIONS) for policy in chain)
         return chain
 
@@ -100,7 +99,7 @@ class PolicyChains:
 
 
 def fallback_candidates(
-    chain: Sequence[ModelPolicy], failed_model: str, *, wraps_around: bool = False
+    chain: Sequence[ModelPolicy], failed_model: str
 ) -> tuple[ModelPolicy | None, PolicyChain]:
     """The policy of the model that failed, and those that may stand in for it, in order.
 
@@ -109,8 +108,7 @@ def fallback_candidates(
     index = _index(chain, failed_model)
     if index is None:
         return None, tuple(chain)
-    before = tuple(chain[:index]) if wraps_around else ()
-    return chain[index], (*chain[index + 1 :], *before)
+    return chain[index], tuple(chain[index + 1 :])
 
 
 def _from(chain: PolicyChain, model: str, *, wraps_around: bool) -> PolicyChain:

@@ -109,9 +109,9 @@ class ModelAvailabilityService:
         if isinstance(state, _Probation):
             self._states[name] = replace(state, consumed=True)
 
-    def snapshot(self, model: str, ttl_ms: int = CAPACITY_TTL_MS) -> Snapshot:
-        """Whether `model` may be asked now; a lack of capacity counts for `ttl_ms`."""
-        state = self._state(normalize_model_id(model), ttl_ms)
+    def snapshot(self, model: str) -> Snapshot:
+        """Whether `model` may be asked now; a lack of capacity counts for a while."""
+        state = self._state(normalize_model_id(model))
         if isinstance(state, _Terminal):
             return Snapshot(available=False, reason=state.reason.value)
         if state is not None and state.consumed:
@@ -141,12 +141,12 @@ class ModelAvailabilityService:
         """Forget everything: signing in, a new session, a change of model."""
         self._states.clear()
 
-    def _state(self, name: str, ttl_ms: int = CAPACITY_TTL_MS) -> _Terminal | _Probation | None:
+    def _state(self, name: str) -> _Terminal | _Probation | None:
         state = self._states.get(name)
         if (
             isinstance(state, _Terminal)
             and state.reason is TerminalReason.CAPACITY
-            and self._clock.now_ms() - state.marked_at_ms >= ttl_ms
+            and self._clock.now_ms() - state.marked_at_ms >= CAPACITY_TTL_MS
         ):
             del self._states[name]
             return None

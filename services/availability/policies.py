@@ -6,7 +6,7 @@ A chain lists the models that stand in for each other, first choice first. Sourc
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -28,7 +28,6 @@ __all__ = [
     "policy_from_template",
     "preview_chain",
     "single_model_chain",
-    "validate_chain",
 ]
 
 
@@ -60,7 +59,7 @@ _TERMINALS: Final = dict.fromkeys(FailureKind, Transition.TERMINAL)
 SILENT_ACTIONS: Final[Mapping[FailureKind, FallbackAction]] = dict.fromkeys(
     FailureKind, FallbackAction.SILENT
 )
-"""Nobody is asked, whatever the failure."""
+"""The user is not asked, whatever the failure."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -111,7 +110,7 @@ def default_chain(access: AccessFlags, *, auto: bool) -> PolicyChain:
 
 
 def flash_lite_chain(access: AccessFlags) -> PolicyChain:
-    """The models for small helpers: nobody is ever asked about them."""
+    """The models for small helpers: the user is never asked about them."""
     return (
         ModelPolicy(model=access.default_flash_lite, actions=SILENT_ACTIONS),
         ModelPolicy(model=access.default_flash, actions=SILENT_ACTIONS),
@@ -149,21 +148,6 @@ def policy_from_template(template: Mapping[str, Json]) -> ModelPolicy:
         is_last_resort=bool(template.get("isLastResort")),
         max_attempts=template.get("maxAttempts"),
     )
-
-
-def validate_chain(chain: Sequence[ModelPolicy]) -> None:
-    """Check that a chain can end.
-
-    Raises:
-        ValueError: it is empty, or has not exactly one last resort.
-    """
-    if not chain:
-        raise ValueError("Model policy chain must include at least one model.")
-    last_resorts = sum(policy.is_last_resort for policy in chain)
-    if last_resorts == 0:
-        raise ValueError("Model policy chain must include an `isLastResort` model.")
-    if last_resorts > 1:
-        raise ValueError("Model policy chain must only have one `isLastResort`.")
 
 
 def _first(model: str, *, auto: bool) -> ModelPolicy:

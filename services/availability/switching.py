@@ -51,7 +51,7 @@ class ModelSwitch:
     def set_model(self, model: str) -> None:
         """Set configured and active model, and forget every model's health, changed or not.
 
-        An effective change is told as `ModelChanged` and clears the sticky model. Redirections of
+        An effective change emits `ModelChanged` and clears the sticky model. Redirections of
         earlier fallbacks stay.
         """
         self._state.set_model(model)
@@ -77,10 +77,6 @@ class ModelSwitch:
         if self._observer is not None:
             self._observer(FallbackActivated(model=model, failed_model=failed_model))
 
-    def replacement_of(self, model: str) -> str | None:
-        """What stands in for `model` since a fallback."""
-        return self._replacements.get(model)
-
     def rotate_session_id(self, session_id: str) -> None:
         """Go on under another id with the backend; files keep the id they were opened under."""
         self._state.session_id = session_id
@@ -89,12 +85,6 @@ class ModelSwitch:
     def reset_turn(self) -> None:
         """A turn begins: models on probation get their attempt back."""
         self._health.reset_turn()
-
-    def reset_session(self) -> None:
-        """A new session begins, or somebody signed in: forget health and redirections."""
-        self._replacements.clear()
-        self._models.clear_runtime_overrides()
-        self._health.reset()
 
     def _redirect(self, source: str, target: str) -> None:
         self._replacements[source] = target

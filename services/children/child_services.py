@@ -24,7 +24,6 @@ from services.subagents.child import ChildRequest
 from services.subagents.complete_task import CompleteTaskTool
 from services.subagents.definition import LocalAgentDefinition
 from services.subagents.prompt import ChildPrompt, augmented
-from services.subagents.scopes import current_folders
 from services.subagents.toolset import Toolset
 from services.wire import Content, JsonObject, Part
 
@@ -85,7 +84,7 @@ class ChildServices:
             ),
             prompts=services.prompts,
             tools=services.tools,
-            folders=tuple(current_folders(services.workspace)),
+            folders=services.workspace.folders,
         )
 
     def open_recording(self) -> ChatRecording:
@@ -100,7 +99,7 @@ class ChildServices:
         recording.initialize(
             "subagent",
             parent_session_id=services.state.session_id,
-            directories=[str(folder) for folder in current_folders(services.workspace)],
+            directories=[str(folder) for folder in services.workspace.folders],
         )
         return recording
 
@@ -170,11 +169,7 @@ def child_services(parent: Services, request: ChildRequest) -> ChildServices:
 
     def new_recording() -> ChatRecording:
         return ChatRecording(
-            workspace=parent.workspace,
-            state=parent.state,
-            clock=parent.clock,
-            ids=ids,
-            events=parent.events,
+            services,
             find_tool=toolset.registry.get,
             session_id=agent_id,
         )

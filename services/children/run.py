@@ -34,7 +34,6 @@ from services.subagents.recovery import (
     recovery_failed,
     summary_of,
 )
-from services.subagents.scopes import agent_scope
 from services.wire import JsonObject, Part
 
 __all__ = ["ChildRun", "Ended"]
@@ -91,16 +90,15 @@ class ChildRun(ABC):
         child = self._child
         clock = child.services.clock
         began_ms = clock.now_ms()
-        with agent_scope(child.definition, child.services.workspace).entered():
-            await child.toolset.open()
-            async with self._time.run():
-                try:
-                    reason, result = await self._to_its_end(inputs, signal)
-                except Exception as error:
-                    self._report_error(thrown_text(error))
-                    raise
-                finally:
-                    child.toolset.close()
+        await child.toolset.open()
+        async with self._time.run():
+            try:
+                reason, result = await self._to_its_end(inputs, signal)
+            except Exception as error:
+                self._report_error(thrown_text(error))
+                raise
+            finally:
+                child.toolset.close()
         return AgentOutput(
             result=result,
             terminate_reason=reason,

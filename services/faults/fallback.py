@@ -72,8 +72,8 @@ redirection_forgotten = fault.wrap(
     origin="a stand-in chosen anew for every call",
 )
 classifier_before_mode = fault.wrap(
-    "services.routing.router:_strategies",
-    result(lambda found: sorted(found, key=lambda strategy: strategy.name == "approval-mode")),
+    "services.routing.router:CompositeStrategy",
+    passing(strategies=lambda known: sorted(known, key=lambda each: each.name == "approval-mode")),
     says="In plan mode a classifier chooses the model, before the mode is looked at.",
     origin="strategies registered in another order",
 )
@@ -156,7 +156,7 @@ prompts_follow_active_model = held_out.wrap_all(
     origin="configured and active model taken for one",
 )
 score_threshold_outdated = held_out.wrap(
-    "services.routing.options:_DEFAULT_THRESHOLD",
+    "services.routing.classifiers:THRESHOLD",
     lambda _: 50,
     says="Requests rated between 50 and 89 go to the pro model.",
     origin="a default of an earlier version",

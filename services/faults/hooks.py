@@ -56,7 +56,7 @@ matcher_fits_whole_names = fault.wrap(
     origin="Python's `fullmatch` for JavaScript's `test`",
 )
 same_hook_runs_twice = fault.wrap(
-    "services.hook_definitions:CommandHook.key",
+    "services.settings.hooks:CommandHook.key",
     instead(lambda _, self: f"{id(self)}"),
     says="A hook that two definitions name runs twice.",
     origin="hooks distinguished by identity",
@@ -131,7 +131,7 @@ hook_config_added = held_out.wrap(
     closed_by="hooks/request_config_replaced",
 )
 hook_limit_in_seconds = held_out.wrap(
-    "services.hook_definitions:CommandHook.limit_ms",
+    "services.settings.hooks:CommandHook.limit_ms",
     result(lambda found: found * 1000),
     says="A hook may take as many seconds as it should be milliseconds.",
     origin="a setting in milliseconds handed to a timer in seconds",

@@ -271,7 +271,9 @@ def dropped_messages_recorded(followed: Any, messages: Sequence[Any], *more: Any
     return found
 
 
-@held_out_hooks("services.compose:_pre_compress", origin="a flag that was turned round on its way")
+@held_out_hooks(
+    "services.compression.opening:_pre_compress", origin="a flag that was turned round on its way"
+)
 def compression_trigger_swapped(pre_compress: Any, hooks: Any) -> Any:
     """PreCompress is informed that users asked for what was done unasked, and vice versa."""
     fire = pre_compress(hooks)

@@ -29,7 +29,7 @@ empty_tool_list_allows_all = fault.wrap(
     origin="a list tested for truth where it is to be tested for presence",
 )
 unknown_tool_not_corrected = fault.wrap(
-    "services.scheduler.validation:tool_suggestion",
+    "services.scheduler.validation:nearest_names",
     returns(""),
     says="A call to an unknown tool is refused without naming the nearest ones.",
     origin="the framework's own message for unknown tools",

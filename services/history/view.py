@@ -153,19 +153,14 @@ class RequestView:
         shown += [entry.content for entry in tail]
         return shown
 
-    def contents(self, *, signed: bool, sendable: bool = True) -> list[Content]:
+    def contents(self, *, signed: bool) -> list[Content]:
         """The next request's contents, oldest first; equal turns are the same objects every time.
 
         `signed`: the first function call of each model turn in the active loop carries a thought
-        signature (Gemini 2 and modern models want one). `sendable`: call ids without their
-        prefix, as the API gets them.
+        signature (Gemini 2 and modern models want one).  Call ids have lost their
+        prefix, as the API expects them.
         """
         settled, tail = self._settled_and_tail()
-        if not sendable:
-            entries = self._entries[:settled] + tail
-            start = self._active_start(len(entries)) if signed else len(entries)
-            plain = [entry.content for entry in entries]
-            return [*plain[:start], *(sign_first_call(content) for content in plain[start:])]
         for entry in self._entries[len(self._plain) :]:
             self._plain.append(_plain(entry))
         if not signed:

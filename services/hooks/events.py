@@ -1,10 +1,10 @@
-"""When hooks run, and what is told of their running. Source: core `hooks/types.ts`."""
+"""When hooks run, and the notices of their runs. Source: core `hooks/types.ts`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from services.hook_definitions import HookEvent
+from services.settings.hooks import HookEvent
 
 __all__ = ["HookEnd", "HookEvent", "HookNotice", "HookStart", "HookSystemMessage"]
 
@@ -31,7 +31,7 @@ class HookEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HookSystemMessage:
-    """A hook has something to say to people; `suppressOutput` plays no part here."""
+    """A hook has a message for the user; `suppressOutput` plays no part here."""
 
     hook_name: str
     event_name: str
@@ -39,4 +39,4 @@ class HookSystemMessage:
 
 
 HookNotice = HookStart | HookEnd | HookSystemMessage
-"""Told in the order in which it happens: starts, ends, then the messages of the whole event."""
+"""Emitted in order: starts, ends, then the messages of the whole event."""

@@ -13,7 +13,6 @@ from weakref import WeakKeyDictionary
 from services.abort import AbortSignal
 from services.clock import Clock, iso_timestamp
 from services.environment import Environment
-from services.hook_definitions import CommandHook, HookDefinition
 from services.hooks.aggregation import merge_outputs
 from services.hooks.command import HookPlaces
 from services.hooks.events import HookEnd, HookEvent, HookNotice, HookStart, HookSystemMessage
@@ -22,6 +21,7 @@ from services.hooks.results import HookOutput
 from services.hooks.running import HookResult, HookRunner
 from services.hooks.translation import HookModelRequest, request_for_hooks
 from services.hooks.values import HookOutputError, js_text, truthy
+from services.settings.hooks import CommandHook, HookDefinition
 from services.state import CoreEvents, Logged, UserFeedback
 from services.wire import JsonObject
 
@@ -36,10 +36,10 @@ _SOURCE = "project"
 class _Known:
     """What is kept of a request while its answer streams in."""
 
-    __slots__ = ("reported", "told")
+    __slots__ = ("reported", "request")
 
     def __init__(self, request: HookModelRequest) -> None:
-        self.told = request_for_hooks(request)
+        self.request = request_for_hooks(request)
         self.reported: set[str] = set()
 
 
@@ -76,7 +76,7 @@ class HookFiring:
 
     def request_input(self, request: HookModelRequest) -> JsonObject:
         """`request` as hooks see it; made once, however many chunks its answer has."""
-        return self._of(request).told
+        return self._of(request).request
 
     async def fire(
         self,
@@ -93,7 +93,7 @@ class HookFiring:
             event: Which.
             fields: The input's own fields, after those that all events have.
             subject: What matchers are held against.
-            request: Of an AfterModel event: its failures are told of once.
+            request: Of an AfterModel event: its failures are reported once.
             signal: Ends the hooks; what they would have said is lost.
 
         Returns:

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from services.hook_definitions import CommandHook, HookDefinition
 from services.outside_patterns import PatternBudget, PatternLimit
+from services.settings.hooks import CommandHook, HookDefinition
 from services.tools.js_regex import JsRegexError, compile_js
 from services.wire import js_trim
 

@@ -10,19 +10,16 @@ Source: core `hooks/hookRunner.ts`, `executeCommandHook`.
 from __future__ import annotations
 
 import asyncio
-import os
 import shutil
 import signal as signals
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum, auto
 from pathlib import Path
 from typing import Any, Final, cast
 
 from services.abort import AbortSignal
-from services.child_start import start_child
-from services.leftovers import child_started
+from services.child_start import GroupLeader, start_child
 
 __all__ = ["MAX_OUTPUT_BYTES", "Ending", "HookOutcome", "run_hook_process"]
 
@@ -111,11 +108,11 @@ async def _start(command: str, folder: Path, environment: Mapping[str, str]) -> 
     )
 
 
-class _HookProcess(asyncio.SubprocessProtocol):
+class _HookProcess(GroupLeader):
     """A running hook. It must be awaited (`closed`) or ended."""
 
     def __init__(self) -> None:
-        self._transport: asyncio.SubprocessTransport | None = None
+        super().__init__()
         self._output = (bytearray(), bytearray())
         loop = asyncio.get_running_loop()
         self._exited: asyncio.Future[None] = loop.create_future()
@@ -129,13 +126,13 @@ class _HookProcess(asyncio.SubprocessProtocol):
 
     async def end(self) -> None:
         """Ask its group to end, and soon make it."""
-        self._signal(signals.SIGTERM)
+        self.signal_group(signals.SIGTERM)
         await asyncio.wait([self.closed], timeout=_KILL_AFTER_S)
         await self.kill()
 
     async def kill(self) -> None:
         """Kill its group at once; wait for the process, not for whoever else holds its pipes."""
-        self._signal(signals.SIGKILL)
+        self.signal_group(signals.SIGKILL)
         # Even when cancelled: the process must be reaped, and is about to be.
         await asyncio.wait([self._exited], timeout=_GIVE_UP_AFTER_S)
         self._drop_input()
@@ -150,11 +147,6 @@ class _HookProcess(asyncio.SubprocessProtocol):
             stdout=self._output[0].decode("utf-8", "replace"),
             stderr=self._output[1].decode("utf-8", "replace"),
         )
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The process has been started."""
-        self._transport = cast("asyncio.SubprocessTransport", transport)
-        child_started(self._transport.get_pid())
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take a piece of output."""
@@ -182,13 +174,3 @@ class _HookProcess(asyncio.SubprocessProtocol):
     @property
     def _input(self) -> asyncio.WriteTransport:
         return cast("asyncio.WriteTransport", self._child.get_pipe_transport(_STDIN))
-
-    @property
-    def _child(self) -> asyncio.SubprocessTransport:
-        if self._transport is None:
-            raise RuntimeError("the process has not been started")
-        return self._transport
-
-    def _signal(self, number: signals.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._child.get_pid(), number)

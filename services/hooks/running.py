@@ -14,7 +14,6 @@ from typing import Final
 
 from services.abort import AbortSignal
 from services.clock import Clock
-from services.hook_definitions import CommandHook
 from services.hooks.command import HookPlaces, expand_command, hook_variables
 from services.hooks.events import HookEvent
 from services.hooks.outputs import HookFields, parse_output
@@ -22,6 +21,7 @@ from services.hooks.planning import HookPlan
 from services.hooks.process import Ending, run_hook_process
 from services.hooks.values import has, spread
 from services.node_errors import error_code
+from services.settings.hooks import CommandHook
 from services.wire import JsonObject, js_json
 
 __all__ = ["HookResult", "HookRunner"]
@@ -61,7 +61,7 @@ class HookRunner:
         """Prepare.
 
         Args:
-            clock: Told of the real work.
+            clock: Held during the real work.
             variables: The environment that children may have.
             started: Called with each hook that starts and its place in the plan, from 0.
             ended: Called with each result as it comes.

@@ -1,4 +1,4 @@
-"""`HookSystem`: what runtimes and the scheduler tell of, and what they learn from it.
+"""`HookSystem`: runtimes and the scheduler report events to it, and get the hooks' results.
 
 Every method may be called whether or not there are hooks for its event; without any it costs a
 look-up. None of them raises for what a hook does.
@@ -14,8 +14,6 @@ from pathlib import Path
 from typing import Final
 
 from services.abort import AbortSignal
-from services.clock import Clock
-from services.environment import Environment
 from services.hooks.command import HookPlaces
 from services.hooks.events import HookEvent, HookNotice
 from services.hooks.firing import HookFiring
@@ -29,13 +27,12 @@ from services.hooks.results import (
 )
 from services.hooks.translation import HookModelRequest
 from services.hooks.trust import warning_for_new_hooks
-from services.settings import Settings
-from services.state import CoreEvents, SessionState, UserFeedback
+from services.session import Session
+from services.state import UserFeedback
 from services.tools.contract import ConfirmationDetails, ToolResult
 from services.wire import Json, JsonObject
-from services.workspace import Workspace
 
-__all__ = ["HookSystem", "hooks_from_settings"]
+__all__ = ["HookSystem", "open_hooks"]
 
 logger = logging.getLogger(__name__)
 
@@ -52,56 +49,45 @@ _EVENT_NAMES: Final = frozenset(HookEvent)
 
 
 class HookSystem:
-    """A session's hooks. Make one with `hooks_from_settings`."""
+    """A session's hooks; see `open_hooks`."""
 
     def __init__(
         self,
-        settings: Settings,
+        session: Session,
         *,
-        workspace: Workspace,
-        state: SessionState,
-        clock: Clock,
-        environment: Environment,
-        events: CoreEvents,
-        plans: Callable[[], Path],
         notify: Callable[[HookNotice], None],
     ) -> None:
-        """Take what is allowed to run from `settings`; hooks of an untrusted folder are not.
+        """Take the hooks that may run from the settings; those of an untrusted folder may not.
 
         Args:
-            settings: `hooks`, `project_hooks`, `disabled_hooks`, `folder_trusted`.
-            workspace: Where hooks run.
-            state: Whose session id hooks are told.
-            clock: Stamps inputs; told of the real work.
-            environment: Its `child_variables` are what hooks get.
-            events: Warnings for people.
-            plans: Where plan mode writes.
-            notify: Told of hooks' starts, ends and messages.
+            session: Its settings have the hooks, its workspace is where they run.
+            notify: Receives hooks' starts, ends and messages.
         """
+        settings, workspace, state = session.settings, session.workspace, session.state
         self._settings = settings
         self._workspace = workspace
-        self._events = events
+        self._events = session.events
         self.transcript: Callable[[], Path | None] = lambda: None
-        """The chat's record, which inputs name. Whoever opens a chat sets it."""
+        """The chat's record, which inputs name. The opener of a chat sets it."""
         known = [each for each in settings.hooks if each.event in _EVENT_NAMES]
         self._firing = HookFiring(
             known if settings.folder_trusted else (),
             disabled=settings.disabled_hooks,
-            clock=clock,
-            environment=environment,
-            events=events,
+            clock=session.clock,
+            environment=session.environment,
+            events=session.events,
             notify=notify,
             places=lambda: HookPlaces(
-                cwd=str(workspace.root), plans=str(plans()), session_id=state.session_id
+                cwd=str(workspace.root), plans=str(session.plans()), session_id=state.session_id
             ),
             transcript=lambda: str(self.transcript() or ""),
         )
         self._model = ModelHooks(self._firing)
 
     def initialize(self) -> None:
-        """Warn people of project hooks that are new to them and of events that do not exist.
+        """Warn the user of project hooks that are new and of events that do not exist.
 
-        Call it once, when whoever listens to the session's notices does.
+        Call it once, after the session's listeners have subscribed.
         """
         settings = self._settings
         if not settings.folder_trusted:
@@ -263,42 +249,21 @@ class HookSystem:
         """Each time a person is about to be asked about a call (event `Notification`)."""
         verb, keys = _DETAILS.get(details.type, ("", ()))
         message = f"Tool {details.title} requires {verb}" if verb else "Tool requires confirmation"
-        told = {key: details.fields[key] for key in keys if key in details.fields}
+        shown = {key: details.fields[key] for key in keys if key in details.fields}
         await self._firing.fire(
             HookEvent.NOTIFICATION,
             lambda: {
                 "notification_type": "ToolPermission",
                 "message": message,
-                "details": {"type": details.type, "title": details.title, **told},
+                "details": {"type": details.type, "title": details.title, **shown},
             },
             signal=signal,
         )
 
 
-def hooks_from_settings(
-    settings: Settings,
-    *,
-    workspace: Workspace,
-    state: SessionState,
-    clock: Clock,
-    environment: Environment,
-    events: CoreEvents,
-    plans: Callable[[], Path],
-    notify: Callable[[HookNotice], None],
-) -> HookSystem | None:
-    """The session's hooks, not yet initialised; None where they are switched off."""
-    if not settings.enable_hooks:
-        return None
-    return HookSystem(
-        settings,
-        workspace=workspace,
-        state=state,
-        clock=clock,
-        environment=environment,
-        events=events,
-        plans=plans,
-        notify=notify,
-    )
+def open_hooks(session: Session, *, notify: Callable[[HookNotice], None]) -> HookSystem | None:
+    """The session's hooks, not yet initialized; `None` where they are switched off."""
+    return HookSystem(session, notify=notify) if session.settings.enable_hooks else None
 
 
 def _of_call(mcp_context: JsonObject | None, original_name: str | None) -> JsonObject:

@@ -1,4 +1,4 @@
-"""Which project hooks people have been told of: `~/.gemini/trusted_hooks.json`.
+"""Which project hooks the user has been warned of: `~/.gemini/trusted_hooks.json`.
 
 Source: core `hooks/trustedHooks.ts`, `hooks/hookRegistry.ts`.
 """
@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from services.exhaustion import notice
-from services.hook_definitions import HookDefinition
 from services.regular_files import MOST_TEXT, read_regular
+from services.settings.hooks import HookDefinition
 from services.wire import Json, js_json_pretty
 
 __all__ = ["warning_for_new_hooks"]

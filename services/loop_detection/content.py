@@ -12,12 +12,11 @@ is long. Source: core `services/loopDetectionService.ts`, `checkContentLoop`.
 from __future__ import annotations
 
 import re
-import struct
 from collections import deque
 from itertools import pairwise
 from typing import Final
 
-from services.wire import js_trim
+from services.wire import js_trim, js_units
 
 __all__ = ["ContentLoops"]
 
@@ -59,7 +58,7 @@ class ContentLoops:
 
     def add(self, fragment: str) -> bool:
         """Take in a fragment of text; `True` when a chunk of it has been repeated too often."""
-        units = _units(fragment)
+        units = js_units(fragment)
         fences = units.count("```")
         divider = _DIVIDER.fullmatch(units) is not None
         if fences or divider or _STRUCTURE.search(units):
@@ -119,14 +118,6 @@ class ContentLoops:
         start = self._start
         periods = {self._text[here - start : there - start] for here, there in pairwise(recent)}
         return len(periods) <= _MAX_PERIODS
-
-
-def _units(text: str) -> str:
-    """`text` with one character per UTF-16 code unit."""
-    if text.isascii() or max(text) <= "\uffff":
-        return text
-    raw = text.encode("utf-16-le", "surrogatepass")
-    return "".join(map(chr, struct.unpack(f"<{len(raw) // 2}H", raw)))
 
 
 def _text(units: str) -> str:

@@ -9,16 +9,13 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import os
 import signal
 from collections import deque
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Final, cast
 
-from services.child_start import start_child
-from services.leftovers import child_started
+from services.child_start import GroupLeader, start_child
 from services.mcp.errors import McpConnectionError
 from services.mcp.limits import MESSAGE_BYTES
 from services.node_errors import error_code
@@ -37,12 +34,12 @@ _AHEAD: Final = 8 * 1024 * 1024
 _SHOWN: Final = 2000
 
 
-class ChildProcess(asyncio.SubprocessProtocol):
+class ChildProcess(GroupLeader):
     """A running server that speaks in lines. Make one with `start`; it must be ended with `end`."""
 
     def __init__(self, name: str) -> None:
         self._name = name
-        self._transport: asyncio.SubprocessTransport | None = None
+        super().__init__()
         self._pieces: list[bytes] = []
         self._held = 0
         self._lines: deque[bytes] = deque()
@@ -87,11 +84,6 @@ class ChildProcess(asyncio.SubprocessProtocol):
             raise McpConnectionError(f"spawn {command} EINVAL") from error
 
     @property
-    def pid(self) -> int:
-        """The process id, which is the group's id too."""
-        return self._child.get_pid()
-
-    @property
     def ended(self) -> bool:
         """True when nothing more can come from it, or go to it."""
         return self._at_end
@@ -125,24 +117,19 @@ class ChildProcess(asyncio.SubprocessProtocol):
         """Ask the group to end, make it when it does not, and return when it is gone."""
         try:
             if not self.closed.done():
-                self._signal(signal.SIGTERM)
+                self.signal_group(signal.SIGTERM)
                 await asyncio.wait([self.closed], timeout=_GRACE_S)
             if not self.closed.done():
-                self._signal(signal.SIGKILL)
+                self.signal_group(signal.SIGKILL)
                 await asyncio.wait([self.closed], timeout=_LAST_WAIT_S)
         finally:
             self.kill()
 
     def kill(self) -> None:
         """Kill the group at once, whether or not its leader still runs."""
-        self._signal(signal.SIGKILL)
+        self.signal_group(signal.SIGKILL)
         self._child.close()
         self._finish()
-
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The process has been started."""
-        self._transport = cast("asyncio.SubprocessTransport", transport)
-        child_started(self._transport.get_pid())
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take a piece of output."""
@@ -163,7 +150,7 @@ class ChildProcess(asyncio.SubprocessProtocol):
         if self._held > MESSAGE_BYTES:
             logger.error("MCP server '%s' sent an endless line; giving it up", self._name)
             self._pieces, self._held = [], 0
-            self._signal(signal.SIGKILL)
+            self.signal_group(signal.SIGKILL)
         elif self._ahead > _AHEAD and not self._paused:
             self._paused = True
             self._stdout.pause_reading()
@@ -189,15 +176,5 @@ class ChildProcess(asyncio.SubprocessProtocol):
             self.closed.set_result(None)
 
     @property
-    def _child(self) -> asyncio.SubprocessTransport:
-        if self._transport is None:
-            raise RuntimeError("the process has not been started")
-        return self._transport
-
-    @property
     def _stdout(self) -> asyncio.ReadTransport:
         return cast("asyncio.ReadTransport", self._child.get_pipe_transport(1))
-
-    def _signal(self, number: signal.Signals) -> None:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, number)

@@ -137,7 +137,7 @@ class McpClient:
         """The workspace's folders."""
         return [
             {"uri": folder.as_uri(), "name": folder.name}
-            for folder in self._context.workspace.folders
+            for folder in self._context.session.workspace.folders
         ]
 
     def notified(self, method: str, params: Mapping[str, Any]) -> None:
@@ -156,7 +156,7 @@ class McpClient:
         if self.status is not McpServerStatus.CONNECTED:
             return
         logger.error("MCP ERROR (%s): %s", self.name, error)
-        self._context.diagnostics.emit("error", f"MCP ERROR ({self.name})", self.name)
+        self._context.diagnostics.emit("error", f"MCP ERROR ({self.name})")
         self.status = McpServerStatus.DISCONNECTED
 
     async def call_tool(self, tool: str, arguments: JsonObject, call_id: str) -> JsonObject:
@@ -165,7 +165,7 @@ class McpClient:
         Returns:
             The result, or `{error: {message, isError: true}}`.
         """
-        token = self._context.ids.uuid("mcp-progress")
+        token = self._context.session.ids.uuid("mcp-progress")
         self._progress.open(token, call_id)
         try:
             result = await self._request(
@@ -248,17 +248,14 @@ class McpClient:
             return True
 
         async def changed() -> None:
-            await self._context.refresh_context()
-            self._context.diagnostics.emit(
-                "info", f"{what} updated for server: {self.name}", self.name
-            )
+            self._context.diagnostics.emit("info", f"{what} updated for server: {self.name}")
 
         return Refresher(
             what=f"{what.lower()} of {self.name}",
             fetch_and_replace=fetch,
             changed=changed,
             tasks=self._context.tasks,
-            clock=self._context.clock,
+            clock=self._context.session.clock,
             leaving=self._leaving.signal,
         )
 

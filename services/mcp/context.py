@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from services.background import BackgroundTasks
-from services.clock import Clock
-from services.environment import Environment
-from services.ids import IdSource
 from services.mcp.diagnostics import McpDiagnostics
 from services.mcp.progress import McpProgress
 from services.mcp.registries import PromptRegistry, ResourceRegistry
 from services.mcp.tokens import TokenStore
 from services.mcp.toolbox import McpToolbox
 from services.mcp.tools import Allowlist
-from services.settings import Settings
-from services.workspace import Workspace
+from services.session import Session
 
 __all__ = ["McpContext", "Registries"]
 
@@ -34,21 +30,15 @@ class Registries:
 class McpContext:
     """The session, as servers' clients need it."""
 
-    settings: Settings
+    session: Session
     trusted: Callable[[], bool]
     """Whether the folder is trusted by now."""
-    workspace: Workspace
-    environment: Environment
-    clock: Clock
-    ids: IdSource
     tasks: BackgroundTasks
     diagnostics: McpDiagnostics
     tokens: TokenStore
     version: str
-    """Our version, as servers are told."""
+    """Our version, which servers receive."""
     on_progress: Callable[[McpProgress], None]
-    refresh_context: Callable[[], Awaitable[None]]
-    """Called when a server's offers have changed, at most once at a time."""
     policy_warnings: Callable[[str, Sequence[str]], Sequence[str]]
     """What is wrong with the policy rules about a server, given the tools it has."""
     warn: Callable[[str], None]

@@ -1,4 +1,4 @@
-"""What people are told of the servers' troubles, and how often.
+"""Which problems of the servers the user sees, and how often.
 
 Until the user has had to do with MCP, one hint is all there is; afterwards each message is shown
 once. Source: core `tools/mcp-client-manager.ts` (`emitDiagnostic`).
@@ -26,27 +26,18 @@ class McpDiagnostics:
         self._shown: dict[tuple[str, str], bool] = {}
         self._hinted = False
         self._interacted = False
-        self._last: dict[str, str] = {}
 
     def user_interacted(self) -> None:
         """Show messages from now on: a tool of a server runs, or a command asked for servers."""
         self._interacted = True
 
-    def last_error(self, server: str) -> str | None:
-        """The latest warning or error of `server`."""
-        return self._last.get(server)
-
-    def emit(self, severity: str, message: str, server: str | None = None) -> None:
+    def emit(self, severity: str, message: str) -> None:
         """Take a message.
 
         Args:
             severity: `info`, `warning` or `error`.
-            message: for people.
-            server: whom it is about.
+            message: what the user reads.
         """
-        trouble = severity in ("error", "warning")
-        if trouble and server is not None:
-            self._last[server] = message
         key = (severity, message)
         shown = self._shown.get(key)
         if self._interacted:
@@ -59,6 +50,6 @@ class McpDiagnostics:
             return
         self._shown[key] = False
         logger.info("[MCP %s] %s", severity, message)
-        if trouble and not self._hinted:
+        if severity in ("error", "warning") and not self._hinted:
             self._hinted = True
             self._events.emit(UserFeedback(severity="info", message=_HINT))

@@ -136,7 +136,7 @@ class Discovery:
             if isinstance(error, McpError) and error.code == METHOD_NOT_FOUND:
                 return {}
             self._context.diagnostics.emit(
-                "error", f"Error discovering {what} from {self._server}: {error}", self._server
+                "error", f"Error discovering {what} from {self._server}: {error}"
             )
             raise
         return listed
@@ -160,7 +160,6 @@ class Discovery:
                 self._context.diagnostics.emit(
                     "error",
                     f"Error invoking prompt '{name}' from {self._server} [object Object]: {error}",
-                    self._server,
                 )
             raise
         return result
@@ -172,7 +171,6 @@ class Discovery:
             name=wire["name"],
             description=wire.get("description"),
             mime_type=wire.get("mimeType"),
-            discovered_at_ms=self._context.clock.now_ms(),
         )
 
 

@@ -17,7 +17,7 @@ from services.mcp.config import McpServerConfig, merge_configs
 from services.mcp.context import McpContext, Registries
 from services.mcp.errors import is_authentication_error
 from services.mcp.registries import McpResource, PromptRegistry, ResourceRegistry
-from services.mcp.states import McpDiscoveryState, McpServerStatus
+from services.mcp.states import McpServerStatus
 from services.wire import JsonObject
 
 __all__ = ["McpManager", "UnknownServer"]
@@ -59,7 +59,6 @@ class McpManager:
         """Those whose place in the table another one of the same server has taken."""
         self._under_way: list[_Discovery] = []
         self.diagnostics = context.diagnostics
-        self.discovery_state = McpDiscoveryState.NOT_STARTED
         self.blocked: list[str] = []
         """Servers that the settings forbid."""
 
@@ -86,11 +85,7 @@ class McpManager:
         """
         if not self._context.trusted():
             return
-        self.discovery_state = McpDiscoveryState.IN_PROGRESS
         await self._all(self.discover(name, config) for name, config in self._configured.items())
-        self.discovery_state = McpDiscoveryState.COMPLETED
-        if self._configured:
-            await self._context.refresh_context()
 
     async def discover(
         self, name: str, config: McpServerConfig, registries: Registries | None = None
@@ -131,26 +126,19 @@ class McpManager:
             if registries is not None and self._under_way[-1] is not mine:
                 # Virtual time stands still until the later ones' servers are there as well: in a
                 # replay those who asked go on in the order of asking, whichever server was faster.
-                await self._context.clock.sleep(_MOMENT_MS)
-
-    async def restart(self) -> None:
-        """End every server, and start all that are known."""
-        await self._all(client.disconnect() for client in self._taken(None))
-        await self._all(self.discover(name, config) for name, config in self._known.items())
-        await self._context.refresh_context()
+                await self._context.session.clock.sleep(_MOMENT_MS)
 
     async def restart_server(self, name: str) -> None:
         """End one server and start it again, after a crash for example.
 
         Raises:
-            UnknownServer: nobody knows of it.
+            UnknownServer: there is none of that name.
         """
         config = self._known.get(name)
         if config is None:
             raise UnknownServer(f'No MCP server registered with the name "{name}"')
         await self._all(client.disconnect() for client in self._taken(name))
         await self.discover(name, config)
-        await self._context.refresh_context()
 
     async def stop(self) -> None:
         """End every server. Safe to call twice."""
@@ -160,8 +148,8 @@ class McpManager:
     async def settled(self) -> None:
         """Return when no server's list is being fetched again.
 
-        A call may change its server's tools: whoever wants the next request to the model to know
-        of them, in every run alike, waits here first.
+        A call may change its server's tools: a caller that wants the next request to the model to
+        declare them, in every run alike, waits here first.
         """
         for client in self._all_clients():
             await client.settled()
@@ -178,7 +166,7 @@ class McpManager:
         return McpServerStatus.DISCONNECTED if client is None else client.status
 
     def instructions(self) -> str:
-        """What the servers tell the model about themselves, for the system instruction."""
+        """The servers' instructions for the model, for the system instruction."""
         return "\n\n".join(
             f"The following are instructions provided by the tool server '{client.name}':\n"
             f"---[start of server instructions]---\n{client.instructions}\n"
@@ -213,12 +201,12 @@ class McpManager:
         return [*self._clients.values(), *self._beside]
 
     def _is_anothers(self, client: McpClient) -> bool:
-        """Whether `client` is just being started, beside which whoever asks has one of their own.
+        """Whether `client` is just being started, beside which the caller has one of its own.
 
         Agents of one turn that are run directly all look for a client before any of them has made
         one; as sessions they look one after the other, and the later ones find it not connected.
         """
-        if self._context.settings.adk.agent_session_subagent_enabled:
+        if self._context.session.settings.adk.agent_session_subagent_enabled:
             return False
         if client.status is not McpServerStatus.CONNECTING:
             return False
@@ -227,14 +215,11 @@ class McpManager:
     @contextmanager
     def _counted(self, discovery: _Discovery) -> Iterator[None]:
         self._under_way.append(discovery)
-        self.discovery_state = McpDiscoveryState.IN_PROGRESS
         try:
             yield
         finally:
             self._under_way.remove(discovery)
             discovery.over.set()
-            if not self._under_way:
-                self.discovery_state = McpDiscoveryState.COMPLETED
 
     async def _reach(self, client: McpClient, registries: Registries) -> None:
         try:
@@ -255,7 +240,7 @@ class McpManager:
                 await client.disconnect()
 
     def _is_blocked(self, name: str) -> bool:
-        settings = self._context.settings
+        settings = self._context.session.settings
         allowed, forbidden = settings.allowed_mcp_servers, settings.blocked_mcp_servers
         blocked = bool(allowed and name not in allowed) or name in forbidden
         if blocked and name not in self.blocked:

@@ -11,7 +11,7 @@ from typing import Final
 
 from services.wire import js_length, js_slice
 
-__all__ = ["MCP_PREFIX", "format_mcp_tool_name", "parse_mcp_tool_name", "valid_mcp_name"]
+__all__ = ["MCP_PREFIX", "parse_mcp_tool_name", "valid_mcp_name"]
 
 logger = logging.getLogger(__name__)
 
@@ -53,11 +53,3 @@ def parse_mcp_tool_name(name: str) -> tuple[str, str] | None:
         return None
     match = _QUALIFIED.fullmatch(name.removeprefix(MCP_PREFIX))
     return (match[1], match[2]) if match else None
-
-
-def format_mcp_tool_name(server: str, tool: str | None = None) -> str:
-    """The name, or the pattern, for a server (or `*`) and a tool (or `*`, or all of them)."""
-    every_tool = tool is None or tool == "*"
-    if server == "*":
-        return f"{MCP_PREFIX}*" if every_tool else f"{MCP_PREFIX}*_{tool}"
-    return f"{MCP_PREFIX}{server}_*" if every_tool else f"{MCP_PREFIX}{server}_{tool}"

@@ -20,7 +20,6 @@ class McpProgress:
 
     server_name: str
     call_id: str
-    progress_token: str
     progress: float
     total: float | None = None
     message: str | None = None
@@ -29,9 +28,9 @@ class McpProgress:
 class ProgressRoutes:
     """The progress tokens of a server's calls under way."""
 
-    def __init__(self, server: str, tell: Callable[[McpProgress], None]) -> None:
+    def __init__(self, server: str, emit: Callable[[McpProgress], None]) -> None:
         self._server = server
-        self._tell = tell
+        self._emit = emit
         self._calls: dict[str, str] = {}
 
     def open(self, token: str, call_id: str) -> None:
@@ -39,7 +38,7 @@ class ProgressRoutes:
         self._calls[token] = call_id
 
     def close(self, token: str) -> None:
-        """The call has ended; what comes later is about nobody."""
+        """The call has ended; later notifications are dropped."""
         self._calls.pop(token, None)
 
     def take(self, params: Mapping[str, Any]) -> None:
@@ -49,11 +48,10 @@ class ProgressRoutes:
         if not isinstance(token, str) or call_id is None or progress is None or progress < 0:
             return
         message = params.get("message")
-        self._tell(
+        self._emit(
             McpProgress(
                 server_name=self._server,
                 call_id=call_id,
-                progress_token=token,
                 progress=progress,
                 total=_number(params.get("total")),
                 message=message if isinstance(message, str) else None,

@@ -22,14 +22,13 @@ from services.clock import Clock, sleep_or_abort
 from services.mcp.errors import McpConnectionError, McpError
 from services.mcp.results import ShapeError
 
-__all__ = ["Coalesced", "Refresher"]
+__all__ = ["Refresher"]
 
 logger = logging.getLogger(__name__)
 
 _AGAIN_AFTER_MS: Final = 500
 _MOST_ROUNDS: Final = 10
 """How often a list is fetched between two requests to the model; a burst of notices takes some."""
-_COALESCED_MS: Final = 300
 
 
 class Refresher:
@@ -108,30 +107,3 @@ class Refresher:
             return False
         await sleep_or_abort(self._clock, _AGAIN_AFTER_MS, self._leaving)
         return True
-
-
-class Coalesced:
-    """Calls a refresh once at a time; calls during it mean one more, 300 ms later."""
-
-    def __init__(self, work: Callable[[], Awaitable[None]], clock: Clock) -> None:
-        self._work = work
-        self._clock = clock
-        self._wanted = False
-        self._done: asyncio.Future[None] | None = None
-
-    async def __call__(self) -> None:
-        """Return when a refresh that began after this call, or one for it, has ended."""
-        self._wanted = True
-        if self._done is not None:
-            await asyncio.shield(self._done)
-            return
-        self._done = asyncio.get_running_loop().create_future()
-        try:
-            while self._wanted:
-                self._wanted = False
-                await self._work()
-                if self._wanted:
-                    await self._clock.sleep(_COALESCED_MS)
-        finally:
-            done, self._done = self._done, None
-            done.set_result(None)

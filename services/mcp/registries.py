@@ -30,14 +30,13 @@ class McpPrompt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class McpResource:
-    """A resource of a server. `discovered_at_ms` is since the epoch."""
+    """A resource of a server."""
 
     server_name: str
     uri: str
     name: str
     description: str | None
     mime_type: str | None
-    discovered_at_ms: int
 
 
 class PromptRegistry:

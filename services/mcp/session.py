@@ -2,32 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 
 from services.background import BackgroundTasks
-from services.clock import Clock
-from services.environment import Environment
-from services.ids import IdSource
 from services.mcp.config import command_server, server_configs
 from services.mcp.context import McpContext, Registries
 from services.mcp.diagnostics import McpDiagnostics
 from services.mcp.manager import McpManager
 from services.mcp.progress import McpProgress
-from services.mcp.refresh import Coalesced
 from services.mcp.registries import PromptRegistry, ResourceRegistry
 from services.mcp.tokens import TokenStore, tokens_path
 from services.mcp.toolbox import McpToolbox
-from services.settings import Settings
-from services.state import CoreEvents, UserFeedback
+from services.session import Session
+from services.state import UserFeedback
 from services.tools.registry import ToolRegistry
-from services.workspace import Workspace
 
 __all__ = ["agent_registries", "open_mcp"]
-
-
-async def _nothing() -> None:
-    """What is refreshed where nobody says what."""
 
 
 def _no_warnings(server: str, tools: Sequence[str]) -> Sequence[str]:
@@ -35,24 +26,18 @@ def _no_warnings(server: str, tools: Sequence[str]) -> Sequence[str]:
 
 
 def _unheard(progress: McpProgress) -> None:
-    """Progress that nobody listens to."""
+    """Progress without a listener."""
 
 
 @asynccontextmanager
 async def open_mcp(
+    session: Session,
     *,
-    settings: Settings,
     trusted: Callable[[], bool] | None = None,
     tasks: BackgroundTasks,
-    workspace: Workspace,
-    environment: Environment,
-    clock: Clock,
-    ids: IdSource,
-    events: CoreEvents,
     tools: ToolRegistry,
     version: str,
     on_progress: Callable[[McpProgress], None] = _unheard,
-    refresh_context: Callable[[], Awaitable[None]] = _nothing,
     policy_warnings: Callable[[str, Sequence[str]], Sequence[str]] = _no_warnings,
 ) -> AsyncIterator[McpManager]:
     """The servers of a session; none is started before `McpManager.start`.
@@ -60,46 +45,35 @@ async def open_mcp(
     Leaving ends every server and returns when its processes are gone.
 
     Args:
-        settings: `mcp_servers` and its neighbours.
+        session: its settings name the servers, its environment is what processes may inherit.
         trusted: whether the folder is trusted by now; what the settings say where it is left out.
         tasks: where lists are fetched again.
-        workspace: where processes start, and what servers are told of folders.
-        environment: what processes may inherit, sanitised once more for them.
-        clock: holds still while a request is pending.
-        ids: for progress tokens.
-        events: people are told of troubles there.
         tools: where the servers' tools are registered, behind all others.
-        version: ours, as servers are told.
-        on_progress: told how far an executing call is.
-        refresh_context: called when a server's offers have changed.
+        version: ours, which servers receive.
+        on_progress: receives the progress of executing calls.
         policy_warnings: what is wrong with the policy's rules about a server with these tools.
 
     Raises:
         McpConfigError: a server's configuration has no meaning.
     """
+    settings, clock = session.settings, session.clock
     configs = {
         **server_configs(settings.mcp_servers),
         **command_server(settings.mcp_server_command),
     }
 
     def feedback(severity: str, message: str) -> None:
-        events.emit(UserFeedback(severity=severity, message=message))
+        session.events.emit(UserFeedback(severity=severity, message=message))
 
-    diagnostics = McpDiagnostics(events)
-    refresh = Coalesced(refresh_context, clock)
+    diagnostics = McpDiagnostics(session.events)
     context = McpContext(
-        settings=settings,
+        session=session,
         trusted=trusted or (lambda: settings.folder_trusted),
-        workspace=workspace,
-        environment=environment,
-        clock=clock,
-        ids=ids,
         tasks=tasks,
         diagnostics=diagnostics,
-        tokens=TokenStore(tokens_path(workspace.home), clock, feedback=feedback),
+        tokens=TokenStore(tokens_path(session.workspace.home), clock, feedback=feedback),
         version=version,
         on_progress=on_progress,
-        refresh_context=refresh,
         policy_warnings=policy_warnings,
         warn=lambda message: feedback("warning", message),
     )
@@ -116,7 +90,7 @@ async def open_mcp(
 
 
 def agent_registries(tools: ToolRegistry) -> Registries:
-    """Where servers' offers to an agent go; prompts and resources are nobody's there."""
+    """Where servers' offers to an agent go; its prompts and resources are not used."""
     return Registries(
         tools=McpToolbox(tools),
         prompts=PromptRegistry(),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-__all__ = ["McpDiscoveryState", "McpServerStatus"]
+__all__ = ["McpServerStatus"]
 
 
 class McpServerStatus(StrEnum):
@@ -16,11 +16,3 @@ class McpServerStatus(StrEnum):
     CONNECTED = "connected"
     BLOCKED = "blocked"
     DISABLED = "disabled"
-
-
-class McpDiscoveryState(StrEnum):
-    """Whether the servers' offers are known yet."""
-
-    NOT_STARTED = "not_started"
-    IN_PROGRESS = "in_progress"
-    COMPLETED = "completed"

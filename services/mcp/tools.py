@@ -46,13 +46,13 @@ _SHOWN_KEYS: Final = 5
 
 
 class Allowlist:
-    """What people allowed for the rest of the session: servers, and tools as `server.tool`."""
+    """What the user allowed for the rest of the session: servers, and tools as `server.tool`."""
 
     def __init__(self) -> None:
         self._keys: set[str] = set()
 
     def allows(self, server: str, tool: str) -> bool:
-        """True when nobody needs to be asked again."""
+        """True when the user need not be asked again."""
         return server in self._keys or f"{server}.{tool}" in self._keys
 
     def note(self, server: str, tool: str, outcome: ConfirmationOutcome) -> None:
@@ -72,11 +72,11 @@ class ToolOrigin:
 
     server_name: str
     trusted: bool
-    """The server is trusted, and so is the folder: nobody is asked."""
+    """The server is trusted, and so is the folder: calls need no confirmation."""
     call: CallServer
     allowlist: Allowlist
     on_use: Callable[[], None] = field(default=lambda: None)
-    """Told of each execution: from then on people are told of the servers' troubles."""
+    """Called at each execution: from then on the user sees the servers' problems."""
 
 
 class DiscoveredMCPTool:
@@ -103,13 +103,8 @@ class DiscoveredMCPTool:
         self.annotations: Mapping[str, Any] | None = wire.get("annotations")
 
     @property
-    def is_read_only(self) -> bool:
-        """True when the server says so."""
-        return (self.annotations or {}).get("readOnlyHint") is True
-
-    @property
     def policy_annotations(self) -> JsonObject:
-        """What the policy is told of the tool: the server's hints, and the server."""
+        """What the policy sees of the tool: the server's hints, and the server."""
         return {**(self.annotations or {}), "_serverName": self.server_name}
 
     @property
@@ -135,7 +130,7 @@ class DiscoveredMCPTool:
         """Validate against the server's schema and build one call.
 
         Raises:
-            InvalidToolParams: the message is what the model is told.
+            InvalidToolParams: the message is for the model.
         """
         fault = self._fault(params)
         if fault is not None:
@@ -185,16 +180,11 @@ class McpToolInvocation:
         """The arguments as JSON."""
         return js_json(self._params)
 
-    def display_title(self) -> str:
-        """The command, for tools that run one; else the tool's name for people."""
-        command = self._params.get("command")
-        return command if isinstance(command, str) else self._tool.display_name
-
     def explanation(self) -> str:
         """The arguments as JSON, or their names where that is long."""
-        told = js_json(self._params)
-        if js_length(told) <= _LONGEST_EXPLANATION:
-            return told
+        whole = js_json(self._params)
+        if js_length(whole) <= _LONGEST_EXPLANATION:
+            return whole
         keys = list(self._params)
         more = ", ..." if len(keys) > _SHOWN_KEYS else ""
         shown = f" with parameters: {', '.join(keys[:_SHOWN_KEYS])}{more}" if keys else ""
@@ -248,10 +238,10 @@ class McpToolInvocation:
             raise AbortError("Tool call aborted") from None
         if is_tool_error(response):
             call = js_json({"name": name, "args": self._params})
-            told = js_json([{"functionResponse": {"name": name, "response": response}}])
+            shown = js_json([{"functionResponse": {"name": name, "response": response}}])
             message = (
                 f"MCP tool '{name}' reported tool error for function call: {call} "
-                f"with response: {told}"
+                f"with response: {shown}"
             )
             return ToolResult(
                 llm_content=message,

@@ -71,7 +71,7 @@ class _Opener:
             self._events,
             name=self._name,
             version=self._context.version,
-            clock=self._context.clock,
+            clock=self._context.session.clock,
             tasks=self._context.tasks,
             timeout_s=self._config.timeout_s,
             failures=failures,
@@ -103,7 +103,7 @@ class _Opener:
             logger.info("MCP server '%s': HTTP failed, trying SSE: %s", self._name, problem)
             try:
                 return await self._second(token)
-            except Exception as error:  # noqa: BLE001 - the first problem is the one to be told
+            except Exception as error:  # noqa: BLE001 - the first problem is the one to report
                 if not is_authentication_error(error):
                     raise problem from None
                 problem = error
@@ -158,21 +158,21 @@ class _Opener:
         raise UnauthorizedError(message)
 
     def _info(self, message: str) -> None:
-        self._context.diagnostics.emit("info", message, self._name)
+        self._context.diagnostics.emit("info", message)
 
 
 @asynccontextmanager
 async def _child(
     name: str, command: str, config: McpServerConfig, context: McpContext
 ) -> AsyncIterator[Any]:
-    settings = context.settings
+    settings = context.session.settings
     process = await ChildProcess.start(
         name,
         command,
         config.args,
-        folder=context.workspace.root / (config.cwd or ""),
+        folder=context.session.workspace.root / (config.cwd or ""),
         environment=server_environment(
-            context.environment.child_variables,
+            context.session.environment.child_variables,
             config.env,
             allowed=settings.allowed_environment_variables,
             blocked=settings.blocked_environment_variables,
@@ -183,9 +183,9 @@ async def _child(
 
 
 def _expanded(headers: Mapping[str, str], context: McpContext) -> dict[str, str]:
-    settings = context.settings
+    settings = context.session.settings
     known = sanitized(
-        context.environment.variables,
+        context.session.environment.variables,
         allowed=settings.allowed_environment_variables,
         blocked=settings.blocked_environment_variables,
     )

@@ -10,9 +10,8 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import TYPE_CHECKING
 
 from services.background import background_tasks
-from services.ids import IdSource
+from services.session import Session
 from services.settings import Settings
-from services.state import CoreEvents
 from services.tools.builtin import register_skills
 from services.tools.host import ToolHost
 from services.tools.registry import ToolRegistry
@@ -55,7 +54,7 @@ class SessionServers:
         return None if self.manager is None else await self.manager.read_resource(resource)
 
     def instructions(self) -> str:
-        """What the servers tell the model about themselves."""
+        """The servers' instructions for the model."""
         return self.manager.instructions() if self.manager is not None else ""
 
     async def settled(self) -> None:
@@ -79,7 +78,7 @@ class SessionServers:
 
         Raises:
             McpConfigError: a server's configuration has no meaning.
-            LookupError: nobody has opened the session.
+            LookupError: the session is not open.
         """
         from services.mcp.config import server_configs
         from services.mcp.session import agent_registries
@@ -92,11 +91,10 @@ class SessionServers:
     @asynccontextmanager
     async def started(
         self,
+        session: Session,
         *,
         host: ToolHost,
         tools: ToolRegistry,
-        ids: IdSource,
-        events: CoreEvents,
         version: str,
         trusted: Callable[[], bool],
         policy_warnings: Callable[[str, Sequence[str]], Sequence[str]],
@@ -105,14 +103,13 @@ class SessionServers:
         """Start the settings' servers and register what they offer; leaving ends all there are.
 
         Args:
-            host: the session's settings, workspace, environment and clock.
+            session: the session.
+            host: what the skills' tool uses.
             tools: where the servers' tools go, behind those that are there, before the skills'.
-            ids: for progress tokens.
-            events: people are told of troubles there.
-            version: ours, as servers are told.
+            version: ours, which servers receive.
             trusted: whether the folder is trusted by now; no server starts in one that is not.
             policy_warnings: what is wrong with the policy's rules about a server's tools.
-            on_progress: told how far an executing call is.
+            on_progress: receives the progress of executing calls.
 
         Raises:
             McpConfigError: a server's configuration has no meaning.
@@ -124,14 +121,9 @@ class SessionServers:
 
                 return await stack.enter_async_context(
                     open_mcp(
-                        settings=host.settings,
+                        session,
                         trusted=trusted,
                         tasks=tasks,
-                        workspace=host.workspace,
-                        environment=host.environment,
-                        clock=host.clock,
-                        ids=ids,
-                        events=events,
                         tools=tools,
                         version=version,
                         policy_warnings=policy_warnings,
@@ -143,7 +135,7 @@ class SessionServers:
             tools.follow_servers(
                 settled=self.settled, has_resources=lambda: bool(self.all_resources())
             )
-            if has_servers(host.settings):
+            if has_servers(session.settings):
                 await (await self._opened()).start()
                 register_skills(tools, host)
             yield

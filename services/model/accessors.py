@@ -1,4 +1,4 @@
-"""What a response says, as the SDK's accessors tell it.
+"""What a response holds, by the SDK's accessors.
 
 They differ from the core's own readings of the same parts (`services.model.parts`).
 
@@ -12,20 +12,7 @@ from collections.abc import Mapping
 from services.model import parts
 from services.wire import Json, JsonObject
 
-__all__ = ["function_calls", "sdk_text"]
-
-
-def sdk_text(response: Mapping[str, Json]) -> str | None:
-    """The SDK's `text`: texts that are no thoughts, joined; None when no part has a text.
-
-    A part whose text is empty still counts as one, so the answer can be `""`.
-    """
-    texts = [
-        part["text"]
-        for part in parts.first_parts(response)
-        if isinstance(part.get("text"), str) and part.get("thought") is not True
-    ]
-    return "".join(texts) if texts else None
+__all__ = ["function_calls"]
 
 
 def function_calls(response: Mapping[str, Json]) -> list[JsonObject] | None:

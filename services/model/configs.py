@@ -8,12 +8,12 @@ they have, by order. Source: core `services/modelConfigService.ts`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Final
 
 from services.model.aliases import ModelAlias, ModelOverride
 from services.model.default_configs import DEFAULT_ALIASES, DEFAULT_OVERRIDES
-from services.model.errors import InvalidStreamError, ModelConfigError
+from services.model.errors import ModelConfigError
 from services.model.names import (
     AccessFlags,
     is_auto_model,
@@ -39,14 +39,12 @@ class ModelConfigKey:
         is_chat_model: Asked for a conversation: a model without an alias gets the chat defaults.
         is_retry: Asked for another attempt at an answer.
         override_scope: On whose behalf, for overrides that are meant for somebody; None: the core.
-        last_stream_error: Why there is another attempt. Plays no part in resolving.
     """
 
     model: str
     is_chat_model: bool = False
     is_retry: bool = False
     override_scope: str | None = None
-    last_stream_error: InvalidStreamError | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,11 +129,6 @@ class ModelConfigs:
     def register_runtime_override(self, override: ModelOverride) -> None:
         """Add an override while running, after all there are."""
         self._runtime_overrides.append(override)
-        self._cache.clear()
-
-    def clear_runtime_overrides(self) -> None:
-        """Drop the overrides added while running; aliases stay."""
-        self._runtime_overrides.clear()
         self._cache.clear()
 
     def resolve(self, key: ModelConfigKey) -> ResolvedModelConfig:

@@ -1,4 +1,4 @@
-"""What a model can fail with, and how failures are told to people.
+"""What a model can fail with, and the messages that the user sees.
 
 ModelError                        root of what the model layer raises; .name as upstream reports it
 ├── ApiError                      the API refused: .status, .message is the response's JSON
@@ -11,9 +11,8 @@ ModelError                        root of what the model layer raises; .name as 
 ├── ValidationRequiredError       the account must be verified: links, .user_handled
 ├── UnauthorizedError             401, in words
 ├── ForbiddenError                403, in words
-│   └── AccountSuspendedError     .appeal_url, .appeal_link_text
+│   └── AccountSuspendedError
 ├── BadRequestError               400, in words
-├── CanceledError                 somebody changed their mind
 ├── RetryLimitError               a retry that may not start, or ran out without an error
 ├── ModelConfigError              aliases that do not resolve to a model
 ├── EmptyMessageError             a request without parts
@@ -24,7 +23,6 @@ ModelError                        root of what the model layer raises; .name as 
     ├── FatalConfigError              52
     ├── FatalTurnLimitedError         53
     ├── FatalToolExecutionError       54
-    ├── FatalUntrustedWorkspaceError  55
     └── FatalCancellationError        130
 
 An aborted request is `services.abort.AbortError`. Source: core `utils/errors.ts`,
@@ -45,7 +43,6 @@ __all__ = [
     "AccountSuspendedError",
     "ApiError",
     "BadRequestError",
-    "CanceledError",
     "EmptyMessageError",
     "FatalAuthenticationError",
     "FatalCancellationError",
@@ -55,7 +52,6 @@ __all__ = [
     "FatalSandboxError",
     "FatalToolExecutionError",
     "FatalTurnLimitedError",
-    "FatalUntrustedWorkspaceError",
     "ForbiddenError",
     "InvalidStreamError",
     "ModelConfigError",
@@ -100,7 +96,7 @@ class ApiError(ModelError):
 
     Attributes:
         status: The HTTP status.
-        details: The `google.rpc` details, where whoever raised it had them apart.
+        details: The `google.rpc` details, where its raiser had them apart.
     """
 
     name = "ApiError"
@@ -227,7 +223,7 @@ class ModelNotFoundError(ModelError):
 class ValidationRequiredError(ModelError):
     """The account must be verified before it is served.
 
-    `user_handled` is set once somebody was asked and did not verify, so that nobody asks again.
+    `user_handled` is set once the user was asked and did not verify: one question is enough.
     """
 
     name = "ValidationRequiredError"
@@ -266,26 +262,11 @@ class AccountSuspendedError(ForbiddenError):
 
     name = "AccountSuspendedError"
 
-    def __init__(self, message: str, metadata: Mapping[str, Json] | None = None) -> None:
-        super().__init__(message)
-        metadata = metadata or {}
-        self.appeal_url: str | None = metadata.get("appeal_url")
-        self.appeal_link_text: str | None = metadata.get("appeal_url_link_text")
-
 
 class BadRequestError(ModelError):
     """The request was malformed."""
 
     name = "BadRequestError"
-
-
-class CanceledError(ModelError):
-    """The operation was called off."""
-
-    name = "CanceledError"
-
-    def __init__(self, message: str = "The operation was canceled.") -> None:
-        super().__init__(message)
 
 
 class RetryLimitError(ModelError):
@@ -362,13 +343,6 @@ class FatalToolExecutionError(_FixedExit):
     _code = 54
 
 
-class FatalUntrustedWorkspaceError(_FixedExit):
-    """The folder is not trusted, and the session cannot ask."""
-
-    name = "FatalUntrustedWorkspaceError"
-    _code = 55
-
-
 class FatalCancellationError(_FixedExit):
     """Interrupted."""
 
@@ -384,7 +358,7 @@ def error_name(error: BaseException) -> str:
 
 
 def is_abort(error: BaseException) -> bool:
-    """Whether `error` goes by the name of an abort, whoever raised it."""
+    """Whether `error` goes by the name of an abort."""
     return error_name(error) == AbortError.name
 
 
@@ -419,7 +393,7 @@ def friendly_error(error: object) -> object:
                 detail["@type"] == "type.googleapis.com/google.rpc.ErrorInfo"
                 and detail.get("reason") == "TOS_VIOLATION"
             ):
-                return AccountSuspendedError(parsed.message, detail.get("metadata"))
+                return AccountSuspendedError(parsed.message)
     body = _response_error(error)
     message = body.get("message")
     if not message or not isinstance(message, str):
@@ -440,14 +414,14 @@ def _response_error(error: object) -> Mapping[str, Json]:
 
 
 def error_message(error: object) -> str:
-    """The error in words, as people are told it."""
+    """The error's message for the user."""
     try:
         error = friendly_error(error)
         if isinstance(error, (BaseException, str)):
             return str(error)
         message = error_fields(error).get("message")
         return message if isinstance(message, str) else js_json(error)
-    except Exception:  # noqa: BLE001 - an error whose own text fails must still be told
+    except Exception:  # noqa: BLE001 - an error whose own text fails must still be reported
         return "Failed to get error details"
 
 

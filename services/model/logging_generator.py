@@ -1,6 +1,6 @@
-"""`LoggingContentGenerator`: tells a logger about each call and changes nothing.
+"""`LoggingContentGenerator`: logs each call and changes nothing.
 
-Contents and headers are never logged, only their sizes: a log is read by more people than a
+Contents and headers are never logged, only their sizes: a log has more readers than a
 conversation is meant for. What an error says is logged without keys and tokens.
 
 Source: core `core/loggingContentGenerator.ts`.
@@ -9,7 +9,6 @@ Source: core `core/loggingContentGenerator.ts`.
 from __future__ import annotations
 
 import logging
-import re
 from contextlib import aclosing
 
 from services.abort import AbortError
@@ -24,8 +23,6 @@ from services.redaction import redacted
 from services.wire import JsonObject
 
 __all__ = ["LoggingContentGenerator"]
-
-_MAIN_PROMPT_ID = re.compile(r"########\d+$")
 
 
 class LoggingContentGenerator:
@@ -42,8 +39,6 @@ class LoggingContentGenerator:
     def __init__(self, inner: ContentGenerator, logger: logging.Logger) -> None:
         self._inner = inner
         self._logger = logger
-        self.latest_request: ModelRequest | None = None
-        """The latest request of a main conversation: one whose prompt id ends `########<n>`."""
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
         """Ask the inner generator."""
@@ -58,8 +53,6 @@ class LoggingContentGenerator:
 
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
         """Connect through the inner generator; the end of the stream is logged when reached."""
-        if _MAIN_PROMPT_ID.search(request.prompt_id):
-            self.latest_request = request
         facts = self._asked("generateContentStream", request)
         try:
             stream = await self._inner.generate_content_stream(request)

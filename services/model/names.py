@@ -23,7 +23,6 @@ __all__ = [
     "AUTO_3",
     "BASE_FLASH",
     "BASE_FLASH_LITE",
-    "DEFAULT_EMBEDDING",
     "DEFAULT_PRO",
     "GEMMA_4_26B",
     "GEMMA_4_31B",
@@ -41,12 +40,10 @@ __all__ = [
     "is_gemini2_model",
     "is_gemini3_model",
     "is_preview_model",
-    "is_pro_model",
     "normalize_model_id",
     "resolve_classifier_model",
     "resolve_model",
     "supports_modern_features",
-    "supports_multimodal_function_response",
     "wire_model_name",
 ]
 
@@ -62,7 +59,6 @@ BASE_FLASH_LITE: Final = "gemini-3.1-flash-lite"
 LATEST_FLASH_LITE: Final = "gemini-3.5-flash-lite"
 GEMMA_4_31B: Final = "gemma-4-31b-it"
 GEMMA_4_26B: Final = "gemma-4-26b-a4b-it"
-DEFAULT_EMBEDDING: Final = "gemini-embedding-001"
 
 ALIAS_AUTO: Final = "auto"
 ALIAS_PRO: Final = "pro"
@@ -183,7 +179,7 @@ def resolve_classifier_model(requested: str, tier: str, access: AccessFlags) -> 
 
 
 def display_name(model: str, access: AccessFlags = _OPEN) -> str:
-    """What people are shown for `model`, an alias or a name.
+    """What the user sees for `model`, an alias or a name.
 
     Notices of retries show it as if nothing had been launched: the default flags.
     """
@@ -199,11 +195,6 @@ def display_name(model: str, access: AccessFlags = _OPEN) -> str:
         PREVIEW_3_1_CUSTOM_TOOLS: PREVIEW_3_1_PRO,
     }
     return shown.get(model, model)
-
-
-def is_pro_model(model: str) -> bool:
-    """Whether `model` is called pro."""
-    return "pro" in model.lower()
 
 
 def is_auto_model(model: str) -> bool:
@@ -234,11 +225,6 @@ def is_custom_model(model: str) -> bool:
 def supports_modern_features(model: str) -> bool:
     """Whether `model` wants thought signatures: Gemini 3, and whatever is not Gemini."""
     return is_gemini3_model(model) or is_custom_model(model)
-
-
-def supports_multimodal_function_response(model: str) -> bool:
-    """Whether binary results nest in a function response: only names starting `gemini-3-`."""
-    return model.startswith("gemini-3-")
 
 
 def normalize_model_id(model: str) -> str:

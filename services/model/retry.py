@@ -40,7 +40,6 @@ __all__ = [
     "PersistentFailureHandler",
     "RetryObserver",
     "ValidationHandler",
-    "no_fallback",
     "retry_with_backoff",
 ]
 
@@ -59,7 +58,7 @@ PersistentFailureHandler = Callable[[str | None, Exception], Awaitable[str | boo
 ValidationHandler = Callable[[ValidationRequiredError], Awaitable[str]]
 """Asked to have the account verified; `verify` means it was."""
 RetryObserver = Callable[[int, Exception, float], None]
-"""Told, before each wait: attempts made so far, the error as it came, the wait in ms."""
+"""Called before each wait with the attempts made so far, the error as it came, the wait in ms."""
 
 
 class AvailabilityContext(Protocol):
@@ -241,7 +240,7 @@ class _Run:
             raise failure
 
     def _soften_capacity(self, error: TerminalQuotaError) -> RetryableQuotaError | None:
-        """Capacity comes back: retryable where nobody can be asked, or not yet often enough."""
+        """Capacity comes back: retryable without a user, or before enough attempts."""
         if error.reason not in _CAPACITY_REASONS and not is_capacity_message(error.message):
             return None
         delay_ms = error.retry_delay_ms
@@ -318,12 +317,3 @@ class _Run:
             if not self.asks_after_abort:
                 raise AbortError("Aborted") from None
         self.delay_ms = min(self.max_delay_ms, self.delay_ms * 2)
-
-
-async def no_fallback(_auth_type: str | None, _error: Exception) -> bool | None:
-    """The `on_persistent_429` of a conversation in which nobody can choose another model.
-
-    Not the same as having none: capacity is then asked about after two silent retries instead of
-    being waited for. Source: core `core/geminiChat.ts`, which always asks `fallback/handler.ts`.
-    """
-    return None

@@ -87,7 +87,7 @@ class Conseca:
         }
 
     async def _judge(self, request: SafetyRequest, policy: JsonObject) -> SafetyVerdict:
-        call = js_json_pretty(request.to_wire()["toolCall"])
+        call = js_json_pretty(request.call())
         texts = {"policy": js_json_pretty(policy), "tool_call": call}
         answer = await self._ask(JUDGE_CALL, texts, VERDICT_SCHEMA, "conseca-policy-enforcement")
         if answer is None:

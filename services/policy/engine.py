@@ -182,17 +182,6 @@ class PolicyEngine:
         decided = first_unconditional(self._usable_rules(), call) or self._default
         return decided is Decision.DENY
 
-    def excluded_tools(
-        self,
-        names: Iterable[str],
-        annotations: Mapping[str, Mapping[str, Any]] | None = None,
-    ) -> frozenset[str]:
-        """Those of `names` that are statically excluded; `annotations` by tool name."""
-        known = annotations or {}
-        return frozenset(
-            name for name in names if self.statically_excluded(name, annotations=known.get(name))
-        )
-
     def targets_build_file(self, args: JsonObject | None) -> bool:
         """Whether the file that `args` name steers a build."""
         return build_files.targets_build_file(args, self.workspace_root)

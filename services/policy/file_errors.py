@@ -42,8 +42,6 @@ class PolicyFileError:
     message: str
     details: str | None = None
     suggestion: str | None = None
-    rule_index: int | None = None
-    """The rule's (or checker's) place among those of its file, from 0."""
     line: int | None = None
     """Where the fault, or the rule that has it, begins; from 1."""
     severity: Literal["error", "warning"] = "error"
@@ -125,7 +123,7 @@ class FileErrors:
     def rule(self, table: str, index: int, message: str, details: str) -> None:
         """A rule's keys contradict each other, or one is empty."""
         line = self._line(table, index)
-        self._add("rule_validation", message, details, None, index=index, line=line)
+        self._add("rule_validation", message, details, None, line=line)
 
     def warning(self, table: str, index: int, message: str, details: str) -> None:
         """A rule's tool name looks like a slip."""
@@ -135,7 +133,6 @@ class FileErrors:
             "tool_name_warning",
             message,
             details,
-            rule_index=index,
             line=self._line(table, index),
             severity="warning",
         )
@@ -170,11 +167,10 @@ class FileErrors:
         details: str,
         suggestion: str | None,
         *,
-        index: int | None = None,
         line: int | None = None,
     ) -> None:
         self._errors.append(
-            PolicyFileError(self._file, self._tier, kind, message, details, suggestion, index, line)
+            PolicyFileError(self._file, self._tier, kind, message, details, suggestion, line)
         )
 
     def _line(self, table: str, index: int) -> int | None:

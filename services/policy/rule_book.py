@@ -5,7 +5,6 @@ Source: core `policy/policy-engine.ts` (`addRule`, `removeRulesBy…`, `hasRuleF
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable
 
 from services.policy.rules import CheckerRule, Decision, PolicyCall, PolicyRule, rule_matches
@@ -43,21 +42,9 @@ class RuleBook:
         self._checkers.extend(checkers)
         self._checkers.sort(key=lambda checker: -checker.priority)
 
-    def remove_tier(self, tier: int) -> None:
-        """Take out all rules and checkers of one tier (see `Tier`)."""
-        self._keep(lambda entry: math.floor(entry.priority) != tier)
-
     def remove_source(self, source: str) -> None:
         """Take out all rules and checkers that name `source` as theirs."""
         self._keep(lambda entry: entry.source != source)
-
-    def remove_for_tool(self, tool_name: str, source: str | None = None) -> None:
-        """Take out a tool's rules; those of one source only, where it is given."""
-        self._rules = [
-            rule
-            for rule in self._rules
-            if rule.tool_name != tool_name or (source is not None and rule.source != source)
-        ]
 
     def has_rule_for(self, tool_name: str, *, ignore_agents: bool = False) -> bool:
         """Whether a rule names exactly this tool; `ignore_agents`: one that somebody wrote."""

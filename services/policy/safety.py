@@ -9,17 +9,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any, Final, Protocol
 
 from services.clock import Clock
-from services.hooks.process import Ending, run_hook_process
-from services.json_values import parse_json
 from services.policy.rules import CheckerSpec, Decision
-from services.wire import Content, JsonObject, js_json
+from services.wire import Content, JsonObject
 from services.workspace import Workspace
 
 __all__ = [
@@ -36,7 +32,6 @@ logger = logging.getLogger(__name__)
 CHECKER_TIMEOUT_MS: Final = 30_000
 """How long a checker may take: time for one that asks a model."""
 
-_PROTOCOL: Final = "1.0.0"
 _NAME: Final = re.compile(r"[a-z0-9-]+")
 
 
@@ -57,11 +52,9 @@ class SafetyRequest:
     context: Mapping[str, Any]
     config: Mapping[str, Any] | None = None
 
-    def to_wire(self) -> JsonObject:
-        """The request as a child process is given it."""
-        call = {"name": self.tool_name, **({} if self.args is None else {"args": self.args})}
-        wire = {"protocolVersion": _PROTOCOL, "toolCall": call, "context": dict(self.context)}
-        return wire if self.config is None else {**wire, "config": dict(self.config)}
+    def call(self) -> JsonObject:
+        """The call that is judged."""
+        return {"name": self.tool_name, **({} if self.args is None else {"args": self.args})}
 
 
 class InProcessChecker(Protocol):
@@ -95,7 +88,7 @@ class _Lazy(Mapping[str, Any]):
 
 @dataclass(slots=True)
 class ConversationContext:
-    """What checkers are told of the session. `history` is set once there is a conversation."""
+    """What checkers see of the session. `history` is set once there is a conversation."""
 
     workspace: Workspace
     history: Callable[[], Sequence[Content]] = field(default=tuple)
@@ -145,8 +138,7 @@ class ConversationContext:
 class SafetyCheckers:
     """The checkers of a session by name; the policy engine's `runner`.
 
-    Upstream knows no external checker; whoever embeds the engine may name programs. Such a program
-    reads the request from its standard input and prints its verdict as JSON.
+    A policy file may name external checkers, and no session has any; so has none in upstream.
     """
 
     def __init__(
@@ -155,16 +147,10 @@ class SafetyCheckers:
         context: ConversationContext,
         clock: Clock,
         in_process: Mapping[str, InProcessChecker],
-        external: Mapping[str, Path] | None = None,
-        environment: Mapping[str, str] | None = None,
-        timeout_ms: int = CHECKER_TIMEOUT_MS,
     ) -> None:
         self.context = context
         self._clock = clock
         self._in_process = in_process
-        self._external = external or {}
-        self._environment = environment or {}
-        self._timeout_ms = timeout_ms
 
     async def run(self, tool_name: str, args: JsonObject | None, checker: CheckerSpec) -> Decision:
         """What the checker says; whatever goes wrong is a refusal."""
@@ -188,7 +174,7 @@ class SafetyCheckers:
                 config=checker.config,
             )
             if checker.external:
-                return await self._run_external(request, checker.name)
+                raise LookupError(f'Unknown external checker "{checker.name}".')
             return await self._run_in_process(request, checker.name)
         except Exception as problem:  # noqa: BLE001 - the border: a broken checker is a refusal
             return SafetyVerdict(Decision.DENY, f'Failed to run {kind} "{checker.name}": {problem}')
@@ -202,55 +188,14 @@ class SafetyCheckers:
             return await checker.check(request)
         loop = asyncio.get_running_loop()
         work = loop.create_task(checker.check(request))
-        limit = loop.create_task(self._clock.sleep(self._timeout_ms))
+        limit = loop.create_task(self._clock.sleep(CHECKER_TIMEOUT_MS))
         either: list[asyncio.Task[Any]] = [work, limit]
         try:
             await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if not work.done():
-                raise TimeoutError(f"Checker timed out after {self._timeout_ms}ms")
+                raise TimeoutError(f"Checker timed out after {CHECKER_TIMEOUT_MS}ms")
             return work.result()
         finally:
             for task in either:
                 task.cancel()
             await asyncio.wait(either)
-
-    async def _run_external(self, request: SafetyRequest, name: str) -> SafetyVerdict:
-        program = self._external.get(name)
-        if program is None:
-            raise LookupError(f'Unknown external checker "{name}".')
-        with self._clock.real_work():
-            ended = await run_hook_process(
-                f"exec {shlex.quote(str(program))}",
-                given=js_json(request.to_wire()).encode(),
-                folder=self.context.workspace.root,
-                environment=self._environment,
-                limit_ms=self._timeout_ms,
-                signal=None,
-            )
-        title = f'afety checker "{name}"'
-        if ended.ending is Ending.TIMED_OUT:
-            return SafetyVerdict(Decision.DENY, f"S{title} timed out after {self._timeout_ms}ms")
-        if ended.exit_code != 0:
-            said = f": {ended.stderr}" if ended.stderr else ""
-            code = "null" if ended.exit_code is None else ended.exit_code
-            return SafetyVerdict(Decision.DENY, f"S{title} exited with code {code}{said}")
-        try:
-            return _answer(parse_json(ended.stdout))
-        except ValueError as problem:
-            return SafetyVerdict(Decision.DENY, f"Failed to parse output from s{title}: {problem}")
-
-
-def _answer(wire: Any) -> SafetyVerdict:
-    """A program's verdict.
-
-    Raises:
-        ValueError: it is none; a refusal and a question need a reason.
-    """
-    if not isinstance(wire, dict):
-        raise ValueError("an object expected")
-    decision, reason = Decision(str(wire.get("decision"))), wire.get("reason")
-    if reason is not None and not isinstance(reason, str):
-        raise ValueError("reason: a text expected")
-    if decision is not Decision.ALLOW and not reason:
-        raise ValueError("reason: is required unless the decision is allow")
-    return SafetyVerdict(decision, reason)

@@ -29,7 +29,6 @@ __all__ = [
     "insecure_folder",
     "load_extension_policies",
     "load_policy_rules",
-    "load_workspace_policies",
     "system_policies_folder",
     "user_policies_folder",
 ]
@@ -70,20 +69,20 @@ def load_policy_rules(
     """Everything that applies from the start of a session.
 
     Order decides between equal priorities: the files of the administrator, of the user, of the
-    workspace, the built-in rules, then the settings'. What is wrong in files is told as
+    workspace, the built-in rules, then the settings'. What is wrong in files is reported as
     `UserFeedback`; the rest of them counts.
 
     Args:
         settings: lists of tools and servers, paths of policy files, `policy_rules`.
         workspace: relative paths are relative to its root; the user's files are in its home.
-        events: who is told of faults.
+        events: receives the faults.
         system_folder: the administrator's files; none are looked for where it is absent.
 
     Raises:
         ValueError: an entry of `policy_rules` has no meaning, or a name in the settings is empty.
     """
 
-    def tell(severity: str, message: str) -> None:
+    def report(severity: str, message: str) -> None:
         if events is not None:
             events.emit(UserFeedback(severity=severity, message=message))
 
@@ -92,7 +91,7 @@ def load_policy_rules(
 
     admin = places(settings.admin_policy_paths)
     if admin and system_folder is not None and _has_policies(system_folder):
-        tell(
+        report(
             "warning",
             "Security Warning: Ignoring --admin-policy because system policies are already "
             f"defined in {system_folder}",
@@ -114,12 +113,12 @@ def load_policy_rules(
         if reason is None:
             folders.insert(0, system_folder)
         else:
-            tell(
+            report(
                 "warning",
                 f"Security Warning: Skipping system policies from {system_folder}: {reason}",
             )
     loaded = load_policies(folders, tier_of)
-    _report(loaded, tell)
+    _report(loaded, report)
     return PolicyRules(
         rules=(
             *loaded.rules,
@@ -129,16 +128,6 @@ def load_policy_rules(
         ),
         checkers=(*loaded.checkers, *default_checkers()),
     )
-
-
-def load_workspace_policies(folder: Path) -> PolicyRules:
-    """A workspace's files by themselves, for one that has only now been accepted.
-
-    Take the tier out of the engine's book first (`remove_tier(Tier.WORKSPACE)`). Faults are not
-    told again: whoever accepted the files has seen them.
-    """
-    loaded = load_policies([folder], lambda _: Tier.WORKSPACE)
-    return PolicyRules(tuple(loaded.rules), tuple(loaded.checkers))
 
 
 def load_extension_policies(name: str, folder: Path) -> LoadedPolicies:
@@ -198,9 +187,9 @@ def _of_extension(name: str, source: str | None) -> str | None:
     return source.replace("Extension: ", f"Extension ({name}): ", 1)
 
 
-def _report(loaded: LoadedPolicies, tell: Callable[[str, str], None]) -> None:
+def _report(loaded: LoadedPolicies, report: Callable[[str, str], None]) -> None:
     for error in loaded.errors:
-        tell(error.severity, str(error))
+        report(error.severity, str(error))
 
 
 def _has_policies(folder: Path) -> bool:

@@ -10,14 +10,13 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from services.edit_distance import edit_distance, nearest_names
 from services.policy.rules import MCP_PREFIX, PolicyRule, tool_aliases
 
 __all__ = [
     "BUILT_IN_TOOLS",
-    "edit_distance",
     "is_valid_tool_name",
     "mcp_tool_warnings",
-    "nearest_names",
     "tool_name_warning",
 ]
 
@@ -53,7 +52,6 @@ BUILT_IN_TOOLS: Final = (
 """Every tool of the product's own, in its order, which decides between equally near names."""
 
 _FARTHEST_SLIP: Final = 3
-_SUGGESTIONS: Final = 3
 _SLUG: Final = re.compile(r"[a-z0-9_.:-]+", re.IGNORECASE | re.ASCII)
 
 
@@ -77,7 +75,7 @@ def mcp_tool_warnings(
 ) -> list[str]:
     """What is odd about the rules for a server's tools, once these are known by `discovered`.
 
-    Call it when a server has connected; each warning is for people.
+    Call it when a server has connected; each warning is for the user.
     """
     prefix = f"{MCP_PREFIX}{server}_"
     warnings = []
@@ -93,27 +91,6 @@ def mcp_tool_warnings(
             f"{nearest_names(tool, discovered)}"
         )
     return warnings
-
-
-def nearest_names(unknown: str, names: Iterable[str]) -> str:
-    """The three nearest names as a sentence with a leading space; empty without any name."""
-    ranked = sorted(names, key=lambda name: edit_distance(unknown, name))[:_SUGGESTIONS]
-    if not ranked:
-        return ""
-    start = " Did you mean one of: " if len(ranked) > 1 else " Did you mean "
-    return start + ", ".join(f'"{name}"' for name in ranked) + "?"
-
-
-def edit_distance(one: str, other: str) -> int:
-    """Levenshtein's distance."""
-    row = list(range(len(other) + 1))
-    for index, left in enumerate(one, start=1):
-        diagonal, row[0] = row[0], index
-        for column, right in enumerate(other, start=1):
-            kept = diagonal + (left != right)
-            diagonal = row[column]
-            row[column] = min(kept, row[column] + 1, row[column - 1] + 1)
-    return row[-1]
 
 
 def is_valid_tool_name(name: str) -> bool:

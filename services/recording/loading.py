@@ -32,7 +32,7 @@ _MALFORMED = (ValueError, TypeError, AttributeError, KeyError, RecursionError)
 
 
 def load_conversation_record(
-    file: Path, clock: Clock, *, metadata_only: bool = False, max_messages: int | None = None
+    file: Path, clock: Clock, *, metadata_only: bool = False
 ) -> ConversationRecord | None:
     """Read a recording: JSON lines, or the one JSON document of old versions.
 
@@ -40,13 +40,12 @@ def load_conversation_record(
         file: the recording.
         clock: dates a recording that does not say when it was made.
         metadata_only: count messages, but keep none.
-        max_messages: keep the newest ones only.
 
     Returns:
         What stands after all lines; `None` where there is no file, it cannot be read, or it is no
         recording.
     """
-    reader = _Reader(metadata_only, max_messages)
+    reader = _Reader(metadata_only)
     try:
         with TextIOWrapper(open_regular(file), "utf-8", "replace", newline=None) as lines:
             for line in lines:
@@ -74,10 +73,9 @@ def _parse(text: str) -> Json:
 class _Reader:
     """The state that a recording's lines build up."""
 
-    def __init__(self, metadata_only: bool, max_messages: int | None) -> None:
+    def __init__(self, metadata_only: bool) -> None:
         self.metadata: JsonObject = {}
         self._metadata_only = metadata_only
-        self._max_messages = max_messages
         self._messages: dict[str, JsonObject] = {}
         self._ids: list[str] = []
         """Without messages: their ids, a message that was updated as often as it was."""
@@ -101,10 +99,10 @@ class _Reader:
         now = iso_timestamp(clock.now_ms())
         messages = list(self._messages.values())
         if self._metadata_only:
-            people = sum(is_user for is_user, _ in self._kinds.values())
+            from_user = sum(is_user for is_user, _ in self._kinds.values())
             resumable = any(is_resumable for _, is_resumable in self._kinds.values())
         else:
-            people = sum(message.get("type") == "user" for message in messages)
+            from_user = sum(message.get("type") == "user" for message in messages)
             resumable = has_resumable_content(messages)
         fields: JsonObject = {
             "sessionId": self.metadata["sessionId"],
@@ -116,7 +114,7 @@ class _Reader:
             if key in self.metadata:
                 fields[key] = self.metadata[key]
         fields["messageCount"] = len(messages) or len(self._ids)
-        fields["userMessageCount"] = people
+        fields["userMessageCount"] = from_user
         if self._tracks_scratchpad:
             fields["memoryScratchpadIsStale"] = self._scratchpad_is_stale
         first = self._first_user_message
@@ -134,7 +132,7 @@ class _Reader:
             self._rewind(record["$rewindTo"])
         elif isinstance(record.get("id"), str):
             self._touch_scratchpad()
-            self._add(record, at_most=self._max_messages)
+            self._add(record)
         elif isinstance(record.get("$set"), (dict, list)):
             self._update(record["$set"])
         elif isinstance(record.get("sessionId"), str) and isinstance(
@@ -160,7 +158,7 @@ class _Reader:
         for gone in ids[start:]:
             del self._messages[gone]
 
-    def _add(self, message: JsonObject, *, at_most: int | None = None) -> None:
+    def _add(self, message: JsonObject) -> None:
         is_resumable = is_resumable_message(message)
         message_id, is_user = message["id"], message.get("type") == "user"
         if self._metadata_only:
@@ -171,8 +169,6 @@ class _Reader:
             self._first_user_message = self._first_user_message if found is None else found
         if not self._metadata_only:
             self._messages[message_id] = message
-            if at_most and len(self._messages) > at_most:
-                del self._messages[next(iter(self._messages))]
 
     def _update(self, updates: JsonObject | list[Any]) -> None:
         if isinstance(updates, list):

@@ -54,12 +54,6 @@ class ConversationRecord:
         return str(self.fields.get("projectHash") or "")
 
     @property
-    def first_user_message(self) -> str | None:
-        """The first thing a person said, for lists of sessions."""
-        found = self.fields.get("firstUserMessage")
-        return found if isinstance(found, str) else None
-
-    @property
     def has_resumable_content(self) -> bool:
         """Whether anything was said that is worth going on from."""
         return bool(self.fields.get("hasResumableContent"))

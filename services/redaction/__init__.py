@@ -10,7 +10,6 @@ from services.redaction.masks import MASK, is_masked, masked
 from services.redaction.redactor import (
     Redactor,
     redacted,
-    redacted_chunks,
     redacted_value,
     secrets_in,
     told,
@@ -26,7 +25,6 @@ __all__ = [
     "is_masked",
     "masked",
     "redacted",
-    "redacted_chunks",
     "redacted_value",
     "secrets_in",
     "secrets_in_value",

@@ -13,18 +13,18 @@ from services.redaction.patterns import find, hinted, suspicious
 from services.redaction.tokens import TOKENS, Token
 from services.redaction.views import views
 
-__all__ = ["Redactor", "redacted", "redacted_chunks", "redacted_value", "secrets_in", "told"]
+__all__ = ["Redactor", "redacted", "redacted_value", "secrets_in", "told"]
 
 _Any = TypeVar("_Any")
 
 
 class Redactor:
-    """Takes secrets out. Without arguments, those that can be told by how they look.
+    """Takes secrets out. Without arguments, those whose form shows what they are.
 
     Args:
         known: Texts that are secrets because of where they were found, such as values of the
             environment, however they look.
-        homes: Whether the names in home paths are secrets; not for whoever is at home there.
+        homes: Whether the names in home paths are secrets; not for the user of that home.
     """
 
     def __init__(self, known: Collection[str] = (), *, homes: bool = True) -> None:
@@ -87,7 +87,7 @@ class Redactor:
         found = self.secrets_in("".join(chunks))
         start = 0
         for chunk in chunks:
-            # One that is whole in its chunk may be none to whoever reads on from the one before.
+            # One that is whole in its chunk may be none to a reader that comes from the one before.
             # A name at a chunk's end is none that is known to be whole.
             found += (
                 Found(start + one.start, start + one.end, one.kind)
@@ -143,11 +143,6 @@ def redacted(text: str) -> str:
 def redacted_value(value: _Any) -> _Any:
     """A JSON value with masks for secrets; the same object where there is none."""
     return _PLAIN.value(value)
-
-
-def redacted_chunks(chunks: list[str]) -> list[str]:
-    """Pieces of one text with masks for secrets, each as long as before."""
-    return _PLAIN.chunks(chunks)
 
 
 def secrets_in(text: str) -> list[Found]:

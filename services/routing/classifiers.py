@@ -9,6 +9,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from services.availability.health import ModelAvailabilityService
 from services.clock import Clock
@@ -32,13 +33,15 @@ from services.routing.instructions import (
     SCORE_INSTRUCTION,
     SCORE_SCHEMA,
 )
-from services.routing.options import RoutingOptions
 from services.state import SessionState
 from services.wire import Content, JsonObject, js_json
 
-__all__ = ["ClassifierParts", "ClassifierStrategy", "NumericalClassifierStrategy"]
+__all__ = ["THRESHOLD", "ClassifierParts", "ClassifierStrategy", "NumericalClassifierStrategy"]
 
 logger = logging.getLogger(__name__)
+
+THRESHOLD: Final = 90
+"""The score from which on a request goes to the pro model."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,7 +54,6 @@ class ClassifierParts:
     utility: UtilityModel
     clock: Clock
     rng: RandomSource
-    options: RoutingOptions
 
     def requested(self, context: RoutingContext) -> str:
         """The model that was asked for."""
@@ -59,7 +61,7 @@ class ClassifierParts:
 
     def scores(self, model: str) -> bool:
         """Whether requests for `model` are rated by number."""
-        return self.options.numerical_routing and self.models.is_gemini3(model)
+        return self.models.is_gemini3(model)
 
     async def ask(
         self,
@@ -161,15 +163,13 @@ class NumericalClassifierStrategy:
         except Exception:  # a classifier is a convenience: without it routing goes on
             logger.debug("[Routing] NumericalClassifierStrategy failed", exc_info=True)
             return None
-        threshold = parts.options.threshold
-        model = parts.model_of(requested, "pro" if score >= threshold else "flash")
+        model = parts.model_of(requested, "pro" if score >= THRESHOLD else "flash")
         if model is None:
             return None
-        label = "Remote" if threshold == parts.options.remote_threshold else "Default"
         return RoutingDecision(
             model=model,
-            source=f"NumericalClassifier ({label})",
-            reasoning=f"[Score: {js_json(score)} / Threshold: {js_json(threshold)}] {reasoning}",
+            source="NumericalClassifier (Default)",
+            reasoning=f"[Score: {js_json(score)} / Threshold: {THRESHOLD}] {reasoning}",
             latency_ms=parts.clock.now_ms() - started_ms,
         )
 

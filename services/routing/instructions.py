@@ -1,4 +1,4 @@
-"""What classifiers are told, and the shape their answers must have."""
+"""The instructions of classifiers, and the shape their answers must have."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from services.wire import JsonObject, js_json_pretty
 __all__ = [
     "CHOICE_INSTRUCTION",
     "CHOICE_SCHEMA",
-    "LOCAL_INSTRUCTION",
-    "LOCAL_REMINDER",
     "SCORE_INSTRUCTION",
     "SCORE_SCHEMA",
 ]
@@ -94,24 +92,3 @@ of our monolith into services" about 95.
 
 Answer with a JSON object of this schema and nothing around it:
 {js_json_pretty(SCORE_SCHEMA)}"""
-
-LOCAL_INSTRUCTION: Final = f"""\
-You decide which of two models handles a request: `flash`, which is fast and good at simple tasks, \
-or `pro`, which is strong at complex ones. You are shown the chat history and the current request. \
-The request weighs far more than the history. Do not answer it.
-
-{_CHOICE_RUBRIC}
-
-Examples:
-{_CHOICE_EXAMPLES}
-
-Answer with a JSON object and nothing around it: `reasoning`, at most two sentences that name the \
-criterion, and `model_choice`, which is "flash" or "pro"."""
-
-LOCAL_REMINDER: Final = f"""\
-Remember: do not answer the request, only decide which model should.
-
-{_CHOICE_RUBRIC}
-
-Answer with a JSON object only: `reasoning`, at most two sentences, and `model_choice`, "flash" or \
-"pro"."""

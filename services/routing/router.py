@@ -8,36 +8,32 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 from services.availability.availability import Availability
-from services.clock import Clock
-from services.ids import RandomSource
 from services.model.configs import ModelConfigs
-from services.model.generator import ContentGenerator
 from services.model.utility import UtilityModel
 from services.routing.classifiers import (
+    THRESHOLD,
     ClassifierParts,
     ClassifierStrategy,
     NumericalClassifierStrategy,
 )
 from services.routing.decision import RoutingContext, RoutingDecision, RoutingStrategy
-from services.routing.local import GemmaClassifierStrategy
-from services.routing.options import RoutingOptions
 from services.routing.strategies import (
     ApprovalModeStrategy,
     DefaultStrategy,
     FallbackStrategy,
     OverrideStrategy,
 )
-from services.state import CoreEvents, SessionState, UserFeedback
+from services.session import Session
+from services.state import CoreEvents, UserFeedback
 
 __all__ = [
     "CompositeStrategy",
     "ModelRouter",
     "RoutingContext",
     "RoutingDecision",
-    "RoutingServices",
 ]
 
 logger = logging.getLogger(__name__)
@@ -45,33 +41,6 @@ logger = logging.getLogger(__name__)
 
 def _no_plan() -> None:
     return None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RoutingServices:
-    """What strategies may use.
-
-    Attributes:
-        availability: The models' health.
-        utility: Asks the classifier.
-        clock: How long a decision took.
-        rng: Part of the prompt id of a question that has none.
-        events: Told when routing cannot go on.
-        options: The switches.
-        approved_plan: Where the plan is that has been approved, if there is one.
-        local: The local classifier's endpoint.
-        observer: Told of every decision.
-    """
-
-    availability: Availability
-    utility: UtilityModel
-    clock: Clock
-    rng: RandomSource
-    events: CoreEvents
-    options: RoutingOptions = field(default_factory=RoutingOptions)
-    approved_plan: Callable[[], str | None] = _no_plan
-    local: ContentGenerator | None = None
-    observer: Callable[[RoutingDecision], None] | None = None
 
 
 class CompositeStrategy:
@@ -131,30 +100,50 @@ class CompositeStrategy:
 
 
 class ModelRouter:
-    """Decides by strategies, in the order in which `strategies` names them.
-
-    Without `services` there are only forced models and the default.
-    """
+    """Decides by strategies, in the order in which `strategies` names them."""
 
     def __init__(
         self,
+        session: Session,
         *,
         models: ModelConfigs,
-        state: SessionState,
-        services: RoutingServices | None = None,
+        availability: Availability,
+        utility: UtilityModel,
+        approved_plan: Callable[[], str | None] = _no_plan,
     ) -> None:
+        """Make the router of a session.
+
+        Args:
+            session: Its state has the configured model and the approval mode.
+            models: Resolves names and tiers.
+            availability: The models' health.
+            utility: Answers the classifiers' requests.
+            approved_plan: Returns the path of the approved plan, if there is one.
+        """
+        state, clock = session.state, session.clock
         self._state = state
-        self._now_ms = services.clock.now_ms if services is not None else _no_time
-        self._observer = services.observer if services is not None else None
-        self._options = services.options if services is not None else RoutingOptions()
-        strategies: Sequence[RoutingStrategy] = (OverrideStrategy(models, state),)
-        if services is not None:
-            strategies = _strategies(models, state, services)
+        self._now_ms = clock.now_ms
+        parts = ClassifierParts(
+            models=models,
+            state=state,
+            health=availability.health,
+            utility=utility,
+            clock=clock,
+            rng=session.rng,
+        )
         self._composite = CompositeStrategy(
-            strategies,
+            (
+                FallbackStrategy(models, state, availability),
+                OverrideStrategy(models, state),
+                ApprovalModeStrategy(
+                    models, state, clock, approved_plan, session.settings.plan_model_routing
+                ),
+                ClassifierStrategy(parts),
+                NumericalClassifierStrategy(parts),
+            ),
             DefaultStrategy(models, state),
             now_ms=self._now_ms,
-            events=None if services is None else services.events,
+            events=session.events,
             name="agent-router",
         )
 
@@ -181,8 +170,6 @@ class ModelRouter:
                 error=error,
             )
         logger.debug("routed to %s (%s): %s", decision.model, decision.source, decision.reasoning)
-        if self._observer is not None:
-            self._observer(decision)
         self._log(decision)
         return decision
 
@@ -199,44 +186,7 @@ class ModelRouter:
                 "approval_mode": str(self._state.approval_mode),
                 "reasoning": decision.reasoning or None,
                 "error_message": decision.error,
-                "enable_numerical_routing": self._options.numerical_routing,
-                "classifier_threshold": f"{self._options.threshold:g}",
+                "enable_numerical_routing": True,
+                "classifier_threshold": f"{THRESHOLD:g}",
             },
         )
-
-
-def _no_time() -> int:
-    return 0
-
-
-def _strategies(
-    models: ModelConfigs, state: SessionState, services: RoutingServices
-) -> list[RoutingStrategy]:
-    options = services.options
-    parts = ClassifierParts(
-        models=models,
-        state=state,
-        health=services.availability.health,
-        utility=services.utility,
-        clock=services.clock,
-        rng=services.rng,
-        options=options,
-    )
-    strategies: list[RoutingStrategy] = [
-        FallbackStrategy(models, state, services.availability),
-        OverrideStrategy(models, state),
-        ApprovalModeStrategy(
-            models, state, services.clock, services.approved_plan, options.plan_routing
-        ),
-    ]
-    if options.gemma_enabled:
-        strategies.append(
-            GemmaClassifierStrategy(
-                models=models,
-                state=state,
-                clock=services.clock,
-                generator=services.local,
-                model=options.gemma_model,
-            )
-        )
-    return [*strategies, ClassifierStrategy(parts), NumericalClassifierStrategy(parts)]

@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
+from functools import partial
 from typing import Final, cast
 
 from services.abort import AbortController, AbortSignal
-from services.clock import Clock
 from services.hooks.system import HookSystem
 from services.hooks.values import js_text
 from services.ids import IdSource
@@ -33,8 +33,7 @@ from services.scheduler.states import CallProgress, CallStore, ExecutingPatch, T
 from services.scheduler.truncation import OutputLimiter
 from services.scheduler.turns import BatchTurns, ScheduleRejected
 from services.scheduler.validation import Registry, Resolver, Validator
-from services.settings import Settings
-from services.state import CoreEvents, SessionState
+from services.session import Session
 from services.threads import within_call
 from services.wire import Json, JsonObject
 
@@ -78,32 +77,16 @@ def _topics_first(requests: list[ToolCallRequest]) -> list[ToolCallRequest]:
     return topics[::-1] + [request for request in requests if request.name != _TOPIC_TOOL]
 
 
-@dataclass(frozen=True, slots=True)
-class _Shared:
-    """What agents' schedulers have of their parent's."""
-
-    policy: PolicyEngine
-    clock: Clock
-    events: CoreEvents | None
-    limiter: OutputLimiter | None
-    hooks: HookSystem | None
-    around: Callable[[RunCall], RunCall] | None
-
-
 class ToolScheduler:
     """Runs batches of tool calls, one after the other, and publishes every change of theirs."""
 
     def __init__(
         self,
+        session: Session,
         *,
         registry: Registry,
         policy: PolicyEngine,
         bus: MessageBus,
-        clock: Clock,
-        ids: IdSource,
-        state: SessionState,
-        settings: Settings,
-        events: CoreEvents | None = None,
         scheduler_id: str = ROOT_SCHEDULER_ID,
         limiter: OutputLimiter | None = None,
         hooks: HookSystem | None = None,
@@ -114,14 +97,10 @@ class ToolScheduler:
         """Make one; `derived` makes those of agents.
 
         Args:
+            session: the session; an agent's has ids of its own.
             registry: the tools.
             policy: decides what may run.
-            bus: told of every change; asked for confirmations.
-            clock: of the calls' times.
-            ids: of questions.
-            state: the session's.
-            settings: the session's.
-            events: people are told of troubles there.
+            bus: receives every change, and answers confirmation requests.
             scheduler_id: goes into every update.
             limiter: shortens outputs.
             hooks: around calls.
@@ -130,9 +109,11 @@ class ToolScheduler:
             waiting: told True when a person begins to be waited for, False when they answered.
         """
         self.scheduler_id = scheduler_id
-        self.settings = settings
-        self._state = state
-        self._shared = _Shared(policy, clock, events, limiter, hooks, around)
+        clock, state, settings = session.clock, session.state, session.settings
+        self._session = session
+        self._derive = partial(
+            ToolScheduler, policy=policy, limiter=limiter, hooks=hooks, around=around
+        )
         self._derived: list[ToolScheduler] = []
         self._store = CallStore(bus, clock, scheduler_id)
         self._resolver = Resolver(registry, clock, scheduler_id)
@@ -147,9 +128,9 @@ class ToolScheduler:
                 bus=bus,
                 policy=policy,
                 state=state,
-                events=events or CoreEvents(),
+                events=session.events,
                 clock=clock,
-                ids=ids,
+                ids=session.ids,
                 hooks=call_hooks,
                 waiting=waiting,
             ),
@@ -180,20 +161,11 @@ class ToolScheduler:
 
         It hears of the progress that this one is told of.
         """
-        shared = self._shared
-        scheduler = ToolScheduler(
+        scheduler = self._derive(
+            replace(self._session, ids=ids),
             registry=registry,
-            policy=shared.policy,
             bus=bus,
-            clock=shared.clock,
-            ids=ids,
-            state=self._state,
-            settings=self.settings,
-            events=shared.events,
             scheduler_id=scheduler_id,
-            limiter=shared.limiter,
-            hooks=shared.hooks,
-            around=shared.around,
             subagent=subagent,
             waiting=waiting,
         )
@@ -263,7 +235,7 @@ class ToolScheduler:
         self._cancelling = False
         self._prompts = AbortController()
         off = signal.on_abort(self._prompts.abort)
-        mode = self._state.approval_mode
+        mode = self._session.state.approval_mode
         try:
             ordered = _topics_first(requests)
             calls = [self._resolver.resolve(request, mode) for request in ordered]

@@ -1,4 +1,4 @@
-"""How much of a tool's output the model is told: the rest goes to a file.
+"""How much of a tool's output the model receives: the rest goes to a file.
 
 Source: core `scheduler/tool-executor.ts` (`truncateOutputIfNeeded`), `config/config.ts`
 (`getTruncateToolOutputThreshold`).
@@ -6,7 +6,6 @@ Source: core `scheduler/tool-executor.ts` (`truncateOutputIfNeeded`), `config/co
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol, runtime_checkable
@@ -14,11 +13,9 @@ from typing import Final, Protocol, runtime_checkable
 from services.model.limits import token_limit
 from services.output_files import save_tool_output, tool_outputs_folder, truncated_output
 from services.scheduler.states import ToolCall
-from services.settings import Settings
-from services.state import SessionState
+from services.session import Session
 from services.tools.contract import LlmContent
 from services.wire import js_length
-from services.workspace import Workspace
 
 __all__ = ["Distiller", "OutputLimiter", "ServerTool", "ShortOutput"]
 
@@ -28,7 +25,7 @@ _CHARS_PER_TOKEN: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class ShortOutput:
-    """What the model is told, and the file with all of it where that is more."""
+    """What the model receives, and the file with all of it where that is more."""
 
     content: LlmContent
     file: Path | None = None
@@ -53,7 +50,7 @@ class Distiller(Protocol):
 
 
 class OutputLimiter:
-    """Decides for each call, when its tool came back, what of the output the model is told.
+    """Decides for each call, when its tool came back, what of the output the model receives.
 
     Without context management the texts of the shell tool and of tools of MCP servers are cut.
     With it every output goes to the distiller.
@@ -61,31 +58,23 @@ class OutputLimiter:
 
     def __init__(
         self,
-        *,
-        workspace: Workspace,
-        settings: Settings,
-        state: SessionState,
-        last_prompt_tokens: Callable[[], int],
-        distiller: Distiller | None = None,
+        session: Session,
+        distiller: Distiller,
     ) -> None:
         """Take the seams.
 
         Args:
-            workspace: where the files go.
-            settings: the threshold, and whether context management is on.
-            state: the model, whose context window counts, and the prompt id that names the folder.
-            last_prompt_tokens: tokens of the context as the client last made them known.
-            distiller: needed where context management is on.
+            session: its settings have the threshold, its state the size of the context.
+            distiller: shortens outputs where context management is on.
         """
-        self._workspace = workspace
-        self._settings = settings
-        self._state = state
-        self._last_prompt_tokens = last_prompt_tokens
-        self._distiller = distiller if settings.context_management else None
+        self._workspace = session.workspace
+        self._settings = session.settings
+        self._state = session.state
+        self._distiller = distiller if session.settings.context_management else None
 
     def threshold(self) -> int:
-        """UTF-16 units that the model may be told; 0 or less: all of them."""
-        remaining = token_limit(self._state.model) - self._last_prompt_tokens()
+        """UTF-16 units that the model may receive; 0 or less: all of them."""
+        remaining = token_limit(self._state.model) - self._state.last_prompt_tokens
         return min(_CHARS_PER_TOKEN * remaining, self._settings.truncate_tool_output_threshold)
 
     async def shorten(self, call: ToolCall, content: LlmContent) -> ShortOutput:

@@ -6,13 +6,13 @@ Source: core `scheduler/scheduler.ts` (`_startBatch`, `_processToolCall`), `sche
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
-from typing import Final, Protocol
+from typing import Protocol
 
 from agent_protocol.events import ToolDisplay
 from services.abort import AbortError, AbortSignal
 from services.clock import Clock
+from services.edit_distance import nearest_names
 from services.exhaustion import notice
 from services.hooks.tool_hooks import CallVerdict
 from services.message_bus import MessageBus
@@ -28,9 +28,7 @@ from services.settings import Settings
 from services.state import ApprovalMode, SessionState
 from services.tools.contract import ConfirmationOutcome, ServerTool, Tool, ToolErrorType
 
-__all__ = ["Registry", "Resolver", "Validator", "tool_suggestion"]
-
-_SUGGESTIONS: Final = 3
+__all__ = ["Registry", "Resolver", "Validator"]
 
 
 class Registry(Protocol):
@@ -57,7 +55,7 @@ class Resolver:
         """Find the tool and build the invocation."""
         tool = request.tool or self._registry.get(request.name)
         if tool is None:
-            suggestion = tool_suggestion(request.name, self._registry.all_names())
+            suggestion = nearest_names(request.name, self._registry.all_names())
             message = f'Tool "{request.name}" not found.{suggestion}'
             return self._failed(request, None, mode, message, ToolErrorType.TOOL_NOT_REGISTERED)
         try:
@@ -101,7 +99,7 @@ class Resolver:
 
 
 class NeedsConfirmation(Exception):
-    """A call that must be confirmed in a run where nobody can."""
+    """A call that must be confirmed in a run without a user."""
 
 
 class Validator:
@@ -219,39 +217,3 @@ class Validator:
     def _fail(self, call: ToolCall, message: str, error_type: ToolErrorType) -> None:
         response = error_response(call.request, message, error_type)
         self._store.transition(call.call_id, CallStatus.ERROR, response)
-
-
-LONGEST_COMPARED: Final = 1000
-"""The most characters of an unknown name that are compared with the names of tools."""
-
-
-def tool_suggestion(unknown: str, names: Iterable[str]) -> str:
-    """The nearest tool names as a sentence with a leading space; empty without any tool."""
-    compared = unknown[:LONGEST_COMPARED]
-    ranked = sorted(names, key=lambda name: _distance(compared, name))
-    nearest = [f'"{name}"' for name in ranked[:_SUGGESTIONS]]
-    if not nearest:
-        return ""
-    start = " Did you mean one of: " if len(nearest) > 1 else " Did you mean "
-    return f"{start}{', '.join(nearest)}?"
-
-
-def _distance(left: str, right: str) -> int:
-    """Levenshtein's distance, in UTF-16 code units."""
-    left, right = _units(left), _units(right)
-    row = list(range(len(right) + 1))
-    for index, one in enumerate(left, start=1):
-        diagonal, row[0] = row[0], index
-        for column, other in enumerate(right, start=1):
-            kept = diagonal + (one != other)
-            diagonal = row[column]
-            row[column] = min(kept, row[column] + 1, row[column - 1] + 1)
-    return row[-1]
-
-
-def _units(text: str) -> str:
-    """`text` with both halves of each surrogate pair as characters of their own."""
-    if text.isascii():
-        return text
-    raw = text.encode("utf-16-le", "surrogatepass")
-    return "".join(map(chr, memoryview(raw).cast("H")))

@@ -30,11 +30,10 @@ class SkillManager:
         """Make an empty manager.
 
         Args:
-            events: told when one skill hides another.
+            events: receives a warning when one skill hides another.
         """
         self._events = events
         self._skills: dict[str, Skill] = {}
-        self._activated: set[str] = set()
 
     def discover(
         self,
@@ -76,18 +75,6 @@ class SkillManager:
         wanted = name.lower()
         found = (skill for skill in self._skills.values() if skill.name.lower() == wanted)
         return next(found, None)
-
-    def activate(self, name: str) -> None:
-        """Remember that the model works by the skill called `name`."""
-        self._activated.add(name)
-
-    def is_active(self, name: str) -> bool:
-        """Whether the skill was activated in this session."""
-        return name in self._activated
-
-    def reset(self) -> None:
-        """Forget what was activated: a new session begins."""
-        self._activated.clear()
 
     def _load(self, folder: Path) -> list[Skill]:
         try:

@@ -152,7 +152,7 @@ class AgentDefinition:
 
     @property
     def shown_name(self) -> str:
-        """Its name for people."""
+        """Its name for the user."""
         return self.display_name or self.name
 
 
@@ -169,10 +169,6 @@ class LocalAgentDefinition(AgentDefinition):
     output: OutputConfig | None = None
     process_output: Callable[[Any], str] | None = None
     """From the submitted value to the result's text."""
-    workspace_directories: tuple[str, ...] = ()
-    memory_inbox_access: bool = False
-    auto_memory_extraction_write_access: bool = False
-    include_extension_context: bool = True
     mcp_servers: Mapping[str, Json] = field(default_factory=dict)
     """Servers of the agent's own, by name, as settings would have them."""
     on_before_turn: Callable[[object], Awaitable[None]] | None = None

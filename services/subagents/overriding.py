@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from services.agent_settings import AgentOverride
 from services.model.aliases import ModelAlias, ModelOverride
 from services.model.configs import ModelConfigs
 from services.model.names import is_auto_model
+from services.settings.agents import AgentOverride
 from services.subagents.definition import AgentModel, LocalAgentDefinition
 from services.wire import Json, JsonObject
 
@@ -45,10 +45,6 @@ def overridden(
         ),
         model=_model(definition.model, override),
         mcp_servers={} if servers is None else {**definition.mcp_servers, **servers},
-        workspace_directories=(),
-        memory_inbox_access=False,
-        auto_memory_extraction_write_access=False,
-        include_extension_context=True,
         on_before_turn=None,
     )
 

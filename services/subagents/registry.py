@@ -1,7 +1,7 @@
 """`AgentRegistry`: a session's agents, where they come from, which one wins.
 
 Built-in agents come first, then the project's, the user's and those of extensions. Of two with one
-name the first wins, and people are told of the other. A project's agents count only in a trusted
+name the first wins, and a warning names the other. A project's agents count only in a trusted
 folder, and only when a person has let them in.
 
 Source: core `agents/registry.ts`.
@@ -17,14 +17,13 @@ from pathlib import Path
 from services.model.configs import ModelConfigs
 from services.policy.engine import PolicyEngine
 from services.policy.rule_book import AGENT_RULE_SOURCE
+from services.session import Session
 from services.settings import Settings
 from services.state import (
     AgentsDiscovered,
     AgentsRefreshed,
     CoreEvent,
-    CoreEvents,
     ModelChanged,
-    SessionState,
     UserFeedback,
 )
 from services.subagents.acknowledged import AcknowledgedAgents
@@ -40,7 +39,6 @@ from services.subagents.overriding import AgentModels, overridden
 from services.subagents.prompt_section import AgentSummary
 from services.subagents.reload_result import ReloadResult
 from services.subagents.remote_loading import RemoteCards, RemoteLoader, with_card_hash
-from services.workspace import Workspace
 
 __all__ = ["AgentRegistry"]
 
@@ -60,7 +58,7 @@ class _Found:
     registered: dict[str, BuiltInAgent | AgentDefinition] = field(default_factory=dict)
     discovered: dict[str, BuiltInAgent | AgentDefinition] = field(default_factory=dict)
     unknown: dict[str, AgentDefinition] = field(default_factory=dict)
-    """The project's that nobody has let in."""
+    """The project's agents that the user has not let in."""
     failed: list[AgentLoadError] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
 
@@ -70,13 +68,10 @@ class AgentRegistry:
 
     def __init__(
         self,
+        session: Session,
         *,
-        workspace: Workspace,
-        settings: Settings,
-        state: SessionState,
         models: ModelConfigs,
         policy: PolicyEngine,
-        events: CoreEvents,
         builtin: Sequence[BuiltInAgent] = (),
         extensions: Sequence[tuple[str, Path]] = (),
         remote: RemoteLoader | None = None,
@@ -84,28 +79,25 @@ class AgentRegistry:
         """Make an empty registry, which follows changes of the session's model.
 
         Args:
-            workspace: where the project's and the user's agents are.
-            settings: trust, and what is different about agents.
-            state: its model is what `inherit` means.
+            session: its workspace and home have agents, its settings say which ones count.
             models: where the agents' model configs are registered.
             policy: has calls of remote agents asked about.
-            events: people are told here what is wrong.
             builtin: the product's own agents.
             extensions: names of active extensions, and the folders of their agents.
             remote: reads remote agents' cards; without it remote agents are left out.
         """
-        self.acknowledged = AcknowledgedAgents(workspace)
-        self._workspace = workspace
-        self._settings = settings
-        self._state = state
+        self.acknowledged = AcknowledgedAgents(session.workspace)
+        self._workspace = session.workspace
+        self._settings = session.settings
+        self._state = session.state
         self._models = AgentModels(models)
         self._policy = policy
-        self._events = events
+        self._events = session.events
         self._builtin = tuple(builtin)
         self._extensions = tuple(extensions)
         self._remote = remote
         self._found = _Found()
-        self._unsubscribe = events.subscribe(self._follow)
+        self._unsubscribe = session.events.subscribe(self._follow)
 
     async def load(self) -> None:
         """Find all agents anew. Waits for nothing but remote agents' cards."""
@@ -191,11 +183,6 @@ class AgentRegistry:
         """The names of all agents, those that are switched off included."""
         return list(self._found.discovered)
 
-    def discovered(self, name: str) -> AgentDefinition | None:
-        """The agent called `name`, switched off or not, without what settings change."""
-        agent = self._found.discovered.get(name)
-        return agent.make() if isinstance(agent, BuiltInAgent) else agent
-
     @property
     def folder_trusted(self) -> bool:
         """Whether the folder is trusted, by the settings of the last `reload` that had any."""
@@ -220,7 +207,7 @@ class AgentRegistry:
         return loaded
 
     def _let_in(self, agents: Iterable[AgentDefinition]) -> list[AgentDefinition]:
-        """Those of the project's agents that were let in; people are told of the others."""
+        """Those of the project's agents that were let in; an event names the others."""
         known: list[AgentDefinition] = []
         unknown = self._found.unknown
         names: list[str] = []

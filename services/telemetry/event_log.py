@@ -19,9 +19,8 @@ from services.telemetry.outfile_json import LogRecord
 from services.telemetry.recorder import current_scope, guarded
 from services.wire import js_json, js_json_pretty
 
-__all__ = ["PREFIX", "EventLog"]
+__all__ = ["EventLog"]
 
-PREFIX: Final = "gemini_cli."
 SCOPE: Final = "gemini-cli"
 
 

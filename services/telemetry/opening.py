@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any, Final
 from services.clock import Clock
 from services.ids import IdSource
 from services.model.auth import AuthType
+from services.settings.telemetry import TelemetrySettings
 from services.telemetry.contract import Telemetry, TelemetryError
-from services.telemetry_settings import TelemetrySettings
 
 if TYPE_CHECKING:  # importing these costs what a run without telemetry must not pay
     from opentelemetry.sdk.resources import Resource
@@ -46,7 +46,7 @@ class TelemetrySeams:
     session_id: str
     auth_type: str
     warn: Callable[[str], None]
-    """Told once when something cannot be exported."""
+    """Called once when something cannot be exported."""
     version: str = "unknown"
     runtime: str | None = None
     """The engine's name; it stands in the resource, so that spans are the same in every engine."""
@@ -106,7 +106,7 @@ def open_telemetry(
         seams.clock,
         conversation=seams.session_id,
         provider=provider,
-        content=settings.spoken_spans,
+        content=settings.traces and settings.log_prompts,
     )
     log = EventLog(
         destination.log,
@@ -115,7 +115,12 @@ def open_telemetry(
         common=_common(seams),
         content=settings.log_prompts,
     )
-    api = ApiLog(log, auth_type=seams.auth_type, provider=provider, payloads=settings.spoken_spans)
+    api = ApiLog(
+        log,
+        auth_type=seams.auth_type,
+        provider=provider,
+        payloads=settings.traces and settings.log_prompts,
+    )
     telemetry = SessionTelemetry(recorder, log, api)
     try:
         yield telemetry

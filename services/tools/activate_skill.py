@@ -103,7 +103,6 @@ class _ActivateSkill(Invocation):
             fault = f'Skill "{self._name}" not found. Available skills are: {known}'
             shown = f"Error: {fault}"
             return failed(fault, ToolErrorType.INVALID_TOOL_PARAMS, display=shown, llm=shown)
-        skills.activate(self._name)
         self.host.workspace.add_folder(skill.folder)
         resources = self._resources(skill)
         return ToolResult(
@@ -120,7 +119,7 @@ class _ActivateSkill(Invocation):
         )
 
     def _resources(self, skill: Skill) -> str:
-        """The drawing that is shown to whoever is asked, and then given to the model."""
+        """The drawing for the confirmation, and then for the model."""
         if self._tree is None:
             self._tree = described_folder(skill.folder)
         return self._tree

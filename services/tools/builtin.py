@@ -35,7 +35,7 @@ from services.tools.web_search import WebSearchTool
 from services.tools.write_file import WriteFileTool
 from services.tools.write_todos import WriteTodosTool
 
-__all__ = ["build_registry", "register_skills"]
+__all__ = ["register_builtin_tools", "register_skills"]
 
 
 R = TypeVar("R", bound=ResourceFacts)
@@ -45,23 +45,24 @@ class ServerResources(McpResourceList, McpResourceReader[R], Protocol[R]):
     """What the resource tools ask of the servers."""
 
 
-def build_registry(
+def register_builtin_tools(
+    registry: ToolRegistry,
     host: ToolHost,
     servers: ServerResources[R] | None = None,
     agents: Tool | None = None,
-) -> ToolRegistry:
-    """Make the registry of a session with every built-in tool that its settings allow.
+) -> None:
+    """Register every built-in tool that the session's settings allow.
 
     The topic tool is listed in `tools.core` by its class name only: upstream's oddity. Whether the
     list of steps is offered depends on the model that the session starts with.
 
     Args:
+        registry: the session's; receives the tools.
         host: what tools may use.
         servers: the session's MCP servers.
         agents: the tool that invokes agents; where there is none, its place is kept.
     """
     settings, model = host.settings, host.state.model
-    registry = ToolRegistry(settings, host.state, plans_folder=lambda: str(host.plans))
     registry.register(UpdateTopicTool(host), enabled_as=("UpdateTopicTool",))
     registry.register(LSTool(host))
     registry.register(ReadFileTool(host))
@@ -88,7 +89,6 @@ def build_registry(
     else:
         registry.register(agents)
     register_skills(registry, host)
-    return registry
 
 
 def _announce_plan_mode(registry: ToolRegistry) -> None:

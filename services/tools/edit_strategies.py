@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
+from services.edit_distance import edit_distance
 from services.tools.texts import JS_SPACE
 from services.wire import js_length, js_trim, js_trim_end
 
-__all__ = ["Replacement", "levenshtein", "replace_text"]
+__all__ = ["Replacement", "replace_text"]
 
 _LINE: Final = re.compile("[^\n\r\u2028\u2029]*(?:\n|\\Z)")
 _SPACES: Final = re.compile(f"{JS_SPACE}+")
@@ -165,38 +166,12 @@ def _score(window: str, block: str) -> float | None:
     # The distance without white space is a lower bound of the weighted one.
     if abs(len(bare_window) - len(bare_block)) > length * _FUZZY_THRESHOLD:
         return None
-    bare = levenshtein(bare_window, bare_block)
+    bare = edit_distance(bare_window, bare_block)
     if bare > length * _FUZZY_THRESHOLD:
         return None
-    weighted = bare + (levenshtein(window, block) - bare) * _SPACE_WEIGHT
+    weighted = bare + (edit_distance(window, block) - bare) * _SPACE_WEIGHT
     score = weighted / length
     return score if score <= _FUZZY_THRESHOLD else None
-
-
-def levenshtein(left: str, right: str) -> int:
-    """Edit distance in characters, a column of the table at a time as one integer (Myers 1999)."""
-    if not left:
-        return len(right)
-    mask = (1 << len(left)) - 1
-    top = 1 << (len(left) - 1)
-    positions: dict[str, int] = {}
-    for index, character in enumerate(left):
-        positions[character] = positions.get(character, 0) | (1 << index)
-    up, down, distance = mask, 0, len(left)
-    for character in right:
-        equal = positions.get(character, 0)
-        vertical = equal | down
-        horizontal = (((equal & up) + up) ^ up) | equal
-        grow = (down | ~(horizontal | up)) & mask
-        shrink = up & horizontal
-        if grow & top:
-            distance += 1
-        if shrink & top:
-            distance -= 1
-        grow = (grow << 1) | 1
-        up = ((shrink << 1) | ~(vertical | grow)) & mask
-        down = grow & vertical & mask
-    return distance
 
 
 def _lines(text: str) -> list[str]:

@@ -75,7 +75,7 @@ class GlobTool(DeclarativeTool):
             folder = real_path(absolute(workspace.root, params.get("dir_path") or "."))
         except (InvalidPath, OSError) as error:
             return str(error)
-        fault = access_error(workspace, folder, reading=True)
+        fault = access_error(workspace, folder)
         if fault is not None:
             return fault
         if not exists(folder):
@@ -117,7 +117,7 @@ class _Glob(Invocation):
                     ToolErrorType.PATH_NOT_IN_WORKSPACE,
                     display="Path resolution failed.",
                 )
-            fault = access_error(workspace, folder, reading=True)
+            fault = access_error(workspace, folder)
             if fault is not None:
                 return failed(
                     fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."

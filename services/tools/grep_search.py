@@ -108,7 +108,7 @@ class GrepTool(DeclarativeTool):
             folder = real_path(absolute(workspace.root, params["dir_path"]))
         except (InvalidPath, OSError) as error:
             return str(error)
-        return access_error(workspace, folder, reading=True) or _not_a_folder(folder)
+        return access_error(workspace, folder) or _not_a_folder(folder)
 
     def invocation(self, params: JsonObject) -> ToolInvocation:
         """The call for validated `params`."""
@@ -196,7 +196,7 @@ class _Grep(Invocation):
         )
 
     def _refusal(self, folder: Path) -> ToolResult | None:
-        fault = access_error(self.host.workspace, folder, reading=True)
+        fault = access_error(self.host.workspace, folder)
         if fault is not None:
             return failed(
                 fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Error: Path not in workspace."

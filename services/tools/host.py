@@ -55,7 +55,7 @@ class ToolHost:
     modified_build_files: list[Path] = field(default_factory=list)
     """Build files edited in this session; a shell command that builds is then asked about."""
     background: list[BackgroundCommand] = field(default_factory=list)
-    """Commands still running on their own. Whoever ends the session calls `close`."""
+    """Commands still running on their own. The owner of the session calls `close`."""
     background_history: BackgroundHistory = field(default_factory=BackgroundHistory)
     """What was sent to the background in this session, running or not."""
     skills: SkillManager = field(default_factory=SkillManager)
@@ -64,17 +64,14 @@ class ToolHost:
     corrector: EditCorrector | None = None
     """Who mends failed edits; `None` where edits stand or fall as they are."""
     steering: InjectionService | None = None
-    """Whom to tell of commands in the background that have ended; `None`: nobody."""
+    """Receives the ends of background commands; `None`: they are not reported."""
     web: WebAccess | None = None
     """How web tools reach the model and the network; `None` where there is neither."""
 
     @property
     def plans(self) -> Path:
-        """Where plan mode may write: `<project temp>/<first session id>/plans`.
-
-        Source: core `config/storage.ts`, `getPlansDir`; `config/config.ts`, `rotateSessionId`.
-        """
-        return self.workspace.project_temp / self.state.first_session_id / "plans"
+        """Where plan mode may write."""
+        return self.workspace.plans(self.state.first_session_id)
 
     @property
     def plan_mode(self) -> bool:

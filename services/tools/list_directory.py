@@ -91,7 +91,7 @@ class LSTool(DeclarativeTool):
     def check_values(self, params: JsonObject) -> str | None:
         """Access."""
         workspace = self.host.workspace
-        return access_error(workspace, absolute(workspace.root, params["dir_path"]), reading=True)
+        return access_error(workspace, absolute(workspace.root, params["dir_path"]))
 
     def invocation(self, params: JsonObject) -> ToolInvocation:
         """The call for validated `params`."""
@@ -118,7 +118,7 @@ class _ListDirectory(Invocation):
     async def execute(self, execution: ToolExecution) -> ToolResult:
         workspace = self.host.workspace
         folder = absolute(workspace.root, self.params["dir_path"])
-        fault = access_error(workspace, folder, reading=True)
+        fault = access_error(workspace, folder)
         if fault is not None:
             return failed(
                 fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
@@ -177,7 +177,7 @@ class _ListDirectory(Invocation):
         workspace = self.host.workspace
         path = Path(absolute(workspace.root, relative))
         try:
-            hidden = access_error(workspace, path, reading=True) is not None or any(
+            hidden = access_error(workspace, path) is not None or any(
                 pattern.fullmatch(path.name, self._budget) for pattern in self._ignored
             )
             if hidden:

@@ -1,4 +1,4 @@
-"""Paths as tools see them: made absolute, resolved, checked, and shortened for people.
+"""Paths as tools see them: made absolute, resolved, checked, and shortened for the user.
 
 Source: core `utils/paths.ts`, `utils/path-validator.ts`, `utils/workspaceContext.ts` and
 `Config.validatePathAccess`.
@@ -13,14 +13,6 @@ import stat
 from pathlib import Path
 from typing import Final
 
-from services.memory_access import (
-    MEMORY_EXTRACTION,
-    extraction_may_write,
-    extraction_refusal,
-    inbox_may_be_read,
-    inbox_may_be_written,
-    memory_inbox,
-)
 from services.paths import InvalidPath, real_path
 from services.wire import js_length, js_slice
 from services.workspace import Workspace
@@ -70,7 +62,7 @@ def relative_path(root: Path, path: str | Path) -> str:
 
 
 def make_relative(path: str, root: Path) -> str:
-    """`path` for people: as it is when relative, else from `root`, which itself is `.`."""
+    """`path` for the user: as it is when relative, else from `root`, which itself is `.`."""
     if not os.path.isabs(path):  # noqa: PTH117 - text in, text out
         return path
     return os.path.relpath(path, root)
@@ -93,12 +85,12 @@ def strip_reference_prefix(path: str, root: Path) -> str:
     return stripped
 
 
-def access_error(workspace: Workspace, path: str | Path, *, reading: bool = False) -> str | None:
+def access_error(workspace: Workspace, path: str | Path) -> str | None:
     """Why tools may not touch `path`, in the model's words; `None` when they may.
 
     Allowed: the workspace's folders less their blocked names (`.git`, `.env`, `node_modules`,
     credentials), the project's temporary directory less the memory inbox, and the user's own
-    context file. An agent's scope may allow and forbid more; see `services.memory_access`.
+    context file.
     """
     text = str(path)
     if (fault := _malformed(text)) is not None:
@@ -108,16 +100,9 @@ def access_error(workspace: Workspace, path: str | Path, *, reading: bool = Fals
     except (InvalidPath, OSError) as error:
         return str(error)
     stream = f"Path is a pipe, a socket or a device: {text}" if _is_stream(resolved) else None
-    if MEMORY_EXTRACTION.value and not reading:
-        allowed = extraction_may_write(workspace, text, resolved)
-        return stream if allowed else extraction_refusal(workspace, text)
-    temp, inbox = workspace.project_temp, memory_inbox(workspace)
-    if _within(real_path(inbox), resolved) or _within(inbox, Path(os.path.normpath(text))):
-        if inbox_may_be_written(workspace, text, resolved):
-            return stream
-        if reading and inbox_may_be_read(workspace, text, resolved):
-            return stream
-    else:
+    temp = workspace.project_temp
+    inbox = temp / "memory" / ".inbox"
+    if not (_within(real_path(inbox), resolved) or _within(inbox, Path(os.path.normpath(text)))):
         for folder in workspace.folders:
             root = real_path(folder)
             if _within(root, resolved) and not _blocked(relative_path(root, resolved)):

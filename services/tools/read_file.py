@@ -111,7 +111,7 @@ class ReadFileTool(DeclarativeTool):
             resolved = readable_path(self.host, path)
         except (InvalidPath, OSError) as error:
             return f"Failed to resolve path: {error}"
-        fault = access_error(self.host.workspace, resolved, reading=True)
+        fault = access_error(self.host.workspace, resolved)
         if fault is not None:
             return fault
         start, end = params.get("start_line"), params.get("end_line")
@@ -147,7 +147,7 @@ class _ReadFile(Invocation):
         return {"argsPattern": parameter_pattern("file_path", self.params["file_path"])}
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        fault = access_error(self.host.workspace, self._path, reading=True)
+        fault = access_error(self.host.workspace, self._path)
         if fault is not None:
             return failed(
                 fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
@@ -165,8 +165,8 @@ class _ReadFile(Invocation):
             )
         if result.error is not None:
             return result
-        told = with_memory(self.host.memory, result.llm_content, self._path)
-        return replace(result, llm_content=told)
+        content = with_memory(self.host.memory, result.llm_content, self._path)
+        return replace(result, llm_content=content)
 
     @property
     def _relative(self) -> str:

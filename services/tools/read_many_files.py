@@ -216,7 +216,7 @@ class _ReadMany(Invocation):
         files: set[str] = set()
         for path in visible:
             full = absolute(workspace.root, path)
-            if access_error(workspace, full, reading=True) is None:
+            if access_error(workspace, full) is None:
                 files.add(full)
             else:
                 reading.skipped.append((full, "Security: Path not in workspace"))

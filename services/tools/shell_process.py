@@ -17,10 +17,9 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final, cast
+from typing import Final
 
-from services.child_start import program_output, start_child
-from services.leftovers import child_started
+from services.child_start import GroupLeader, program_output, start_child
 from services.node_errors import error_code
 from services.tools.texts import strip_ansi
 from services.wire import js_length, js_slice, js_trim
@@ -93,7 +92,7 @@ class _Output:
     is_binary: bool = False
 
 
-class ShellProcess(asyncio.SubprocessProtocol):
+class ShellProcess(GroupLeader):
     """A running `bash -c`. Make one with `start`; it must be awaited or killed."""
 
     def __init__(self, on_output: Callable[[str | int], None]) -> None:
@@ -109,7 +108,7 @@ class ShellProcess(asyncio.SubprocessProtocol):
         self._output = _Output()
         self._timers: list[asyncio.TimerHandle] = []
         self._group: list[int] = []
-        self._transport: asyncio.SubprocessTransport | None = None
+        super().__init__()
         self.closed: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         """Done when the process has ended and its output is complete (or was given up)."""
 
@@ -142,11 +141,6 @@ class ShellProcess(asyncio.SubprocessProtocol):
             )
         except OSError as error:
             raise ShellStartError(_start_failure(executable, error)) from error
-
-    @property
-    def pid(self) -> int:
-        """The real process id, which is the group's id too."""
-        return self._child.get_pid()
 
     @property
     def exit_code(self) -> int | None:
@@ -199,11 +193,6 @@ class ShellProcess(asyncio.SubprocessProtocol):
         self.kill()
         await asyncio.wait([self.closed])
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """The process has been started."""
-        self._transport = cast("asyncio.SubprocessTransport", transport)
-        child_started(self._transport.get_pid())
-
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         """Take a piece of output."""
         output = self._output
@@ -247,20 +236,13 @@ class ShellProcess(asyncio.SubprocessProtocol):
         if not self.closed.done():
             self.closed.set_result(None)
 
-    @property
-    def _child(self) -> asyncio.SubprocessTransport:
-        if self._transport is None:
-            raise RuntimeError("the process has not been started")
-        return self._transport
-
     def _later(self, delay_s: float, action: Callable[[], None]) -> None:
         self._timers.append(asyncio.get_running_loop().call_later(delay_s, action))
 
     def _signal_all(self, number: signal.Signals) -> None:
         """Signal the group, and whatever of its tree has left the group."""
         self._group = [*dict.fromkeys([*self._group, *_descendants(self.pid)])]
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, number)
+        self.signal_group(number)
         for pid in self._group:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, number)

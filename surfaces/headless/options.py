@@ -15,8 +15,8 @@ from typing import Final
 from services.model.errors import FatalConfigError
 from services.policy.sources import system_policies_folder
 from services.settings import Settings
+from services.settings.telemetry import TelemetryOverrides, TelemetrySettings, resolved
 from services.state import ApprovalMode
-from services.telemetry_settings import TelemetryOverrides, TelemetrySettings, resolved
 from services.wire import JsonObject
 from surfaces.headless.presenters import OutputFormat
 from surfaces.headless.settings_files import (
@@ -187,7 +187,7 @@ def _include_directories(
 
 
 def _without_questions(settings: Settings) -> Settings:
-    """The settings without the tool that asks people: there is nobody."""
+    """The settings without the tool that asks the user: there is none."""
     return replace(
         settings,
         exclude_tools=(*settings.exclude_tools, ASK_USER),

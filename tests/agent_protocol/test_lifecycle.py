@@ -1,3 +1,4 @@
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
@@ -32,9 +33,14 @@ BODIES: dict[type, dict[str, Any]] = {
 }
 
 
+def feed_all(checker: LifecycleChecker, events: Iterable[Any]) -> None:
+    for event in events:
+        checker.feed(event)
+
+
 def broken(*events: Any) -> str:
     checker = LifecycleChecker()
-    checker.feed_all(events[:-1])
+    feed_all(checker, events[:-1])
     with pytest.raises(ap.ProtocolViolation) as caught:
         checker.feed(events[-1])
     return str(caught.value)
@@ -50,7 +56,8 @@ def test_the_table_has_every_event_type() -> None:
 def test_a_whole_session_over_two_streams_is_legal() -> None:
     new = Script()
     checker = LifecycleChecker()
-    checker.feed_all(
+    feed_all(
+        checker,
         [
             new(ap.Initialize, **BODIES[ap.Initialize]),
             new(ap.Message, role="user", content=()),
@@ -66,7 +73,7 @@ def test_a_whole_session_over_two_streams_is_legal() -> None:
             new(ap.Usage, model="m"),
             new(ap.AgentEnd, reason="failed"),
             new(ap.AgentEnd, "other", reason="aborted"),
-        ]
+        ],
     )
     checker.finish()
 
@@ -168,7 +175,7 @@ def test_a_request_made_twice_may_be_answered_twice_and_no_more() -> None:
 def test_a_started_stream_must_have_ended_when_all_is_over() -> None:
     new = Script()
     checker = LifecycleChecker()
-    checker.feed_all([new(ap.AgentStart, "a"), new(ap.AgentStart, "b")])
+    feed_all(checker, [new(ap.AgentStart, "a"), new(ap.AgentStart, "b")])
     checker.feed(new(ap.AgentEnd, "a", reason="completed"))
     with pytest.raises(ap.ProtocolViolation, match=r"agent_end: still active: b$"):
         checker.finish()

@@ -92,18 +92,6 @@ def test_abort_by_who_hears_of_a_thought_takes_no_more_of_the_answer(nursery):
     nursery.run(script, [[chunk, *nursery.calls(READ)]])
 
 
-def test_folder_that_no_agent_may_have_ends_the_stream_before_it_does_anything(nursery):
-    async def script(room):
-        child = room.child(nursery.agent(workspace_directories=("/",)))
-        await child.start({"query": "go"})
-        with pytest.raises(ValueError, match='Cannot add filesystem root "/"'):
-            await child.result()
-        assert [event.type for event in child.events] == ["agent_start", "error", "agent_end"]
-        assert room.model.requests == []
-
-    nursery.run(script)
-
-
 def test_two_children_at_once_do_not_see_each_other(nursery):
     async def script(room):
         both = [room.child(nursery.agent("read_file"), call_id) for call_id in ("c1", "c2")]

@@ -13,8 +13,8 @@ from harness.cassette.load import load_cassette
 from harness.replay.runner import run_cassette
 from harness.replay.trace import trace_json
 from services.ids import CountingIds
+from services.settings.telemetry import TelemetrySettings
 from services.telemetry.ids import SeamIdGenerator
-from services.telemetry_settings import TelemetrySettings
 from tests import outfiles
 
 CORPUS = Path(__file__).parents[2] / "cassettes"

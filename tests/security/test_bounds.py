@@ -14,14 +14,14 @@ from typing import Any
 import pytest
 
 from services import outside_patterns
-from services.hook_definitions import CommandHook, HookDefinition
+from services.edit_distance import nearest_names
 from services.hooks.planning import Subject, make_plan
 from services.model.stream import visible_text
 from services.outside_patterns import PatternLimit
 from services.patches import line_changes
 from services.policy.patterns import _has_nested_quantifier, compile_pattern, is_safe_pattern
 from services.policy.rules import Decision, PolicyCall, PolicyRule, rule_matches
-from services.scheduler.validation import tool_suggestion
+from services.settings.hooks import CommandHook, HookDefinition
 from services.state import ApprovalMode
 from services.subagents.output_issues import flattened_issues
 from services.threads import ThreadPaths
@@ -380,7 +380,7 @@ def test_comments_of_an_answer_are_taken_out_in_linear_time():
 
 def test_a_long_unknown_name_is_compared_in_part():
     names = [f"tool_{number}" for number in range(50)]
-    assert tool_suggestion("x" * 1_000_000, names).startswith(" Did you mean one of: ")
+    assert nearest_names("x" * 1_000_000, names).startswith(" Did you mean one of: ")
 
 
 def test_a_line_of_spaces_is_shown_quickly():

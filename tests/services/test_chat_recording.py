@@ -7,7 +7,6 @@ import pytest
 from agent_protocol.events import ToolDisplay
 from services.chat_recording import DISK_FULL, ChatRecording
 from services.clock import VirtualClock
-from services.ids import CountingIds
 from services.recording import rewriting, session_file
 from services.recording.loading import load_conversation_record
 from services.recording.records import ResumedSession
@@ -17,26 +16,21 @@ from services.scheduler.calls import (
     ToolCallRequest,
     ToolCallResponse,
 )
-from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
+from services.state import CoreEvents, UserFeedback
 from services.wire import JsonObject, js_json
 from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 
 class Recorder:
     def __init__(self, tmp_path: Path, *, initialize: bool = True) -> None:
         self.events = CoreEvents()
         self.recording = ChatRecording(
-            workspace=Workspace.at(tmp_path / "ws", tmp_path / "home"),
-            state=SessionState(
+            session_at(
+                Workspace.at(tmp_path / "ws", tmp_path / "home"),
                 session_id="11111111-2222",
-                model="m",
-                approval_mode=ApprovalMode.DEFAULT,
-                interactive=False,
                 events=self.events,
             ),
-            clock=VirtualClock(),
-            ids=CountingIds(),
-            events=self.events,
             find_tool=lambda name: None,
         )
         if initialize:
@@ -376,32 +370,3 @@ def test_a_content_of_another_text_is_another_content(
     )
 
     assert len(recorder.lines()) == before + 1
-
-
-def test_summary_and_folders_are_metadata(recorder: Recorder) -> None:
-    recorder.recording.save_summary("s")
-    recorder.recording.record_directories(["/a"])
-
-    assert recorder.lines()[1:] == [{"$set": {"summary": "s"}}, {"$set": {"directories": ["/a"]}}]
-
-
-def test_a_recording_in_which_nothing_was_said_is_removed(recorder: Recorder) -> None:
-    path = recorder.recording.path
-    assert path is not None
-    recorder.recording.record_message(type="user", content="/help")
-    outputs = path.parents[1] / "tool-outputs" / "session-11111111-2222"
-    outputs.mkdir(parents=True)
-
-    recorder.recording.delete_if_not_resumable()
-
-    assert not path.exists()
-    assert not outputs.exists()
-
-
-def test_a_recording_with_words_in_it_stays(recorder: Recorder) -> None:
-    recorder.recording.record_message(type="user", content="help")
-
-    recorder.recording.delete_if_not_resumable()
-
-    assert recorder.recording.path is not None
-    assert recorder.recording.path.exists()

@@ -10,32 +10,19 @@ from typing import Any
 
 import pytest
 
-from services.clock import VirtualClock
 from services.history.transforms import coalesce, strip_thoughts
-from services.ids import CountingIds
 from services.output_masking import ToolOutputMaskingService
 from services.settings import Settings
-from services.state import ApprovalMode, CoreEvents, SessionState
 from services.wire import Content, Part
 from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 SMALL = Settings(masking_protection_tokens=300, masking_min_prunable_tokens=200)
 
 
 def service(tmp_path: Path, settings: Settings = SMALL) -> ToolOutputMaskingService:
-    return ToolOutputMaskingService(
-        settings=settings,
-        workspace=Workspace.at(tmp_path / "ws", tmp_path / "home"),
-        state=SessionState(
-            session_id="11111111-2222",
-            model="m",
-            approval_mode=ApprovalMode.DEFAULT,
-            interactive=False,
-            events=CoreEvents(),
-        ),
-        ids=CountingIds(),
-        clock=VirtualClock(),
-    )
+    workspace = Workspace.at(tmp_path / "ws", tmp_path / "home")
+    return ToolOutputMaskingService(session_at(workspace, settings, session_id="11111111-2222"))
 
 
 def answer(call_id: str, size: int, name: str = "read_file") -> Content:
@@ -262,9 +249,8 @@ def test_asking_first_changes_nothing_of_what_is_masked(tmp_path: Path, coalesce
                 continue
             found = masking.mask(shown, live=live)
             other = fresh.mask(shown)
-            assert (found.masked_count, found.tokens_saved, found.prunable_tokens) == (
+            assert (found.masked_count, found.prunable_tokens) == (
                 other.masked_count,
-                other.tokens_saved,
                 other.prunable_tokens,
             )
             assert without_files(found.history) == without_files(other.history)

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from services.abort import AbortError
-from services.clock import VirtualClock, virtual_loop
+from services.clock import virtual_loop
 from services.model.generator import LlmRole
 from services.model.utility import UtilityRequest
 from services.scheduler.truncation import ShortOutput
 from services.settings import Settings
-from services.state import ApprovalMode, CoreEvents, SessionState
 from services.tool_distillation import (
     ToolDistillation,
     truncate_proportionally,
@@ -22,6 +21,7 @@ from services.tool_distillation import (
 from services.tools.contract import LlmContent
 from services.wire import JsonObject
 from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 PREFIX = "[Message Normalized: Tool output exceeded size limit]"
 SUMMARY: JsonObject = {"candidates": [{"content": {"parts": [{"text": "facts"}]}}]}
@@ -50,23 +50,13 @@ class Model:
 @pytest.fixture
 def distillation(tmp_path: Path) -> Callable[[Model], ToolDistillation]:
     def build(model: Model) -> ToolDistillation:
-        return ToolDistillation(
-            workspace=Workspace.at(tmp_path / "ws", tmp_path / "home"),
-            settings=Settings(
-                distillation_max_output_tokens=100, distillation_summary_threshold_tokens=200
-            ),
-            state=SessionState(
-                session_id="s/1",
-                model="m",
-                approval_mode=ApprovalMode.DEFAULT,
-                interactive=False,
-                events=CoreEvents(),
-            ),
-            clock=VirtualClock(),
-            model=model,
-            system_instruction=lambda: "be helpful",
-            prompt_id=lambda: "prompt",
+        settings = Settings(
+            distillation_max_output_tokens=100, distillation_summary_threshold_tokens=200
         )
+        workspace = Workspace.at(tmp_path / "ws", tmp_path / "home")
+        session = session_at(workspace, settings, session_id="s/1")
+        session.state.last_prompt_id = "prompt"
+        return ToolDistillation(session, model, lambda: "be helpful")
 
     return build
 

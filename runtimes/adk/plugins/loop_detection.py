@@ -6,8 +6,9 @@ from google.adk.agents.invocation_context import InvocationContext
 from google.adk.events.event import Event
 from google.adk.plugins.base_plugin import BasePlugin
 
-from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES
+from runtimes.adk.notes import LOOP_DETECTED, LOOP_STRIKES, note_of
 from runtimes.adk.run import RunLink
+from services.chat import Delta
 from services.loop_detection.detector import LoopDetector
 from services.model.sdk_contents import WireContent, wire_of
 
@@ -43,6 +44,11 @@ class LoopDetectionAdkPlugin(BasePlugin):
         """Replace the delta that closes a loop."""
         if not event.partial or event.content is None:
             return None
+        if self._link is not None and self._link.run.signal.aborted:
+            note = note_of(event)
+            # As in the published core, an abort ends the answer before the next chunk.
+            if isinstance(note, Delta) and note.index == 0:
+                return None
         verdict = self._loops.add_parts(wire_of(event.content).get("parts") or ())
         if not verdict.count:
             return None

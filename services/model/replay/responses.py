@@ -13,12 +13,11 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Final
 
 from services.json_values import parse_json
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.replay.generator import copy_json
-from services.model.replay.steps import ModelStep, StepKind, StepMethod
+from services.model.replay.steps import StepMethod
 from services.model.response_shape import ResponseShapeError, check_response
 from services.regular_files import MOST_TEXT, read_regular
 from services.wire import Json, JsonObject, js_json
@@ -30,14 +29,7 @@ __all__ = [
     "ResponsesFormatError",
     "parse_responses",
     "read_responses",
-    "steps_from_responses",
 ]
-
-_KINDS: Final = {
-    StepMethod.GENERATE: StepKind.GENERATE,
-    StepMethod.EMBED: StepKind.GENERATE,
-    StepMethod.COUNT_TOKENS: StepKind.COUNT_TOKENS,
-}
 
 
 class ResponsesFormatError(ValueError):
@@ -88,11 +80,6 @@ def parse_responses(text: str) -> tuple[RecordedResponse, ...]:
     return tuple(_parse_line(number, line) for number, line in lines if line.strip())
 
 
-def steps_from_responses(responses: Sequence[RecordedResponse]) -> tuple[ModelStep, ...]:
-    """The same answers as a script for `ReplayedContentGenerator`."""
-    return tuple(_step(index, recorded) for index, recorded in enumerate(responses))
-
-
 def _parse_line(number: int, line: str) -> RecordedResponse:
     try:
         entry = parse_json(line, unique_keys=True)
@@ -119,19 +106,6 @@ def _parse_line(number: int, line: str) -> RecordedResponse:
     except ResponseShapeError as error:
         raise ResponsesFormatError(number, str(error)) from error
     return RecordedResponse(line=number, method=method, response=response)
-
-
-def _step(index: int, recorded: RecordedResponse) -> ModelStep:
-    if recorded.method is StepMethod.STREAM:
-        return ModelStep(
-            index=index,
-            kind=StepKind.STREAM,
-            method=recorded.method,
-            chunks=tuple(recorded.response),
-        )
-    return ModelStep(
-        index=index, kind=_KINDS[recorded.method], method=recorded.method, value=recorded.response
-    )
 
 
 class FakeResponsesGenerator:

@@ -7,9 +7,7 @@ from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from services.abort import AbortError, AbortSignal, until_aborted
-from services.clock import Clock
-from services.environment import Environment
-from services.ids import IdSource
+from services.session import Session
 from services.subagents.definition import RemoteAgentDefinition
 from services.subagents.remote.cards import target_url
 from services.subagents.remote.errors import A2AAgentError, RemoteAgentError
@@ -20,7 +18,6 @@ from services.subagents.remote.security import required_auth
 from services.subagents.remote_loading import RemoteCard
 from services.threads import executing_call
 from services.wire import JsonObject
-from services.workspace import Workspace
 
 if TYPE_CHECKING:
     from services.subagents.remote.google import AccountTokens
@@ -39,30 +36,25 @@ class RemoteAgents:
 
     def __init__(
         self,
+        session: Session,
         *,
-        clock: Clock,
-        ids: IdSource,
-        environment: Environment,
-        workspace: Workspace,
         limits: Limits | None = None,
         google: AccountTokens | None = None,
     ) -> None:
         """Make one; nothing is loaded or connected yet.
 
         Args:
-            clock: held while anything waits for a server.
-            ids: of messages and streams.
-            environment: where `$NAME` in `auth` blocks is looked up, and what commands get.
-            workspace: where commands run.
+            session: its environment has what `$NAME` in `auth` blocks stands for, its clock is held
+                while anything waits for a server.
             limits: how long agents may take.
             google: where Google tokens come from; `None`: the account that the environment names.
         """
-        self.clock = clock
-        self.ids = ids
+        self.clock = session.clock
+        self.ids = session.ids
         self.secrets = Secrets()
         """Every credential that was resolved; nothing that agents say goes on unmasked."""
-        self._environment = environment
-        self._workspace = workspace
+        self._environment = session.environment
+        self._workspace = session.workspace
         self._limits = limits or Limits()
         self._google = google
         self._manager: A2AClientManager | None = None
@@ -72,7 +64,7 @@ class RemoteAgents:
         """Get an agent's card and make its client.
 
         Raises:
-            A2AAgentError: for a reason that people can do something about.
+            A2AAgentError: for a reason that the user can mend.
             RemoteAgentError: anything else.
         """
         card = self.secrets.masked_value(await self._loaded(definition))
@@ -173,7 +165,7 @@ class RemoteAgents:
 
 
 def conversation_key(definition: RemoteAgentDefinition) -> str:
-    """The key of an agent's conversation that tells agents of one name at two places apart."""
+    """The key of an agent's conversation that distinguishes agents of one name at two places."""
     url = target_url(definition)
     return f"{definition.name}::{url}" if url else definition.name
 

@@ -74,10 +74,9 @@ def agent_of(child):
     return child._make_agent(child._child)[1]
 
 
-def test_child_has_an_agent_of_the_same_class_and_its_parents_session_id(kit):
+def test_child_has_an_agent_of_the_same_class(kit):
     async def script(played, runtime):
         agent, main = agent_of(made(played, runtime)), runtime.agent()
-        assert agent.parent_session_id == played.services.state.session_id
         assert type(agent) is type(main) is AdkAgentProtocol
         assert agent._runner is not main._runner
         assert agent._sessions is not main._sessions

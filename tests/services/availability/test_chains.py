@@ -1,4 +1,3 @@
-import re
 from collections.abc import Callable
 from typing import Any
 
@@ -12,8 +11,6 @@ from services.availability.policies import (
     PolicyChain,
     Transition,
     policy_from_template,
-    single_model_chain,
-    validate_chain,
 )
 from services.state import ApprovalMode
 
@@ -158,23 +155,4 @@ A, B, C = (ModelPolicy(model=name) for name in "abc")
 
 def test_candidates_come_after_the_model_that_failed_and_round_if_wanted() -> None:
     assert fallback_candidates((A, B, C), "models/b") == (B, (C,))
-    assert fallback_candidates((A, B, C), "b", wraps_around=True) == (B, (C, A))
     assert fallback_candidates((A, B, C), "x") == (None, (A, B, C))
-
-
-@pytest.mark.parametrize(
-    ("chain", "message"),
-    [
-        ((), "Model policy chain must include at least one model."),
-        ((A, B), "Model policy chain must include an `isLastResort` model."),
-        (
-            single_model_chain("a") + single_model_chain("b"),
-            "Model policy chain must only have one `isLastResort`.",
-        ),
-    ],
-)
-def test_a_chain_needs_exactly_one_last_resort(chain: PolicyChain, message: str) -> None:
-    with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
-        validate_chain(chain)
-
-    validate_chain(single_model_chain("a"))

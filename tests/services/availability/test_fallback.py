@@ -9,6 +9,7 @@ from services.availability.handler import FallbackIntent, FallbackQuestion
 from services.availability.health import TerminalReason
 from services.availability.switching import FallbackActivated
 from services.ids import CountingIds
+from services.model.aliases import ModelOverride
 from services.model.configs import ModelConfigKey
 from services.model.errors import (
     ApiError,
@@ -177,7 +178,6 @@ async def test_a_helper_beside_the_active_model_is_redirected_to_it(world: MakeW
     assert await w.availability.fallback.handle(FLASH, TERMINAL) is True
     assert (w.state.model, w.state.active_model, w.questions) == ("auto", PRO, [])
     assert w.health_of(FLASH) == ["quota"]
-    assert w.availability.switch.replacement_of(FLASH) == PRO
     assert w.models.resolve(ModelConfigKey(model=FLASH)).model == PRO
 
 
@@ -186,7 +186,7 @@ async def test_a_model_outside_the_chain_is_redirected_to_the_active_one(world: 
     w.state.set_active_model(PRO)
 
     assert await w.availability.fallback.handle("gemini-2.5-flash-lite", TERMINAL) is True
-    assert w.availability.switch.replacement_of("gemini-2.5-flash-lite") == PRO
+    assert w.models.resolve(ModelConfigKey(model="gemini-2.5-flash-lite")).model == PRO
     assert w.health_of("gemini-2.5-flash-lite") == [None]
 
 
@@ -200,7 +200,8 @@ async def test_a_call_under_way_may_be_told_to_try_again_ten_times_and_no_more(
     answers = [await availability.fall_back(FLASH, None, TERMINAL) for _ in range(11)]
     assert answers == [True] * 10 + [None]
 
-    availability.switch.reset_session()
+    availability.health.reset()
+    w.models.register_runtime_override(ModelOverride(match={"model": FLASH}, model=FLASH))
     availability.select(ModelConfigKey(model=FLASH))
     assert await availability.fall_back(FLASH, None, TERMINAL) is True
 
@@ -221,13 +222,8 @@ def test_redirections_of_earlier_fallbacks_follow_later_ones(world: MakeWorld) -
     switch.activate_fallback("b", "a")
     switch.activate_fallback("c", "b")
 
-    assert [switch.replacement_of(name) for name in "abc"] == ["c", "c", None]
-    assert w.models.resolve(ModelConfigKey(model="a")).model == "c"
+    assert [w.models.resolve(ModelConfigKey(model=name)).model for name in "ab"] == ["c", "c"]
     assert w.state.model == "c"
-
-    switch.reset_session()
-    assert switch.replacement_of("a") is None
-    assert w.models.resolve(ModelConfigKey(model="a")).model == "a"
 
 
 def test_a_change_of_model_forgets_health_even_where_nothing_changes(world: MakeWorld) -> None:

@@ -44,15 +44,6 @@ def test_capacity_comes_back_after_half_a_minute(
     assert health.snapshot("m").available is well
 
 
-def test_a_reader_may_be_less_patient(
-    health: ModelAvailabilityService, clock: VirtualClock
-) -> None:
-    health.mark_terminal("m", TerminalReason.CAPACITY)
-    clock.advance(10)
-
-    assert health.snapshot("m", ttl_ms=10) == WELL
-
-
 def test_a_quota_does_not_come_back_by_itself(
     health: ModelAvailabilityService, clock: VirtualClock
 ) -> None:

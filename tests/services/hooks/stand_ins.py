@@ -11,10 +11,11 @@ from typing import Any
 from services.clock import VIRTUAL_EPOCH_MS, VirtualClock
 from services.environment import Environment
 from services.hooks.events import HookNotice
-from services.hooks.system import HookSystem, hooks_from_settings
+from services.hooks.system import HookSystem, open_hooks
 from services.settings import settings_from_parameters
-from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
+from services.state import CoreEvents, UserFeedback
 from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 
 class Session:
@@ -33,20 +34,17 @@ class Session:
                 self.warnings.append(event.message) if isinstance(event, UserFeedback) else None
             )
         )
-        hooks = hooks_from_settings(
-            settings_from_parameters(parameters),
-            workspace=Workspace(root=self.root, home=self.home),
-            state=SessionState(
+        hooks = open_hooks(
+            session_at(
+                Workspace(root=self.root, home=self.home),
+                settings_from_parameters(parameters),
                 session_id="session-1",
-                model="m",
-                approval_mode=ApprovalMode.DEFAULT,
-                interactive=False,
                 events=events,
+                clock=self.clock,
+                environment=Environment.for_replay(
+                    home=str(self.home), path=os.environ.get("PATH")
+                ),
             ),
-            clock=self.clock,
-            environment=Environment.for_replay(home=str(self.home), path=os.environ.get("PATH")),
-            events=events,
-            plans=lambda: self.home / "plans",
             notify=self.notices.append,
         )
         assert hooks is not None

@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from services.hook_definitions import CommandHook, HookDefinition
 from services.hooks.planning import Subject, make_plan
+from services.settings.hooks import CommandHook, HookDefinition
 
 NOTHING: frozenset[str] = frozenset()
 

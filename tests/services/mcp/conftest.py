@@ -16,8 +16,6 @@ import pytest
 from services.abort import AbortController
 from services.background import background_tasks
 from services.clock import VirtualClock, virtual_loop
-from services.environment import Environment
-from services.ids import CountingIds
 from services.mcp.manager import McpManager
 from services.mcp.progress import McpProgress
 from services.mcp.session import open_mcp
@@ -26,6 +24,7 @@ from services.state import ApprovalMode, CoreEvents, SessionState, UserFeedback
 from services.tools.contract import ToolExecution, ToolResult
 from services.tools.registry import ToolRegistry
 from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 SERVERS = Path(__file__).parent / "servers"
 
@@ -51,7 +50,6 @@ class Session:
     manager: McpManager = field(init=False)
     feedback: list[UserFeedback] = field(default_factory=list)
     progress: list[McpProgress] = field(default_factory=list)
-    refreshed: int = 0
 
     async def call(
         self,
@@ -119,23 +117,14 @@ def session(tmp_path: Path) -> OpenSession:
             lambda event: made.feedback.append(event) if isinstance(event, UserFeedback) else None
         )
 
-        async def refresh() -> None:
-            made.refreshed += 1
-
         async with (
             background_tasks() as tasks,
             open_mcp(
-                settings=configured,
+                session_at(made.workspace, configured, state=state, events=events, clock=clock),
                 tasks=tasks,
-                workspace=made.workspace,
-                environment=Environment.for_replay(home=str(home)),
-                clock=clock,
-                ids=CountingIds(),
-                events=events,
                 tools=made.tools,
                 version="0.61.0",
                 on_progress=made.progress.append,
-                refresh_context=refresh,
             ) as manager,
         ):
             made.manager = manager

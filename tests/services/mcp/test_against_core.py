@@ -13,7 +13,7 @@ import pytest
 
 from services.mcp import results
 from services.mcp.environment import expand_variables, sanitized, server_environment
-from services.mcp.names import format_mcp_tool_name, parse_mcp_tool_name, valid_mcp_name
+from services.mcp.names import parse_mcp_tool_name, valid_mcp_name
 from services.mcp.results import ShapeError, checked
 from services.wire import js_json
 
@@ -71,10 +71,3 @@ def test_names_are_parsed_up_to_the_first_underscore() -> None:
     assert parse_mcp_tool_name("mcp_my_server_tool") == ("my", "server_tool")
     assert parse_mcp_tool_name("mcp__tool") is None
     assert parse_mcp_tool_name("read_file") is None
-
-
-def test_patterns_stand_for_servers_and_tools() -> None:
-    assert format_mcp_tool_name("*") == "mcp_*"
-    assert format_mcp_tool_name("*", "t") == "mcp_*_t"
-    assert format_mcp_tool_name("s") == "mcp_s_*"
-    assert format_mcp_tool_name("s", "t") == "mcp_s_t"

@@ -12,7 +12,7 @@ import pytest
 from services.abort import AbortController, AbortError
 from services.mcp.errors import McpConnectionError
 from services.mcp.manager import UnknownServer
-from services.mcp.states import McpDiscoveryState, McpServerStatus
+from services.mcp.states import McpServerStatus
 from tests.processes import ends
 from tests.services.mcp.conftest import OpenSession, on_virtual_time, said_to_model, server
 
@@ -37,10 +37,8 @@ async def test_tools_are_registered_by_server_and_called_by_their_own_name(
         assert names[0] == "mcp_alpha_echo"
         assert names[-1] == "mcp_zeta_slow"
         assert opened.manager.status("alpha") is McpServerStatus.CONNECTED
-        assert opened.manager.discovery_state is McpDiscoveryState.COMPLETED
         assert said_to_model(await opened.call("mcp_alpha_echo", {"text": "hi"})) == "hi"
         assert opened.clock.held is False
-        assert opened.refreshed == 1
 
 
 @on_virtual_time
@@ -80,11 +78,8 @@ async def test_a_server_that_dies_in_a_call_fails_the_call_until_it_is_restarted
 
 @on_virtual_time
 @pytest.mark.slow
-async def test_restarting_everything_brings_everything_back(session: OpenSession) -> None:
-    async with session({"f": server("fickle.py"), "r": server("rude.py", "plain")}) as opened:
-        before = opened.tools.all_names()
-        await opened.manager.restart()
-        assert opened.tools.all_names() == before
+async def test_a_server_that_is_not_known_is_not_restarted(session: OpenSession) -> None:
+    async with session({"f": server("fickle.py")}) as opened:
         with pytest.raises(UnknownServer, match='No MCP server registered with the name "q"'):
             await opened.manager.restart_server("q")
 
@@ -161,7 +156,6 @@ async def test_garbage_on_standard_output_marks_the_server_and_answers_still_com
     async with session({"r": server("rude.py", "garbage")}) as opened:
         assert said_to_model(await opened.call("mcp_r_slow")) == "done"
         assert opened.manager.status("r") is McpServerStatus.DISCONNECTED
-        assert opened.manager.diagnostics.last_error("r") == "MCP ERROR (r)"
         await opened.manager.settled()
         assert opened.said() == ["error: MCP ERROR (r)"]
 

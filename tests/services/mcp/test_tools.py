@@ -91,7 +91,6 @@ def test_people_are_asked_unless_server_or_tool_is_allowed() -> None:
 
 def test_the_policy_is_told_of_hints_and_server() -> None:
     hinted = tool(annotations={"readOnlyHint": True})
-    assert hinted.is_read_only
     assert hinted.policy_annotations == {"readOnlyHint": True, "_serverName": "my server"}
     assert "do.it" in hinted.excluded_by
     assert hinted.build({"b": 1}).policy_server == "mcp_my_server"

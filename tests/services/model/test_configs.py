@@ -3,7 +3,7 @@ import pytest
 from services.model.aliases import ModelAlias, ModelOverride
 from services.model.configs import ModelConfigKey, ModelConfigs
 from services.model.default_configs import DEFAULT_ALIASES
-from services.model.errors import InvalidStreamError, ModelConfigError
+from services.model.errors import ModelConfigError
 from services.model.names import AccessFlags
 
 BASE = {"temperature": 0, "topP": 1}
@@ -136,14 +136,6 @@ def test_a_chat_retry_is_tried_at_temperature_one() -> None:
     assert temperature("gemini-2.5-pro", retry=False) == 0.2
     assert temperature("gemini-2.5-pro", retry=True) == 1
     assert temperature("cold", retry=True) == 0
-
-
-def test_why_there_is_a_retry_plays_no_part() -> None:
-    plain = ModelConfigKey(model="m", is_retry=True)
-    told = ModelConfigKey(model="m", is_retry=True, last_stream_error=InvalidStreamError("e", "T"))
-
-    assert plain == told
-    assert hash(plain) == hash(told)
 
 
 def test_what_was_resolved_may_be_changed_without_harm() -> None:
@@ -289,7 +281,3 @@ def test_runtime_aliases_and_overrides_win_and_take_effect_at_once() -> None:
 
     configs.register_runtime_alias("leaf", ModelAlias(model="runtime"))
     assert (configs.resolve(key).model, configs.resolve(key).config) == ("runtime", {})
-
-    configs.register_runtime_override(ModelOverride(match={"model": "runtime"}, model="last"))
-    configs.clear_runtime_overrides()
-    assert configs.resolve(key).model == "runtime"

@@ -8,7 +8,7 @@ import httpx
 import pytest
 from google.genai import types
 
-from services.model.accessors import function_calls, sdk_text
+from services.model.accessors import function_calls
 from services.model.errors import ApiError
 from services.model.parts import response_text
 from services.model.sdk_json import bytes_of, parse_leniently, plain_json
@@ -54,14 +54,9 @@ def test_bytes_enums_and_tuples_become_json():
 
 
 def test_the_two_readings_of_a_text_differ_as_upstreams_do():
-    thought = {"text": "t", "thought": True}
     call = {"functionCall": {"name": "f"}}
-    assert sdk_text(response({"text": "a"}, thought, {"text": "b"}, call)) == "ab"
-    assert sdk_text(response(call)) is None
     assert response_text(response(call)) == ""
-    assert sdk_text(response({"text": ""})) == ""
     assert response_text({"candidates": [{}]}) is None
-    assert sdk_text({}) is None
     assert function_calls(response({"text": "a"}, call)) == [{"name": "f"}]
     assert function_calls(response()) is None
 

@@ -93,12 +93,3 @@ async def test_an_abort_is_not_logged_as_a_failure(logger, caplog, early):
     with pytest.raises(AbortError):
         await generator.generate_content(asked())
     assert {record.levelno for record in caplog.records} == {logging.DEBUG}
-
-
-async def test_the_latest_main_request_is_kept(logger):
-    generator = LoggingContentGenerator(Answers({}), logger)
-    main = asked()
-    await generator.generate_content_stream(main)
-    await generator.generate_content_stream(asked("utility"))
-    await generator.generate_content(asked("s########3"))
-    assert generator.latest_request is main

@@ -9,12 +9,10 @@ from services.model.names import (
     is_gemini2_model,
     is_gemini3_model,
     is_preview_model,
-    is_pro_model,
     normalize_model_id,
     resolve_classifier_model,
     resolve_model,
     supports_modern_features,
-    supports_multimodal_function_response,
     wire_model_name,
 )
 
@@ -182,17 +180,6 @@ def test_families(model: str, gemini3: bool, gemini2: bool, custom: bool, modern
     ) == (gemini3, gemini2, custom, modern)
 
 
-def test_binary_results_nest_for_plain_gemini_3_names_only() -> None:
-    names = ("gemini-3-pro-preview", "gemini-3.1-pro-preview", "gemini-3.8-flash", "flash")
-
-    assert [supports_multimodal_function_response(name) for name in names] == [
-        True,
-        False,
-        False,
-        False,
-    ]
-
-
 @pytest.mark.parametrize(
     ("model", "access", "code_assist", "expected"),
     [
@@ -279,11 +266,3 @@ def test_a_tier_is_of_the_family_that_was_asked_for(
 )
 def test_what_people_are_shown(model: str, plain: str, launched: str) -> None:
     assert (display_name(model), display_name(model, KEY)) == (plain, launched)
-
-
-def test_a_pro_model_says_so() -> None:
-    assert [is_pro_model(name) for name in ("gemini-2.5-PRO", "flash", "prose")] == [
-        True,
-        False,
-        True,
-    ]

@@ -19,7 +19,7 @@ from services.model.errors import (
     ValidationRequiredError,
     is_cancellation,
 )
-from services.model.retry import no_fallback, retry_with_backoff
+from services.model.retry import retry_with_backoff
 
 RPC = "type.googleapis.com/google.rpc."
 TIP = (
@@ -240,7 +240,10 @@ def test_an_abort_by_name_is_not_retried_whatever_its_code() -> None:
     assert is_cancellation(outcome.error)
 
 
-def test_capacity_ends_after_two_silent_retries_where_nobody_can_choose_a_model() -> None:
+def test_capacity_ends_after_two_silent_retries_where_there_is_no_other_model() -> None:
+    async def no_fallback(_auth_type: str | None, _error: Exception) -> bool | None:
+        return None
+
     outcome = run(capacity(), on_persistent_429=no_fallback)
 
     assert (outcome.waits, outcome.calls) == ([1100, 3300], 3)

@@ -143,9 +143,9 @@ def test_tools_refused_whatever_the_arguments_are_excluded(
         "exit_plan_mode", "invoke_agent", "x",
     ]  # fmt: skip
 
-    found = make_engine(mode=mode, interactive=interactive).excluded_tools(names)
+    engine = make_engine(mode=mode, interactive=interactive)
 
-    assert found == excluded
+    assert {name for name in names if engine.statically_excluded(name)} == excluded
 
 
 def test_a_denial_for_some_arguments_excludes_nothing(make_engine: MakeEngine) -> None:
@@ -161,9 +161,10 @@ def test_a_denial_for_some_arguments_excludes_nothing(make_engine: MakeEngine) -
 
 def test_annotations_count_for_exclusion(make_engine: MakeEngine) -> None:
     engine = make_engine(mode="plan")
-    known = {"mcp_s_t": {"readOnlyHint": True, "_serverName": "s"}}
+    known = {"readOnlyHint": True, "_serverName": "s"}
 
-    assert engine.excluded_tools(["mcp_s_t", "mcp_s_u"], known) == {"mcp_s_u"}
+    assert not engine.statically_excluded("mcp_s_t", annotations=known)
+    assert engine.statically_excluded("mcp_s_u")
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from services.policy.rule_book import AGENT_RULE_SOURCE, RuleBook
-from services.policy.rules import CheckerRule, CheckerSpec, Decision, PolicyRule, Tier
+from services.policy.rules import CheckerRule, CheckerSpec, Decision, PolicyRule
 from services.policy.updates import UpdatePolicy
 from tests.services.policy.instant import InstantEngine
 
@@ -26,15 +26,6 @@ def names(book: RuleBook) -> list[str]:
     return [entry.tool_name for entry in book.rules]
 
 
-def test_a_tier_goes_with_its_checkers() -> None:
-    book = RuleBook([rule("a", 3.5), rule("b", 4.0)], [checker(3.0, "x"), checker(4.0, "y")])
-
-    book.remove_tier(Tier.WORKSPACE)
-
-    assert names(book) == ["b"]
-    assert [entry.source for entry in book.checkers] == ["y"]
-
-
 def test_a_source_goes_with_its_checkers() -> None:
     book = RuleBook([rule("a", source="x"), rule("b", source="y")], [checker(1.0, "x")])
 
@@ -42,16 +33,6 @@ def test_a_source_goes_with_its_checkers() -> None:
 
     assert names(book) == ["b"]
     assert book.checkers == ()
-
-
-def test_a_tools_rules_can_be_taken_out_by_source() -> None:
-    book = RuleBook([rule("a", source="x"), rule("a", source="y"), rule("b", source="x")])
-
-    book.remove_for_tool("a", "x")
-    assert [entry.source for entry in book.rules] == ["y", "x"]
-
-    book.remove_for_tool("a")
-    assert names(book) == ["b"]
 
 
 def test_a_remote_agent_is_asked_about(make_engine: MakeEngine) -> None:

@@ -228,64 +228,6 @@ def test_a_checker_that_cannot_run_refuses(
     assert verdict == SafetyVerdict(Decision.DENY, reason)
 
 
-def program(folder: Path, script: str) -> Path:
-    path = folder / "guard"
-    path.write_text(f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
-    return path
-
-
-@pytest.mark.parametrize(
-    ("script", "decision", "reason"),
-    [
-        ('echo \'{"decision": "allow"}\'', "allow", None),
-        ('echo \'{"decision": "ask_user", "reason": "why"}\'', "ask_user", "why"),
-        (
-            'echo \'{"decision": "deny"}\'',
-            "deny",
-            (
-                'Failed to parse output from safety checker "guard": '
-                "reason: is required unless the decision is allow"
-            ),
-        ),
-        ("echo no >&2; exit 3", "deny", 'Safety checker "guard" exited with code 3: no\n'),
-        ("exec sleep 60", "deny", 'Safety checker "guard" timed out after 200ms'),
-    ],
-)
-def test_a_program_can_be_a_checker(
-    workspace: Workspace, tmp_path: Path, script: str, decision: str, reason: str | None
-) -> None:
-    limit = 200 if "sleep" in script else 30_000
-    external = {"guard": program(tmp_path, script)}
-    runner = checkers(
-        workspace, external=external, timeout_ms=limit, environment={"PATH": "/usr/bin:/bin"}
-    )
-
-    verdict = asyncio.run(runner.verdict("t", {}, CheckerSpec(name="guard", external=True)))
-
-    assert verdict == SafetyVerdict(Decision(decision), reason)
-
-
-def test_a_program_is_given_the_call_and_the_context_it_wants(
-    workspace: Workspace, tmp_path: Path
-) -> None:
-    external = {"guard": program(tmp_path, f"cat > {tmp_path}/given; echo '{{}}'")}
-    runner = checkers(workspace, external=external, environment={"PATH": "/usr/bin:/bin"})
-    spec = CheckerSpec(
-        name="guard", external=True, required_context=("environment", "x"), config={"a": 1}
-    )
-
-    asyncio.run(runner.run("t", {"b": 2}, spec))
-
-    root = str(workspace.root)
-    assert json.loads((tmp_path / "given").read_text()) == {
-        "protocolVersion": "1.0.0",
-        "toolCall": {"name": "t", "args": {"b": 2}},
-        "context": {"environment": {"cwd": root, "workspaces": [root]}},
-        "config": {"a": 1},
-    }
-
-
 def test_history_is_told_as_turns(workspace: Workspace) -> None:
     call = {"name": "t", "args": {}}
     context = ConversationContext(

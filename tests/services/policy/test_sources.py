@@ -5,12 +5,10 @@ from typing import Any
 
 import pytest
 
-from services.policy.rules import Tier
 from services.policy.sources import (
     insecure_folder,
     load_extension_policies,
     load_policy_rules,
-    load_workspace_policies,
 )
 from services.settings import settings_from_parameters
 from services.state import CoreEvent, CoreEvents, UserFeedback
@@ -156,12 +154,4 @@ def test_extensions_may_not_allow_nor_speak_of_yolo(tmp_path: Path) -> None:
 
     assert [(rule.priority, rule.source) for rule in found.rules] == [
         (2.002, "Extension (ext): e.toml")
-    ]
-
-
-def test_a_workspaces_files_can_be_loaded_by_themselves(tmp_path: Path) -> None:
-    (tmp_path / "w.toml").write_text(RULE.format("allow", 1))
-
-    assert [rule.priority for rule in load_workspace_policies(tmp_path).rules] == [
-        Tier.WORKSPACE.priority(1)
     ]

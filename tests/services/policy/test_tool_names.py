@@ -2,8 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from services.edit_distance import edit_distance
 from services.policy.rules import Decision, PolicyRule
-from services.policy.tool_names import edit_distance, mcp_tool_warnings, tool_name_warning
+from services.policy.tool_names import mcp_tool_warnings, tool_name_warning
 
 
 @pytest.mark.parametrize(

@@ -123,12 +123,6 @@ def test_bytes_that_are_no_utf8_do_not_end_the_reading(tmp_path: Path) -> None:
     assert record.messages[0]["content"] == "\ufffd\ufffd"
 
 
-def test_the_oldest_messages_go_first(tmp_path: Path) -> None:
-    lines = (META, message("a"), message("b"), message("c"))
-
-    assert ids(load(tmp_path, *lines, max_messages=2)) == ["b", "c"]
-
-
 @pytest.mark.parametrize("indent", [None, 2])
 def test_a_document_of_an_old_version_is_read_whole(tmp_path: Path, indent: int | None) -> None:
     document = {**META, "messages": [message("a", content="/help"), message("b", "gemini")]}
@@ -169,7 +163,7 @@ def test_commands_and_injected_context_are_no_conversation(
 
     assert record is not None
     assert record.has_resumable_content is resumable
-    assert record.first_user_message == (first if resumable else None)
+    assert record.fields.get("firstUserMessage") == (first if resumable else None)
 
 
 @pytest.mark.parametrize(

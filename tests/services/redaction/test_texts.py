@@ -8,7 +8,6 @@ from services.redaction import (
     Redactor,
     is_masked,
     redacted,
-    redacted_chunks,
     secrets_in,
     told,
 )
@@ -91,7 +90,7 @@ def test_a_secret_spread_over_chunks_is_masked_in_all_of_them(name: str, size: i
     text = f"a b {frame.format(secret)} c d"
     chunks = [text[at : at + size] for at in range(0, len(text), size)]
 
-    clean = redacted_chunks(chunks)
+    clean = Redactor().chunks(chunks)
 
     assert [len(chunk) for chunk in clean] == [len(chunk) for chunk in chunks]
     assert "".join(clean) == redacted(text)
@@ -102,7 +101,7 @@ def test_ordinary_text_comes_back_as_the_same_object(text: str) -> None:
     assert secrets_in(text) == []
     assert redacted(text) is text
     chunks = [text, "\n"]
-    assert redacted_chunks(chunks) is chunks
+    assert Redactor().chunks(chunks) is chunks
 
 
 def test_a_mask_says_that_it_is_one() -> None:

@@ -1,5 +1,6 @@
 import asyncio
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import pytest
 
@@ -7,19 +8,18 @@ from services.abort import AbortController
 from services.availability.availability import Availability
 from services.availability.health import TerminalReason
 from services.clock import VirtualClock
-from services.ids import CountingIds, FixedRandom
+from services.ids import CountingIds
 from services.model.configs import ModelConfigs
 from services.model.generator import LlmRole
 from services.model.names import AccessFlags
 from services.model.utility import UtilityRequest
-from services.routing.options import RoutingOptions
 from services.routing.router import (
     CompositeStrategy,
     ModelRouter,
     RoutingContext,
     RoutingDecision,
-    RoutingServices,
 )
+from services.settings import Settings
 from services.state import (
     ApprovalMode,
     CoreEvent,
@@ -29,6 +29,8 @@ from services.state import (
     UserFeedback,
 )
 from services.wire import Content, JsonObject, Part
+from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 HELLO: Content = {"role": "user", "parts": [{"text": "hello"}]}
 ANSWER: Content = {"role": "model", "parts": [{"text": "hi"}]}
@@ -67,11 +69,10 @@ class Session:
         mode: ApprovalMode = ApprovalMode.DEFAULT,
         answer: JsonObject | Exception | None = None,
         plan: str | None = None,
-        options: RoutingOptions | None = None,
+        settings: Settings | None = None,
     ) -> None:
         self.events: list[CoreEvent] = []
-        self.decisions: list[RoutingDecision] = []
-        events = CoreEvents()
+        events = self.core_events = CoreEvents()
         events.subscribe(self.events.append)
         self.state = SessionState(
             session_id="s", model=configured, approval_mode=mode, interactive=False, events=events
@@ -82,15 +83,18 @@ class Session:
         self.availability = Availability(
             models=self.models, state=self.state, clock=clock, ids=CountingIds()
         )
-        self.services = RoutingServices(
+        self.router = ModelRouter(
+            session_at(
+                Workspace.at(Path("/ws"), Path("/home")),
+                settings,
+                state=self.state,
+                events=events,
+                clock=clock,
+            ),
+            models=self.models,
             availability=self.availability,
             utility=self.classifier,
-            clock=clock,
-            rng=FixedRandom(),
-            events=events,
-            options=options or RoutingOptions(),
             approved_plan=lambda: plan,
-            observer=self.decisions.append,
         )
 
     def decide(
@@ -100,7 +104,6 @@ class Session:
         requested: str | None = None,
         prompt_id: str | None = None,
     ) -> RoutingDecision:
-        router = ModelRouter(models=self.models, state=self.state, services=self.services)
         context = RoutingContext(
             history=history,
             request=[{"text": "x"}] if request is None else request,
@@ -108,23 +111,11 @@ class Session:
             requested_model=requested,
             prompt_id=prompt_id,
         )
-        return asyncio.run(router.route(context))
+        return asyncio.run(self.router.route(context))
 
     def asked_contents(self) -> list[Content]:
         [(request, _)] = self.classifier.asked
         return list(request.contents)
-
-
-def decide_bare(configured: str, requested: str | None, auth_type: str) -> RoutingDecision:
-    session = Session(configured, auth_type=auth_type)
-    router = ModelRouter(models=session.models, state=session.state)
-    context = RoutingContext(
-        history=[],
-        request=[{"text": "x"}],
-        signal=AbortController().signal,
-        requested_model=requested,
-    )
-    return asyncio.run(router.route(context))
 
 
 @pytest.mark.parametrize(
@@ -168,29 +159,24 @@ def test_without_a_request_the_configured_model_is_forced() -> None:
         ("auto-gemini-2.5", "gemini-api-key", "gemini-2.5-pro"),
     ],
 )
-def test_without_services_an_auto_model_goes_to_the_default(
+def test_an_auto_model_that_no_strategy_decides_on_goes_to_the_default(
     configured: str, auth_type: str, model: str
 ) -> None:
-    assert decide_bare(configured, None, auth_type) == RoutingDecision(
-        model=model, source="agent-router/default", reasoning=f"Routing to default model: {model}"
-    )
+    decision = Session(configured, auth_type=auth_type).decide()
+
+    assert (decision.model, decision.source) == (model, "agent-router/default")
+    assert decision.reasoning == f"Routing to default model: {model}"
 
 
 def test_the_default_is_the_configured_models_not_the_requested_ones() -> None:
-    assert decide_bare("gemini-2.5-flash", "auto", "gemini-api-key").model == "gemini-2.5-flash"
+    assert Session("gemini-2.5-flash").decide(requested="auto").model == "gemini-2.5-flash"
 
 
-@pytest.mark.parametrize("gemma", [False, True])
-def test_strategies_are_asked_in_their_order(gemma: bool) -> None:
-    session = Session(options=RoutingOptions(gemma_enabled=gemma))
-    router = ModelRouter(models=session.models, state=session.state, services=session.services)
-
-    local = ["gemma-classifier"] if gemma else []
-    assert router.strategies == [
+def test_strategies_are_asked_in_their_order() -> None:
+    assert Session().router.strategies == [
         "fallback",
         "override",
         "approval-mode",
-        *local,
         "classifier",
         "numerical_classifier",
     ]
@@ -244,8 +230,8 @@ def test_plans_are_made_by_pro_and_carried_out_by_flash(
 
 
 def test_plan_mode_chooses_nothing_where_it_is_switched_off() -> None:
-    options = RoutingOptions(plan_routing=False)
-    session = Session("auto", mode=ApprovalMode.PLAN, options=options)
+    settings = Settings(plan_model_routing=False)
+    session = Session("auto", mode=ApprovalMode.PLAN, settings=settings)
 
     assert session.decide().source == "agent-router/default"
 
@@ -265,7 +251,6 @@ def test_a_classifier_chooses_the_tier(tier: str, model: str) -> None:
     assert decision == RoutingDecision(
         model=model, source="agent-router/Classifier", reasoning="because", latency_ms=7
     )
-    assert session.decisions == [decision]
 
 
 def test_a_classifier_is_asked_in_its_role_with_its_schema() -> None:
@@ -344,36 +329,22 @@ def score(value: object) -> JsonObject:
 
 
 @pytest.mark.parametrize(
-    ("value", "remote", "model", "label", "shown"),
+    ("value", "model"),
     [
-        (89, None, "gemini-3.8-flash", "Default", "[Score: 89 / Threshold: 90] because"),
-        (
-            90.0,
-            None,
-            "gemini-3.1-pro-preview-customtools",
-            "Default",
-            "[Score: 90 / Threshold: 90] because",
-        ),
-        (55.5, 60, "gemini-3.8-flash", "Remote", "[Score: 55.5 / Threshold: 60] because"),
-        (
-            99,
-            101,
-            "gemini-3.1-pro-preview-customtools",
-            "Default",
-            "[Score: 99 / Threshold: 90] because",
-        ),
-        (1, 0, "gemini-3.1-pro-preview-customtools", "Remote", "[Score: 1 / Threshold: 0] because"),
+        (1, "gemini-3.8-flash"),
+        (55.5, "gemini-3.8-flash"),
+        (89, "gemini-3.8-flash"),
+        (90.0, "gemini-3.1-pro-preview-customtools"),
+        (99, "gemini-3.1-pro-preview-customtools"),
     ],
 )
-def test_gemini_3_requests_are_rated_by_number(
-    value: float, remote: float | None, model: str, label: str, shown: str
-) -> None:
-    session = Session("auto", answer=score(value), options=RoutingOptions(remote_threshold=remote))
+def test_gemini_3_requests_are_rated_by_number(value: float, model: str) -> None:
+    session = Session("auto", answer=score(value))
 
     assert session.decide() == RoutingDecision(
         model=model,
-        source=f"agent-router/NumericalClassifier ({label})",
-        reasoning=shown,
+        source="agent-router/NumericalClassifier (Default)",
+        reasoning=f"[Score: {value:g} / Threshold: 90] because",
         latency_ms=7,
     )
 
@@ -383,13 +354,6 @@ def test_a_score_is_a_number_from_1_to_100(value: object) -> None:
     session = Session("auto", answer=score(value))
 
     assert session.decide().source == "agent-router/default"
-
-
-def test_ratings_may_be_switched_off() -> None:
-    options = RoutingOptions(numerical_routing=False)
-    session = Session("auto", answer=choice("pro"), options=options)
-
-    assert session.decide().source == "agent-router/Classifier"
 
 
 def test_a_rating_sees_the_last_eight_turns_from_the_first_without_tools() -> None:
@@ -456,7 +420,7 @@ async def test_the_time_a_strategy_measured_itself_goes_before_the_whole() -> No
 async def test_people_are_told_when_the_last_strategy_fails() -> None:
     session = Session()
     composite = CompositeStrategy(
-        [], Fixed(RuntimeError("broken")), now_ms=lambda: 0, events=session.services.events
+        [], Fixed(RuntimeError("broken")), now_ms=lambda: 0, events=session.core_events
     )
 
     with pytest.raises(RuntimeError, match="broken"):
@@ -472,14 +436,15 @@ async def test_people_are_told_when_the_last_strategy_fails() -> None:
     ]
 
 
-def test_the_configured_model_is_taken_when_deciding_fails_altogether() -> None:
+def test_the_configured_model_is_taken_when_deciding_fails_altogether(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     session = Session("auto")
 
-    class Broken(ModelConfigs):
-        def concrete(self, requested: str, *, custom_tools: bool = True) -> str:
-            raise RuntimeError("broken")
+    def broken(requested: str, *, custom_tools: bool = True) -> str:
+        raise RuntimeError("broken")
 
-    session.models = Broken(session.models.access)
+    monkeypatch.setattr(session.models, "concrete", broken)
     decision = session.decide()
 
     assert decision == RoutingDecision(
@@ -489,5 +454,4 @@ def test_the_configured_model_is_taken_when_deciding_fails_altogether() -> None:
         latency_ms=7,
         error="broken",
     )
-    assert session.decisions == [decision]
     assert not any(isinstance(event, ModelChanged) for event in session.events)

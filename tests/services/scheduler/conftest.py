@@ -10,7 +10,6 @@ import pytest
 from services.abort import AbortController
 from services.clock import VirtualClock
 from services.hooks.system import HookSystem
-from services.ids import CountingIds
 from services.message_bus import (
     MessageBus,
     ToolCallsUpdate,
@@ -32,6 +31,8 @@ from services.tools.contract import (
     ToolResult,
 )
 from services.wire import JsonObject
+from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 Body = Callable[[JsonObject, ToolExecution], Awaitable[ToolResult]]
 
@@ -143,14 +144,16 @@ class Rig:
         self.tools = Tools()
         self.controller = AbortController()
         self.scheduler = ToolScheduler(
+            session_at(
+                Workspace.at(root, root),
+                settings,
+                state=self.state,
+                events=self.events,
+                clock=self.clock,
+            ),
             registry=self.tools,
             policy=self.policy,
             bus=self.bus,
-            clock=self.clock,
-            ids=CountingIds(),
-            state=self.state,
-            settings=settings or Settings(),
-            events=self.events,
             hooks=hooks,
         )
         self.updates: list[ToolCallsUpdate] = []

@@ -78,9 +78,7 @@ def test_a_batch_of_an_agent_does_not_wait_for_its_parents(rig: Rig) -> None:
 def test_progress_that_the_session_is_told_of_reaches_an_agents_call(rig: Rig) -> None:
     async def work(_: JsonObject, execution: ToolExecution) -> ToolResult:
         rig.scheduler.note_progress(
-            McpProgress(
-                server_name="s", call_id=execution.call_id, progress_token="t", progress=1, total=4
-            )
+            McpProgress(server_name="s", call_id=execution.call_id, progress=1, total=4)
         )
         return ToolResult(llm_content="ok")
 

@@ -46,9 +46,7 @@ async def test_a_success_carries_all_the_tool_brought(rig: Any) -> None:
 async def test_what_a_server_says_of_its_progress_is_shown_while_the_call_runs(rig: Any) -> None:
     def note(call_id: str, progress: float, **more: Any) -> None:
         rig.scheduler.note_progress(
-            McpProgress(
-                server_name="s", call_id=call_id, progress_token="x", progress=progress, **more
-            )
+            McpProgress(server_name="s", call_id=call_id, progress=progress, **more)
         )
 
     async def body(_params: object, _execution: ToolExecution) -> ToolResult:

@@ -5,8 +5,6 @@ from typing import Any
 
 import pytest
 
-from services.clock import VirtualClock
-from services.ids import CountingIds
 from services.scheduler.calls import CallStatus, CompletedToolCall
 from services.scheduler.scheduler import ToolScheduler
 from services.scheduler.truncation import OutputLimiter, ShortOutput
@@ -19,6 +17,7 @@ from services.tools.contract import (
     ToolResult,
 )
 from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 SHELL = "run_shell_command"
 
@@ -34,21 +33,14 @@ class Limited:
     def __init__(self, rig: Any, home: Path, settings: Settings, last_prompt_tokens: int = 0):
         self.rig = rig
         self.folder = home / ".gemini" / "tmp" / "ws" / "tool-outputs" / "session-s"
+        rig.state.last_prompt_tokens = last_prompt_tokens
+        session = session_at(Workspace.at(home / "ws", home), settings, state=rig.state)
         self.scheduler = ToolScheduler(
+            session,
             registry=rig.tools,
             policy=rig.policy,
             bus=rig.bus,
-            clock=VirtualClock(),
-            ids=CountingIds(),
-            state=rig.state,
-            settings=settings,
-            limiter=OutputLimiter(
-                workspace=Workspace.at(home / "ws", home),
-                settings=settings,
-                state=rig.state,
-                last_prompt_tokens=lambda: last_prompt_tokens,
-                distiller=Distilling(),
-            ),
+            limiter=OutputLimiter(session, Distilling()),
         )
 
     async def run(
@@ -154,12 +146,9 @@ async def test_the_threshold_is_what_is_left_of_the_context_or_the_setting(
     rig: Any, tmp_path: Path, configured: int, last_prompt_tokens: int, threshold: int
 ) -> None:
     settings = Settings(truncate_tool_output_threshold=configured)
-    limiter = OutputLimiter(
-        workspace=Workspace.at(tmp_path, tmp_path),
-        settings=settings,
-        state=rig.state,
-        last_prompt_tokens=lambda: last_prompt_tokens,
-    )
+    rig.state.last_prompt_tokens = last_prompt_tokens
+    session = session_at(Workspace.at(tmp_path, tmp_path), settings, state=rig.state)
+    limiter = OutputLimiter(session, Distilling())
 
     assert limiter.threshold() == threshold
 

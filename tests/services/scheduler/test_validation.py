@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
+from services.edit_distance import nearest_names
 from services.policy.patterns import compile_pattern
 from services.scheduler.calls import CallStatus, ToolCallRequest
-from services.scheduler.validation import tool_suggestion
 from services.tools.contract import ToolErrorType
 
 
@@ -28,7 +28,7 @@ from services.tools.contract import ToolErrorType
     ],
 )  # fmt: skip
 def test_the_nearest_names_are_suggested(unknown: str, names: list[str], suggestion: str) -> None:
-    assert tool_suggestion(unknown, names) == suggestion
+    assert nearest_names(unknown, names) == suggestion
 
 
 @pytest.mark.contract("P-037")

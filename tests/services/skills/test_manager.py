@@ -70,14 +70,6 @@ def test_disabled_skills_are_not_listed_but_can_be_looked_up_in_any_case(setting
     assert manager.get("none") is None
 
 
-def test_activation_lasts_until_the_reset(setting):
-    manager = setting.found()
-    manager.activate("a")
-    assert manager.is_active("a")
-    manager.reset()
-    assert not manager.is_active("a")
-
-
 def test_the_products_own_skills_can_be_read():
     manager = SkillManager()
     manager.discover(home=Path("/nowhere"), root=Path("/nowhere"), trusted=True)

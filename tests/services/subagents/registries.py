@@ -26,6 +26,7 @@ from services.subagents.builtin.generalist import generalist
 from services.subagents.registry import AgentRegistry
 from services.tools.contract import Tool
 from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 TOOLS = ["read_file", "invoke_agent"]
 
@@ -81,12 +82,14 @@ class Place:
         """A registry that has found nothing yet. `parameters` are the core's."""
         parameters = more.pop("parameters", {})
         return AgentRegistry(
-            workspace=self.workspace,
-            settings=settings_from_parameters(parameters),
-            state=self.state,
+            session_at(
+                self.workspace,
+                settings_from_parameters(parameters),
+                state=self.state,
+                events=self.events,
+            ),
             models=self.models,
             policy=self.policy,
-            events=self.events,
             builtin=self._builtin() if builtin else (),
             **more,
         )

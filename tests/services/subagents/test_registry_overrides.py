@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from services.agent_settings import read_overrides
 from services.settings import SettingError, settings_from_file, settings_from_parameters
+from services.settings.agents import read_overrides
 from services.subagents.definition import (
     AgentModel,
     AgentPrompt,
@@ -28,10 +28,6 @@ AGENT = LocalAgentDefinition(
     limits=RunLimits(max_turns=5, max_time_minutes=6),
     tools=("read_file",),
     mcp_servers={"s": {"command": "c"}},
-    workspace_directories=("/d",),
-    memory_inbox_access=True,
-    auto_memory_extraction_write_access=True,
-    include_extension_context=False,
     process_output=str,
 )
 
@@ -45,14 +41,7 @@ def test_without_an_override_nothing_changes() -> None:
 
 
 def test_any_override_drops_what_upstream_forgets_to_copy() -> None:
-    assert changed(enabled=True) == replace(
-        AGENT,
-        mcp_servers={},
-        workspace_directories=(),
-        memory_inbox_access=False,
-        auto_memory_extraction_write_access=False,
-        include_extension_context=True,
-    )
+    assert changed(enabled=True) == replace(AGENT, mcp_servers={})
 
 
 def test_a_model_config_merges_deeply_and_limits_one_by_one() -> None:

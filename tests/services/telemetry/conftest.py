@@ -9,9 +9,9 @@ import pytest
 
 from services.clock import VirtualClock
 from services.ids import CountingIds
+from services.settings.telemetry import TelemetrySettings
 from services.telemetry.contract import Telemetry
 from services.telemetry.opening import TelemetrySeams, open_telemetry
-from services.telemetry_settings import TelemetrySettings
 from tests import outfiles
 
 

@@ -8,9 +8,9 @@ import pytest
 from opentelemetry import metrics, trace
 
 from services.availability.switching import FallbackActivated
+from services.settings.telemetry import TelemetrySettings
 from services.telemetry.contract import TelemetryError
 from services.telemetry.opening import open_telemetry
-from services.telemetry_settings import TelemetrySettings
 
 FALLBACK = FallbackActivated(model="gemini-2.5-flash", failed_model="gemini-2.5-pro")
 OTLP = "opentelemetry.exporter"

@@ -16,11 +16,16 @@ from services.environment import Environment
 from services.ids import CountingProcessIds
 from services.settings import Settings
 from services.state import ApprovalMode, CoreEvents, SessionState
-from services.tools.builtin import build_registry
+from services.tools.builtin import register_builtin_tools
 from services.tools.contract import InvalidToolParams, ToolExecution, ToolInvocation, ToolResult
 from services.tools.host import ToolHost
 from services.tools.registry import ToolRegistry
 from services.workspace import Workspace
+
+
+def empty_registry(host: ToolHost) -> ToolRegistry:
+    """A registry without tools, for the host's session."""
+    return ToolRegistry(host.settings, host.state, plans_folder=lambda: str(host.plans))
 
 
 @dataclass
@@ -41,7 +46,9 @@ class Bench:
 
     @property
     def registry(self) -> ToolRegistry:
-        return build_registry(self.host)
+        registry = empty_registry(self.host)
+        register_builtin_tools(registry, self.host)
+        return registry
 
     def write(self, path: str, content: str | bytes = "") -> Path:
         file = self.root / path

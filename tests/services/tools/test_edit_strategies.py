@@ -4,7 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from services.tools.edit_strategies import Replacement, levenshtein, replace_text
+from services.edit_distance import edit_distance
+from services.tools.edit_strategies import Replacement, replace_text
 
 
 def replaced(text: str, old: str, new: str, *, multiple: bool = False) -> Replacement:
@@ -86,4 +87,4 @@ def slow_distance(left: str, right: str) -> int:
 
 @given(st.text("abc", max_size=12), st.text("abc", max_size=12))
 def test_distance_equals_the_textbooks(left, right):
-    assert levenshtein(left, right) == slow_distance(left, right)
+    assert edit_distance(left, right) == slow_distance(left, right)

@@ -8,9 +8,10 @@ from services.paths import InvalidPath, extension, real_path
 from services.tools.collation import collation_key
 from services.tools.file_kinds import file_kind, looks_binary
 from services.tools.ignore import FileDiscovery
-from services.tools.paths import make_relative
+from services.tools.paths import access_error, make_relative
 from services.tools.short_paths import shorten_path
 from services.tools.texts import js_fixed, strip_ansi, wrap_untrusted
+from services.workspace import Workspace
 
 
 @pytest.mark.parametrize(
@@ -144,3 +145,15 @@ def test_untrusted_text_cannot_close_its_wrapper():
 
 def test_fixed_digits_round_halves_up():
     assert [js_fixed(value, 1) for value in (0.25, 5.0, 0.05, 1.45)] == ["0.3", "5.0", "0.1", "1.4"]
+
+
+@pytest.mark.parametrize("path", ["private/extraction.patch", "stray", ""])
+def test_the_memory_inbox_is_closed_to_tools(tmp_path: Path, path: str) -> None:
+    workspace = Workspace.at(tmp_path / "ws", tmp_path / "home")
+    memory = workspace.project_temp / "memory"
+
+    refused = access_error(workspace, memory / ".inbox" / path)
+
+    assert refused is not None
+    assert refused.startswith("Path not in workspace: ")
+    assert access_error(workspace, memory / "notes.md") is None

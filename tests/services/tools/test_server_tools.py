@@ -9,8 +9,9 @@ import pytest
 from services.mcp.tools import Allowlist, DiscoveredMCPTool, ToolOrigin
 from services.mcp.wiring import SessionServers, has_servers
 from services.settings import Settings
-from services.tools.builtin import build_registry
+from services.tools.builtin import register_builtin_tools
 from services.wire import JsonObject
+from tests.services.tools.conftest import empty_registry
 
 RESOURCE_TOOLS = ["read_mcp_resource", "list_mcp_resources"]
 
@@ -40,7 +41,8 @@ async def nothing() -> None:
 def test_the_resource_tools_are_there_while_there_is_a_resource(bench: Any) -> None:
     assert not set(RESOURCE_TOOLS) & set(bench.registry.all_names())
     resources: list[str] = []
-    registry = build_registry(bench.host, SessionServers())
+    registry = empty_registry(bench.host)
+    register_builtin_tools(registry, bench.host, SessionServers())
     assert not set(RESOURCE_TOOLS) & set(registry.all_names())
     before = registry.revision
 

@@ -128,7 +128,6 @@ class TestSkills:
         assert result.return_display == (
             f"Skill **tests** activated. Resources loaded from `{folder}`:\n\n{tree}"
         )
-        assert skilled.host.skills.is_active("tests")
         assert (await skilled.run("read_file", file_path=notes)).llm_content == "notes"
 
     async def test_then_searches_go_over_both_folders(self, skilled):

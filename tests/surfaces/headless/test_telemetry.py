@@ -6,7 +6,7 @@ import click
 import pytest
 
 from harness.commands.agent import headless_options, run_options
-from services.telemetry_settings import TelemetryOverrides
+from services.settings.telemetry import TelemetryOverrides
 from tests import outfiles
 from tests.surfaces.headless.conftest import Run, calls, says
 

@@ -18,7 +18,6 @@ from services.model.replay.responses import (
     ResponsesFormatError,
     parse_responses,
     read_responses,
-    steps_from_responses,
 )
 from services.model.replay.steps import parse_steps
 
@@ -361,17 +360,6 @@ def test_embeddings_come_from_a_file_too(tmp_path):
         assert await fake.embed_content(request) == {"embeddings": []}
         with pytest.raises(FakeResponsesError, match=r'"contents":\["x"\]}$'):
             await fake.embed_content(request)
-
-    run(main())
-
-
-def test_recorded_responses_become_steps():
-    async def main():
-        steps = steps_from_responses(parse_responses(LINES))
-        model = ReplayedContentGenerator(steps, clock=VirtualClock(0))
-        assert await chunks(model) == [{"candidates": []}]
-        assert await model.count_tokens(ask()) == {"totalTokens": 9}
-        assert await model.generate_content(ask()) == {"candidates": []}
 
     run(main())
 

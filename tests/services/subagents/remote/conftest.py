@@ -19,7 +19,7 @@ import pytest
 from services.abort import AbortController
 from services.clock import VirtualClock, virtual_loop
 from services.environment import Environment
-from services.ids import CountingIds, CountingProcessIds
+from services.ids import CountingProcessIds
 from services.settings import Settings
 from services.state import ApprovalMode, CoreEvents, SessionState
 from services.subagents.definition import RemoteAgentDefinition
@@ -29,6 +29,7 @@ from services.subagents.remote.limits import Limits
 from services.tools.contract import ToolExecution, ToolResult
 from services.tools.host import ToolHost
 from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 SERVER = Path(__file__).with_name("server.py")
 
@@ -127,10 +128,7 @@ def opened(tmp_path: Path) -> Open:
             variables={**children, **(variables or {})}, child_variables=children
         )
         agents = RemoteAgents(
-            clock=clock,
-            ids=CountingIds(),
-            environment=environment,
-            workspace=workspace,
+            session_at(workspace, clock=clock, environment=environment),
             limits=limits,
             google=google,
         )

@@ -63,7 +63,8 @@ async def test_new_text_is_told_as_messages(server: Server, opened: Open) -> Non
     assert [event.id for event in protocol.events] == [f"{stream}-{n}" for n in range(7)]
     assert result.return_display == protocol.latest_progress
     checker = LifecycleChecker()
-    checker.feed_all(protocol.events)
+    for event in protocol.events:
+        checker.feed(event)
     checker.finish()
 
 

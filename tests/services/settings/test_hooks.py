@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
-from services.hook_definitions import CommandHook, HookDefinition, read_hooks
 from services.settings import SettingError, settings_from_file, settings_from_parameters
+from services.settings.hooks import CommandHook, HookDefinition, read_hooks
 
 
 def command(**fields: Any) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 import pytest
 
 from services.settings import SettingError, settings_from_file, settings_from_parameters
-from services.telemetry_settings import TelemetryOverrides, TelemetrySettings, resolved
+from services.settings.telemetry import TelemetryOverrides, TelemetrySettings, resolved
 
 NOTHING = TelemetryOverrides()
 
@@ -10,18 +10,6 @@ def test_telemetry_and_what_is_said_in_spans_are_off_unless_asked_for() -> None:
     settings = settings_from_file({}).telemetry
     assert settings == TelemetrySettings()
     assert (settings.enabled, settings.log_prompts, settings.traces) == (False, True, False)
-    assert not settings.spoken_spans
-
-
-@pytest.mark.parametrize(
-    ("traces", "log_prompts", "spoken"),
-    [(True, True, True), (True, False, False), (False, True, False)],
-)
-def test_spans_have_what_is_said_where_both_settings_allow_it(
-    traces: bool, log_prompts: bool, spoken: bool
-) -> None:
-    block = {"traces": traces, "logPrompts": log_prompts}
-    assert settings_from_file({"telemetry": block}).telemetry.spoken_spans is spoken
 
 
 def test_the_environment_switches_traces() -> None:

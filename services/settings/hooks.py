@@ -2,7 +2,7 @@
 
 The core drops a definition it cannot use and says so in its debug log only, so that a hook meant to
 forbid something is silently not there. Here it is an error with its place. Unknown event names
-stay what they are there: a warning to people, told when a session starts.
+stay what they are there: a warning to the user, emitted when a session starts.
 
 Source: core `hooks/hookRegistry.ts`, `hooks/types.ts`.
 """
@@ -12,11 +12,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Final
+from typing import Annotated, Any, Final
 
+from services.settings.declaring import Named, PlacedProblem
 from services.wire import js_json
 
-__all__ = ["CommandHook", "HookDefinition", "HookEvent", "HookSettingsError", "read_hooks"]
+__all__ = ["CommandHook", "HookDefinition", "HookEvent", "HookSettings", "read_hooks"]
 
 _OTHER_FIELDS: Final = frozenset({"enabled", "disabled", "notifications"})
 _DEFAULT_TIMEOUT_MS: Final = 60_000
@@ -51,7 +52,7 @@ class CommandHook:
 
     @property
     def shown_name(self) -> str:
-        """What people call it, and what disables it: its name, else its command."""
+        """Its name for the user, which also disables it: its name, else its command."""
         return self.name or self.command
 
     @property
@@ -75,25 +76,16 @@ class HookDefinition:
     sequential: bool = False
 
 
-class HookSettingsError(ValueError):
-    """A definition that means nothing. `place` leads to it from the setting, `[0].command` say."""
-
-    def __init__(self, place: str, problem: str) -> None:
-        super().__init__(f"{place}: {problem}" if place else problem)
-        self.place = place
-        self.problem = problem
-
-
 def read_hooks(value: Any) -> tuple[HookDefinition, ...]:
     """The definitions of a `hooks` setting, in its order.
 
     Raises:
-        HookSettingsError: something that is no hook definition.
+        PlacedProblem: something that is no hook definition.
     """
     if not value:
         return ()
     if not isinstance(value, Mapping):
-        raise HookSettingsError("", f'a mapping like {{"BeforeTool": […]}} expected, not {value!r}')
+        raise PlacedProblem("", f'a mapping like {{"BeforeTool": […]}} expected, not {value!r}')
     found: list[HookDefinition] = []
     for event, definitions in value.items():
         if event in _OTHER_FIELDS:
@@ -109,14 +101,14 @@ def _unknown(event: str, value: Any) -> list[HookDefinition]:
     """What goes by a name that is no event's: at least one definition, to be warned of."""
     try:
         return _definitions(event, value) or [HookDefinition(event=event)]
-    except HookSettingsError:
+    except PlacedProblem:
         return [HookDefinition(event=event)]
 
 
 def _definitions(event: str, value: Any) -> list[HookDefinition]:
     place = f".{event}"
     if not isinstance(value, (list, tuple)):
-        raise HookSettingsError(place, f"a list of definitions expected, not {_shown(value)}")
+        raise PlacedProblem(place, f"a list of definitions expected, not {_shown(value)}")
     return [
         _definition(event, definition, f"{place}[{index}]")
         for index, definition in enumerate(value)
@@ -125,7 +117,7 @@ def _definitions(event: str, value: Any) -> list[HookDefinition]:
 
 def _definition(event: str, value: Any, place: str) -> HookDefinition:
     if not isinstance(value, Mapping) or not isinstance(value.get("hooks"), (list, tuple)):
-        raise HookSettingsError(
+        raise PlacedProblem(
             place, f'a mapping like {{"hooks": [{_EXAMPLE}]}} expected, not {_shown(value)}'
         )
     return HookDefinition(
@@ -141,20 +133,20 @@ def _definition(event: str, value: Any, place: str) -> HookDefinition:
 
 def _hook(value: Any, place: str) -> CommandHook:
     if not isinstance(value, Mapping):
-        raise HookSettingsError(place, f"a hook like {_EXAMPLE} expected, not {_shown(value)}")
+        raise PlacedProblem(place, f"a hook like {_EXAMPLE} expected, not {_shown(value)}")
     if value.get("type") != "command":
-        raise HookSettingsError(
+        raise PlacedProblem(
             f"{place}.type",
             f'"command" expected, the only type settings can give, not {value.get("type")!r}',
         )
     command = _text(value, "command", place)
     if not command:
-        raise HookSettingsError(f"{place}.command", "the command to run expected; it is missing")
+        raise PlacedProblem(f"{place}.command", "the command to run expected; it is missing")
     timeout = value.get("timeout")
     if timeout is None:
         timeout = _DEFAULT_TIMEOUT_MS
     if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
-        raise HookSettingsError(
+        raise PlacedProblem(
             f"{place}.timeout", f"a number of milliseconds expected, not {_shown(timeout)}"
         )
     return CommandHook(
@@ -168,7 +160,7 @@ def _hook(value: Any, place: str) -> CommandHook:
 def _text(value: Mapping[str, Any], key: str, place: str) -> str:
     text = value.get(key)
     if text is not None and not isinstance(text, str):
-        raise HookSettingsError(f"{place}.{key}", f"a text expected, not {_shown(text)}")
+        raise PlacedProblem(f"{place}.{key}", f"a text expected, not {_shown(text)}")
     return text or ""
 
 
@@ -178,7 +170,7 @@ def _variables(value: Any, place: str) -> Mapping[str, str]:
     if not isinstance(value, Mapping) or not all(
         isinstance(item, (str, int, float)) for item in value.values()
     ):
-        raise HookSettingsError(place, f"a mapping of names to texts expected, not {_shown(value)}")
+        raise PlacedProblem(place, f"a mapping of names to texts expected, not {_shown(value)}")
     return {
         str(key): item if isinstance(item, str) else js_json(item) for key, item in value.items()
     }
@@ -187,3 +179,18 @@ def _variables(value: Any, place: str) -> Mapping[str, str]:
 def _shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 80 else f"{text[:79]}…"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HookSettings:
+    """Commands that run at events of the session."""
+
+    hooks: Annotated[tuple[HookDefinition, ...], Named("hooks", "hooks", read_hooks)] = ()
+    """All hooks of all settings files, in their order."""
+    project_hooks: Annotated[
+        tuple[HookDefinition, ...], Named("projectHooks", None, read_hooks)
+    ] = ()
+    """Those of the project's own file, of which the user is warned once; a part of `hooks`."""
+    disabled_hooks: Annotated[tuple[str, ...], Named("disabledHooks", "hooksConfig.disabled")] = ()
+    """Names, or commands of hooks without one."""
+    enable_hooks: Annotated[bool, Named("enableHooks", "hooksConfig.enabled")] = True

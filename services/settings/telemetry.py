@@ -7,7 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Annotated, Final
+
+from services.settings.declaring import Named, one_of
 
 __all__ = ["OTLP_PROTOCOLS", "TARGETS", "TelemetryOverrides", "TelemetrySettings", "resolved"]
 
@@ -23,24 +25,26 @@ class TelemetrySettings:
     Unlike upstream, OTLP goes over HTTP.
     """
 
-    enabled: bool = False
-    target: str = "local"
+    enabled: Annotated[bool, Named("telemetry.enabled", "telemetry.enabled")] = False
+    target: Annotated[str, Named("telemetry.target", "telemetry.target", one_of(*TARGETS))] = (
+        "local"
+    )
     """`local` or `gcp`; only the first is built in."""
-    otlp_endpoint: str = "http://localhost:4318"
+    otlp_endpoint: Annotated[str, Named("telemetry.otlpEndpoint", "telemetry.otlpEndpoint")] = (
+        "http://localhost:4318"
+    )
     """Where spans and metrics are sent when there is no file for them."""
-    otlp_protocol: str = "http"
+    otlp_protocol: Annotated[
+        str,
+        Named("telemetry.otlpProtocol", "telemetry.otlpProtocol", one_of(*OTLP_PROTOCOLS)),
+    ] = "http"
     """`grpc` or `http`; only the second is built in."""
-    log_prompts: bool = True
+    log_prompts: Annotated[bool, Named("telemetry.logPrompts", "telemetry.logPrompts")] = True
     """Whether the log has prompts, answers, and tools' arguments."""
-    traces: bool = False
-    """Whether spans have what is said as well, where `log_prompts` allows it."""
-    outfile: str | None = None
+    traces: Annotated[bool, Named("telemetry.traces", "telemetry.traces")] = False
+    """Whether spans have the same texts as well, where `log_prompts` allows it."""
+    outfile: Annotated[str | None, Named("telemetry.outfile", "telemetry.outfile")] = None
     """The file that records, spans and metrics are appended to, instead of being sent."""
-
-    @property
-    def spoken_spans(self) -> bool:
-        """Whether spans have what is said."""
-        return self.traces and self.log_prompts
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +63,7 @@ def resolved(
     Raises:
         ValueError: a variable's value has no meaning; says which are known.
     """
-    told = replace(
+    changed = replace(
         settings,
         enabled=_flag(variables, "GEMINI_TELEMETRY_ENABLED", settings.enabled),
         traces=_flag(variables, "GEMINI_TELEMETRY_TRACES_ENABLED", settings.traces),
@@ -74,9 +78,9 @@ def resolved(
         outfile=variables.get("GEMINI_TELEMETRY_OUTFILE") or settings.outfile,
     )
     return replace(
-        told,
-        enabled=told.enabled if overrides.enabled is None else overrides.enabled,
-        outfile=overrides.outfile or told.outfile,
+        changed,
+        enabled=changed.enabled if overrides.enabled is None else overrides.enabled,
+        outfile=overrides.outfile or changed.outfile,
     )
 
 

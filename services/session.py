@@ -1,0 +1,35 @@
+"""`Session`: what every part of a session may use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from services.clock import Clock
+from services.environment import Environment
+from services.ids import IdSource, RandomSource
+from services.model.generator import ContentGenerator
+from services.settings import Settings
+from services.state import CoreEvents, SessionState
+from services.workspace import Workspace
+
+__all__ = ["Session"]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """The settings, the state and the seams of one session."""
+
+    settings: Settings
+    state: SessionState
+    events: CoreEvents
+    clock: Clock
+    ids: IdSource
+    rng: RandomSource
+    environment: Environment
+    workspace: Workspace
+    content_generator: ContentGenerator
+
+    def plans(self) -> Path:
+        """Where plan mode may write."""
+        return self.workspace.plans(self.state.first_session_id)

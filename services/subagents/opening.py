@@ -1,0 +1,121 @@
+"""The agents of a session: the tool that calls them, their registry, and the remote ones."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from services.message_bus import MessageBus
+from services.model.configs import ModelConfigs
+from services.policy.engine import PolicyEngine
+from services.prompts import Prompts
+from services.session import Session
+from services.steering import InjectionService
+from services.subagents.agent_tool import AgentTool, MeasuredRun, RemoteInvoker
+from services.subagents.builtin.catalogue import builtin_agents
+from services.subagents.child_run import SessionParts
+from services.subagents.definition import INVOKE_AGENT, RemoteAgentDefinition
+from services.subagents.prompt_section import agents_section
+from services.subagents.registry import AgentRegistry
+from services.subagents.remote.agents import RemoteAgents
+from services.subagents.subagents import Subagents
+from services.tools.base import Invocation
+from services.tools.host import ToolHost
+from services.tools.registry import ToolRegistry
+from services.wire import JsonObject
+
+__all__ = ["agent_tool", "agents_in_prompt", "open_agents"]
+
+
+def agents_in_prompt(subagents: Subagents, tools: ToolRegistry) -> str:
+    """The section of the prompt about agents; empty where the model cannot call any."""
+    if tools.get(INVOKE_AGENT) is None:
+        return ""
+    return agents_section(subagents.registry.summaries())
+
+
+def agent_tool(
+    session: Session,
+    subagents: Subagents,
+    *,
+    host: ToolHost,
+    bus: MessageBus,
+    steering: InjectionService,
+    measured: MeasuredRun | None,
+) -> AgentTool:
+    """Build the tool that calls agents.
+
+    Args:
+        session: The session.
+        subagents: Knows the agents when the tool is called.
+        host: What remote agents may use.
+        bus: Receives the progress of local agents.
+        steering: The user's hints.
+        measured: Runs each agent under telemetry.
+    """
+    return AgentTool(
+        SessionParts(subagents=subagents, ids=session.ids, bus=bus),
+        find=lambda name: subagents.registry.definition(name),
+        settings=session.settings,
+        steering=steering,
+        remote=_remote(session, subagents, host),
+        measured=measured,
+    )
+
+
+@asynccontextmanager
+async def open_agents(
+    session: Session,
+    subagents: Subagents,
+    *,
+    host: ToolHost,
+    tools: ToolRegistry,
+    models: ModelConfigs,
+    policy: PolicyEngine,
+    prompts: Prompts,
+) -> AsyncIterator[AgentRegistry]:
+    """Load the agents of a session, and close their connections when leaving.
+
+    Args:
+        session: The session.
+        subagents: Receives the registry.
+        host: What a built-in agent's own tool uses.
+        tools: The tools that agents choose from.
+        models: Where the agents' model configs are registered.
+        policy: Has calls of remote agents confirmed.
+        prompts: Has the main agent's instruction.
+    """
+    remote = RemoteAgents(session)
+    registry = AgentRegistry(
+        session,
+        models=models,
+        policy=policy,
+        builtin=builtin_agents(
+            host=host, models=models, prompts=prompts, tool_names=tools.all_names
+        ),
+        remote=remote,
+    )
+    subagents.know(registry, remote)
+    try:
+        await registry.load()
+        yield registry
+    finally:
+        registry.close()
+        await remote.close()
+
+
+def _remote(session: Session, subagents: Subagents, host: ToolHost) -> RemoteInvoker:
+    """How calls of remote agents are made; most sessions never load the libraries for it."""
+
+    def invocation(definition: RemoteAgentDefinition, inputs: JsonObject) -> Invocation:
+        from services.subagents.remote.invocation import remote_invocation
+
+        return remote_invocation(
+            definition,
+            inputs,
+            agents=subagents.remote,
+            host=host,
+            sessions=session.settings.adk.agent_session_subagent_enabled,
+        )
+
+    return invocation

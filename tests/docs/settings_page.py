@@ -1,0 +1,131 @@
+"""The page of the settings, docs/settings.md: `python -m tests.docs.settings_page` writes it."""
+
+from __future__ import annotations
+
+import ast
+import json
+from collections import defaultdict
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any, Final, get_args, get_origin
+
+from services.settings import PARAMETERS, Parameter
+from services.settings.declaring import PlacedProblem
+from services.wire import js_json
+
+REPOSITORY: Final = Path(__file__).parents[2]
+PAGE: Final = REPOSITORY / "docs" / "settings.md"
+_PACKAGES: Final = ("services", "runtimes", "surfaces")
+_OWN: Final = "services/settings/"
+_HOLDERS: Final = ("settings", "adk", "flags", "telemetry")
+"""How the expressions end whose attributes are settings."""
+
+_HEAD: Final = """\
+# Settings
+
+`python -m tests.docs.settings_page` writes this page from the declarations in `services/settings`;
+a test keeps it up to date. Cassettes give the settings of a session by the core's configuration
+parameters, users by the keys of `settings.json`. A setting that is not in this table has no
+effect. Where a value has no meaning, the session does not begin.
+
+| parameter | key in `settings.json` | type | default | read by |
+|---|---|---|---|---|
+"""
+_GAPS: Final = """
+## Settings with less effect than in the published core
+
+| parameter | in this build |
+|---|---|
+"""
+
+
+def readers() -> Mapping[str, frozenset[str]]:
+    """The packages that read each field of the settings, by the field's path."""
+    found: dict[str, set[str]] = defaultdict(set)
+    for package in _PACKAGES:
+        for file in sorted((REPOSITORY / package).rglob("*.py")):
+            name = file.relative_to(REPOSITORY).as_posix()
+            if name.startswith(_OWN):
+                continue
+            for holder, attribute in _attributes(file):
+                if holder in _HOLDERS:
+                    found[attribute].add(_module(name))
+    return {
+        parameter.field: frozenset(found[parameter.field.rpartition(".")[2]])
+        for parameter in PARAMETERS
+    }
+
+
+@cache
+def _attributes(file: Path) -> frozenset[tuple[str, str]]:
+    """The attributes that a module reads, each with the last name of what it reads it from."""
+    tree = ast.parse(file.read_text(encoding="utf-8"))
+    return frozenset(
+        ((holder.attr if isinstance(holder, ast.Attribute) else holder.id).lstrip("_"), node.attr)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute)
+        and isinstance(node.ctx, ast.Load)
+        and isinstance(holder := node.value, (ast.Attribute, ast.Name))
+    )
+
+
+def _module(name: str) -> str:
+    """`services/mcp/client.py` is of `services.mcp`, `services/prompts.py` of itself."""
+    parts = name.removesuffix(".py").split("/")
+    return ".".join(parts[:2])
+
+
+def is_refused(parameter: Parameter) -> bool:
+    """Whether a session with this setting switched on does not begin."""
+    try:
+        parameter.read(True)
+    except PlacedProblem:
+        return True
+    except ValueError:
+        return False
+    return False
+
+
+def page() -> str:
+    """The page's text."""
+    read_by = readers()
+    rows = [
+        _row(
+            f"`{parameter.name}`",
+            f"`{parameter.key}`" if parameter.key else "",
+            _type(parameter.type),
+            f"`{_default(parameter.default)}`",
+            ", ".join(f"`{name}`" for name in sorted(read_by[parameter.field])),
+        )
+        for parameter in sorted(PARAMETERS, key=lambda parameter: parameter.name.lower())
+    ]
+    gaps = [
+        _row(f"`{parameter.name}`", parameter.gap)
+        for parameter in PARAMETERS
+        if parameter.gap is not None
+    ]
+    return _HEAD + "".join(rows) + _GAPS + "".join(gaps)
+
+
+def _row(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |\n"
+
+
+def _type(type_: Any) -> str:
+    plain = [each for each in get_args(type_) if each is not type(None)]
+    if type(None) in get_args(type_):
+        return _type(plain[0])
+    origin = get_origin(type_)
+    if origin is tuple:
+        return "list of texts" if plain[0] is str else "list of mappings"
+    names = {bool: "true or false", int: "whole number", float: "number", str: "text"}
+    return names.get(type_, "mapping")
+
+
+def _default(value: Any) -> str:
+    return "none" if value is None else js_json(json.loads(json.dumps(value)))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
