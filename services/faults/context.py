@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from seeded_faults import Behaviour, Faults, Site
+from seeded_faults.altered import Altered
 from seeded_faults.wrappers import instead, put, result, returns, then
 from services.compression.service import CompressionStatus
 from services.history.transforms import SYNTHETIC_THOUGHT_SIGNATURE, starts_active_loop
@@ -165,21 +166,19 @@ custom_models_unsigned = held_out.wrap(
 
 
 @fault("services.output_masking:ToolOutputMaskingService.__init__", origin="`>=` for `>`")
-def masking_protects_one_token_less(
-    prepare: Any, /, self: Any, *, settings: Any, **seams: Any
-) -> None:
+def masking_protects_one_token_less(prepare: Any, self: Any, session: Any) -> None:
     """Outputs that just fit into the protected window are masked."""
-    protected = settings.masking_protection_tokens - 1
-    prepare(self, settings=replace(settings, masking_protection_tokens=protected), **seams)
+    protected = session.settings.masking_protection_tokens - 1
+    settings = replace(session.settings, masking_protection_tokens=protected)
+    prepare(self, Altered(session, settings=settings))
 
 
 @fault("services.output_masking:ToolOutputMaskingService.__init__", origin="`>` for `>=`")
-def masking_wants_one_token_more(
-    prepare: Any, /, self: Any, *, settings: Any, **seams: Any
-) -> None:
+def masking_wants_one_token_more(prepare: Any, self: Any, session: Any) -> None:
     """Outputs that together are just worth masking are left."""
-    least = settings.masking_min_prunable_tokens + 1
-    prepare(self, settings=replace(settings, masking_min_prunable_tokens=least), **seams)
+    least = session.settings.masking_min_prunable_tokens + 1
+    settings = replace(session.settings, masking_min_prunable_tokens=least)
+    prepare(self, Altered(session, settings=settings))
 
 
 @fault(

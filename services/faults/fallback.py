@@ -48,8 +48,8 @@ probation_outlives_turn = fault.wrap(
     origin="a reset hung on the start of a session instead of on that of a turn",
 )
 capacity_never_comes_back = fault.wrap(
-    "services.availability.health:ModelAvailabilityService._state",
-    passing(ttl_ms=lambda _: _AGES_MS),
+    "services.availability.health:CAPACITY_TTL_MS",
+    lambda _: _AGES_MS,
     says="A model that lacked capacity is not asked again however much time passes.",
     origin="one flag for every terminal failure",
 )

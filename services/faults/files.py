@@ -113,7 +113,7 @@ marked_encodings_read_as_utf_8 = held_out.wrap(
 )
 memory_imports_left = held_out.wrap(
     "services.tools.project_memory:with_imports",
-    instead(lambda _, content, _folder: content),
+    instead(lambda _, content, _folder, _budget=None: content),
     says="Files that a memory file imports are not put in.",
     origin="memory files read as they are",
 )

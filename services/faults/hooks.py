@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from seeded_faults import Behaviour, Faults, Site
+from seeded_faults.altered import Altered
 from seeded_faults.wrappers import instead, passing, result, returns
 from services.hooks.events import HookEvent
 from services.hooks.values import mapping
@@ -13,6 +14,10 @@ from services.scheduler.call_hooks import AfterCall
 
 fault = Faults(Site.SERVICE, Behaviour.HOOKS)
 held_out = Faults(Site.SERVICE, Behaviour.HOOKS, held_out=True)
+
+
+def _in_trusted_folder(session: Any) -> Any:
+    return Altered(session, settings=replace(session.settings, folder_trusted=True))
 
 
 def _none_disabled(make_plan: Any) -> Any:
@@ -119,7 +124,7 @@ disabled_hooks_run = held_out.wrap(
 )
 untrusted_hooks_run = held_out.wrap(
     "services.hooks.system:HookSystem.__init__",
-    passing(settings=lambda settings: replace(settings, folder_trusted=True)),
+    passing(session=_in_trusted_folder),
     says="Hooks are run in a folder that is not trusted.",
     origin="trust asked for where the settings are read, and not where hooks are made",
 )

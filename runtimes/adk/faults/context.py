@@ -19,8 +19,8 @@ held_out_recording = Faults(Site.ADK, Behaviour.RECORDING, held_out=True)
 class _Inclusive(int):
     """A number that another one exceeds by being equal."""
 
-    def __lt__(self, other: int) -> bool:
-        return int(self) <= other
+    def __ge__(self, other: int) -> bool:
+        return int(self) > other
 
 
 def _masked_first(order: Any) -> Any:

@@ -136,7 +136,8 @@ async def waiting_calls_run_after_abort(run_batch: Any, self: Any, run: Any, too
 async def prompt_id_per_send(send: Any, self: Any, payload: Any) -> Any:
     """Every send counts as a new prompt: routed, announced and watched for loops anew."""
     self.sends = getattr(self, "sends", 0) + 1
-    self._prompt_id = f"{self._prompt_id.partition('#')[0]}#{self.sends}"
+    prompt_id = self._config.prompt_id.partition("#")[0]
+    self._config = replace(self._config, prompt_id=f"{prompt_id}#{self.sends}")
     return await send(self, payload)
 
 
@@ -160,7 +161,7 @@ async def refused_send_told(send: Any, self: Any, payload: Any) -> Any:
     """The message of a send that is refused is emitted to clients all the same."""
     active = self._stream
     if active is not None and active.active and isinstance(payload, MessageSend):
-        type(active)(self._services, self._log).emit_user_message(payload)
+        type(active)(self._config.services, self._log).emit_user_message(payload)
     return await send(self, payload)
 
 
