@@ -18,6 +18,7 @@ from services.tools.contract import (
     ToolResult,
 )
 from services.tools.host import ToolHost
+from services.tools.parameters import arguments, array, boolean, string
 from services.wire import JsonObject, js_json, js_trim
 
 __all__ = ["AskUserTool"]
@@ -36,69 +37,35 @@ class AskUserTool(DeclarativeTool):
         "Ask the user one to four questions, where you need a preference, a missing fact or a "
         "decision before you can go on."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "required": ["questions"],
-        "properties": {
-            "questions": {
-                "type": "array",
-                "minItems": 1,
-                "maxItems": 4,
-                "items": {
-                    "type": "object",
-                    "required": ["question", "header", "type"],
-                    "properties": {
-                        "question": {
-                            "type": "string",
-                            "description": "The whole question, with its question mark.",
-                        },
-                        "header": {
-                            "type": "string",
-                            "description": "One or two words that name the question: `Database`.",
-                        },
-                        "type": {
-                            "type": "string",
-                            "enum": ["choice", "text", "yesno"],
-                            "default": "choice",
-                            "description": (
-                                "choice: one of `options`, or something else. text: free text. "
-                                "yesno: yes, no, or something else."
-                            ),
-                        },
-                        "options": {
-                            "type": "array",
-                            "description": (
-                                "For `choice` alone: two to four answers. A way to answer "
-                                "otherwise is always added."
-                            ),
-                            "items": {
-                                "type": "object",
-                                "required": ["label", "description"],
-                                "properties": {
-                                    "label": {
-                                        "type": "string",
-                                        "description": "The answer in one to five words.",
-                                    },
-                                    "description": {
-                                        "type": "string",
-                                        "description": "What choosing it means, in a few words.",
-                                    },
-                                },
-                            },
-                        },
-                        "multiSelect": {
-                            "type": "boolean",
-                            "description": "For `choice`: true when several may be chosen.",
-                        },
-                        "placeholder": {
-                            "type": "string",
-                            "description": "A hint inside the field for free text.",
-                        },
-                    },
-                },
-            },
-        },
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["questions"],
+        questions=array(
+            arguments(
+                ["question", "header", "type"],
+                question=string("The whole question, with its question mark."),
+                header=string("One or two words that name the question: `Database`."),
+                type=string(
+                    "choice: one of `options`, or something else. text: free text. "
+                    "yesno: yes, no, or something else.",
+                    enum=["choice", "text", "yesno"],
+                    default="choice",
+                ),
+                options=array(
+                    arguments(
+                        ["label", "description"],
+                        label=string("The answer in one to five words."),
+                        description=string("What choosing it means, in a few words."),
+                    ),
+                    "For `choice` alone: two to four answers. A way to answer "
+                    "otherwise is always added.",
+                ),
+                multiSelect=boolean("For `choice`: true when several may be chosen."),
+                placeholder=string("A hint inside the field for free text."),
+            ),
+            minItems=1,
+            maxItems=4,
+        ),
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
         """That a choice has two to four options, and every option a label."""

@@ -22,6 +22,7 @@ from services.tools.contract import (
     ToolKind,
     ToolResult,
 )
+from services.tools.parameters import arguments, integer
 from services.wire import JsonObject
 
 __all__ = ["ListBackgroundProcessesTool", "ReadBackgroundOutputTool"]
@@ -42,7 +43,7 @@ class ListBackgroundProcessesTool(DeclarativeTool):
     description = (
         "List the shell commands of this session that went to the background, ended or not."
     )
-    parameters: ClassVar[JsonObject] = {"type": "object", "properties": {}}
+    parameters: ClassVar[JsonObject] = arguments()
 
     def invocation(self, params: JsonObject) -> ToolInvocation:
         """The call for validated `params`."""
@@ -80,22 +81,12 @@ class ReadBackgroundOutputTool(DeclarativeTool):
     display_name = "Read Background Output"
     kind = ToolKind.READ
     description = "Read the last lines that a shell command in the background has written."
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "pid": {"type": "integer", "description": "Process id of the command."},
-            "lines": {
-                "type": "integer",
-                "minimum": 1,
-                "description": "How many lines, counted from the end; 100 unless given.",
-            },
-            "delay_ms": {
-                "type": "integer",
-                "description": "Wait this many milliseconds first, so that it can get going.",
-            },
-        },
-        "required": ["pid"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["pid"],
+        pid=integer("Process id of the command."),
+        lines=integer("How many lines, counted from the end; 100 unless given.", minimum=1),
+        delay_ms=integer("Wait this many milliseconds first, so that it can get going."),
+    )
 
     def invocation(self, params: JsonObject) -> ToolInvocation:
         """The call for validated `params`."""

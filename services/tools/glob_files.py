@@ -25,6 +25,7 @@ from services.tools.contract import (
 )
 from services.tools.globbing import GlobBudget, find_files
 from services.tools.ignore import FileDiscovery
+from services.tools.parameters import arguments, boolean, string
 from services.tools.paths import absolute, access_error, exists, make_relative, relative_path
 from services.tools.short_paths import shorten_path
 from services.wire import JsonObject, js_trim
@@ -44,29 +45,14 @@ class GlobTool(DeclarativeTool):
         "Find files by name: give a glob pattern such as `src/**/*.ts` or `**/*.md` and get "
         "absolute paths, those changed in the last day first, newest first, the rest by name."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "pattern": {"description": "The glob pattern.", "type": "string"},
-            "dir_path": {
-                "description": "Folder to search in; the workspace unless given.",
-                "type": "string",
-            },
-            "case_sensitive": {
-                "description": "Whether case counts; false unless given.",
-                "type": "boolean",
-            },
-            "respect_git_ignore": {
-                "description": "Leave out what .gitignore names; true unless given.",
-                "type": "boolean",
-            },
-            "respect_gemini_ignore": {
-                "description": "Leave out what .geminiignore names; true unless given.",
-                "type": "boolean",
-            },
-        },
-        "required": ["pattern"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["pattern"],
+        pattern=string("The glob pattern."),
+        dir_path=string("Folder to search in; the workspace unless given."),
+        case_sensitive=boolean("Whether case counts; false unless given."),
+        respect_git_ignore=boolean("Leave out what .gitignore names; true unless given."),
+        respect_gemini_ignore=boolean("Leave out what .geminiignore names; true unless given."),
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
         """Access, that the folder is one, and that there is a pattern."""

@@ -36,6 +36,7 @@ from services.tools.grep_report import Match, report
 from services.tools.host import ToolHost
 from services.tools.ignore import FileDiscovery, is_git_repository
 from services.tools.js_regex import JsRegexError, compile_js
+from services.tools.parameters import arguments, boolean, integer, string
 from services.tools.paths import absolute, access_error, make_relative, relative_path
 from services.tools.short_paths import shorten_path
 from services.wire import JsonObject
@@ -59,39 +60,16 @@ class GrepTool(DeclarativeTool):
         "with their numbers by file: at most 100 matches unless total_max_matches says otherwise. "
         "With three matches or fewer the lines around them are shown too."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "pattern": {"description": "The regular expression.", "type": "string"},
-            "dir_path": {
-                "description": "Folder to search in; the workspace unless given.",
-                "type": "string",
-            },
-            "include_pattern": {
-                "description": "Glob that file paths must match, such as `*.py` or `src/**`.",
-                "type": "string",
-            },
-            "exclude_pattern": {
-                "description": "Regular expression; matching lines that match it too are dropped.",
-                "type": "string",
-            },
-            "names_only": {
-                "description": "Return only the paths of files with matches.",
-                "type": "boolean",
-            },
-            "max_matches_per_file": {
-                "description": "Most matches to return from one file.",
-                "type": "integer",
-                "minimum": 1,
-            },
-            "total_max_matches": {
-                "description": "Most matches to return in all; 100 unless given.",
-                "type": "integer",
-                "minimum": 1,
-            },
-        },
-        "required": ["pattern"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["pattern"],
+        pattern=string("The regular expression."),
+        dir_path=string("Folder to search in; the workspace unless given."),
+        include_pattern=string("Glob that file paths must match, such as `*.py` or `src/**`."),
+        exclude_pattern=string("Regular expression; matching lines that match it too are dropped."),
+        names_only=boolean("Return only the paths of files with matches."),
+        max_matches_per_file=integer("Most matches to return from one file.", minimum=1),
+        total_max_matches=integer("Most matches to return in all; 100 unless given.", minimum=1),
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
         """The expressions, access, and that the folder is one."""

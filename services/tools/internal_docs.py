@@ -20,6 +20,7 @@ from services.tools.contract import (
     ToolResult,
 )
 from services.tools.host import ToolHost
+from services.tools.parameters import arguments, string
 from services.tools.paths import absolute
 from services.wire import JsonObject
 
@@ -38,15 +39,9 @@ class GetInternalDocsTool(DeclarativeTool):
     description = (
         "Read this product's own documentation: one file by its path, or the list of all paths."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "path": {
-                "description": "Path of the file, as listed; without it you get the list.",
-                "type": "string",
-            },
-        },
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        path=string("Path of the file, as listed; without it you get the list.")
+    )
 
     def __init__(self, host: ToolHost, *, docs: Path | None = None) -> None:
         """Make the tool.

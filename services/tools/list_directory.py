@@ -31,6 +31,7 @@ from services.tools.contract import (
 )
 from services.tools.host import ToolHost
 from services.tools.ignore import FileDiscovery
+from services.tools.parameters import arguments, array, boolean, string
 from services.tools.paths import absolute, access_error, make_relative, relative_path
 from services.tools.project_memory import with_memory
 from services.tools.short_paths import shorten_path
@@ -61,32 +62,20 @@ class LSTool(DeclarativeTool):
         "first. Names can be left out by glob patterns; files that the project ignores are left "
         "out anyway unless asked for."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "dir_path": {"description": "Path of the folder to list.", "type": "string"},
-            "ignore": {
-                "description": "Glob patterns (* and ?) of names to leave out.",
-                "items": {"type": "string"},
-                "type": "array",
-            },
-            "file_filtering_options": {
-                "description": "Whether ignore files of the project count. Optional.",
-                "type": "object",
-                "properties": {
-                    "respect_git_ignore": {
-                        "description": "Leave out what .gitignore names; true unless given.",
-                        "type": "boolean",
-                    },
-                    "respect_gemini_ignore": {
-                        "description": "Leave out what .geminiignore names; true unless given.",
-                        "type": "boolean",
-                    },
-                },
-            },
+    parameters: ClassVar[JsonObject] = arguments(
+        ["dir_path"],
+        dir_path=string("Path of the folder to list."),
+        ignore=array(string(), "Glob patterns (* and ?) of names to leave out."),
+        file_filtering_options={
+            **arguments(
+                respect_git_ignore=boolean("Leave out what .gitignore names; true unless given."),
+                respect_gemini_ignore=boolean(
+                    "Leave out what .geminiignore names; true unless given."
+                ),
+            ),
+            "description": "Whether ignore files of the project count. Optional.",
         },
-        "required": ["dir_path"],
-    }
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
         """Access."""

@@ -11,6 +11,7 @@ from typing import ClassVar, Final, Protocol
 from services.tools.base import DeclarativeTool, Invocation
 from services.tools.contract import ToolExecution, ToolInvocation, ToolKind, ToolResult
 from services.tools.host import ToolHost
+from services.tools.parameters import WAIT_FOR_PREVIOUS, arguments, string
 from services.wire import JsonObject
 
 __all__ = ["ListMcpResourcesTool", "McpResourceList", "ResourceFacts"]
@@ -58,20 +59,9 @@ class ListMcpResourcesTool(DeclarativeTool):
         "List the resources that the connected MCP servers offer. Give serverName to see those of "
         "one server only."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "serverName": {"type": "string", "description": "Only this server's resources."},
-            "wait_for_previous": {
-                "type": "boolean",
-                "description": (
-                    "True to start only when every call requested before it in this turn has "
-                    "ended; otherwise calls run side by side."
-                ),
-            },
-        },
-        "required": [],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        [], serverName=string("Only this server's resources."), wait_for_previous=WAIT_FOR_PREVIOUS
+    )
 
     def __init__(self, host: ToolHost, servers: McpResourceList) -> None:
         super().__init__(host)

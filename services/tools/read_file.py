@@ -31,6 +31,7 @@ from services.tools.file_kinds import audio_type, decode, file_kind, media_type
 from services.tools.file_operations import log_file_operation
 from services.tools.host import ToolHost
 from services.tools.ignore import FileDiscovery
+from services.tools.parameters import arguments, integer, string
 from services.tools.paths import (
     absolute,
     access_error,
@@ -84,23 +85,12 @@ class ReadFileTool(DeclarativeTool):
         "which start_line to ask for next. Images (PNG, JPG, GIF, WEBP, BMP), sound (MP3, WAV, "
         "AIFF, AAC, OGG, FLAC) and PDF files are handed over whole; SVG is read as text."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "file_path": {"description": "Path of the file to read.", "type": "string"},
-            "start_line": {
-                "description": "First line to read, counting from 1. Optional.",
-                "type": "integer",
-                "minimum": 1,
-            },
-            "end_line": {
-                "description": "Last line to read, included, counting from 1. Optional.",
-                "type": "integer",
-                "minimum": 1,
-            },
-        },
-        "required": ["file_path"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["file_path"],
+        file_path=string("Path of the file to read."),
+        start_line=integer("First line to read, counting from 1. Optional.", minimum=1),
+        end_line=integer("Last line to read, included, counting from 1. Optional.", minimum=1),
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
         """Path, access, the order of the lines, and the project's ignore files."""

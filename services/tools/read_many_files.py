@@ -31,6 +31,7 @@ from services.tools.contract import (
 from services.tools.file_kinds import audio_type, decode, file_kind, media_type
 from services.tools.globbing import GlobBudget, find_files, path_pattern
 from services.tools.ignore import FileDiscovery
+from services.tools.parameters import arguments, array, boolean, string
 from services.tools.paths import absolute, access_error, relative_path
 from services.tools.texts import js_fixed
 from services.wire import JsonObject, Part, js_length, js_slice, js_trim
@@ -77,48 +78,28 @@ class ReadManyFilesTool(DeclarativeTool):
         "ending. Build results, dependencies and binary files are left out unless "
         "useDefaultExcludes is false."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "include": {
-                "type": "array",
-                "items": {"type": "string", "minLength": 1},
-                "minItems": 1,
-                "description": "Glob patterns or paths, from the workspace: `src/**/*.py`.",
-            },
-            "exclude": {
-                "type": "array",
-                "items": {"type": "string", "minLength": 1},
-                "description": "Glob patterns of what to leave out as well.",
-                "default": [],
-            },
-            "recursive": {
-                "type": "boolean",
-                "description": "Has no effect; `**` in a pattern is what goes into subfolders.",
-                "default": True,
-            },
-            "useDefaultExcludes": {
-                "type": "boolean",
-                "description": "False to leave in what is usually left out.",
-                "default": True,
-            },
-            "file_filtering_options": {
-                "description": "Which of the project's ignore files count; both unless given.",
-                "type": "object",
-                "properties": {
-                    "respect_git_ignore": {
-                        "description": "Leave out what .gitignore names.",
-                        "type": "boolean",
-                    },
-                    "respect_gemini_ignore": {
-                        "description": "Leave out what .geminiignore names.",
-                        "type": "boolean",
-                    },
-                },
-            },
+    parameters: ClassVar[JsonObject] = arguments(
+        ["include"],
+        include=array(
+            string(minLength=1),
+            "Glob patterns or paths, from the workspace: `src/**/*.py`.",
+            minItems=1,
+        ),
+        exclude=array(
+            string(minLength=1), "Glob patterns of what to leave out as well.", default=[]
+        ),
+        recursive=boolean(
+            "Has no effect; `**` in a pattern is what goes into subfolders.", default=True
+        ),
+        useDefaultExcludes=boolean("False to leave in what is usually left out.", default=True),
+        file_filtering_options={
+            **arguments(
+                respect_git_ignore=boolean("Leave out what .gitignore names."),
+                respect_gemini_ignore=boolean("Leave out what .geminiignore names."),
+            ),
+            "description": "Which of the project's ignore files count; both unless given.",
         },
-        "required": ["include"],
-    }
+    )
 
     def invocation(self, params: JsonObject) -> ToolInvocation:
         """The call for validated `params`."""

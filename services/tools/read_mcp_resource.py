@@ -18,6 +18,7 @@ from services.tools.contract import (
 )
 from services.tools.host import ToolHost
 from services.tools.list_mcp_resources import ResourceFacts
+from services.tools.parameters import WAIT_FOR_PREVIOUS, arguments, string
 from services.wire import JsonObject
 
 __all__ = ["McpResourceReader", "ReadMcpResourceTool"]
@@ -44,20 +45,9 @@ class ReadMcpResourceTool(DeclarativeTool, Generic[R]):
     display_name = "Read MCP Resource"
     kind = ToolKind.READ
     description = "Read one resource of an MCP server, named by its URI."
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "uri": {"type": "string", "description": "The resource's URI."},
-            "wait_for_previous": {
-                "type": "boolean",
-                "description": (
-                    "True to start only when every call requested before it in this turn has "
-                    "ended; otherwise calls run side by side."
-                ),
-            },
-        },
-        "required": ["uri"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["uri"], uri=string("The resource's URI."), wait_for_previous=WAIT_FOR_PREVIOUS
+    )
 
     def __init__(self, host: ToolHost, servers: McpResourceReader[R]) -> None:
         super().__init__(host)

@@ -26,6 +26,7 @@ from services.tools.edit_strategies import Replacement, replace_text
 from services.tools.file_access import DeniedPath, find_by_suffix, writable_path
 from services.tools.file_edit import FileEdit
 from services.tools.host import ToolHost
+from services.tools.parameters import arguments, boolean, string
 from services.tools.paths import access_error
 from services.tools.project_memory import with_memory
 from services.tools.text_files import TextFileError, read_if_there, write_text
@@ -56,35 +57,20 @@ class EditTool(DeclarativeTool):
         "several small replacements to a large one. The user may change new_string before it is "
         "applied; the answer then says so."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "file_path": {"description": "Path of the file to change.", "type": "string"},
-            "instruction": {
-                "description": (
-                    "What the change is for, where it goes and what it must achieve, so that "
-                    "somebody who sees only this can make it."
-                ),
-                "type": "string",
-            },
-            "old_string": {
-                "description": "The literal text to replace, not escaped.",
-                "type": "string",
-            },
-            "new_string": {
-                "description": (
-                    "The literal text to put there, not escaped and without placeholders for "
-                    "left-out parts."
-                ),
-                "type": "string",
-            },
-            "allow_multiple": {
-                "type": "boolean",
-                "description": "Replace every occurrence instead of expecting exactly one.",
-            },
-        },
-        "required": ["file_path", "instruction", "old_string", "new_string"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["file_path", "instruction", "old_string", "new_string"],
+        file_path=string("Path of the file to change."),
+        instruction=string(
+            "What the change is for, where it goes and what it must achieve, so that "
+            "somebody who sees only this can make it."
+        ),
+        old_string=string("The literal text to replace, not escaped."),
+        new_string=string(
+            "The literal text to put there, not escaped and without placeholders for "
+            "left-out parts."
+        ),
+        allow_multiple=boolean("Replace every occurrence instead of expecting exactly one."),
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
         """Path, placeholders that were not in the old text, and access."""

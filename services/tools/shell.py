@@ -43,6 +43,7 @@ from services.tools.contract import (
 )
 from services.tools.host import BackgroundCommand
 from services.tools.live_output import LiveOutput
+from services.tools.parameters import arguments, boolean, integer, string
 from services.tools.paths import absolute, access_error
 from services.tools.shell_process import ShellProcess, ShellStartError, shell_environment
 from services.tools.texts import js_fixed, strip_ansi, wrap_untrusted
@@ -96,32 +97,17 @@ class ShellTool(DeclarativeTool):
         "started), Signal (one ended it), Background PIDs (of jobs started with `&`) and Process "
         "Group PGID."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "command": {"type": "string", "description": "The command line, as Bash reads it."},
-            "description": {
-                "type": "string",
-                "description": "What it does, for the user: one short sentence, no line breaks.",
-            },
-            "dir_path": {
-                "type": "string",
-                "description": "Existing folder to run in; the workspace unless given.",
-            },
-            "is_background": {
-                "type": "boolean",
-                "description": (
-                    "True for a server or watcher that should go on running: the call returns "
-                    "after a moment with its first output."
-                ),
-            },
-            "delay_ms": {
-                "type": "integer",
-                "description": "How long that moment is, in milliseconds; 200 unless given.",
-            },
-        },
-        "required": ["command"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["command"],
+        command=string("The command line, as Bash reads it."),
+        description=string("What it does, for the user: one short sentence, no line breaks."),
+        dir_path=string("Existing folder to run in; the workspace unless given."),
+        is_background=boolean(
+            "True for a server or watcher that should go on running: the call returns "
+            "after a moment with its first output."
+        ),
+        delay_ms=integer("How long that moment is, in milliseconds; 200 unless given."),
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
         """That there is a command, and access to its folder."""

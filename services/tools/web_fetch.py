@@ -23,6 +23,7 @@ from services.tools.contract import (
     ToolKind,
     ToolResult,
 )
+from services.tools.parameters import arguments, string
 from services.tools.schema import ParameterSchema
 from services.tools.texts import wrap_untrusted
 from services.tools.web_access import WebAccess
@@ -47,13 +48,7 @@ _BLOCKED: Final = "[Blocked Host]"
 MOST_URLS: Final = 100
 """The most URLs of one prompt. Each one has its host looked up, one after the other."""
 _SHOWN_PROMPT: Final = 100
-_DIRECT: Final[JsonObject] = {
-    "type": "object",
-    "properties": {
-        "url": {"type": "string", "description": "The page: a whole URL, http or https."},
-    },
-    "required": ["url"],
-}
+_DIRECT: Final[JsonObject] = arguments(["url"], url=string("The page: a whole URL, http or https."))
 
 
 class WebFetchTool(DeclarativeTool):
@@ -66,19 +61,13 @@ class WebFetchTool(DeclarativeTool):
         "Fetch web pages and do with them what you say: summarise, compare, extract. Put up to 20 "
         "whole URLs and your instructions into the prompt."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "prompt": {
-                "description": (
-                    "The URLs, each beginning with http:// or https://, and what to do with the "
-                    "pages: `Summarise https://example.com/a and list the dates in it`."
-                ),
-                "type": "string",
-            },
-        },
-        "required": ["prompt"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["prompt"],
+        prompt=string(
+            "The URLs, each beginning with http:// or https://, and what to do with the "
+            "pages: `Summarise https://example.com/a and list the dates in it`."
+        ),
+    )
 
     def declaration(self, model: str | None = None) -> JsonObject:
         """The declaration, by the way of fetching that the settings choose."""

@@ -18,6 +18,7 @@ from services.tools.contract import (
     ToolKind,
     ToolResult,
 )
+from services.tools.parameters import arguments, string
 from services.wire import JsonObject, js_trim
 
 __all__ = ["WebSearchTool"]
@@ -30,11 +31,7 @@ class WebSearchTool(DeclarativeTool):
     display_name = "GoogleSearch"
     kind = ToolKind.SEARCH
     description = "Search the web with Google. You get an answer to the query, with its sources."
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {"query": {"type": "string", "description": "What to search for."}},
-        "required": ["query"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(["query"], query=string("What to search for."))
 
     def check_values(self, params: JsonObject) -> str | None:
         """That there is a query."""

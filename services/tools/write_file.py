@@ -25,6 +25,7 @@ from services.tools.edit_correction import without_surplus_escapes
 from services.tools.file_access import DeniedPath, writable_path
 from services.tools.file_edit import FileEdit
 from services.tools.file_operations import log_file_operation
+from services.tools.parameters import arguments, string
 from services.tools.paths import access_error
 from services.tools.project_memory import with_memory
 from services.tools.text_files import TextFileError, read_if_there, write_text
@@ -54,17 +55,11 @@ class WriteFileTool(DeclarativeTool):
         "in it. Give the complete content: a line such as '(rest of methods ...)' is refused. The "
         "user may change the content before it is written; the answer then says so."
     )
-    parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "file_path": {"description": "Path of the file to write.", "type": "string"},
-            "content": {
-                "description": "The complete content, without placeholders for left-out parts.",
-                "type": "string",
-            },
-        },
-        "required": ["file_path", "content"],
-    }
+    parameters: ClassVar[JsonObject] = arguments(
+        ["file_path", "content"],
+        file_path=string("Path of the file to write."),
+        content=string("The complete content, without placeholders for left-out parts."),
+    )
 
     def check_values(self, params: JsonObject) -> str | None:
         """Path, access, a folder in the way, and placeholders in the content."""

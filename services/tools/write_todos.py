@@ -9,6 +9,7 @@ from typing import ClassVar, Final
 
 from services.tools.base import DeclarativeTool, Invocation
 from services.tools.contract import ToolExecution, ToolInvocation, ToolKind, ToolResult
+from services.tools.parameters import arguments, array, string
 from services.wire import JsonObject, js_trim
 
 __all__ = ["WriteTodosTool"]
@@ -29,31 +30,25 @@ class WriteTodosTool(DeclarativeTool):
         "for a task of one or two steps."
     )
     parameters: ClassVar[JsonObject] = {
-        "type": "object",
-        "properties": {
-            "todos": {
-                "type": "array",
-                "description": "The whole list; it takes the place of the one before.",
-                "items": {
-                    "type": "object",
+        **arguments(
+            ["todos"],
+            todos=array(
+                {
+                    **arguments(
+                        ["description", "status"],
+                        description=string("What is to be done."),
+                        status=string(
+                            "pending: not begun. in_progress: being worked on. completed: "
+                            "done. cancelled: no longer needed. blocked: cannot go on now.",
+                            enum=_STATUSES,
+                        ),
+                    ),
                     "description": "One step.",
-                    "properties": {
-                        "description": {"type": "string", "description": "What is to be done."},
-                        "status": {
-                            "type": "string",
-                            "description": (
-                                "pending: not begun. in_progress: being worked on. completed: "
-                                "done. cancelled: no longer needed. blocked: cannot go on now."
-                            ),
-                            "enum": _STATUSES,
-                        },
-                    },
-                    "required": ["description", "status"],
                     "additionalProperties": False,
                 },
-            },
-        },
-        "required": ["todos"],
+                "The whole list; it takes the place of the one before.",
+            ),
+        ),
         "additionalProperties": False,
     }
 
