@@ -13,10 +13,7 @@ from services.bundle import Services
 from services.chat.history import ChatHistory, HistoryMark
 from services.chat_recording import ChatRecording
 from services.history.binary import binary_received, split_binary_injections
-from services.history.transforms import (
-    INTERRUPTED_RESPONSE_PLACEHOLDER,
-    has_function_response,
-)
+from services.history.transforms import INTERRUPTED_RESPONSE_PLACEHOLDER, has_function_response
 from services.model.errors import EmptyMessageError, is_cancellation
 from services.model.parts import part_list_to_string
 from services.model.stream import AssembledTurn

@@ -15,12 +15,7 @@ from services.message_bus import MessageBus
 from services.policy.rules import MODES_BY_PERMISSIVENESS
 from services.policy.updates import UpdatePolicy
 from services.state import ApprovalMode, SessionState
-from services.tools.contract import (
-    ConfirmationDetails,
-    ConfirmationOutcome,
-    Tool,
-    ToolInvocation,
-)
+from services.tools.contract import ConfirmationDetails, ConfirmationOutcome, Tool, ToolInvocation
 
 __all__ = ["EDIT_TOOLS", "remember_answer"]
 

@@ -18,11 +18,7 @@ from services.hooks.system import HookSystem
 from services.hooks.values import js_text
 from services.ids import IdSource
 from services.mcp.progress import McpProgress
-from services.message_bus import (
-    MessageBus,
-    ToolConfirmationRequest,
-    ToolConfirmationResponse,
-)
+from services.message_bus import MessageBus, ToolConfirmationRequest, ToolConfirmationResponse
 from services.policy.engine import PolicyEngine
 from services.scheduler.approvals import EDIT_TOOLS
 from services.scheduler.call_hooks import CallHooks

@@ -20,12 +20,7 @@ from services.scheduler.calls import (
 )
 from services.scheduler.responses import reason_response
 from services.state import ApprovalMode
-from services.tools.contract import (
-    ConfirmationDetails,
-    ConfirmationOutcome,
-    Tool,
-    ToolInvocation,
-)
+from services.tools.contract import ConfirmationDetails, ConfirmationOutcome, Tool, ToolInvocation
 from services.wire import Json, JsonObject, js_length
 
 __all__ = [

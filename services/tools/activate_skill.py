@@ -8,12 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from services.skills.loader import Skill
-from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed_as_shown
 from services.tools.contract import (
     ConfirmationDetails,
     ToolErrorType,
     ToolExecution,
-    ToolInvocation,
     ToolKind,
     ToolResult,
 )
@@ -44,10 +43,6 @@ class ActivateSkillTool(DeclarativeTool):
             "parametersJsonSchema": parameters,
         }
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ActivateSkill(self.host, params)
-
 
 def _declared(host: ToolHost) -> tuple[str, JsonObject]:
     names = [skill.name for skill in host.skills.skills]
@@ -68,11 +63,10 @@ def _declared(host: ToolHost) -> tuple[str, JsonObject]:
     }
 
 
-class _ActivateSkill(Invocation):
-    shown_name = ActivateSkillTool.display_name
-
-    def __init__(self, host: ToolHost, params: JsonObject) -> None:
-        super().__init__(host, params)
+@ActivateSkillTool.builds
+class _ActivateSkill(BuiltinInvocation):
+    def __init__(self, tool: DeclarativeTool, params: JsonObject) -> None:
+        super().__init__(tool, params)
         self._name: str = params["name"]
         self._tree: str | None = None
 
@@ -101,8 +95,7 @@ class _ActivateSkill(Invocation):
         if skill is None:
             known = ", ".join(each.name for each in skills.skills)
             fault = f'Skill "{self._name}" not found. Available skills are: {known}'
-            shown = f"Error: {fault}"
-            return failed(fault, ToolErrorType.INVALID_TOOL_PARAMS, display=shown, llm=shown)
+            return failed_as_shown(fault, ToolErrorType.INVALID_TOOL_PARAMS)
         self.host.workspace.add_folder(skill.folder)
         resources = self._resources(skill)
         return ToolResult(

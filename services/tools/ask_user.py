@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final
 
-from services.tools.base import DeclarativeTool, Invocation
+from services.tools.base import BuiltinInvocation, DeclarativeTool
 from services.tools.contract import (
     ConfirmationDetails,
     ConfirmationOutcome,
@@ -17,7 +17,6 @@ from services.tools.contract import (
     ToolKind,
     ToolResult,
 )
-from services.tools.host import ToolHost
 from services.tools.parameters import arguments, array, boolean, string
 from services.wire import JsonObject, js_json, js_trim
 
@@ -89,7 +88,7 @@ class AskUserTool(DeclarativeTool):
     def invocation(self, params: JsonObject) -> ToolInvocation:
         """The call for validated `params`, with written-out line breaks made real."""
         questions = [_with_line_breaks(question) for question in params["questions"]]
-        return AskUserInvocation(self.host, {"questions": questions})
+        return AskUserInvocation(self, {"questions": questions})
 
 
 def _with_line_breaks(question: JsonObject) -> JsonObject:
@@ -113,13 +112,11 @@ def _unescaped(text: str) -> str:
     return text.replace("\\r\\n", "\n").replace("\\n", "\n")
 
 
-class AskUserInvocation(Invocation):
-    """One round of questions. Whoever confirms it hands the answers in with `answered`."""
+class AskUserInvocation(BuiltinInvocation):
+    """One round of questions; the scheduler passes the answers to `answered`."""
 
-    shown_name = AskUserTool.display_name
-
-    def __init__(self, host: ToolHost, params: JsonObject) -> None:
-        super().__init__(host, params)
+    def __init__(self, tool: DeclarativeTool, params: JsonObject) -> None:
+        super().__init__(tool, params)
         self._outcome: ConfirmationOutcome | None = None
         self._answers: dict[str, str] = {}
 

@@ -14,14 +14,8 @@ from typing import ClassVar, Final
 from services.abort import AbortSignal
 from services.node_errors import node_error_message
 from services.tools.background import BackgroundProcess, background_log
-from services.tools.base import DeclarativeTool, Invocation, failed
-from services.tools.contract import (
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
+from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.parameters import arguments, integer
 from services.wire import JsonObject
 
@@ -45,12 +39,9 @@ class ListBackgroundProcessesTool(DeclarativeTool):
     )
     parameters: ClassVar[JsonObject] = arguments()
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ListProcesses(self.host, params)
 
-
-class _ListProcesses(Invocation):
+@ListBackgroundProcessesTool.builds
+class _ListProcesses(BuiltinInvocation):
     shown_name = ListBackgroundProcessesTool.name
 
     def description(self) -> str:
@@ -88,12 +79,9 @@ class ReadBackgroundOutputTool(DeclarativeTool):
         delay_ms=integer("Wait this many milliseconds first, so that it can get going."),
     )
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ReadOutput(self.host, params)
 
-
-class _ReadOutput(Invocation):
+@ReadBackgroundOutputTool.builds
+class _ReadOutput(BuiltinInvocation):
     shown_name = ReadBackgroundOutputTool.name
 
     @property

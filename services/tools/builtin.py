@@ -19,11 +19,7 @@ from services.tools.glob_files import GlobTool
 from services.tools.grep_search import GrepTool
 from services.tools.host import ToolHost
 from services.tools.list_directory import LSTool
-from services.tools.list_mcp_resources import (
-    ListMcpResourcesTool,
-    McpResourceList,
-    ResourceFacts,
-)
+from services.tools.list_mcp_resources import ListMcpResourcesTool, McpResourceList, ResourceFacts
 from services.tools.read_file import ReadFileTool
 from services.tools.read_mcp_resource import McpResourceReader, ReadMcpResourceTool
 from services.tools.registry import ToolRegistry

@@ -6,23 +6,15 @@ Source: core `tools/glob.ts`.
 from __future__ import annotations
 
 import os.path
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
-from services.argument_patterns import parameter_pattern
 from services.outside_patterns import PatternLimit
 from services.paths import InvalidPath, real_path
-from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
 from services.tools.collation import collation_key
-from services.tools.contract import (
-    ConfirmationOutcome,
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
+from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.globbing import GlobBudget, find_files
 from services.tools.ignore import FileDiscovery
 from services.tools.parameters import arguments, boolean, string
@@ -72,13 +64,10 @@ class GlobTool(DeclarativeTool):
             return "The 'pattern' parameter cannot be empty."
         return None
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _Glob(self.host, params)
 
-
-class _Glob(Invocation):
-    shown_name = GlobTool.display_name
+@GlobTool.builds
+class _Glob(BuiltinInvocation):
+    narrowed_by = "pattern"
 
     def description(self) -> str:
         text = f"'{self.params['pattern']}'"
@@ -87,9 +76,6 @@ class _Glob(Invocation):
             root = self.host.workspace.root
             text += f" within {shorten_path(make_relative(absolute(root, folder), root))}"
         return text
-
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": parameter_pattern("pattern", self.params["pattern"])}
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
         workspace = self.host.workspace
@@ -103,11 +89,8 @@ class _Glob(Invocation):
                     ToolErrorType.PATH_NOT_IN_WORKSPACE,
                     display="Path resolution failed.",
                 )
-            fault = access_error(workspace, folder)
-            if fault is not None:
-                return failed(
-                    fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
-                )
+            if failure := self.access_failure(folder):
+                return failure
             folders = (folder,)
         try:
             return self._search(folders)

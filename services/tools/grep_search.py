@@ -10,30 +10,21 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from agent_protocol.events import TextDisplay, ToolDisplay
 from services.abort import AbortSignal
-from services.argument_patterns import parameter_pattern
 from services.exhaustion import notice
 from services.node_errors import node_error_message
 from services.outside_patterns import OutsidePattern, PatternBudget, PatternLimit
 from services.paths import InvalidPath, real_path
-from services.tools.base import DeclarativeTool, Invocation, failed
-from services.tools.contract import (
-    ConfirmationOutcome,
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
+from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.globbing import path_pattern, walk_files
 from services.tools.grep_report import Match, report
-from services.tools.host import ToolHost
 from services.tools.ignore import FileDiscovery, is_git_repository
 from services.tools.js_regex import JsRegexError, compile_js
 from services.tools.parameters import arguments, boolean, integer, string
@@ -88,10 +79,6 @@ class GrepTool(DeclarativeTool):
             return str(error)
         return access_error(workspace, folder) or _not_a_folder(folder)
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _Grep(self.host, params)
-
 
 def _not_a_folder(path: Path) -> str | None:
     try:
@@ -112,11 +99,12 @@ class _SearchTimeout(Exception):
         )
 
 
-class _Grep(Invocation):
-    shown_name = GrepTool.display_name
+@GrepTool.builds
+class _Grep(BuiltinInvocation):
+    narrowed_by = "pattern"
 
-    def __init__(self, host: ToolHost, params: JsonObject) -> None:
-        super().__init__(host, params)
+    def __init__(self, tool: DeclarativeTool, params: JsonObject) -> None:
+        super().__init__(tool, params)
         self._budget = PatternBudget()
 
     def description(self) -> str:
@@ -132,9 +120,6 @@ class _Grep(Invocation):
         elif len(self.host.workspace.folders) > 1:
             text += " across all workspace directories"
         return text
-
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": parameter_pattern("pattern", self.params["pattern"])}
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
         workspace = self.host.workspace
@@ -153,7 +138,6 @@ class _Grep(Invocation):
             return failed(
                 str(error),
                 ToolErrorType.GREP_EXECUTION_ERROR,
-                display=f"Error: {error}",
                 llm=f"Error during grep search operation: {error}",
             )
         where = "in the workspace directory"
@@ -174,11 +158,8 @@ class _Grep(Invocation):
         )
 
     def _refusal(self, folder: Path) -> ToolResult | None:
-        fault = access_error(self.host.workspace, folder)
-        if fault is not None:
-            return failed(
-                fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Error: Path not in workspace."
-            )
+        if failure := self.access_failure(folder, display="Error: Path not in workspace."):
+            return failure
         fault = _not_a_folder(folder)
         if fault is None:
             return None

@@ -10,12 +10,11 @@ from pathlib import Path
 from typing import ClassVar, Final
 
 from services.node_errors import node_error_message
-from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
 from services.tools.contract import (
     ConfirmationDetails,
     ToolErrorType,
     ToolExecution,
-    ToolInvocation,
     ToolKind,
     ToolResult,
 )
@@ -54,10 +53,6 @@ class GetInternalDocsTool(DeclarativeTool):
         super().__init__(host)
         self.docs = docs if docs is not None else _nearest_docs()
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _GetInternalDocs(self, params)
-
 
 def _nearest_docs() -> Path | None:
     for folder in Path(__file__).resolve().parents:
@@ -66,11 +61,10 @@ def _nearest_docs() -> Path | None:
     return None
 
 
-class _GetInternalDocs(Invocation):
-    shown_name = GetInternalDocsTool.display_name
-
+@GetInternalDocsTool.builds
+class _GetInternalDocs(BuiltinInvocation):
     def __init__(self, tool: GetInternalDocsTool, params: JsonObject) -> None:
-        super().__init__(tool.host, params)
+        super().__init__(tool, params)
         self._docs = tool.docs
 
     def description(self) -> str:

@@ -8,28 +8,19 @@ from __future__ import annotations
 import os
 import re
 import stat
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from agent_protocol.events import ToolDisplay
-from services.argument_patterns import parameter_pattern
 from services.node_errors import node_error_message
 from services.outside_patterns import OutsidePattern, PatternBudget, compile_outside
 from services.paths import InvalidPath, is_text
-from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
 from services.tools.collation import collation_key
-from services.tools.contract import (
-    ConfirmationOutcome,
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
-from services.tools.host import ToolHost
+from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.ignore import FileDiscovery
 from services.tools.parameters import arguments, array, boolean, string
 from services.tools.paths import absolute, access_error, make_relative, relative_path
@@ -82,16 +73,13 @@ class LSTool(DeclarativeTool):
         workspace = self.host.workspace
         return access_error(workspace, absolute(workspace.root, params["dir_path"]))
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ListDirectory(self.host, params)
 
+@LSTool.builds
+class _ListDirectory(BuiltinInvocation):
+    narrowed_by = "dir_path"
 
-class _ListDirectory(Invocation):
-    shown_name = LSTool.display_name
-
-    def __init__(self, host: ToolHost, params: JsonObject) -> None:
-        super().__init__(host, params)
+    def __init__(self, tool: DeclarativeTool, params: JsonObject) -> None:
+        super().__init__(tool, params)
         self._budget = PatternBudget()
 
     @cached_property
@@ -101,17 +89,11 @@ class _ListDirectory(Invocation):
     def description(self) -> str:
         return shorten_path(make_relative(self.params["dir_path"], self.host.workspace.root))
 
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": parameter_pattern("dir_path", self.params["dir_path"])}
-
     async def execute(self, execution: ToolExecution) -> ToolResult:
         workspace = self.host.workspace
         folder = absolute(workspace.root, self.params["dir_path"])
-        fault = access_error(workspace, folder)
-        if fault is not None:
-            return failed(
-                fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
-            )
+        if failure := self.access_failure(folder):
+            return failure
         syscall = "stat"
         try:
             if not stat.S_ISDIR(Path(folder).stat().st_mode):

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Final, Protocol
 
-from services.tools.base import DeclarativeTool, Invocation
-from services.tools.contract import ToolExecution, ToolInvocation, ToolKind, ToolResult
+from services.tools.base import BuiltinInvocation, DeclarativeTool
+from services.tools.contract import ToolExecution, ToolKind, ToolResult
 from services.tools.host import ToolHost
 from services.tools.parameters import WAIT_FOR_PREVIOUS, arguments, string
 from services.wire import JsonObject
@@ -67,19 +67,12 @@ class ListMcpResourcesTool(DeclarativeTool):
         super().__init__(host)
         self.servers: Final = servers
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ListMcpResources(self, params)
 
-
-class _ListMcpResources(Invocation):
+@ListMcpResourcesTool.builds
+class _ListMcpResources(BuiltinInvocation):
     def __init__(self, tool: ListMcpResourcesTool, params: JsonObject) -> None:
-        super().__init__(tool.host, params)
+        super().__init__(tool, params)
         self._servers = tool.servers
-
-    @property
-    def shown_name(self) -> str:
-        return ListMcpResourcesTool.display_name
 
     def description(self) -> str:
         return "List MCP resources"

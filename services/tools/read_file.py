@@ -7,29 +7,18 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from agent_protocol.events import TextDisplay, ToolDisplay
-from services.argument_patterns import parameter_pattern
 from services.node_errors import node_error_message
 from services.paths import InvalidPath
-from services.tools.base import DeclarativeTool, Invocation, failed
-from services.tools.contract import (
-    ConfirmationOutcome,
-    LlmContent,
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
+from services.tools.contract import LlmContent, ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.file_access import readable_path
 from services.tools.file_kinds import audio_type, decode, file_kind, media_type
 from services.tools.file_operations import log_file_operation
-from services.tools.host import ToolHost
 from services.tools.ignore import FileDiscovery
 from services.tools.parameters import arguments, integer, string
 from services.tools.paths import (
@@ -113,35 +102,26 @@ class ReadFileTool(DeclarativeTool):
             return f"File path '{resolved}' is ignored by configured ignore patterns."
         return None
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ReadFile(self.host, params)
 
+@ReadFileTool.builds
+class _ReadFile(BuiltinInvocation):
+    narrowed_by = "file_path"
 
-class _ReadFile(Invocation):
-    shown_name = ReadFileTool.display_name
-
-    def __init__(self, host: ToolHost, params: JsonObject) -> None:
-        super().__init__(host, params)
+    def __init__(self, tool: DeclarativeTool, params: JsonObject) -> None:
+        super().__init__(tool, params)
         path: str = params["file_path"]
         try:
-            self._path = readable_path(host, path)
+            self._path = readable_path(self.host, path)
         except (InvalidPath, OSError):
-            root = host.workspace.root
+            root = self.host.workspace.root
             self._path = Path(absolute(root, strip_reference_prefix(path, root)))
 
     def description(self) -> str:
         return shorten_path(make_relative(str(self._path), self.host.workspace.root))
 
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": parameter_pattern("file_path", self.params["file_path"])}
-
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        fault = access_error(self.host.workspace, self._path)
-        if fault is not None:
-            return failed(
-                fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
-            )
+        if failure := self.access_failure(self._path):
+            return failure
         try:
             result = self._refusal() or self._read()
         except OSError as error:

@@ -10,24 +10,16 @@ from __future__ import annotations
 import base64
 import os.path
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
-from services.argument_patterns import parameter_pattern
 from services.node_errors import node_error_message
 from services.outside_patterns import PatternLimit
 from services.paths import extension
-from services.tools.base import DeclarativeTool, Invocation, failed
-from services.tools.contract import (
-    ConfirmationOutcome,
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
+from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.file_kinds import audio_type, decode, file_kind, media_type
 from services.tools.globbing import GlobBudget, find_files, path_pattern
 from services.tools.ignore import FileDiscovery
@@ -101,10 +93,6 @@ class ReadManyFilesTool(DeclarativeTool):
         },
     )
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ReadMany(self.host, params)
-
 
 @dataclass(slots=True)
 class _Reading:
@@ -115,8 +103,9 @@ class _Reading:
     skipped: list[tuple[str, str]] = field(default_factory=list)
 
 
-class _ReadMany(Invocation):
-    shown_name = ReadManyFilesTool.display_name
+@ReadManyFilesTool.builds
+class _ReadMany(BuiltinInvocation):
+    narrowed_by = "include"
 
     @property
     def _include(self) -> list[str]:
@@ -139,9 +128,6 @@ class _ReadMany(Invocation):
             f"(within target directory:\n{self.host.workspace.root}\n) . Excluding: {excluded}. "
             'File encoding: utf-8. Separator: "--- path/to/file.ext ---".'
         )
-
-    def policy_update(self, outcome: ConfirmationOutcome) -> Mapping[str, Any] | None:
-        return {"argsPattern": parameter_pattern("include", self.params["include"])}
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
         reading = _Reading()

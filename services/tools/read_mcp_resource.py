@@ -8,14 +8,8 @@ from __future__ import annotations
 from typing import Any, ClassVar, Final, Generic, Protocol, TypeVar
 
 from services.abort import until_aborted
-from services.tools.base import DeclarativeTool, Invocation, failed
-from services.tools.contract import (
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed_as_shown
+from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.host import ToolHost
 from services.tools.list_mcp_resources import ResourceFacts
 from services.tools.parameters import WAIT_FOR_PREVIOUS, arguments, string
@@ -53,21 +47,14 @@ class ReadMcpResourceTool(DeclarativeTool, Generic[R]):
         super().__init__(host)
         self.servers: Final = servers
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _ReadMcpResource(self, params)
 
-
-class _ReadMcpResource(Invocation, Generic[R]):
+@ReadMcpResourceTool.builds
+class _ReadMcpResource(BuiltinInvocation, Generic[R]):
     def __init__(self, tool: ReadMcpResourceTool[R], params: JsonObject) -> None:
-        super().__init__(tool.host, params)
+        super().__init__(tool, params)
         self._servers = tool.servers
         # As found when the call was made: that is what people are told afterwards.
         self._resource = self._servers.find_resource(params["uri"])
-
-    @property
-    def shown_name(self) -> str:
-        return ReadMcpResourceTool.display_name
 
     def description(self) -> str:
         if self._resource is None:
@@ -77,10 +64,10 @@ class _ReadMcpResource(Invocation, Generic[R]):
     async def execute(self, execution: ToolExecution) -> ToolResult:
         uri: str = self.params["uri"]
         if not uri:
-            return _failed("No URI provided.", ToolErrorType.INVALID_TOOL_PARAMS)
+            return failed_as_shown("No URI provided.", ToolErrorType.INVALID_TOOL_PARAMS)
         resource = self._servers.find_resource(uri)
         if resource is None:
-            return _failed(
+            return failed_as_shown(
                 f"Resource not found for URI: {uri}", ToolErrorType.MCP_RESOURCE_NOT_FOUND
             )
         try:
@@ -88,9 +75,11 @@ class _ReadMcpResource(Invocation, Generic[R]):
         except Exception as error:
             if execution.signal.aborted:
                 raise
-            return _failed(f"Failed to read resource: {error}", ToolErrorType.MCP_TOOL_ERROR)
+            return failed_as_shown(
+                f"Failed to read resource: {error}", ToolErrorType.MCP_TOOL_ERROR
+            )
         if result is None:
-            return _failed(
+            return failed_as_shown(
                 f"MCP Client not found for server: {resource.server_name}",
                 ToolErrorType.EXECUTION_FAILED,
             )
@@ -112,7 +101,3 @@ def _told(content: dict[str, Any]) -> str:
     if content.get("blob"):
         return f"[Binary Data ({content.get('mimeType', 'undefined')})]\n"
     return ""
-
-
-def _failed(message: str, kind: ToolErrorType) -> ToolResult:
-    return failed(message, kind, display=f"Error: {message}", llm=f"Error: {message}")

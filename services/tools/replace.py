@@ -12,20 +12,18 @@ from typing import ClassVar, Final
 
 from services.abort import AbortSignal
 from services.paths import InvalidPath, extension, real_path
-from services.tools.base import DeclarativeTool, failed
+from services.tools.base import failed
 from services.tools.contract import (
     ConfirmationDetails,
     ToolErrorType,
     ToolExecution,
-    ToolInvocation,
     ToolKind,
     ToolResult,
 )
 from services.tools.diffs import diff_context, diff_stat
 from services.tools.edit_strategies import Replacement, replace_text
 from services.tools.file_access import DeniedPath, find_by_suffix, writable_path
-from services.tools.file_edit import FileEdit
-from services.tools.host import ToolHost
+from services.tools.file_edit import FileEdit, FileEditTool
 from services.tools.parameters import arguments, boolean, string
 from services.tools.paths import access_error
 from services.tools.project_memory import with_memory
@@ -44,12 +42,13 @@ _NOTHING_TO_FIND: Final = (
 )
 
 
-class EditTool(DeclarativeTool):
+class EditTool(FileEditTool):
     """Replaces text in one file of the workspace."""
 
     name = "replace"
     display_name = "Edit"
     kind = ToolKind.EDIT
+    new_text = "new_string"
     description = (
         "Replace text in a file. old_string must be the literal text as it stands in the file, "
         "with its white space and enough lines around it to occur once; read the file first. Set "
@@ -77,7 +76,7 @@ class EditTool(DeclarativeTool):
         if not params["file_path"]:
             return "The 'file_path' parameter must be non-empty."
         try:
-            resolved = _target(self.host, params["file_path"])
+            resolved = self.target(params["file_path"])
         except (DeniedPath, InvalidPath, OSError) as error:
             return str(error)
         known = omission_placeholders(params["old_string"])
@@ -90,36 +89,18 @@ class EditTool(DeclarativeTool):
             )
         return access_error(self.host.workspace, resolved)
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _Edit(self.host, params)
-
-    def current_content(self, params: JsonObject) -> str:
-        """What is in the file that `params` names; empty where there is none.
-
-        Raises:
-            DeniedPath, InvalidPath, OSError, TextFileError: it cannot be found out.
-        """
-        return read_if_there(_target(self.host, params["file_path"])) or ""
+    def target(self, path: str) -> Path:
+        """Resolve `path`; a relative one may be the end of a longer path in the workspace."""
+        if self.host.plan_mode:
+            return writable_path(self.host, path)
+        if os.path.isabs(path):  # noqa: PTH117 - text in, text out
+            return real_path(path.replace("\0", ""))
+        found = find_by_suffix(self.host, path)
+        return real_path(found) if found is not None else writable_path(self.host, path)
 
     def modified_params(self, params: JsonObject, current: str, content: str) -> JsonObject:
-        """`params` as a person changed them: the whole file becomes `content`."""
-        return {
-            **params,
-            "ai_proposed_content": params["new_string"],
-            "old_string": current,
-            "new_string": content,
-            "modified_by_user": True,
-        }
-
-
-def _target(host: ToolHost, path: str) -> Path:
-    if host.plan_mode:
-        return writable_path(host, path)
-    if os.path.isabs(path):  # noqa: PTH117 - text in, text out
-        return real_path(path.replace("\0", ""))
-    found = find_by_suffix(host, path)
-    return real_path(found) if found is not None else writable_path(host, path)
+        """`params` as the user changed them: `content` replaces the whole file."""
+        return {**super().modified_params(params, current, content), "old_string": current}
 
 
 class _Refusal(Exception):
@@ -149,12 +130,8 @@ class _Plan:
         return self.replacement.text
 
 
+@EditTool.builds
 class _Edit(FileEdit):
-    shown_name = EditTool.display_name
-
-    def _target(self) -> Path:
-        return _target(self.host, self.params["file_path"])
-
     def description(self) -> str:
         old, new = self.params["old_string"], self.params["new_string"]
         if not old:
@@ -171,7 +148,7 @@ class _Edit(FileEdit):
         return self._question(f"Confirm Edit: {self._short_path}", plan.before, plan.after)
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        if failure := self._access_failure():
+        if failure := self.access_failure(self._path, display="Error: Path not in workspace."):
             return failure
         try:
             plan = await self._corrected_plan(execution.signal)

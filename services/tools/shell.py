@@ -30,14 +30,13 @@ from services.shell.syntax import (
 )
 from services.steering import InjectionSource
 from services.tools.background import background_log, completion_note
-from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.base import BuiltinInvocation, DeclarativeTool
 from services.tools.contract import (
     ConfirmationDetails,
     ConfirmationOutcome,
     ToolErrorType,
     ToolExecution,
     ToolFailure,
-    ToolInvocation,
     ToolKind,
     ToolResult,
 )
@@ -118,10 +117,6 @@ class ShellTool(DeclarativeTool):
             return access_error(workspace, absolute(workspace.root, params["dir_path"]))
         return None
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _Shell(self.host, params)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
@@ -139,9 +134,8 @@ class _Outcome:
     """Still running, in the background."""
 
 
-class _Shell(Invocation):
-    shown_name = ShellTool.display_name
-
+@ShellTool.builds
+class _Shell(BuiltinInvocation):
     def description(self) -> str:
         words = js_trim(self.params.get("description") or "")
         command: str = self.params["command"]
@@ -215,11 +209,8 @@ class _Shell(Invocation):
             )
         workspace = self.host.workspace
         folder = absolute(workspace.root, self.params.get("dir_path") or ".")
-        fault = access_error(workspace, folder)
-        if fault is not None:
-            return failed(
-                fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display="Path not in workspace."
-            )
+        if failure := self.access_failure(folder):
+            return failure
         may_start(self._inner)
         notes = Path(tempfile.mkdtemp(prefix="gemini-shell-"))
         folder_made(str(notes))

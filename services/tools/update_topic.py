@@ -9,8 +9,8 @@ import re
 from typing import ClassVar
 
 from agent_protocol.events import ToolDisplay
-from services.tools.base import DeclarativeTool, Invocation
-from services.tools.contract import ToolExecution, ToolInvocation, ToolKind, ToolResult
+from services.tools.base import BuiltinInvocation, DeclarativeTool
+from services.tools.contract import ToolExecution, ToolKind, ToolResult
 from services.tools.host import ToolHost
 from services.tools.parameters import WAIT_FOR_PREVIOUS, arguments, string
 from services.wire import JsonObject, js_trim
@@ -44,14 +44,11 @@ class UpdateTopicTool(DeclarativeTool):
         self.last_intent = ""
         """What an empty intent repeats."""
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _UpdateTopic(self, params)
 
-
-class _UpdateTopic(Invocation):
+@UpdateTopicTool.builds
+class _UpdateTopic(BuiltinInvocation):
     def __init__(self, tool: UpdateTopicTool, params: JsonObject) -> None:
-        super().__init__(tool.host, params)
+        super().__init__(tool, params)
         self._tool = tool
 
     @property

@@ -10,7 +10,7 @@ from typing import Final
 
 from services.abort import AbortSignal
 from services.model.errors import error_message
-from services.tools.base import failed
+from services.tools.base import failed_as_shown
 from services.tools.contract import ToolErrorType, ToolResult
 from services.tools.html_text import html_to_text
 from services.tools.texts import wrap_untrusted
@@ -43,19 +43,19 @@ async def fetch_directly(
     try:
         parsed = parse_url(given)
     except InvalidUrl:
-        return _fault(f'Invalid URL "{given}"', ToolErrorType.INVALID_TOOL_PARAMS)
+        return failed_as_shown(f'Invalid URL "{given}"', ToolErrorType.INVALID_TOOL_PARAMS)
     url = None if parsed is None else raw_github_url(parsed)
     if url is None or await web.is_blocked(url):
         # Other schemes are blocked too; upstream gets as far as its HTTP client's refusal.
         shown = given if url is None else url.href
         fault = f"Access to blocked or private host {shown} is not allowed."
-        return _fault(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
+        return failed_as_shown(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
     try:
         headers = {"Accept": _ACCEPT, "User-Agent": USER_AGENT}
         page = await web.fetch(url.href, headers, signal)
     except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told
         fault = f"Error during experimental fetch for {url.href}: {error_message(error)}"
-        return _fault(fault, ToolErrorType.WEB_FETCH_FALLBACK_FAILED)
+        return failed_as_shown(fault, ToolErrorType.WEB_FETCH_FALLBACK_FAILED)
     return _shown(page, url.href, whole=whole)
 
 
@@ -90,8 +90,3 @@ def _shown(page: Page, url: str, *, whole: bool) -> ToolResult:
     if not whole:
         text = truncate_text(text, MAX_CONTENT, TRUNCATED)
     return ToolResult(llm_content=wrap_untrusted(text), return_display=shown)
-
-
-def _fault(message: str, type: ToolErrorType) -> ToolResult:
-    shown = f"Error: {message}"
-    return failed(message, type, display=shown, llm=shown)

@@ -12,14 +12,13 @@ from typing import Any, ClassVar, Final
 
 from services.model.errors import ModelError, error_message
 from services.model.parts import response_text
-from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed_as_shown
 from services.tools.citations import grounding, markers, source_list, with_unit_markers
 from services.tools.contract import (
     ConfirmationDetails,
     ConfirmationOutcome,
     ToolErrorType,
     ToolExecution,
-    ToolInvocation,
     ToolKind,
     ToolResult,
 )
@@ -100,10 +99,6 @@ class WebFetchTool(DeclarativeTool):
             return f"The 'prompt' contains more than {MOST_URLS} URLs."
         return None
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _WebFetch(self.host, params)
-
     @property
     def _is_direct(self) -> bool:
         return self.host.settings.direct_web_fetch
@@ -123,9 +118,8 @@ def _direct_fault(params: JsonObject) -> str | None:
     return None
 
 
-class _WebFetch(Invocation):
-    shown_name = WebFetchTool.display_name
-
+@WebFetchTool.builds
+class _WebFetch(BuiltinInvocation):
     @property
     def _prompt(self) -> str:
         return self.params.get("prompt") or ""
@@ -161,7 +155,7 @@ class _WebFetch(Invocation):
         web, settings = self.host.web, self.host.settings
         if web is None:
             fault = "This session has no way to the web."
-            return _fault(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
+            return failed_as_shown(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
         if settings.direct_web_fetch:
             return await fetch_directly(
                 web, self.params["url"], execution.signal, whole=settings.context_management
@@ -172,7 +166,7 @@ class _WebFetch(Invocation):
                 self._log_fallback("private_ip_skipped")
         if skipped and not urls:
             fault = f"All requested URLs were skipped: {', '.join(skipped)}"
-            return _fault(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
+            return failed_as_shown(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
         try:
             return await self._read_by_model(web, execution, urls, skipped)
         except Exception as error:  # noqa: BLE001 - any failure of the model's: fetch ourselves
@@ -228,7 +222,7 @@ class _WebFetch(Invocation):
                 faults[url.href] = error_message(error)
         if not pages:
             reasons = ", ".join(f"{url}: {message}" for url, message in faults.items())
-            return _fault(
+            return failed_as_shown(
                 f"All fallback fetch attempts failed: {reasons}",
                 ToolErrorType.WEB_FETCH_FALLBACK_FAILED,
             )
@@ -246,7 +240,7 @@ class _WebFetch(Invocation):
                 "web-fetch-fallback", question, execution.signal
             )
         except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told
-            return _fault(
+            return failed_as_shown(
                 f"Error during fallback processing: {error_message(error)}",
                 ToolErrorType.WEB_FETCH_FALLBACK_FAILED,
             )
@@ -278,8 +272,3 @@ def _raw_text(text: str) -> str:
     if url is None or (raw := raw_github_url(url)) == url:
         return text
     return raw.href
-
-
-def _fault(message: str, type: ToolErrorType) -> ToolResult:
-    shown = f"Error: {message}"
-    return failed(message, type, display=shown, llm=shown)

@@ -9,15 +9,9 @@ from typing import ClassVar
 
 from services.model.errors import ModelError, error_message, is_cancellation
 from services.model.parts import response_text
-from services.tools.base import DeclarativeTool, Invocation, failed
+from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
 from services.tools.citations import grounding, markers, source_list, with_byte_markers
-from services.tools.contract import (
-    ToolErrorType,
-    ToolExecution,
-    ToolInvocation,
-    ToolKind,
-    ToolResult,
-)
+from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.parameters import arguments, string
 from services.wire import JsonObject, js_trim
 
@@ -37,14 +31,9 @@ class WebSearchTool(DeclarativeTool):
         """That there is a query."""
         return None if js_trim(params["query"]) else "The 'query' parameter cannot be empty."
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _WebSearch(self.host, params)
 
-
-class _WebSearch(Invocation):
-    shown_name = WebSearchTool.display_name
-
+@WebSearchTool.builds
+class _WebSearch(BuiltinInvocation):
     def description(self) -> str:
         return f'Searching the web for: "{self.params["query"]}"'
 

@@ -11,19 +11,18 @@ from typing import ClassVar, Final
 
 from services.abort import AbortSignal
 from services.paths import InvalidPath, extension
-from services.tools.base import DeclarativeTool, failed
+from services.tools.base import failed
 from services.tools.contract import (
     ConfirmationDetails,
     ToolErrorType,
     ToolExecution,
-    ToolInvocation,
     ToolKind,
     ToolResult,
 )
 from services.tools.diffs import diff_context, diff_stat
 from services.tools.edit_correction import without_surplus_escapes
 from services.tools.file_access import DeniedPath, writable_path
-from services.tools.file_edit import FileEdit
+from services.tools.file_edit import FileEdit, FileEditTool
 from services.tools.file_operations import log_file_operation
 from services.tools.parameters import arguments, string
 from services.tools.paths import access_error
@@ -44,12 +43,13 @@ _WRITE_ERRORS: Final = {
 }
 
 
-class WriteFileTool(DeclarativeTool):
+class WriteFileTool(FileEditTool):
     """Writes one file of the workspace."""
 
     name = "write_file"
     display_name = "WriteFile"
     kind = ToolKind.EDIT
+    new_text = "content"
     description = (
         "Write a file, making it and its folders where they do not exist and replacing what was "
         "in it. Give the complete content: a line such as '(rest of methods ...)' is refused. The "
@@ -67,7 +67,7 @@ class WriteFileTool(DeclarativeTool):
         if not path:
             return 'Missing or empty "file_path"'
         try:
-            resolved = writable_path(self.host, path)
+            resolved = self.target(path)
         except (DeniedPath, InvalidPath, OSError) as error:
             return str(error)
         fault = access_error(self.host.workspace, resolved)
@@ -82,34 +82,13 @@ class WriteFileTool(DeclarativeTool):
             )
         return None
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _WriteFile(self.host, params)
-
-    def current_content(self, params: JsonObject) -> str:
-        """What is in the file that `params` names; empty where there is none.
-
-        Raises:
-            DeniedPath, InvalidPath, OSError, TextFileError: it cannot be found out.
-        """
-        return read_if_there(writable_path(self.host, params["file_path"])) or ""
-
-    def modified_params(self, params: JsonObject, current: str, content: str) -> JsonObject:
-        """`params` as a person changed them: the whole file becomes `content`."""
-        return {
-            **params,
-            "ai_proposed_content": params["content"],
-            "content": content,
-            "modified_by_user": True,
-        }
+    def target(self, path: str) -> Path:
+        """Resolve `path` for writing."""
+        return writable_path(self.host, path)
 
 
+@WriteFileTool.builds
 class _WriteFile(FileEdit):
-    shown_name = WriteFileTool.display_name
-
-    def _target(self) -> Path:
-        return writable_path(self.host, self.params["file_path"])
-
     def description(self) -> str:
         return f"Writing to {self._short_path}"
 
@@ -121,7 +100,7 @@ class _WriteFile(FileEdit):
         return self._question(f"Confirm Write: {self._short_path}", original, self._content())
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        if failure := self._access_failure():
+        if failure := self.access_failure(self._path, display="Error: Path not in workspace."):
             return failure
         try:
             original = read_if_there(self._path)

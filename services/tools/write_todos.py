@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import ClassVar, Final
 
-from services.tools.base import DeclarativeTool, Invocation
-from services.tools.contract import ToolExecution, ToolInvocation, ToolKind, ToolResult
+from services.tools.base import BuiltinInvocation, DeclarativeTool
+from services.tools.contract import ToolExecution, ToolKind, ToolResult
 from services.tools.parameters import arguments, array, string
 from services.wire import JsonObject, js_trim
 
@@ -61,14 +61,9 @@ class WriteTodosTool(DeclarativeTool):
             return 'Invalid parameters: Only one task can be "in_progress" at a time.'
         return None
 
-    def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`."""
-        return _WriteTodos(self.host, params)
 
-
-class _WriteTodos(Invocation):
-    shown_name = WriteTodosTool.display_name
-
+@WriteTodosTool.builds
+class _WriteTodos(BuiltinInvocation):
     def description(self) -> str:
         count = len(self.params["todos"])
         return f"Set {count} todo(s)" if count else "Cleared todo list"
