@@ -5,20 +5,19 @@ Source: core `services/shellExecutionService.ts` (`background`, `listBackgroundP
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from services.wire import js_length, js_trim
+from services.tools.texts import truncate_text
+from services.wire import js_trim
 
 __all__ = ["BackgroundHistory", "BackgroundProcess", "background_log", "completion_note"]
 
 _REMEMBERED: Final = 100
-_TOLD: Final = 5000
-"""UTF-16 code units of output that are told when a command has ended."""
-_LINE_ENDS: Final = "\n\r\u2028\u2029"
+_SHOWN: Final = 5000
+"""UTF-16 code units of output that a note about the end of a command contains."""
 
 
 @dataclass(slots=True)
@@ -74,26 +73,6 @@ def completion_note(behaviour: str, log: Path, output: str) -> str | None:
         return None
     note = f"[Background command completed successfully. Output saved to {log}]"
     if behaviour == "inject":
-        note += f"\n\n{_shortened(output)}"
+        note += f"\n\n{truncate_text(output, _SHOWN, '...[TRUNCATED]')}"
     note = js_trim(note).replace("</output>", "&lt;/output&gt;")
     return f"<output>\n{note}\n</output>"
-
-
-def _shortened(text: str) -> str:
-    """`text` up to the limit, cut before a character with its marks; a cut text loses its line
-    ends, as upstream (core `utils/textUtils.ts`, `truncateString`).
-    """
-    if js_length(text) <= _TOLD:
-        return text
-    kept: list[str] = []
-    length, cluster = 0, ""
-    for character in f"{text}\n":
-        if cluster and unicodedata.category(character).startswith("M"):
-            cluster += character
-            continue
-        length += js_length(cluster)
-        if length > _TOLD:
-            break
-        kept.append(cluster)
-        cluster = "" if character in _LINE_ENDS else character
-    return "".join(kept) + "...[TRUNCATED]"

@@ -10,7 +10,15 @@ from typing import Final, Literal
 
 from services.paths import extension
 
-__all__ = ["FileKind", "audio_type", "decode", "file_kind", "looks_binary", "media_type"]
+__all__ = [
+    "UNREADABLE_ENDINGS",
+    "FileKind",
+    "audio_type",
+    "decode",
+    "file_kind",
+    "looks_binary",
+    "media_type",
+]
 
 FileKind = Literal["text", "svg", "image", "pdf", "audio", "video", "binary"]
 
@@ -53,50 +61,14 @@ _AUDIO: Final = {
     ".ogg": "audio/ogg",
     ".flac": "audio/flac",
 }
+UNREADABLE_ENDINGS: Final = (
+    "bin exe dll so dylib class jar war zip tar gz bz2 rar 7z pak rpa doc docx xls xlsx ppt pptx "
+    "odt ods odp pyc pyo"
+)
+"""Endings of binary files that no model reads. Source: core `utils/ignorePatterns.ts`."""
+_MEDIA_AND_OBJECTS: Final = "pdf png jpg jpeg gif webp bmp svg dat obj o a lib wasm"
 _BINARY: Final = frozenset(
-    [
-        ".7z",
-        ".a",
-        ".bin",
-        ".bmp",
-        ".bz2",
-        ".class",
-        ".dat",
-        ".dll",
-        ".doc",
-        ".docx",
-        ".dylib",
-        ".exe",
-        ".gif",
-        ".gz",
-        ".jar",
-        ".jpeg",
-        ".jpg",
-        ".lib",
-        ".o",
-        ".obj",
-        ".odp",
-        ".ods",
-        ".odt",
-        ".pak",
-        ".pdf",
-        ".png",
-        ".ppt",
-        ".pptx",
-        ".pyc",
-        ".pyo",
-        ".rar",
-        ".rpa",
-        ".so",
-        ".svg",
-        ".tar",
-        ".war",
-        ".wasm",
-        ".webp",
-        ".xls",
-        ".xlsx",
-        ".zip",
-    ]
+    f".{ending}" for ending in f"{UNREADABLE_ENDINGS} {_MEDIA_AND_OBJECTS}".split()
 )
 _TYPESCRIPT: Final = frozenset({".ts", ".mts", ".cts"})
 

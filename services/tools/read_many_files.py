@@ -20,7 +20,7 @@ from services.outside_patterns import PatternLimit
 from services.paths import extension
 from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
 from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
-from services.tools.file_kinds import audio_type, decode, file_kind, media_type
+from services.tools.file_kinds import UNREADABLE_ENDINGS, audio_type, decode, file_kind, media_type
 from services.tools.globbing import GlobBudget, find_files, path_pattern
 from services.tools.ignore import FileDiscovery
 from services.tools.parameters import arguments, array, boolean, string
@@ -31,13 +31,9 @@ from services.wire import JsonObject, Part, js_length, js_slice, js_trim
 __all__ = ["DEFAULT_EXCLUDES", "ReadManyFilesTool"]
 
 _FOLDERS: Final = "node_modules .git bower_components .svn .hg .vscode .idea dist build coverage"
-_ENDINGS: Final = (
-    "bin exe dll so dylib class jar war zip tar gz bz2 rar 7z pak rpa doc docx xls xlsx ppt pptx "
-    "odt ods odp pyc pyo"
-)
 DEFAULT_EXCLUDES: Final = (
     *(f"**/{name}/**" for name in f"{_FOLDERS} __pycache__".split()),
-    *(f"**/*.{ending}" for ending in _ENDINGS.split()),
+    *(f"**/*.{ending}" for ending in UNREADABLE_ENDINGS.split()),
     "**/.DS_Store",
     "**/.env",
     "**/GEMINI.md",

@@ -19,67 +19,21 @@ from services.wire import Json, JsonObject
 
 __all__ = ["ParameterSchema"]
 
+_LIMITS: Final = {
+    "number": "maximum minimum exclusiveMaximum exclusiveMinimum multipleOf format",
+    "string": "maxLength minLength pattern format",
+    "array": "maxItems minItems uniqueItems additionalItems items contains",
+    "object": (
+        "maxProperties minProperties required propertyNames additionalProperties dependencies "
+        "properties patternProperties"
+    ),
+}
+_LIMITS_OF: Final = {kind: frozenset(keywords.split()) for kind, keywords in _LIMITS.items()}
+_FIRST: Final = "$ref type const enum not anyOf oneOf allOf if"
 _ORDER: Final = {
-    keyword: rank
-    for rank, keyword in enumerate(
-        [
-            "$ref",
-            "type",
-            "const",
-            "enum",
-            "not",
-            "anyOf",
-            "oneOf",
-            "allOf",
-            "if",
-            "maximum",
-            "minimum",
-            "exclusiveMaximum",
-            "exclusiveMinimum",
-            "multipleOf",
-            "maxLength",
-            "minLength",
-            "pattern",
-            "format",
-            "maxItems",
-            "minItems",
-            "uniqueItems",
-            "additionalItems",
-            "items",
-            "contains",
-            "maxProperties",
-            "minProperties",
-            "required",
-            "propertyNames",
-            "additionalProperties",
-            "dependencies",
-            "properties",
-            "patternProperties",
-        ]
-    )
+    keyword: rank for rank, keyword in enumerate(" ".join((_FIRST, *_LIMITS.values())).split())
 }
 _NO_LIMITS: Final[frozenset[str]] = frozenset()
-_OF_TYPE: Final = {
-    "number": frozenset(
-        {"maximum", "minimum", "exclusiveMaximum", "exclusiveMinimum", "multipleOf", "format"}
-    ),
-    "string": frozenset({"maxLength", "minLength", "pattern", "format"}),
-    "array": frozenset(
-        {"maxItems", "minItems", "uniqueItems", "additionalItems", "items", "contains"}
-    ),
-    "object": frozenset(
-        {
-            "maxProperties",
-            "minProperties",
-            "required",
-            "propertyNames",
-            "additionalProperties",
-            "dependencies",
-            "properties",
-            "patternProperties",
-        }
-    ),
-}
 _CHOICES: Final = frozenset({"const", "enum", "not", "anyOf", "oneOf"})
 _BY_NAME: Final = frozenset({"properties", "patternProperties", "definitions", "$defs"})
 
@@ -139,7 +93,7 @@ def _rank(keyword: str, schema: JsonObject) -> float:
 
 def _has_limits(schema: JsonObject) -> bool:
     kind = schema["type"]
-    return isinstance(kind, str) and bool(_OF_TYPE.get(kind, _NO_LIMITS) & set(schema))
+    return isinstance(kind, str) and not _LIMITS_OF.get(kind, _NO_LIMITS).isdisjoint(schema)
 
 
 def _heard(errors: Iterator[ValidationError]) -> list[ValidationError]:
@@ -181,7 +135,7 @@ def _wording(error: ValidationError) -> str:
     fixed = _FIXED.get(keyword)
     if fixed is not None:
         return fixed
-    limit = _LIMITS.get(keyword)
+    limit = _LIMIT_TEXTS.get(keyword)
     if limit is not None:
         return limit.format(value)
     return f'must pass "{keyword}" keyword validation'
@@ -198,7 +152,7 @@ _FIXED: Final[Mapping[str, str]] = {
     "contains": "must contain at least 1 valid item(s)",
     "uniqueItems": "must NOT have duplicate items",
 }
-_LIMITS: Final[Mapping[str, str]] = {
+_LIMIT_TEXTS: Final[Mapping[str, str]] = {
     "minimum": "must be >= {}",
     "maximum": "must be <= {}",
     "exclusiveMinimum": "must be > {}",

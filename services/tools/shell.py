@@ -54,30 +54,11 @@ logger = logging.getLogger(__name__)
 
 _BACKGROUND_DELAY_MS: Final = 200
 _SHOWN_COMMAND: Final = 150
-_BUILDERS: Final = frozenset(
-    [
-        "blaze",
-        "bazel",
-        "build_cleaner",
-        "make",
-        "cmake",
-        "ninja",
-        "npm",
-        "npx",
-        "yarn",
-        "pnpm",
-        "bun",
-        "cargo",
-        "mvn",
-        "gradle",
-        "gradlew",
-        "./gradlew",
-        "pytest",
-        "python",
-        "python3",
-        "go",
-    ]
+_BUILDER_NAMES: Final = (
+    "blaze bazel build_cleaner make cmake ninja npm npx yarn pnpm bun cargo mvn gradle gradlew "
+    "./gradlew pytest python python3 go"
 )
+_BUILDERS: Final = frozenset(_BUILDER_NAMES.split())
 
 
 class ShellTool(DeclarativeTool):

@@ -7,10 +7,11 @@ Source: core `utils/textUtils.ts`, `tools/omissionPlaceholderDetector.ts`; the
 from __future__ import annotations
 
 import re
+import unicodedata
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
-from services.wire import js_trim
+from services.wire import js_length, js_trim
 
 __all__ = [
     "JS_SPACE",
@@ -19,6 +20,7 @@ __all__ = [
     "omission_placeholders",
     "strip_ansi",
     "to_crlf",
+    "truncate_text",
     "wrap_untrusted",
 ]
 
@@ -45,6 +47,7 @@ _ANSI: Final = re.compile(
     r"|(?:\x1b\[|\x9b)[\x30-\x3f]*[\x20-\x2f]*[\x40-\x7e]"
     r"|\x1b(?:[\x20-\x2f]+[\x30-\x7e]|[0-9A-PR-TZcf-oq-uy=><~|}])"
 )
+_LINE_ENDS: Final = "\n\r\u2028\u2029"
 
 
 def wrap_untrusted(text: str) -> str:
@@ -95,3 +98,29 @@ def js_fixed(value: float, digits: int) -> str:
     """`Number.prototype.toFixed`: halves of the exact binary value go up."""
     step = Decimal(1).scaleb(-digits)
     return str(Decimal(value).quantize(step, rounding=ROUND_HALF_UP))
+
+
+def truncate_text(text: str, limit: int, suffix: str) -> str:
+    """`text`, or at most `limit` UTF-16 units of it and `suffix`.
+
+    A text that is cut loses its line ends too, as upstream's pattern for a character skips them.
+    The cut separates no character from its combining marks.
+    """
+    if js_length(text) <= limit:
+        return text
+    kept: list[str] = []
+    length = 0
+    place = 0
+    while place < len(text) and length < limit:
+        start = place
+        place += 1
+        if text[start] in _LINE_ENDS:
+            continue
+        while place < len(text) and unicodedata.category(text[place])[0] == "M":
+            place += 1
+        cluster = text[start:place]
+        length += js_length(cluster)
+        if length > limit:
+            break
+        kept.append(cluster)
+    return "".join(kept) + suffix

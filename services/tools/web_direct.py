@@ -13,9 +13,9 @@ from services.model.errors import error_message
 from services.tools.base import failed_as_shown
 from services.tools.contract import ToolErrorType, ToolResult
 from services.tools.html_text import html_to_text
-from services.tools.texts import wrap_untrusted
+from services.tools.texts import truncate_text, wrap_untrusted
 from services.tools.web_access import Page, WebAccess
-from services.tools.web_pages import MAX_CONTENT, TRUNCATED, USER_AGENT, truncate_text
+from services.tools.web_pages import MAX_CONTENT, TRUNCATED, USER_AGENT
 from services.tools.web_urls import InvalidUrl, parse_url, raw_github_url
 from services.wire import js_json_pretty
 

@@ -1,17 +1,17 @@
 """Pages as text for a model: fetched, converted, and cut to what a request may hold.
 
-Source: core `tools/web-fetch.ts`, `utils/textUtils.ts` (`truncateString`).
+Source: core `tools/web-fetch.ts`.
 """
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Mapping, Sequence
 from typing import Final
 
 from services.abort import AbortSignal
 from services.model.errors import ModelError
 from services.tools.html_text import html_to_text
+from services.tools.texts import truncate_text
 from services.tools.web_access import Page, WebAccess
 from services.tools.web_urls import WebUrl, raw_github_url
 from services.wire import js_length
@@ -23,7 +23,6 @@ __all__ = [
     "aggregate",
     "escape_xml",
     "page_text",
-    "truncate_text",
 ]
 
 MAX_CONTENT: Final = 250_000
@@ -35,7 +34,6 @@ USER_AGENT: Final = (
 _ENTITIES: Final = str.maketrans(
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&apos;"}
 )
-_LINE_ENDS: Final = "\n\r\u2028\u2029"
 
 
 class _HttpFailure(ModelError):
@@ -49,32 +47,6 @@ class _HttpFailure(ModelError):
 def escape_xml(text: str) -> str:
     """`text` with what has a meaning in XML written as entities."""
     return text.translate(_ENTITIES)
-
-
-def truncate_text(text: str, limit: int, suffix: str) -> str:
-    """At most `limit` UTF-16 units of `text` and then `suffix`; as it is when it is no longer.
-
-    What is kept of a longer one has lost its line ends: upstream's pattern for a character passes
-    over them. No character is parted from the marks on it.
-    """
-    if js_length(text) <= limit:
-        return text
-    kept: list[str] = []
-    length = 0
-    place = 0
-    while place < len(text) and length < limit:
-        start = place
-        place += 1
-        if text[start] in _LINE_ENDS:
-            continue
-        while place < len(text) and unicodedata.category(text[place])[0] == "M":
-            place += 1
-        cluster = text[start:place]
-        length += js_length(cluster)
-        if length > limit:
-            break
-        kept.append(cluster)
-    return "".join(kept) + suffix
 
 
 async def page_text(web: WebAccess, url: WebUrl, signal: AbortSignal, *, whole: bool) -> str:

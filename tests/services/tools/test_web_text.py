@@ -6,7 +6,7 @@ import pytest
 
 from services.tools.html_text import html_to_text
 from services.tools.web_addresses import is_private_address
-from services.tools.web_pages import truncate_text
+from services.tools.texts import truncate_text
 from services.tools.web_urls import (
     InvalidUrl,
     WebUrl,
