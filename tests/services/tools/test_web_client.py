@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
 
 import httpx
 import pytest
 
 from services.abort import AbortController
 from services.clock import VirtualClock, virtual_loop
-from services.ids import FixedRandom
-from services.model.configs import ModelConfigs
 from services.model.errors import ApiError, ModelError, NetworkError
-from services.model.names import AccessFlags
+from services.routing.opening import open_models
 from services.state import ApprovalMode, CoreEvents, RetryAttempt, SessionState
 from services.tools.web_client import HttpPages
 from services.tools.web_model import ClientModel
+from services.workspace import Workspace
+from tests.services.sessions import session_at
 
 PUBLIC = "http://93.184.216.34"
 
 
 class Resolved(HttpPages):
-    """Knows where names lead without asking anybody."""
+    """Resolves names from a table."""
 
     names = {"a.example": ["93.184.216.34"], "trap.example": ["93.184.216.34", "127.0.0.1"]}  # noqa: RUF012
 
@@ -122,8 +124,8 @@ class Generator:
 
 
 def asked(generator: Generator, key: str = "web-fetch"):
-    """What came of one question, and the retries on the way."""
-    events = CoreEvents()
+    """The answer or error of one question, and the retries on the way."""
+    events, clock = CoreEvents(), VirtualClock()
     retries: list[RetryAttempt] = []
     events.subscribe(lambda event: retries.append(event))  # type: ignore[arg-type]
     state = SessionState(
@@ -133,14 +135,14 @@ def asked(generator: Generator, key: str = "web-fetch"):
         interactive=False,
         events=events,
     )
-    clock = VirtualClock()
+    folder = Path("/nowhere")
+    session = replace(
+        session_at(Workspace.at(folder, folder), state=state, events=events, clock=clock),
+        content_generator=generator,  # type: ignore[arg-type]
+    )
     model = ClientModel(
-        generator=generator,  # type: ignore[arg-type]
-        models=ModelConfigs(access=AccessFlags.for_auth("gemini-api-key")),
-        state=state,
-        events=events,
-        clock=clock,
-        rng=FixedRandom(),
+        session=session,
+        models=open_models(session, auth_type="gemini-api-key", ask=None, observer=None),
         system_instruction=lambda: "Be brief.",
     )
 
@@ -166,7 +168,7 @@ def test_the_model_is_asked_with_the_tools_config_and_the_sessions_prompt():
     assert request.config["systemInstruction"] == "Be brief."
 
 
-def test_failures_are_retried_and_told():
+def test_failures_are_retried_and_each_retry_is_reported():
     busy = ApiError(503, "busy")
     answer, retries = asked(Generator(busy, {"candidates": []}))
     assert answer == {"candidates": []}

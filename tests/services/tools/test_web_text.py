@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from services.tools.html_text import html_to_text
-from services.tools.web_addresses import is_private_address
 from services.tools.texts import truncate_text
+from services.tools.web_addresses import is_private_address
 from services.tools.web_urls import (
     InvalidUrl,
     WebUrl,

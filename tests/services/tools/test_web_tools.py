@@ -10,8 +10,9 @@ import pytest
 
 from services.abort import AbortError, AbortSignal
 from services.clock import VirtualClock
+from services.ids import FixedRandom
 from services.model.errors import ModelError, NetworkError
-from services.state import RetryAttempt
+from services.state import CoreEvents
 from services.tools.contract import ToolErrorType
 from services.tools.web_access import Page, WebAccess
 from services.tools.web_pages import MAX_CONTENT, TRUNCATED, aggregate
@@ -75,11 +76,17 @@ class Web:
 
     def __init__(self, bench, answers: list[Any], pages: Pages | None = None, **settings: Any):
         self.model, self.pages, self.clock = Model(answers), pages or Pages(), VirtualClock()
-        self.retries: list[RetryAttempt] = []
-        access = WebAccess(model=self.model, pages=self.pages, clock=self.clock)
+        changed = replace(bench.host.settings, **settings)
+        access = WebAccess(
+            model=self.model,
+            pages=self.pages,
+            clock=self.clock,
+            rng=FixedRandom(),
+            events=CoreEvents(),
+            settings=changed,
+        )
         self.bench = type(bench)(
-            replace(bench.host, web=access, settings=replace(bench.host.settings, **settings)),
-            controller=bench.controller,
+            replace(bench.host, web=access, settings=changed), controller=bench.controller
         )
 
     async def search(self, query: str = "q"):
