@@ -213,9 +213,10 @@ class Tool(Protocol):
 
 @runtime_checkable
 class ServerTool(Protocol):
-    """What a tool of an MCP server has besides: how rules and settings know it."""
+    """The additional members of an MCP server's tool, for rules and settings."""
 
     server_name: str
+    server_tool_name: str
     annotations: Mapping[str, Any] | None
 
     @property

@@ -20,7 +20,13 @@ from services.tools.contract import (
     ToolResult,
 )
 from tests.services.hooks.stand_ins import Session
-from tests.services.scheduler.conftest import Rig, ScriptedInvocation, ScriptedTool, ask_info
+from tests.services.scheduler.conftest import (
+    Rig,
+    ScriptedInvocation,
+    ScriptedTool,
+    ServersTool,
+    ask_info,
+)
 from tests.services.scheduler.delegating import DelegatingTool
 
 OpenRig = Callable[..., Rig]
@@ -354,11 +360,7 @@ async def test_hooks_are_told_of_a_tools_server_but_no_secrets(
 ) -> None:
     rig = hooked(BeforeTool={}, AfterTool={})
 
-    class OfServer(ScriptedTool):
-        server_tool_name = "own"
-
-    tool = rig.tool("mcp_srv_own", OfServer)
-    tool.server_name = "srv"  # type: ignore[attr-defined]
+    rig.tool("mcp_srv_own", ServersTool)
     rig.tool("plain")
 
     await rig.run(rig.request("mcp_srv_own"), rig.request("plain", wait_for_previous=True))

@@ -17,6 +17,7 @@ from services.tools.contract import (
     ToolResult,
 )
 from services.workspace import Workspace
+from tests.services.scheduler.conftest import ScriptedTool, ServersTool
 from tests.services.sessions import session_at
 
 SHELL = "run_shell_command"
@@ -44,16 +45,14 @@ class Limited:
         )
 
     async def run(
-        self, name: str, content: Any, *, server: str = "", **result: Any
+        self, name: str, content: Any, *, of_server: bool = False, **result: Any
     ) -> CompletedToolCall:
         async def body(_params: object, _execution: ToolExecution) -> ToolResult:
             if result.pop("abort", False):
                 self.rig.controller.abort()
             return ToolResult(llm_content=content, return_display="shown", **result)
 
-        tool = self.rig.tool(name, body=body)
-        if server:
-            tool.server_name = server
+        self.rig.tool(name, ServersTool if of_server else ScriptedTool, body=body)
         request = self.rig.request(name, f"{name}__1")
         [call] = await self.scheduler.schedule([request], self.rig.controller.signal)
         return call
@@ -103,7 +102,7 @@ async def test_other_tools_are_told_whole(limited: Limited) -> None:
 
 
 async def test_a_servers_one_text_is_told_in_part(limited: Limited) -> None:
-    call = await limited.run("mcp_s_T", [{"text": "0123456789abcdef"}], server="s")
+    call = await limited.run("mcp_s_T", [{"text": "0123456789abcdef"}], of_server=True)
 
     file = limited.folder / "mcp_s_t__1.txt"
     assert told(call) == {"output": shown(file, "01", "89abcdef", 6)}
@@ -117,7 +116,7 @@ async def test_a_servers_one_text_is_told_in_part(limited: Limited) -> None:
     ids=["two parts", "a bare text in a list", "a bare text", "short"],
 )
 async def test_of_a_server_only_one_long_text_part_is_cut(limited: Limited, content: Any) -> None:
-    call = await limited.run("mcp_s_t", content, server="s")
+    call = await limited.run("mcp_s_t", content, of_server=True)
 
     assert "x" * 10 in told(call)["output"]
     assert call.response.output_file is None

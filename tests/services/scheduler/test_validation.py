@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -66,7 +67,7 @@ async def test_a_call_is_shown_by_its_tool_unless_it_says_how(rig: Any) -> None:
     assert call.request.display is not None
     assert (call.request.display.name, call.request.display.description) == ("Tee", "t {'a': 1}")
 
-    [again] = await rig.run(rig.request("t").with_display(call.request.display))
+    [again] = await rig.run(replace(rig.request("t"), display=call.request.display))
     assert again.request.display is call.request.display
 
 
