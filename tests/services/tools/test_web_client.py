@@ -37,7 +37,7 @@ async def fetched(handler: Callable[[httpx.Request], httpx.Response], url: str):
     return await Resolved(httpx.MockTransport(handler)).get(url, {"User-Agent": "t"}, signal)
 
 
-async def test_a_name_is_connected_to_by_the_address_that_was_checked():
+async def test_the_connection_goes_to_the_checked_address():
     seen: list[httpx.Request] = []
 
     def handler(request: httpx.Request) -> httpx.Response:
@@ -52,7 +52,7 @@ async def test_a_name_is_connected_to_by_the_address_that_was_checked():
     assert (page.status, page.text, page.headers["x-b"]) == (200, "hi", "1")
 
 
-async def test_a_name_that_also_leads_home_is_refused():
+async def test_a_name_with_a_private_address_is_refused():
     with pytest.raises(ModelError, match=r"private IP 127\.0\.0\.1 \(resolved from trap\.example"):
         await fetched(lambda request: httpx.Response(200), "http://trap.example/")
 
@@ -67,7 +67,7 @@ async def test_a_redirect_into_a_private_network_is_refused(target):
         await fetched(handler, f"{PUBLIC}/")
 
 
-async def test_redirects_are_followed_but_not_for_ever():
+async def test_redirects_are_followed_up_to_a_limit():
     def handler(request: httpx.Request) -> httpx.Response:
         if request.url.path == "/end":
             return httpx.Response(200, text="there")
@@ -101,7 +101,7 @@ async def test_a_page_above_ten_megabytes_is_refused(announced):
         (httpx.ReadTimeout("slow"), "Request timed out after 10000ms"),
     ],
 )
-async def test_failures_have_the_words_of_fetch(failure, message):
+async def test_failures_have_the_messages_of_fetch(failure, message):
     def handler(request: httpx.Request) -> httpx.Response:
         raise failure
 
