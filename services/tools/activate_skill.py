@@ -1,4 +1,4 @@
-"""`activate_skill`: the instructions of a skill, and leave to read what comes with it.
+"""`activate_skill`: the instructions of a skill, and access to its files.
 
 Source: core `tools/activate-skill.ts`.
 """
@@ -24,7 +24,7 @@ __all__ = ["ActivateSkillTool"]
 
 
 class ActivateSkillTool(DeclarativeTool):
-    """Hands over a skill. Which names are allowed is settled when the tool is made."""
+    """Returns a skill. It accepts the names that were known when the tool was made."""
 
     name = "activate_skill"
     display_name = "Activate Skill"
@@ -35,7 +35,7 @@ class ActivateSkillTool(DeclarativeTool):
         self.description, self.parameters = _declared(host)  # type: ignore[misc]
 
     def declaration(self, model: str | None = None) -> JsonObject:
-        """The declaration for the skills there are now."""
+        """The declaration with the names of the current skills."""
         description, parameters = _declared(self.host)
         return {
             "name": self.name,
@@ -112,7 +112,7 @@ class _ActivateSkill(BuiltinInvocation):
         )
 
     def _resources(self, skill: Skill) -> str:
-        """The drawing for the confirmation, and then for the model."""
+        """The tree of the skill's folder, for the confirmation and for the model."""
         if self._tree is None:
             self._tree = described_folder(skill.folder)
         return self._tree

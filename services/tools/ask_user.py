@@ -1,6 +1,6 @@
-"""`ask_user`: questions to the person at the other end.
+"""`ask_user`: questions to the user. Without a user the policy refuses the call in every mode.
 
-Where nobody is there the policy refuses it, whatever the mode. Source: core `tools/ask-user.ts`.
+Source: core `tools/ask-user.ts`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _MAX_OPTIONS: Final = 4
 
 
 class AskUserTool(DeclarativeTool):
-    """Asks one to four questions; the answers are those of its confirmation."""
+    """Asks one to four questions; the confirmation of the call carries the answers."""
 
     name = "ask_user"
     display_name = "Ask User"
@@ -67,7 +67,7 @@ class AskUserTool(DeclarativeTool):
     )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """That a choice has two to four options, and every option a label."""
+        """Check that a choice has two to four options, and that every option has a label."""
         for number, question in enumerate(params["questions"], 1):
             options: list[JsonObject] | None = question.get("options")
             if question["type"] == "choice":
@@ -86,7 +86,7 @@ class AskUserTool(DeclarativeTool):
         return None
 
     def invocation(self, params: JsonObject) -> ToolInvocation:
-        """The call for validated `params`, with written-out line breaks made real."""
+        """The call for validated `params`, with escaped line breaks replaced by real ones."""
         questions = [_with_line_breaks(question) for question in params["questions"]]
         return AskUserInvocation(self, {"questions": questions})
 
@@ -132,13 +132,13 @@ class AskUserInvocation(BuiltinInvocation):
         )
 
     def answered(self, outcome: ConfirmationOutcome, payload: Mapping[str, Any] | None) -> None:
-        """Take the answer to the confirmation: its `answers` are by the question's index."""
+        """Take the answer to the confirmation; `answers` has the questions' indices as keys."""
         self._outcome = outcome
         if payload is not None and "answers" in payload:
             self._answers = dict(payload["answers"])
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        """Give the model what was answered."""
+        """Return the answers."""
         kinds = [question["type"] for question in self.params["questions"]]
         if self._outcome is ConfirmationOutcome.CANCEL:
             return ToolResult(

@@ -29,7 +29,7 @@ _SYMLINK: Final = (
 
 
 class ListBackgroundProcessesTool(DeclarativeTool):
-    """Lists what this session sent to the background."""
+    """Lists the background commands of the session."""
 
     name = "list_background_processes"
     display_name = "List Background Processes"
@@ -134,7 +134,7 @@ class _ReadOutput(BuiltinInvocation):
 
 
 async def _pause(seconds: float, signal: AbortSignal) -> None:
-    """Wait in real time, as the process does; an abort ends it, where upstream would wait on."""
+    """Wait in real time. An abort ends the wait; upstream would go on waiting."""
     aborted = asyncio.get_running_loop().create_task(signal.wait())
     try:
         await asyncio.wait([aborted], timeout=seconds)
@@ -144,10 +144,10 @@ async def _pause(seconds: float, signal: AbortSignal) -> None:
 
 
 def _last_lines(log: Path) -> list[str] | None:
-    """The lines in the last 64 KiB, less one that is cut; `None` for an empty log.
+    """The complete lines in the last 64 KiB; `None` for an empty log.
 
     Raises:
-        OSError: it cannot be read, or is a link.
+        OSError: the file cannot be read, or is a link.
     """
     with os.fdopen(os.open(log, os.O_RDONLY | os.O_NOFOLLOW), "rb") as stream:
         size = os.fstat(stream.fileno()).st_size

@@ -1,4 +1,4 @@
-"""The frame of a tool: schema, then value checks, then one invocation per call.
+"""Base classes of tools: a schema, then checks of values, then one invocation for each call.
 
 Source: core `tools/tools.ts` (`BaseDeclarativeTool`, `BaseToolInvocation`).
 """
@@ -116,7 +116,7 @@ class Invocation(PlainInvocation):
 
 
 class SchemaTool(ABC):
-    """A tool that is a schema, a check and a builder."""
+    """A tool with a schema, a check of values and a builder of calls."""
 
     name: str
     display_name: str
@@ -128,7 +128,7 @@ class SchemaTool(ABC):
     """The JSON schema of the arguments, as declared to the model."""
 
     def declaration(self, model: str | None = None) -> JsonObject:
-        """`{name, description, parametersJsonSchema}`; the same for every model so far."""
+        """`{name, description, parametersJsonSchema}`; the same for every model."""
         return {
             "name": self.name,
             "description": self.description,
@@ -158,7 +158,7 @@ class SchemaTool(ABC):
         """The call for validated `params`.
 
         Raises:
-            InvalidToolParams: there is no such call after all.
+            InvalidToolParams: the call cannot be built.
         """
 
     @cached_property

@@ -1,4 +1,4 @@
-"""What a file is: text, an image, sound, or something that no model can read.
+"""Classifies files: text, image, audio, video, PDF or unreadable.
 
 Source: core `utils/fileUtils.ts`; npm `isbinaryfile` and the standard types of npm `mime`.
 """
@@ -74,14 +74,14 @@ _TYPESCRIPT: Final = frozenset({".ts", ".mts", ".cts"})
 
 
 def media_type(path: Path) -> str | None:
-    """The image, audio, video or PDF type that the name promises."""
+    """The image, audio, video or PDF type of the file's name."""
     name = path.name.lower()
     suffix = name.rpartition(".")[2]
     return _TYPES.get(suffix) if len(suffix) < len(name) - 1 else None
 
 
 def audio_type(path: Path) -> str | None:
-    """The type to send a sound file as; `None` for formats that models do not take."""
+    """The type for sending an audio file; `None` for formats that models do not accept."""
     promised = media_type(path)
     if promised in _AUDIO.values():
         return promised
@@ -89,9 +89,7 @@ def audio_type(path: Path) -> str | None:
 
 
 def file_kind(path: Path) -> FileKind:
-    """What to do with the existing file at `path`, by its name and, where that is not enough, by
-    its first bytes.
-    """
+    """The kind of the existing file at `path`, by its name and, if necessary, its first bytes."""
     suffix = extension(path.name).lower()
     if suffix in _TYPESCRIPT:
         return "text"
@@ -149,9 +147,9 @@ def _binary(head: bytes) -> bool:
 
 
 def _utf8_step(head: bytes, place: int) -> tuple[int, bool]:
-    """How far to move on from a lead byte, and whether a whole character was there.
+    """The step after a lead byte, and whether it began a valid character.
 
-    A two-byte lead consumes its follower even when that is wrong, as upstream's check does.
+    As in upstream's check, a two-byte lead consumes the next byte even if that is invalid.
     """
     lead = head[place]
     rest = head[place + 1 : place + 4]

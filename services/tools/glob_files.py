@@ -47,7 +47,7 @@ class GlobTool(DeclarativeTool):
     )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """Access, that the folder is one, and that there is a pattern."""
+        """Check access, that the path is a folder, and that the pattern is not empty."""
         workspace = self.host.workspace
         try:
             folder = real_path(absolute(workspace.root, params.get("dir_path") or "."))
@@ -108,7 +108,7 @@ class _Glob(BuiltinInvocation):
             f"{folder}/".replace("//", "/") for folder in (*folders, *self.host.workspace.folders)
         )
         budget = GlobBudget()
-        # Patterns with `..`, or from `/`, lead out; upstream lists what is there.
+        # Upstream lists files outside too, which patterns with `..` or from `/` match.
         found = [
             path
             for folder in folders

@@ -1,7 +1,8 @@
 """`grep_search`: lines of files by regular expression.
 
-One in-process search stands for upstream's three ways (`git grep`, `grep`, its own): the files that
-those agree on, JavaScript's patterns, case ignored, in name order.
+One search replaces upstream's three (`git grep`, `grep` and its own). It covers the files that all
+three search, with JavaScript's patterns, ignoring case, in the order of names.
+
 Source: core `tools/grep.ts`, `tools/grep-utils.ts`.
 """
 
@@ -63,7 +64,7 @@ class GrepTool(DeclarativeTool):
     )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """The expressions, access, and that the folder is one."""
+        """Check the patterns, access, and that the path is a folder."""
         for key, kind in (("pattern", ""), ("exclude_pattern", "exclude ")):
             try:
                 compile_js(params.get(key) or "")
@@ -180,7 +181,7 @@ class _Grep(BuiltinInvocation):
     async def _search_all(
         self, folders: Sequence[Path], limit: int, signal: AbortSignal
     ) -> list[Match]:
-        """The first `limit` matches; of several folders, with the folder's name before the file."""
+        """The first `limit` matches; with several folders the folder's name precedes the file."""
         if len(folders) == 1:
             return await self._search(folders[0], limit, signal)
         found: list[Match] = []
@@ -191,9 +192,9 @@ class _Grep(BuiltinInvocation):
         return found
 
     async def _search(self, folder: Path, limit: int, signal: AbortSignal) -> list[Match]:
-        """The first `limit` matches; those found so far when the call is aborted.
+        """The first `limit` matches; after an abort the matches so far.
 
-        The loop is let go every few files, so that aborts and other calls come through.
+        It yields to the event loop every few files, so that aborts and other calls are processed.
         """
         wanted = compile_js(self.params["pattern"], ignore_case=True)
         unwanted = self.params.get("exclude_pattern")

@@ -1,4 +1,4 @@
-"""`get_internal_docs`: the product's own documentation, for the agent that answers about it.
+"""`get_internal_docs`: the product's documentation, for the agent that answers questions about it.
 
 Not offered to the main model. Source: core `tools/get-internal-docs.ts`.
 """
@@ -43,13 +43,7 @@ class GetInternalDocsTool(DeclarativeTool):
     )
 
     def __init__(self, host: ToolHost, *, docs: Path | None = None) -> None:
-        """Make the tool.
-
-        Args:
-            host: the session's host.
-            docs: the documentation's folder; unless given, the nearest `docs` with a
-                `sidebar.json` above this file.
-        """
+        """Without `docs`, use the nearest folder `docs` with a `sidebar.json` above this file."""
         super().__init__(host)
         self.docs = docs if docs is not None else _nearest_docs()
 
@@ -74,7 +68,7 @@ class _GetInternalDocs(BuiltinInvocation):
         return "Listing all available internal documentation."
 
     def confirmation_details(self) -> ConfirmationDetails | None:
-        """Nobody need be asked."""
+        """There is no question to the user."""
         return None
 
     async def execute(self, execution: ToolExecution) -> ToolResult:

@@ -69,7 +69,7 @@ class LSTool(DeclarativeTool):
     )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """Access."""
+        """Check access."""
         workspace = self.host.workspace
         return access_error(workspace, absolute(workspace.root, params["dir_path"]))
 
@@ -144,7 +144,7 @@ class _ListDirectory(BuiltinInvocation):
         )
 
     def _entry(self, relative: str) -> _Entry | None:
-        """What to say of one name; `None` for what was left out or cannot be looked at."""
+        """The entry of one name; `None` for a hidden or inaccessible one."""
         workspace = self.host.workspace
         path = Path(absolute(workspace.root, relative))
         try:
@@ -161,7 +161,7 @@ class _ListDirectory(BuiltinInvocation):
 
 
 def _name_pattern(glob: str) -> OutsidePattern:
-    """`glob` for whole names: `*` is any text, `?` any character, the rest itself."""
+    """`glob` for whole names, where only `*` and `?` are special."""
     return compile_outside(
         "".join(
             {"*": "[^\n\r\u2028\u2029]*", "?": "[^\n\r\u2028\u2029]"}.get(character)

@@ -1,4 +1,4 @@
-"""`list_mcp_resources`: what the connected servers have to read.
+"""`list_mcp_resources`: the resources of the connected servers.
 
 Source: core `tools/list-mcp-resources.ts`.
 """
@@ -22,23 +22,19 @@ class ResourceFacts(Protocol):
 
     @property
     def server_name(self) -> str:
-        """Whose it is."""
-        ...
+        """The server's name."""
 
     @property
     def uri(self) -> str:
-        """What the server calls it."""
-        ...
+        """The resource's URI."""
 
     @property
     def name(self) -> str:
-        """What people call it."""
-        ...
+        """The resource's name."""
 
     @property
     def description(self) -> str | None:
-        """What it is."""
-        ...
+        """The resource's description."""
 
 
 class McpResourceList(Protocol):
@@ -46,11 +42,10 @@ class McpResourceList(Protocol):
 
     def all_resources(self) -> Sequence[ResourceFacts]:
         """Every resource, in order of discovery."""
-        ...
 
 
 class ListMcpResourcesTool(DeclarativeTool):
-    """Lists the resources of all servers, or of one. Active while there is a resource."""
+    """Lists the resources of all servers, or of one. Active if there is a resource."""
 
     name = "list_mcp_resources"
     display_name = "List MCP Resources"
@@ -85,11 +80,9 @@ class _ListMcpResources(BuiltinInvocation):
             if not server or item.server_name == server
         ]
         if not resources:
-            none = (
-                f"No resources found for server: {server}"
-                if server
-                else ("No MCP resources found.")
-            )
+            none = "No MCP resources found."
+            if server:
+                none = f"No resources found for server: {server}"
             return ToolResult(llm_content=none, return_display=none)
         lines = [
             " | ".join(

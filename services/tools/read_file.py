@@ -1,4 +1,4 @@
-"""`read_file`: text by lines, images, sound and PDF whole.
+"""`read_file`: text by lines, and whole images, audio files and PDF files.
 
 Source: core `tools/read-file.ts`, `utils/fileUtils.ts` (`processSingleFileContent`).
 """
@@ -82,7 +82,7 @@ class ReadFileTool(DeclarativeTool):
     )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """Path, access, the order of the lines, and the project's ignore files."""
+        """Check the path, access, the order of the lines, and the project's ignore files."""
         path: str = params["file_path"]
         if not js_trim(path):
             return "The 'file_path' parameter must be non-empty."
@@ -143,7 +143,7 @@ class _ReadFile(BuiltinInvocation):
         return relative_path(self.host.workspace.root, self._path)
 
     def _refusal(self) -> ToolResult | None:
-        """Why there is nothing to read, by what the file system says of the path."""
+        """The failure of a call whose path is no file or too large a file."""
         if not exists(self._path):
             return failed(
                 f"File not found: {self._path}",

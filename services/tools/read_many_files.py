@@ -1,7 +1,8 @@
-"""`read_many_files`: what several patterns match, one file after the other.
+"""`read_many_files`: the files that several patterns match, one after the other.
 
-Not offered to the main model: it is what an `@path` in a user's words is expanded with. Context
-files of subfolders (upstream's just-in-time memory) are not part of this product yet.
+It is not offered to the main model; it expands an `@path` in a user's message. It does not report
+memory files of subfolders as upstream does.
+
 Source: core `tools/read-many-files.ts`, `utils/ignorePatterns.ts`.
 """
 
@@ -38,7 +39,7 @@ DEFAULT_EXCLUDES: Final = (
     "**/.env",
     "**/GEMINI.md",
 )
-"""What is left out unless a call says otherwise, in upstream's order."""
+"""The patterns that a call leaves out by default, in upstream's order."""
 
 _MAX_LINES: Final = 2000
 _MAX_LINE_LENGTH: Final = 2000
@@ -55,7 +56,7 @@ _AUDIO_FORMATS: Final = "MP3, WAV, AIFF, AAC, OGG, and FLAC"
 
 
 class ReadManyFilesTool(DeclarativeTool):
-    """Reads every file that matches."""
+    """Reads every matching file."""
 
     name = "read_many_files"
     display_name = "ReadManyFiles"
@@ -92,7 +93,7 @@ class ReadManyFilesTool(DeclarativeTool):
 
 @dataclass(slots=True)
 class _Reading:
-    """What came of a call so far. `read` and `skipped` hold paths from the workspace."""
+    """The result of a call so far. `read` and `skipped` have paths relative to the workspace."""
 
     parts: list[str | Part] = field(default_factory=list)
     read: list[str] = field(default_factory=list)
@@ -211,22 +212,22 @@ class _ReadMany(BuiltinInvocation):
 
 
 class _Unreadable(Exception):
-    """A file that no model can be given."""
+    """The file cannot be sent to a model."""
 
 
 def _is_named(file: str, include: Sequence[str]) -> bool:
-    """Whether a pattern mentions the file's ending or its name."""
+    """Whether a pattern contains the file's ending or its name."""
     ending = extension(file).lower()
     name = os.path.basename(file).removesuffix(ending)  # noqa: PTH119 - paths are text here
     return any(ending in pattern.lower() or name in pattern for pattern in include)
 
 
 def _content(file: Path, relative: str) -> str | Part:
-    """The file for the model: text, cut and said so where it is long, or the whole file.
+    """The content of the file for the model; a long text is cut, with a notice.
 
     Raises:
         OSError: it cannot be read.
-        _Unreadable: it is too large, or sound in a form that no model reads.
+        _Unreadable: it is too large, or audio in a format that no model reads.
     """
     size = file.stat().st_size
     if size > _MAX_MEGABYTES * _MEGABYTE:

@@ -25,15 +25,13 @@ class McpResourceReader(Protocol[R]):
 
     def find_resource(self, uri: str) -> R | None:
         """The resource called `<server>:<uri>`, or the first with that URI."""
-        ...
 
     async def read_resource(self, resource: R) -> JsonObject | None:
-        """`{contents: [{uri, text | blob, mimeType?}]}`; `None` when its server has gone."""
-        ...
+        """`{contents: [{uri, text | blob, mimeType?}]}`; `None` if its server is gone."""
 
 
 class ReadMcpResourceTool(DeclarativeTool, Generic[R]):
-    """Reads a resource. Active while there is one."""
+    """Reads a resource. Active if there is one."""
 
     name = "read_mcp_resource"
     display_name = "Read MCP Resource"
@@ -53,7 +51,7 @@ class _ReadMcpResource(BuiltinInvocation, Generic[R]):
     def __init__(self, tool: ReadMcpResourceTool[R], params: JsonObject) -> None:
         super().__init__(tool, params)
         self._servers = tool.servers
-        # As found when the call was made: that is what people are told afterwards.
+        # Found when the call is built, for its display.
         self._resource = self._servers.find_resource(params["uri"])
 
     def description(self) -> str:
@@ -83,7 +81,7 @@ class _ReadMcpResource(BuiltinInvocation, Generic[R]):
                 f"MCP Client not found for server: {resource.server_name}",
                 ToolErrorType.EXECUTION_FAILED,
             )
-        text = "".join(_told(content) for content in result.get("contents") or [])
+        text = "".join(_text(content) for content in result.get("contents") or [])
         return ToolResult(
             llm_content=text or "No content returned from resource.",
             return_display=f"Successfully read resource: {uri}"
@@ -95,7 +93,7 @@ class _ReadMcpResource(BuiltinInvocation, Generic[R]):
         return f'"{resource.name}" from server "{resource.server_name}"'
 
 
-def _told(content: dict[str, Any]) -> str:
+def _text(content: dict[str, Any]) -> str:
     if content.get("text"):
         return f"{content['text']}\n"
     if content.get("blob"):

@@ -72,7 +72,7 @@ class EditTool(FileEditTool):
     )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """Path, placeholders that were not in the old text, and access."""
+        """Check the path, placeholders that are not in the old text, and access."""
         if not params["file_path"]:
             return "The 'file_path' parameter must be non-empty."
         try:
@@ -104,7 +104,7 @@ class EditTool(FileEditTool):
 
 
 class _Refusal(Exception):
-    """Why the edit cannot be made: to the model, and to people."""
+    """The edit cannot be made; `message` is for the model, `display` for the user."""
 
     def __init__(self, *, message: str, display: str, type: ToolErrorType) -> None:
         super().__init__(message)
@@ -114,12 +114,12 @@ class _Refusal(Exception):
 
 
 class _Mismatch(_Refusal):
-    """The text to replace is not in the file as it was asked for."""
+    """The text to replace does not occur in the file as often as expected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Plan:
-    """The edit worked out: `before` is `None` for a file to be made."""
+    """The computed edit; `before` is `None` for a new file."""
 
     before: str | None
     replacement: Replacement
@@ -173,12 +173,12 @@ class _Edit(FileEdit):
         return self._report(plan, written)
 
     async def _corrected_plan(self, signal: AbortSignal) -> _Plan:
-        """The edit, mended by a model where it fails on the file's text and that is wanted.
+        """The edit, corrected by a model if it does not match the file and corrections are on.
 
-        A question to the user, where there is one, is about the edit as it was asked for.
+        The confirmation is about the edit without the correction.
 
         Raises:
-            _Refusal, TextFileError: as `_plan`; a fix that fails as well leaves the first refusal.
+            _Refusal, TextFileError: as `_plan`; the first refusal if the correction fails too.
         """
         corrector = self.host.corrector
         try:
@@ -229,11 +229,11 @@ class _Edit(FileEdit):
         )
 
     def _plan(self) -> _Plan:
-        """Work the edit out.
+        """Compute the edit.
 
         Raises:
             _Refusal: it cannot be made.
-            TextFileError: the file is there and cannot be read.
+            TextFileError: the file exists and cannot be read.
         """
         old, new = self.params["old_string"], self.params["new_string"]
         before = read_if_there(self._path)
@@ -328,7 +328,7 @@ class _Edit(FileEdit):
         )
 
     def _proposed(self, plan: _Plan) -> str:
-        """The whole file as the model proposed it, where a person changed it since."""
+        """The whole file as the model proposed it, before a change of the user."""
         proposed = self.params.get("ai_proposed_content")
         if not self.params.get("modified_by_user") or proposed is None:
             return plan.after

@@ -90,7 +90,7 @@ class ShellTool(DeclarativeTool):
     )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """That there is a command, and access to its folder."""
+        """Check that there is a command, and access to its folder."""
         if not js_trim(params["command"]):
             return "Command cannot be empty."
         workspace = self.host.workspace
@@ -101,7 +101,7 @@ class ShellTool(DeclarativeTool):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Outcome:
-    """How a command ended; `pid` is the id that is shown."""
+    """The end of a command; `pid` is the process id that the model sees."""
 
     text: str = ""
     pid: int | None = None
@@ -159,7 +159,7 @@ class _Shell(BuiltinInvocation):
 
     @property
     def _build_files(self) -> list[str]:
-        """Build files edited in this session, where the command is one that would run them."""
+        """The build files edited in this session, if the command builds."""
         return [str(path) for path in self.host.modified_build_files] if self._builds else []
 
     @property
@@ -234,13 +234,13 @@ class _Shell(BuiltinInvocation):
                 if not await self._ends_soon(process):
                     self._let_go(process, shown_pid, jobs_file)
                     return self._report(_Outcome(text=live.text, pid=shown_pid, let_go=True))
-                # Upstream's timer finds nothing to move and still writes it down as running.
+                # Upstream's timer has no process to move and still records it as running.
                 self._open_log(shown_pid, "")
                 self.host.background_history.started(shown_pid, self._inner)
             await asyncio.wait([process.closed])
             live.flush()
         except BaseException:
-            # Cancelled: nobody waits for an answer any more, and nothing may go on running.
+            # The task was cancelled: end the command before the exception goes on.
             await process.kill_and_wait()
             raise
         finally:
@@ -260,14 +260,14 @@ class _Shell(BuiltinInvocation):
         )
 
     async def _ends_soon(self, process: ShellProcess) -> bool:
-        """Whether the command ends within its delay: real time, for a real process."""
+        """Whether the command ends within its delay, in real time."""
         delay = self.params.get("delay_ms")
         delay = _BACKGROUND_DELAY_MS if delay is None else delay
         await asyncio.wait([process.closed], timeout=max(0, delay) / 1000)
         return process.closed.done()
 
     def _let_go(self, process: ShellProcess, shown_pid: int, jobs_file: Path) -> None:
-        """Hand a running command to the session, and its output to a log file."""
+        """Make a running command a background command of the session, with a log file."""
         background = self.host.background
         history = self.host.background_history
         history.started(shown_pid, self._inner)
@@ -289,22 +289,22 @@ class _Shell(BuiltinInvocation):
             if command in background:
                 background.remove(command)
             history.ended(shown_pid, exit_code=process.exit_code, signal=process.ended_by)
-            self._tell_of_end(shown_pid, process.text)
+            self._report_end(shown_pid, process.text)
             shutil.rmtree(jobs_file.parent, ignore_errors=True)
 
         process.closed.add_done_callback(ended)
 
-    def _tell_of_end(self, shown_pid: int, output: str) -> None:
-        """Tell the agents that run, where the settings want them told."""
+    def _report_end(self, shown_pid: int, output: str) -> None:
+        """Send the running agents a note, if the settings say so."""
         log = background_log(self.host.workspace.home, shown_pid)
         note = completion_note(self.host.settings.background_completion, log, output)
         if note is not None and self.host.steering is not None:
             self.host.steering.add(note, InjectionSource.BACKGROUND_COMPLETION)
 
     def _open_log(self, shown_pid: int, text: str) -> Path | None:
-        """A new log that begins with `text`; `None` where it cannot be, or one is there already.
+        """A new log that begins with `text`; `None` if it cannot be created.
 
-        What stands in the way is never followed or written over: it may be a link.
+        An existing file is neither followed nor overwritten: it may be a link.
         """
         log = background_log(self.host.workspace.home, shown_pid)
         try:
@@ -318,7 +318,7 @@ class _Shell(BuiltinInvocation):
         return log
 
     def _jobs(self, jobs_file: Path, pid: int) -> tuple[int, ...]:
-        """The ids, as shown, of the jobs that the command left behind."""
+        """The shown process ids of the jobs that are left after the command."""
         try:
             lines = jobs_file.read_text(encoding="utf-8").split()
         except OSError as error:
@@ -352,7 +352,7 @@ class _Shell(BuiltinInvocation):
         )
 
     def _words(self, outcome: _Outcome) -> tuple[str, str, JsonObject | None]:
-        """What the model is told, what people see, and the data for the client."""
+        """The texts for the model and for the user, and the data for the client."""
         if outcome.aborted:
             return self._aborted(outcome)
         if self.params.get("is_background"):
@@ -405,7 +405,7 @@ class _Shell(BuiltinInvocation):
 
 
 class _Watch:
-    """Calls back when nothing has happened for a while. Real time: children are real."""
+    """Calls a function after a period of inactivity, in real time."""
 
     def __init__(self, limit_s: float) -> None:
         self._limit_s = limit_s
@@ -418,7 +418,7 @@ class _Watch:
         self.touch()
 
     def touch(self) -> None:
-        """Something happened."""
+        """Restart the period."""
         if self._expire is not None:
             self._expire.cancel()
         if self._action is not None and self._limit_s > 0:
@@ -436,9 +436,9 @@ class _Watch:
 
 
 def _wrapped(command: str, jobs_file: Path) -> str:
-    """`command` in a subshell that leaves the ids of its background jobs in `jobs_file`.
+    """`command` in a subshell that writes the ids of its background jobs to `jobs_file`.
 
-    Line breaks keep heredocs and comments at its end from swallowing what follows.
+    The line breaks end heredocs and comments at the end of the command.
     """
     text = js_trim(command)
     if text.endswith("\\"):

@@ -1,7 +1,7 @@
-"""Small rules on text that several tools share.
+"""Functions on text that several tools use.
 
-Source: core `utils/textUtils.ts`, `tools/omissionPlaceholderDetector.ts`; the
-`strip-ansi` package.
+Source: core `utils/textUtils.ts`, `tools/omissionPlaceholderDetector.ts`; npm
+`strip-ansi`.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ _LINE_ENDS: Final = "\n\r\u2028\u2029"
 
 
 def wrap_untrusted(text: str) -> str:
-    """`text` between tags that tell the model not to obey it; closing tags inside are broken."""
+    """`text` in tags that mark it as untrusted for the model, without closing tags inside."""
     escaped = text.replace("</untrusted_context>", "&lt;/untrusted_context&gt;")
     return f"<untrusted_context>\n{escaped}\n</untrusted_context>"
 
@@ -72,10 +72,10 @@ def to_crlf(text: str) -> str:
 
 
 def omission_placeholders(text: str) -> list[str]:
-    """The lines that stand for left-out code (`// rest of methods ...`), normalised.
+    """The lines that replace omitted code (`// rest of methods ...`), normalised.
 
-    A placeholder is a whole line, perhaps behind `//` or in parentheses: one of the known
-    phrases, `...`, and nothing but more dots.
+    A placeholder is a whole line, perhaps after `//` or in parentheses: one of the known phrases
+    and `...`, followed by nothing but more dots.
     """
     found = (_placeholder(line) for line in text.replace("\r\n", "\n").split("\n"))
     return [placeholder for placeholder in found if placeholder is not None]

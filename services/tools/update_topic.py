@@ -1,4 +1,4 @@
-"""`update_topic`: what the model says it is doing now.
+"""`update_topic`: the model reports what it is working on.
 
 Source: core `tools/topicTool.ts`, `config/topicState.ts`.
 """
@@ -19,7 +19,7 @@ __all__ = ["UpdateTopicTool"]
 
 
 class UpdateTopicTool(DeclarativeTool):
-    """Sets the session's topic and tells people about it."""
+    """Sets the session's topic and shows it to the user."""
 
     name = "update_topic"
     display_name = "Update Topic Context"
@@ -42,7 +42,7 @@ class UpdateTopicTool(DeclarativeTool):
     def __init__(self, host: ToolHost) -> None:
         super().__init__(host)
         self.last_intent = ""
-        """What an empty intent repeats."""
+        """The intent that is shown for an empty one."""
 
 
 @UpdateTopicTool.builds

@@ -1,4 +1,4 @@
-"""`web_fetch` without a model in between: one page, as it is. Off unless a setting turns it on.
+"""`web_fetch` without a model: fetches one page. A setting turns it on.
 
 Source: core `tools/web-fetch.ts`, `executeExperimental`.
 """
@@ -32,13 +32,9 @@ _TEXTS: Final = ("text/markdown", "text/plain", "application/json")
 async def fetch_directly(
     web: WebAccess, given: str, signal: AbortSignal, *, whole: bool
 ) -> ToolResult:
-    """The page at `given`: text for the model, or the file itself where it is no text.
+    """The page at the URL `given`: its text, or the file itself if it is no text.
 
-    Args:
-        web: the way there.
-        given: its URL.
-        signal: ends it.
-        whole: do not cut long texts.
+    With `whole`, long texts are not cut.
     """
     try:
         parsed = parse_url(given)
@@ -46,14 +42,14 @@ async def fetch_directly(
         return failed_as_shown(f'Invalid URL "{given}"', ToolErrorType.INVALID_TOOL_PARAMS)
     url = None if parsed is None else raw_github_url(parsed)
     if url is None or await web.is_blocked(url):
-        # Other schemes are blocked too; upstream gets as far as its HTTP client's refusal.
+        # Other schemes are blocked too; in upstream the HTTP client refuses them.
         shown = given if url is None else url.href
         fault = f"Access to blocked or private host {shown} is not allowed."
         return failed_as_shown(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
     try:
         headers = {"Accept": _ACCEPT, "User-Agent": USER_AGENT}
         page = await web.fetch(url.href, headers, signal)
-    except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told
+    except Exception as error:  # noqa: BLE001 - the model receives any error
         fault = f"Error during experimental fetch for {url.href}: {error_message(error)}"
         return failed_as_shown(fault, ToolErrorType.WEB_FETCH_FALLBACK_FAILED)
     return _shown(page, url.href, whole=whole)

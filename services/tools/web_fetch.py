@@ -1,4 +1,4 @@
-"""`web_fetch`: a model that reads pages; where it cannot, the pages' text and a model to read it.
+"""`web_fetch`: a model that fetches pages, or else a model that gets the text of fetched pages.
 
 Source: core `tools/web-fetch.ts`.
 """
@@ -45,13 +45,13 @@ logger = logging.getLogger(__name__)
 _BLOCKED: Final = "[Blocked Host]"
 
 MOST_URLS: Final = 100
-"""The most URLs of one prompt. Each one has its host looked up, one after the other."""
+"""The most URLs of one prompt. Their hosts are resolved one after the other."""
 _SHOWN_PROMPT: Final = 100
 _DIRECT: Final[JsonObject] = arguments(["url"], url=string("The page: a whole URL, http or https."))
 
 
 class WebFetchTool(DeclarativeTool):
-    """Answers questions about pages. With `directWebFetch` on it returns one page instead."""
+    """Answers questions about pages; with the setting `directWebFetch` it returns one page."""
 
     name = "web_fetch"
     display_name = "WebFetch"
@@ -69,7 +69,7 @@ class WebFetchTool(DeclarativeTool):
     )
 
     def declaration(self, model: str | None = None) -> JsonObject:
-        """The declaration, by the way of fetching that the settings choose."""
+        """The declaration for the kind of fetching in the settings."""
         if not self._is_direct:
             return super().declaration(model)
         return {
@@ -79,7 +79,7 @@ class WebFetchTool(DeclarativeTool):
         }
 
     def check_values(self, params: JsonObject) -> str | None:
-        """That there are URLs, and that all that look like one are."""
+        """Check that there are URLs, and that they are valid."""
         if self._is_direct:
             return _direct_fault(params)
         prompt: str = params["prompt"]
@@ -169,7 +169,7 @@ class _WebFetch(BuiltinInvocation):
             return failed_as_shown(fault, ToolErrorType.WEB_FETCH_PROCESSING_ERROR)
         try:
             return await self._read_by_model(web, execution, urls, skipped)
-        except Exception as error:  # noqa: BLE001 - any failure of the model's: fetch ourselves
+        except Exception as error:  # noqa: BLE001 - after any error of the model we fetch the pages
             logger.warning("the model could not fetch: %s", error_message(error))
             self._log_fallback("primary_failed")
         return await self._read_ourselves(web, execution, urls)
@@ -218,7 +218,7 @@ class _WebFetch(BuiltinInvocation):
         for url in dict.fromkeys(urls):
             try:
                 pages[url.href] = await page_text(web, url, execution.signal, whole=whole)
-            except Exception as error:  # noqa: BLE001 - one page less; the model is told why
+            except Exception as error:  # noqa: BLE001 - the model receives the error of the page
                 faults[url.href] = error_message(error)
         if not pages:
             reasons = ", ".join(f"{url}: {message}" for url, message in faults.items())
@@ -239,7 +239,7 @@ class _WebFetch(BuiltinInvocation):
             response = await web.model.generate_content(
                 "web-fetch-fallback", question, execution.signal
             )
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told
+        except Exception as error:  # noqa: BLE001 - the model receives any error
             return failed_as_shown(
                 f"Error during fallback processing: {error_message(error)}",
                 ToolErrorType.WEB_FETCH_FALLBACK_FAILED,
@@ -251,7 +251,7 @@ class _WebFetch(BuiltinInvocation):
 
 
 async def _allowed(web: WebAccess, urls: list[WebUrl]) -> tuple[list[WebUrl], list[str]]:
-    """The pages that may be fetched, each once, and what the others are left out for."""
+    """The pages that may be fetched, each once, and the reasons for skipping the others."""
     kept: list[WebUrl] = []
     skipped: list[str] = []
     for url in dict.fromkeys(map(normalized, urls)):

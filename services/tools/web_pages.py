@@ -1,4 +1,4 @@
-"""Pages as text for a model: fetched, converted, and cut to what a request may hold.
+"""Fetches pages as text for a model, converted and cut to the limit of a request.
 
 Source: core `tools/web-fetch.ts`.
 """
@@ -26,7 +26,7 @@ __all__ = [
 ]
 
 MAX_CONTENT: Final = 250_000
-"""UTF-16 units of page text in one request."""
+"""The most UTF-16 units of page text in one request."""
 TRUNCATED: Final = "\n\n... [Content truncated due to size limit] ..."
 USER_AGENT: Final = (
     "Mozilla/5.0 (compatible; Google-Gemini-CLI/1.0; +https://github.com/google-gemini/gemini-cli)"
@@ -37,7 +37,7 @@ _ENTITIES: Final = str.maketrans(
 
 
 class _HttpFailure(ModelError):
-    """A page that came with an error status, which decides whether it is asked for again."""
+    """A response with an error status, which decides whether the request is retried."""
 
     def __init__(self, status: int, reason: str) -> None:
         super().__init__(f"Request failed with status code {status} {reason}")
@@ -45,21 +45,18 @@ class _HttpFailure(ModelError):
 
 
 def escape_xml(text: str) -> str:
-    """`text` with what has a meaning in XML written as entities."""
+    """`text` with the special characters of XML as entities."""
     return text.translate(_ENTITIES)
 
 
 async def page_text(web: WebAccess, url: WebUrl, signal: AbortSignal, *, whole: bool) -> str:
-    """The text of the page at `url`: HTML without its tags, anything else as it is.
+    """The text of the page at `url`, with HTML converted to text.
 
-    Args:
-        web: the way there.
-        url: which page; a file shown on GitHub is fetched in its raw form.
-        signal: ends it.
-        whole: do not cut it.
+    A file shown on GitHub is fetched in its raw form. With `whole`, the text is not cut.
 
     Raises:
-        ModelError, AbortError: it could not be fetched, or may not be.
+        ModelError: the page cannot be fetched, or its host is blocked.
+        AbortError: `signal` was aborted.
     """
     url = raw_github_url(url)
     if await web.is_blocked(url):
@@ -78,10 +75,9 @@ def _failure(page: Page) -> Exception | None:
 def aggregate(
     urls: Sequence[str], pages: Mapping[str, str], faults: Mapping[str, str], *, whole: bool
 ) -> str:
-    """All pages in their order, each in a `source` element; a fault where there is no page.
+    """All pages in order, each in a `source` element, with an error instead of a missing page.
 
-    Unless they are to be `whole`, they share the room fairly: what short ones leave is for the
-    longer ones.
+    Unless `whole`, the pages share the limit: longer pages get the room that shorter ones leave.
     """
     shown = dict(pages)
     if not whole:

@@ -1,4 +1,4 @@
-"""`google_web_search`: a model that searches, and its answer with marks of its sources.
+"""`google_web_search`: a model that searches, and its answer with markers of its sources.
 
 Source: core `tools/web-search.ts`.
 """
@@ -28,7 +28,7 @@ class WebSearchTool(DeclarativeTool):
     parameters: ClassVar[JsonObject] = arguments(["query"], query=string("What to search for."))
 
     def check_values(self, params: JsonObject) -> str | None:
-        """That there is a query."""
+        """Check that the query is not empty."""
         return None if js_trim(params["query"]) else "The 'query' parameter cannot be empty."
 
 
@@ -44,7 +44,7 @@ class _WebSearch(BuiltinInvocation):
             if web is None:
                 raise ModelError("This session has no model to search with.")
             response = await web.model.generate_content("web-search", query, execution.signal)
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, the model is told
+        except Exception as error:  # noqa: BLE001 - the model receives any error
             if is_cancellation(error):
                 return ToolResult(
                     llm_content="Web search was cancelled.", return_display="Search cancelled."

@@ -1,4 +1,4 @@
-"""`write_file`: a whole file, new or replaced.
+"""`write_file`: writes a whole file, new or existing.
 
 Source: core `tools/write-file.ts`, `utils/editCorrector.ts`.
 """
@@ -34,7 +34,7 @@ from services.wire import JsonObject
 __all__ = ["JSON_LIKE", "WriteFileTool"]
 
 JSON_LIKE: Final = frozenset({".json", ".ipynb", ".jsonc", ".json5"})
-"""Files whose backslashes mean what they say: no correction is tried on them."""
+"""Files without a correction of backslashes."""
 
 _WRITE_ERRORS: Final = {
     "EACCES": ("Permission denied writing to file: {}", ToolErrorType.PERMISSION_DENIED),
@@ -62,7 +62,7 @@ class WriteFileTool(FileEditTool):
     )
 
     def check_values(self, params: JsonObject) -> str | None:
-        """Path, access, a folder in the way, and placeholders in the content."""
+        """Check the path, access, that it is no folder, and placeholders in the content."""
         path: str = params["file_path"]
         if not path:
             return 'Missing or empty "file_path"'
@@ -107,7 +107,7 @@ class _WriteFile(FileEdit):
         except TextFileError as error:
             message = f"Error checking existing file '{self._path}': {error} ({error.code})"
             return failed(message, ToolErrorType.FILE_WRITE_FAILURE, display=message)
-        content = await self._mended(execution.signal)
+        content = await self._corrected(execution.signal)
         ending = (
             detect_line_ending(original)
             if original
@@ -151,14 +151,14 @@ class _WriteFile(FileEdit):
         )
 
     def _content(self) -> str:
-        """The content to write: old models' surplus backslashes are taken out."""
+        """The content to write, for old models without surplus backslashes."""
         content: str = self.params["content"]
         if extension(self._path.name).lower() in JSON_LIKE or not self._over_escapes:
             return content
         return without_surplus_escapes(content)
 
-    async def _mended(self, signal: AbortSignal) -> str:
-        """The content to write, mended by a model where that is wanted.
+    async def _corrected(self, signal: AbortSignal) -> str:
+        """The content to write, corrected by a model if corrections are on.
 
         Raises:
             AbortError: the signal was aborted.

@@ -1,4 +1,4 @@
-"""`write_todos`: the list of what is to be done, kept by the model.
+"""`write_todos`: the model's list of the steps of a task.
 
 Source: core `tools/write-todos.ts`.
 """
@@ -18,7 +18,7 @@ _STATUSES: Final = ["pending", "in_progress", "completed", "cancelled", "blocked
 
 
 class WriteTodosTool(DeclarativeTool):
-    """Replaces the list; nothing is stored, the client shows what it is given."""
+    """Replaces the list. It is not stored; the client shows it."""
 
     name = "write_todos"
     display_name = "WriteTodos"
@@ -53,7 +53,7 @@ class WriteTodosTool(DeclarativeTool):
     }
 
     def check_values(self, params: JsonObject) -> str | None:
-        """That every step says something, and that at most one is being worked on."""
+        """Check that every step has a description, and that at most one is in progress."""
         todos: list[JsonObject] = params["todos"]
         if any(not js_trim(todo["description"]) for todo in todos):
             return "Each todo must have a non-empty description string"
