@@ -5,23 +5,33 @@ Source: core `utils/fileUtils.ts`; npm `isbinaryfile` and the standard types of 
 
 from __future__ import annotations
 
+import base64
 from pathlib import Path
 from typing import Final, Literal
 
 from services.paths import extension
+from services.wire import Part
 
 __all__ = [
+    "AUDIO_FORMATS",
+    "MAX_MEGABYTES",
+    "MEGABYTE",
     "UNREADABLE_ENDINGS",
     "FileKind",
     "audio_type",
     "decode",
     "file_kind",
+    "inline_data",
     "looks_binary",
     "media_type",
 ]
 
 FileKind = Literal["text", "svg", "image", "pdf", "audio", "video", "binary"]
 
+MAX_MEGABYTES: Final = 20
+"""The size limit of files that tools read."""
+MEGABYTE: Final = 1024 * 1024
+AUDIO_FORMATS: Final = "MP3, WAV, AIFF, AAC, OGG, and FLAC"
 _SNIFFED: Final = 512
 _RESERVE: Final = 3
 
@@ -200,6 +210,11 @@ def _protobuf(head: bytes) -> bool:
             messages += 1
     except _ShortRead:
         return messages > 0
+
+
+def inline_data(data: bytes, media_type: str) -> Part:
+    """The part of a request with a whole file."""
+    return {"inlineData": {"data": base64.b64encode(data).decode(), "mimeType": media_type}}
 
 
 def decode(data: bytes) -> str:

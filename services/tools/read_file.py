@@ -5,7 +5,6 @@ Source: core `tools/read-file.ts`, `utils/fileUtils.ts` (`processSingleFileConte
 
 from __future__ import annotations
 
-import base64
 import re
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +16,16 @@ from services.paths import InvalidPath
 from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
 from services.tools.contract import LlmContent, ToolErrorType, ToolExecution, ToolKind, ToolResult
 from services.tools.file_access import readable_path
-from services.tools.file_kinds import audio_type, decode, file_kind, media_type
+from services.tools.file_kinds import (
+    AUDIO_FORMATS,
+    MAX_MEGABYTES,
+    MEGABYTE,
+    audio_type,
+    decode,
+    file_kind,
+    inline_data,
+    media_type,
+)
 from services.tools.file_operations import log_file_operation
 from services.tools.ignore import FileDiscovery
 from services.tools.parameters import arguments, integer, string
@@ -31,16 +39,13 @@ from services.tools.paths import (
 )
 from services.tools.project_memory import with_memory
 from services.tools.short_paths import shorten_path
-from services.tools.texts import js_fixed
-from services.wire import JsonObject, js_length, js_slice, js_trim
+from services.tools.texts import cut_lines, js_fixed
+from services.wire import JsonObject, js_trim
 
 __all__ = ["ReadFileTool"]
 
 _MAX_LINES: Final = 2000
 _MAX_LINE_LENGTH: Final = 2000
-_MAX_MEGABYTES: Final = 20
-_MEGABYTE: Final = 1024 * 1024
-_AUDIO_FORMATS: Final = "MP3, WAV, AIFF, AAC, OGG, and FLAC"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -158,9 +163,9 @@ class _ReadFile(BuiltinInvocation):
                 display="Path is a directory.",
                 llm="Could not read file because the provided path is a directory, not a file.",
             )
-        megabytes = self._path.stat().st_size / _MEGABYTE
-        if megabytes > _MAX_MEGABYTES:
-            limit = f"File size exceeds the {_MAX_MEGABYTES}MB limit"
+        megabytes = self._path.stat().st_size / MEGABYTE
+        if megabytes > MAX_MEGABYTES:
+            limit = f"File size exceeds the {MAX_MEGABYTES}MB limit"
             return failed(
                 f"{limit}: {self._path} ({js_fixed(megabytes, 2)}MB)",
                 ToolErrorType.FILE_TOO_LARGE,
@@ -174,7 +179,7 @@ class _ReadFile(BuiltinInvocation):
         if kind == "text":
             return self._text()
         if kind == "svg":
-            if self._path.stat().st_size > _MEGABYTE:
+            if self._path.stat().st_size > MEGABYTE:
                 return self._shown(
                     f"Cannot display content of SVG file larger than 1MB: {self._relative}",
                     f"Skipped large SVG file (>1MB): {self._relative}",
@@ -189,17 +194,15 @@ class _ReadFile(BuiltinInvocation):
             )
         media = audio_type(self._path) if kind == "audio" else media_type(self._path)
         if media is None:
-            supported = f"Supported audio formats are {_AUDIO_FORMATS}."
+            supported = f"Supported audio formats are {AUDIO_FORMATS}."
             return failed(
                 f"Unsupported audio file format for {self._path}. {supported}",
                 ToolErrorType.READ_CONTENT_FAILURE,
                 display=f"Unsupported audio file format: {self._relative}",
                 llm=f"Could not read audio file because its format is not supported. {supported}",
             )
-        data = base64.b64encode(self._path.read_bytes()).decode()
-        return self._shown(
-            {"inlineData": {"data": data, "mimeType": media}}, f"Read {kind} file: {self._relative}"
-        )
+        part = inline_data(self._path.read_bytes(), media)
+        return self._shown(part, f"Read {kind} file: {self._relative}")
 
     def _text(self) -> ToolResult:
         window = self._window()
@@ -233,12 +236,7 @@ class _ReadFile(BuiltinInvocation):
         first = min(int(start) - 1 if start else 0, total)
         last = min(int(end) if end else (int(start) - 1 if start else 0) + _MAX_LINES, total)
         chosen = lines[first:last]
-        cut = [
-            f"{js_slice(line, 0, _MAX_LINE_LENGTH)}... [truncated]"
-            if js_length(line) > _MAX_LINE_LENGTH
-            else line
-            for line in chosen
-        ]
+        cut = cut_lines(chosen, _MAX_LINE_LENGTH)
         return _Lines(
             text="\n".join(cut), first=first + 1, last=last, total=total, shortened=cut != chosen
         )

@@ -8,7 +8,6 @@ Source: core `tools/read-many-files.ts`, `utils/ignorePatterns.ts`.
 
 from __future__ import annotations
 
-import base64
 import os.path
 import re
 from collections.abc import Sequence
@@ -21,13 +20,23 @@ from services.outside_patterns import PatternLimit
 from services.paths import extension
 from services.tools.base import BuiltinInvocation, DeclarativeTool, failed
 from services.tools.contract import ToolErrorType, ToolExecution, ToolKind, ToolResult
-from services.tools.file_kinds import UNREADABLE_ENDINGS, audio_type, decode, file_kind, media_type
+from services.tools.file_kinds import (
+    AUDIO_FORMATS,
+    MAX_MEGABYTES,
+    MEGABYTE,
+    UNREADABLE_ENDINGS,
+    audio_type,
+    decode,
+    file_kind,
+    inline_data,
+    media_type,
+)
 from services.tools.globbing import GlobBudget, find_files, path_pattern
 from services.tools.ignore import FileDiscovery
 from services.tools.parameters import arguments, array, boolean, string
 from services.tools.paths import absolute, access_error, relative_path
-from services.tools.texts import js_fixed
-from services.wire import JsonObject, Part, js_length, js_slice, js_trim
+from services.tools.texts import cut_lines, js_fixed
+from services.wire import JsonObject, Part, js_trim
 
 __all__ = ["DEFAULT_EXCLUDES", "ReadManyFilesTool"]
 
@@ -43,8 +52,6 @@ DEFAULT_EXCLUDES: Final = (
 
 _MAX_LINES: Final = 2000
 _MAX_LINE_LENGTH: Final = 2000
-_MEGABYTE: Final = 1024 * 1024
-_MAX_MEGABYTES: Final = 20
 _ASKED_FOR: Final = frozenset({"image", "pdf", "audio"})
 _SHOWN_FILES: Final = 10
 _SHOWN_SKIPPED: Final = 5
@@ -52,7 +59,6 @@ _CUT: Final = (
     "[WARNING: This file was truncated. To view the full content, use the 'read_file' tool on this "
     "specific file.]\n\n"
 )
-_AUDIO_FORMATS: Final = "MP3, WAV, AIFF, AAC, OGG, and FLAC"
 
 
 class ReadManyFilesTool(DeclarativeTool):
@@ -230,13 +236,13 @@ def _content(file: Path, relative: str) -> str | Part:
         _Unreadable: it is too large, or audio in a format that no model reads.
     """
     size = file.stat().st_size
-    if size > _MAX_MEGABYTES * _MEGABYTE:
-        megabytes = js_fixed(size / _MEGABYTE, 2)
-        raise _Unreadable(f"File size exceeds the {_MAX_MEGABYTES}MB limit: {file} ({megabytes}MB)")
+    if size > MAX_MEGABYTES * MEGABYTE:
+        megabytes = js_fixed(size / MEGABYTE, 2)
+        raise _Unreadable(f"File size exceeds the {MAX_MEGABYTES}MB limit: {file} ({megabytes}MB)")
     kind = file_kind(file)
     if kind == "binary":
         return f"Cannot display content of binary file: {relative}"
-    if kind == "svg" and size > _MEGABYTE:
+    if kind == "svg" and size > MEGABYTE:
         return f"Cannot display content of SVG file larger than 1MB: {relative}"
     data = file.read_bytes()
     if kind == "svg":
@@ -247,20 +253,14 @@ def _content(file: Path, relative: str) -> str | Part:
     if media is None and kind == "audio":
         raise _Unreadable(
             f"Unsupported audio file format for {file}. Supported audio formats are "
-            f"{_AUDIO_FORMATS}."
+            f"{AUDIO_FORMATS}."
         )
-    encoded = base64.b64encode(data).decode()
-    return {"inlineData": {"data": encoded, "mimeType": media or "application/octet-stream"}}
+    return inline_data(data, media or "application/octet-stream")
 
 
 def _text(text: str) -> str:
     lines = re.split(r"\r?\n", text)
-    kept = [
-        f"{js_slice(line, 0, _MAX_LINE_LENGTH)}... [truncated]"
-        if js_length(line) > _MAX_LINE_LENGTH
-        else line
-        for line in lines[:_MAX_LINES]
-    ]
+    kept = cut_lines(lines[:_MAX_LINES], _MAX_LINE_LENGTH)
     return (_CUT if kept != lines else "") + "\n".join(kept)
 
 

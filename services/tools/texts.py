@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Sequence
 from decimal import ROUND_HALF_UP, Decimal
 from typing import Final
 
-from services.wire import js_length, js_trim
+from services.wire import js_length, js_slice, js_trim
 
 __all__ = [
     "JS_SPACE",
+    "cut_lines",
     "detect_line_ending",
     "js_fixed",
     "omission_placeholders",
@@ -69,6 +71,14 @@ def detect_line_ending(text: str) -> str:
 def to_crlf(text: str) -> str:
     r"""`text` with every line ending in `\r\n`."""
     return re.sub(r"\r?\n", "\r\n", text)
+
+
+def cut_lines(lines: Sequence[str], longest: int) -> list[str]:
+    """The lines, each cut to `longest` UTF-16 units with a mark."""
+    return [
+        f"{js_slice(line, 0, longest)}... [truncated]" if js_length(line) > longest else line
+        for line in lines
+    ]
 
 
 def omission_placeholders(text: str) -> list[str]:

@@ -5,13 +5,13 @@ Source: core `tools/web-fetch.ts`, `executeExperimental`.
 
 from __future__ import annotations
 
-import base64
 from typing import Final
 
 from services.abort import AbortSignal
 from services.model.errors import error_message
 from services.tools.base import failed_as_shown
 from services.tools.contract import ToolErrorType, ToolResult
+from services.tools.file_kinds import inline_data
 from services.tools.html_text import html_to_text
 from services.tools.texts import truncate_text, wrap_untrusted
 from services.tools.web_access import Page, WebAccess
@@ -76,9 +76,8 @@ def _shown(page: Page, url: str, *, whole: bool) -> ToolResult:
         text = html_to_text(page.text, base_url=url)
         shown = f"Fetched and converted HTML content from {url}"
     elif lower.startswith(("image/", "video/")) or lower == "application/pdf":
-        data = base64.b64encode(page.body).decode()
         return ToolResult(
-            llm_content={"inlineData": {"data": data, "mimeType": kind.split(";")[0]}},
+            llm_content=inline_data(page.body, kind.split(";")[0]),
             return_display=f"Fetched {kind} from {url}",
         )
     else:
