@@ -32,6 +32,7 @@ class ActivateSkillTool(DeclarativeTool):
 
     def __init__(self, host: ToolHost) -> None:
         super().__init__(host)
+        # Unlike those of other tools, the parameters depend on the session.
         self.description, self.parameters = _declared(host)  # type: ignore[misc]
 
     def declaration(self, model: str | None = None) -> JsonObject:

@@ -39,6 +39,8 @@ __all__ = [
     "failed_as_shown",
 ]
 
+_I = TypeVar("_I", bound="BuiltinInvocation")
+
 
 def failed(
     message: str, type: ToolErrorType, *, display: Json = None, llm: str | None = None
@@ -82,11 +84,11 @@ class PlainInvocation(ABC):
 
     @property
     def respects_auto_edit(self) -> bool:
-        """True when auto-edit mode needs no confirmation for it."""
+        """Whether auto-edit mode allows the call without a confirmation."""
         return False
 
     def confirmation_details(self) -> ConfirmationDetails | None:
-        """What to ask the user: by default, the description under the tool's name."""
+        """The question to the user: by default, the description under the tool's name."""
         return ConfirmationDetails(
             type="info",
             title=f"Confirm: {self.shown_name}",
@@ -213,6 +215,3 @@ class BuiltinInvocation(Invocation):
         if fault is None:
             return None
         return failed(fault, ToolErrorType.PATH_NOT_IN_WORKSPACE, display=display)
-
-
-_I = TypeVar("_I", bound=BuiltinInvocation)

@@ -110,6 +110,7 @@ def _has(schema: Json, *keywords: str) -> bool:
 def _bounded(kind: type[Validator]) -> type[Validator]:
     keywords: dict[str, _Keyword] = {**dict(kind.VALIDATORS), **_OURS}
     counted = {name: _counted(keyword) for name, keyword in keywords.items()}
+    # `extend` has no annotations.
     bounded: Any = extend(kind, counted)  # type: ignore[no-untyped-call]
     bounded.evolve = _evolved
     kept: type[Validator] = bounded

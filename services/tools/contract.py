@@ -170,7 +170,7 @@ class ToolInvocation(Protocol):
 
     @property
     def respects_auto_edit(self) -> bool:
-        """True when auto-edit mode needs no confirmation for it (and it edits no build file)."""
+        """Whether auto-edit mode allows the call without a confirmation."""
 
     def confirmation_details(self) -> ConfirmationDetails | None:
         """The question to the user; `None` without one, as for an edit that cannot apply."""

@@ -1,4 +1,4 @@
-"""The registered tools of a session, of which the active ones are listed and found.
+"""The registered tools of a session; only the active ones are listed and found.
 
 Source: core `tools/tool-registry.ts`, `Config.createToolRegistry`.
 """

@@ -35,7 +35,7 @@ _SNIFFED: Final = 4096
 _BINARY_SAMPLE: Final = 512
 _MAX_OUTPUT: Final = 16 * 1024 * 1024
 _GUARD: Final = "shopt -u promptvars nullglob extglob nocaseglob dotglob;"
-"""Options that change the expansion of commands."""
+"""Switches off the options under which a command expands to something unexpected."""
 
 _GIT_OVERRIDES: Final = (
     ("credential.helper", ""),
