@@ -24,10 +24,11 @@ _HOLDERS: Final = ("settings", "adk", "flags", "telemetry")
 _HEAD: Final = """\
 # Settings
 
-`python -m tests.docs.settings_page` writes this page from the declarations in `services/settings`;
-a test keeps it up to date. Cassettes give the settings of a session by the core's configuration
-parameters, users by the keys of `settings.json`. A setting that is not in this table has no
-effect. Where a value has no meaning, the session does not begin.
+`python -m tests.docs.settings_page` generates this page from the declarations in
+`services/settings`, and a test checks that the page is current. A cassette sets the settings of a
+session by the names of the core's configuration parameters. A user sets them by the keys of
+`settings.json`. A setting that is not in this table has no effect. If a setting has a meaningless
+value, the session does not begin. The last column lists the packages that read the setting.
 
 | parameter | key in `settings.json` | type | default | read by |
 |---|---|---|---|---|
