@@ -72,8 +72,8 @@ class Availability:
         """The policy of `model` for a retry loop; see `ModelSelector.context_for`."""
         return self.selector.context_for(model)
 
-    async def fall_back(self, model: str, auth_type: str | None, error: Exception) -> bool | None:
-        """`model` cannot be used; see `FallbackHandler.fall_back`. `auth_type` plays no part."""
+    async def fall_back(self, model: str, error: Exception) -> bool | None:
+        """`model` cannot be used; see `FallbackHandler.fall_back`."""
         return await self.fallback.fall_back(model, error)
 
     def set_model(self, model: str) -> None:

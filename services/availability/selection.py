@@ -25,7 +25,7 @@ __all__ = ["ModelSelector", "PolicyContext"]
 
 @dataclass(frozen=True, slots=True)
 class PolicyContext:
-    """A policy and the health it changes; what `retry_with_backoff` is given."""
+    """A policy and the health it changes; as `Retry` uses them."""
 
     health: ModelAvailabilityService
     policy: ModelPolicy

@@ -84,7 +84,7 @@ classifier_sees_tool_turns = fault.wrap(
     origin="a window taken of the history as it is",
 )
 capacity_asked_about_at_once = fault.wrap(
-    "services.model.retry:_Run._soften_capacity",
+    "services.model.retry:Retry._soften_capacity",
     returns(None),
     says="A lack of capacity is not retried silently before the user is asked.",
     origin="capacity and quota treated as one kind of failure",

@@ -23,7 +23,7 @@ from services.model.errors import ModelError, error_message
 from services.model.generator import ContentGenerator, ModelRequest
 from services.model.names import display_name
 from services.model.parts import response_text
-from services.model.retry import AvailabilityContext, retry_with_backoff
+from services.model.retry import AvailabilityContext, Retry
 from services.model.selection import ModelAvailability, Selection, apply_model_selection
 from services.model.utility import UtilityRequest
 from services.state import CoreEvents, RetryAttempt, SessionState
@@ -151,18 +151,16 @@ class BaseLlmClient:
         key = ModelConfigKey(model=request.config_key, override_scope=request.override_scope)
         selection = self._select(key)
         asked = _Asked(key, selection.model, selection.config, self._state.active_model)
-        limit = selection.max_attempts
-        if limit is None:
-            limit = _MAX_ATTEMPTS if request.max_attempts is None else request.max_attempts
         try:
-            return await self._retry(question, asked, limit)
+            return await self._retry(question, asked, selection.max_attempts)
         except Exception as error:
             if request.signal.aborted:
                 raise
             self._fail(error, name)
 
-    async def _retry(self, question: _Question, asked: _Asked, limit: int) -> JsonObject:
+    async def _retry(self, question: _Question, asked: _Asked, limit: int | None) -> JsonObject:
         request, availability = question.request, self._availability
+        requested = _MAX_ATTEMPTS if request.max_attempts is None else request.max_attempts
         instruction = request.system_instruction
         on_top = {"systemInstruction": instruction} if instruction else {}
 
@@ -182,41 +180,38 @@ class BaseLlmClient:
         def context() -> AvailabilityContext | None:
             return None if availability is None else availability.context(asked.model)
 
-        async def fall_back(auth_type: str | None, error: Exception) -> str | bool | None:
-            if availability is None:
-                return None
-            return await availability.fall_back(asked.model, auth_type, error)
+        async def fall_back(error: Exception) -> str | bool | None:
+            return (
+                None if availability is None else await availability.fall_back(asked.model, error)
+            )
 
         def on_retry(attempt: int, error: Exception, delay_ms: float) -> None:
             policy = context()
-            told = policy.max_attempts if policy is not None else None
-            if told is None:
-                told = _MAX_ATTEMPTS if request.max_attempts is None else request.max_attempts
+            own = None if policy is None else policy.max_attempts
             self._events.emit(
                 RetryAttempt(
                     attempt=attempt,
-                    max_attempts=told,
+                    max_attempts=requested if own is None else own,
                     delay_ms=delay_ms,
                     error=retry_error_type(error),
                     model=display_name(asked.model),
                 )
             )
 
-        return await retry_with_backoff(
-            ask,
+        retry = Retry(
             clock=self._clock,
             rng=self._rng,
             signal=request.signal,
-            max_attempts=limit,
+            max_attempts=requested if limit is None else limit,
             retry_fetch_errors=self._retry_fetch_errors,
-            should_retry_on_content=question.wanted_again,
             auth_type=self._auth_type,
-            variables=self._variables,
+            variables=self._variables or {},
             on_persistent_429=fall_back if self._state.interactive else None,
             on_retry=on_retry,
             availability_context=context,
             asks_after_abort=True,
         )
+        return await retry.run(ask, should_retry_on_content=question.wanted_again)
 
     def _select(self, key: ModelConfigKey) -> Selection:
         if self._availability is not None:

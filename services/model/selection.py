@@ -49,9 +49,7 @@ class ModelAvailability(Protocol):
         """The policy of `model` for a retry loop; `None` where it is in no chain of its own."""
         ...
 
-    async def fall_back(
-        self, model: str, auth_type: str | None, error: Exception
-    ) -> str | bool | None:
+    async def fall_back(self, model: str, error: Exception) -> str | bool | None:
         """`model` cannot be used; truthy: the active model may have changed, start over."""
         ...
 

@@ -13,7 +13,7 @@ from typing import Final, Protocol
 from services.abort import AbortSignal
 from services.clock import Clock
 from services.ids import FixedRandom, RandomSource
-from services.model.retry import RetryObserver, retry_with_backoff
+from services.model.retry import Retry, RetryObserver
 from services.tools.web_addresses import is_internal_name, is_private_address
 from services.tools.web_urls import WebUrl
 from services.wire import JsonObject
@@ -147,11 +147,11 @@ class WebAccess:
                 raise failure
             return page
 
-        return await retry_with_backoff(
-            once,
+        retry = Retry(
             clock=self.clock,
             rng=self.rng,
             signal=signal,
             retry_fetch_errors=self.retry_fetch_errors,
             on_retry=self.on_retry,
         )
+        return await retry.run(once)

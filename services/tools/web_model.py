@@ -18,7 +18,7 @@ from services.model.configs import ModelConfigKey, ModelConfigs
 from services.model.errors import ModelError, error_message
 from services.model.generator import ContentGenerator, LlmRole, ModelRequest
 from services.model.names import display_name
-from services.model.retry import DEFAULT_MAX_ATTEMPTS, AvailabilityContext, retry_with_backoff
+from services.model.retry import DEFAULT_MAX_ATTEMPTS, AvailabilityContext, Retry
 from services.model.selection import ModelAvailability, Selection, apply_model_selection
 from services.state import CoreEvents, RetryAttempt, SessionState
 from services.wire import JsonObject
@@ -105,10 +105,10 @@ class ClientModel:
         def context() -> AvailabilityContext | None:
             return None if self.availability is None else self.availability.context(asked.model)
 
-        async def fall_back(auth_type: str | None, error: Exception) -> str | bool | None:
+        async def fall_back(error: Exception) -> str | bool | None:
             if self.availability is None:
                 return None
-            return await self.availability.fall_back(asked.model, auth_type, error)
+            return await self.availability.fall_back(asked.model, error)
 
         def on_retry(attempt: int, error: Exception, delay_ms: float) -> None:
             self.events.emit(
@@ -121,19 +121,19 @@ class ClientModel:
                 )
             )
 
-        return await retry_with_backoff(
-            ask,
+        retry = Retry(
             clock=self.clock,
             rng=self.rng,
             signal=signal,
             max_attempts=selection.max_attempts or DEFAULT_MAX_ATTEMPTS,
             retry_fetch_errors=self.retry_fetch_errors,
             auth_type=self.auth_type,
-            variables=self.variables,
+            variables=self.variables or {},
             on_persistent_429=fall_back,
             on_retry=on_retry,
             availability_context=context,
         )
+        return await retry.run(ask)
 
     def _select(self, key: ModelConfigKey) -> Selection:
         if self.availability is not None:

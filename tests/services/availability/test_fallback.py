@@ -197,13 +197,13 @@ async def test_a_call_under_way_may_be_told_to_try_again_ten_times_and_no_more(
     w.state.set_active_model(PRO)
     availability = w.availability
 
-    answers = [await availability.fall_back(FLASH, None, TERMINAL) for _ in range(11)]
+    answers = [await availability.fall_back(FLASH, TERMINAL) for _ in range(11)]
     assert answers == [True] * 10 + [None]
 
     availability.health.reset()
     w.models.register_runtime_override(ModelOverride(match={"model": FLASH}, model=FLASH))
     availability.select(ModelConfigKey(model=FLASH))
-    assert await availability.fall_back(FLASH, None, TERMINAL) is True
+    assert await availability.fall_back(FLASH, TERMINAL) is True
 
 
 @pytest.mark.contract("P-083")

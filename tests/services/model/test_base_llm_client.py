@@ -68,7 +68,7 @@ class Health:
 
     def __init__(self, bench: "Bench", policy: Policy | None, fallback: str | None = None) -> None:
         self.bench, self.policy, self.fallback = bench, policy, fallback
-        self.failures: list[tuple[str, str | None, str]] = []
+        self.failures: list[tuple[str, str]] = []
 
     def select(self, key: ModelConfigKey, *, consume_attempt: bool = True) -> Selection:
         attempts = None if self.policy is None else self.policy.max_attempts
@@ -77,8 +77,8 @@ class Health:
     def context(self, model: str) -> Policy | None:
         return self.policy
 
-    async def fall_back(self, model: str, auth_type: str | None, error: Exception) -> bool:
-        self.failures.append((model, auth_type, type(error).__name__))
+    async def fall_back(self, model: str, error: Exception) -> bool:
+        self.failures.append((model, type(error).__name__))
         if self.fallback is None:
             return False
         self.bench.state.set_active_model(self.fallback)
@@ -370,7 +370,7 @@ def test_a_fallback_changes_model_and_config_between_attempts() -> None:
         "includeThoughts": True,
         "thinkingBudget": 8192,
     }
-    assert bench.availability.failures == [("chosen", "gemini-api-key", "ModelNotFoundError")]
+    assert bench.availability.failures == [("chosen", "ModelNotFoundError")]
 
 
 def test_where_nobody_is_there_nothing_falls_back() -> None:
