@@ -126,7 +126,7 @@ custom_tools_variant_everywhere = held_out.wrap(
     origin="one set of flags for all who resolve names",
 )
 configs_replaced_not_merged = held_out.wrap(
-    "services.model.configs:_merged",
+    "services.model.configs:merged",
     instead(lambda _, base, over: {**base, **over}),
     says="An alias's thinking config takes the place of the one below it, whole.",
     origin="a shallow merge",

@@ -24,7 +24,7 @@ from services.model.names import (
 from services.model.resolutions import ModelResolutions
 from services.wire import Json, JsonObject
 
-__all__ = ["ModelConfigKey", "ModelConfigs", "ResolvedModelConfig"]
+__all__ = ["ModelConfigKey", "ModelConfigs", "ResolvedModelConfig", "merged"]
 
 _CHAT_BASE: Final = "chat-base"
 _MAX_DEPTH: Final = 100
@@ -148,7 +148,7 @@ class ModelConfigs:
         model, config = chain.model, chain.config
         for override in self._matching(key, chain):
             model = model if override.model is None else override.model
-            config = _merged(config, override.config)
+            config = merged(config, override.config)
         if not model:
             raise ModelConfigError(
                 f'Could not resolve a model name for alias "{key.model}". Please ensure the alias '
@@ -185,7 +185,7 @@ class ModelConfigs:
         for name in names:
             alias = self._aliases[name]
             model = model if alias.model is None else alias.model
-            config = _merged(config, alias.config)
+            config = merged(config, alias.config)
         return _Chain(tuple(names), model, config)
 
     def _matching(self, key: ModelConfigKey, chain: _Chain) -> Iterable[ModelOverride]:
@@ -224,13 +224,14 @@ def _holds(condition: str, wanted: Json, key: ModelConfigKey) -> bool:
     return wanted is True and flags.get(condition, False)
 
 
-def _merged(base: Mapping[str, Json], over: Mapping[str, Json]) -> JsonObject:
-    merged = dict(base)
+def merged(base: Mapping[str, Json], over: Mapping[str, Json]) -> JsonObject:
+    """Merge `over` into a copy of `base`: mappings merge, other values are replaced."""
+    result = dict(base)
     for name, value in over.items():
-        below = merged.get(name)
+        below = result.get(name)
         both = isinstance(below, Mapping) and isinstance(value, Mapping)
-        merged[name] = _merged(below or {}, value) if both else value
-    return merged
+        result[name] = merged(below or {}, value) if both else value
+    return result
 
 
 def _copied(value: Json) -> Json:

@@ -11,16 +11,19 @@ from typing import Any, ClassVar, Final
 from services.mcp.tool_schemas import with_wait_parameter
 from services.settings import Settings
 from services.steering import InjectionService, InjectionSource
-from services.subagents.child_run import LocalInvocation, SessionParts
+from services.subagents.child_run import (
+    LocalInvocation,
+    LocalSessionInvocation,
+    LocalSubagentInvocation,
+    SessionParts,
+)
 from services.subagents.definition import (
     INVOKE_AGENT,
     AgentDefinition,
     LocalAgentDefinition,
     RemoteAgentDefinition,
 )
-from services.subagents.injected import user_hints
-from services.subagents.invocation import LocalSubagentInvocation
-from services.subagents.session_invocation import LocalSessionInvocation
+from services.subagents.steering_inbox import user_hints
 from services.tools.base import Invocation, SchemaTool
 from services.tools.contract import (
     ConfirmationDetails,

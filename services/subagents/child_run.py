@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Final
 
+from agent_protocol.agent import MessageSend, UpdateSend
+from agent_protocol.content import TextPart
 from services.abort import AbortError, AbortSignal
 from services.hooks.values import js_text
 from services.ids import IdSource
@@ -33,7 +35,13 @@ from services.tools.base import PlainInvocation
 from services.tools.contract import ToolExecution, ToolResult
 from services.wire import Json, JsonObject
 
-__all__ = ["CANCELLED", "LocalInvocation", "SessionParts"]
+__all__ = [
+    "CANCELLED",
+    "LocalInvocation",
+    "LocalSessionInvocation",
+    "LocalSubagentInvocation",
+    "SessionParts",
+]
 
 logger = logging.getLogger(__name__)
 
@@ -140,6 +148,41 @@ class LocalInvocation(PlainInvocation):
         self._parts.bus.publish(
             SubagentActivityUpdate(subagent=self.definition.shown_name, activity=item)
         )
+
+
+class LocalSubagentInvocation(LocalInvocation):
+    """Runs with `experimental.adk.agentSessionSubagentEnabled` off. Tells the agent's id."""
+
+    newest: ClassVar[int | None] = None
+    typed: ClassVar[bool] = False
+
+    async def begin(self, child: ChildAgent) -> None:
+        """Start `child` with the inputs as they are."""
+        await child.start(self.params)
+
+    def data(self, child: ChildAgent | None) -> Mapping[str, Any] | None:
+        """The agent's id, where there is an agent."""
+        return None if child is None else {"agentId": child.agent_id}
+
+
+class LocalSessionInvocation(LocalInvocation):
+    """Runs with `experimental.adk.agentSessionSubagentEnabled` on. Shows what came last."""
+
+    newest: ClassVar[int | None] = 3
+    typed: ClassVar[bool] = True
+
+    async def begin(self, child: ChildAgent) -> None:
+        """Send `child` the inputs: all but the query first, then the query as a message."""
+        others = {key: value for key, value in self.params.items() if key != "query"}
+        given = self.params.get("query")
+        if others:
+            await child.send(UpdateSend(config=others))
+        query = "" if given is None else js_text(given)
+        await child.send(MessageSend(content=(TextPart(text=query),)))
+
+    def data(self, child: ChildAgent | None) -> Mapping[str, Any] | None:
+        """Nothing."""
+        return None
 
 
 class _Shown:

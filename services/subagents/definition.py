@@ -25,6 +25,7 @@ __all__ = [
     "AgentModel",
     "AgentOutput",
     "AgentPrompt",
+    "BuiltInAgent",
     "LocalAgentDefinition",
     "OutputConfig",
     "RemoteAgentDefinition",
@@ -184,3 +185,14 @@ class RemoteAgentDefinition(AgentDefinition):
     auth: JsonObject | None = None
     """`{type: apiKey | http | google-credentials | oauth2, …}`, values not yet resolved."""
     original_description: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BuiltInAgent:
+    """One of the product's own agents."""
+
+    name: str
+    describe: Callable[[], str]
+    """Its description, without making the whole definition."""
+    make: Callable[[], LocalAgentDefinition]
+    """The definition as it is now."""

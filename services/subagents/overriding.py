@@ -6,15 +6,14 @@ Source: core `agents/registry.ts` (`applyOverrides`, `registerModelConfigs`),
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
 from services.model.aliases import ModelAlias, ModelOverride
-from services.model.configs import ModelConfigs
+from services.model.configs import ModelConfigs, merged
 from services.model.names import is_auto_model
 from services.settings.agents import AgentOverride
 from services.subagents.definition import AgentModel, LocalAgentDefinition
-from services.wire import Json, JsonObject
+from services.wire import Json
 
 __all__ = ["AgentModels", "model_alias", "overridden"]
 
@@ -88,15 +87,5 @@ def _model(own: AgentModel, override: AgentOverride) -> AgentModel:
         return own
     return AgentModel(
         model=_or(override.model, own.model),
-        generation_config=_merged(own.generation_config, override.generation_config),
+        generation_config=merged(own.generation_config, override.generation_config),
     )
-
-
-def _merged(base: Mapping[str, Json], over: Mapping[str, Json]) -> JsonObject:
-    """Mappings merge, everything else is replaced."""
-    merged = dict(base)
-    for name, value in over.items():
-        below = merged.get(name)
-        both = isinstance(below, Mapping) and isinstance(value, Mapping)
-        merged[name] = _merged(below or {}, value) if both else value
-    return merged

@@ -28,15 +28,14 @@ from services.state import (
 )
 from services.subagents.acknowledged import AcknowledgedAgents
 from services.subagents.among_agents import warnings_about_calls
-from services.subagents.builtin.sources import BuiltInAgent
 from services.subagents.definition import (
     AgentDefinition,
+    BuiltInAgent,
     LocalAgentDefinition,
     RemoteAgentDefinition,
 )
 from services.subagents.loader import AgentLoadError, LoadedAgents, load_agents
 from services.subagents.overriding import AgentModels, overridden
-from services.subagents.prompt_section import AgentSummary
 from services.subagents.reload_result import ReloadResult
 from services.subagents.remote_loading import RemoteCards, RemoteLoader, with_card_hash
 
@@ -169,15 +168,12 @@ class AgentRegistry:
         """The names of all agents, in the order in which they were found."""
         return list(self._found.registered)
 
-    def summaries(self) -> list[AgentSummary]:
-        """Names and descriptions of all agents."""
-        return [
-            AgentSummary(
-                agent.name,
-                agent.describe() if isinstance(agent, BuiltInAgent) else agent.description,
-            )
-            for agent in self._found.registered.values()
-        ]
+    def descriptions(self) -> dict[str, str]:
+        """The description of each agent by its name."""
+        return {
+            name: agent.describe() if isinstance(agent, BuiltInAgent) else agent.description
+            for name, agent in self._found.registered.items()
+        }
 
     def discovered_names(self) -> list[str]:
         """The names of all agents, those that are switched off included."""

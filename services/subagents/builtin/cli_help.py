@@ -9,10 +9,10 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from services.model.names import ALIAS_FLASH
-from services.subagents.builtin.sources import BuiltInAgent
 from services.subagents.definition import (
     AgentModel,
     AgentPrompt,
+    BuiltInAgent,
     LocalAgentDefinition,
     OutputConfig,
     RunLimits,

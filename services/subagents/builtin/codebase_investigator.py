@@ -10,10 +10,10 @@ from typing import Final
 from services.model.configs import ModelConfigs
 from services.model.names import DEFAULT_PRO, supports_modern_features
 from services.state import SessionState
-from services.subagents.builtin.sources import BuiltInAgent
 from services.subagents.definition import (
     AgentModel,
     AgentPrompt,
+    BuiltInAgent,
     LocalAgentDefinition,
     OutputConfig,
     RunLimits,

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from services.state import ApprovalMode, SessionState
-from services.subagents.builtin.sources import BuiltInAgent
 from services.subagents.definition import (
     AgentModel,
     AgentPrompt,
+    BuiltInAgent,
     LocalAgentDefinition,
     OutputConfig,
     RunLimits,

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from a2a.types.a2a_pb2 import Role, TaskState
+
 from services.wire import JsonObject
 
 __all__ = ["chunk_of"]
@@ -50,8 +52,6 @@ def _ids(update: Any) -> JsonObject:
 
 
 def _status(status: Any) -> JsonObject:
-    from a2a.types.a2a_pb2 import TaskState
-
     name = TaskState.Name(status.state).removeprefix("TASK_STATE_")
     state = name.lower().replace("_", "-").replace("unspecified", "unknown")
     return {
@@ -61,8 +61,6 @@ def _status(status: Any) -> JsonObject:
 
 
 def _message(message: Any) -> JsonObject:
-    from a2a.types.a2a_pb2 import Role
-
     return {
         "kind": "message",
         "role": "user" if message.role == Role.ROLE_USER else "agent",

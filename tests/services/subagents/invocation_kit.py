@@ -18,15 +18,18 @@ from services.policy.engine import PolicyEngine
 from services.state import ApprovalMode, CoreEvents, SessionState
 from services.subagents.activity import ActivityType, SubagentActivity
 from services.subagents.child import ChildAgent, ChildRequest
-from services.subagents.child_run import LocalInvocation, SessionParts
+from services.subagents.child_run import (
+    LocalInvocation,
+    LocalSessionInvocation,
+    LocalSubagentInvocation,
+    SessionParts,
+)
 from services.subagents.definition import (
     AgentOutput,
     AgentPrompt,
     LocalAgentDefinition,
     TerminateMode,
 )
-from services.subagents.invocation import LocalSubagentInvocation
-from services.subagents.session_invocation import LocalSessionInvocation
 from services.subagents.subagents import Subagents
 from services.threads import ThreadPaths
 from services.tools.contract import ToolExecution, ToolResult

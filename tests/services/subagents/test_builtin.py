@@ -110,10 +110,10 @@ def test_the_generalist_has_all_tools_and_the_main_agents_instruction(place: Pla
 
 def test_the_generalist_is_for_other_work_in_plan_mode(place: Place) -> None:
     registry = place.loaded(builtin=True)
-    before = registry.summaries()[2].description
+    before = registry.descriptions()["generalist"]
     place.state.set_approval_mode(ApprovalMode.PLAN)
 
     now = registry.definition("generalist")
 
     assert now is not None
-    assert now.description == registry.summaries()[2].description != before
+    assert now.description == registry.descriptions()["generalist"] != before

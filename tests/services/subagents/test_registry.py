@@ -195,16 +195,14 @@ def test_reloading_takes_new_settings(place: Place) -> None:
     assert (registry.names(), result.deleted_agents) == ([], ["user"])
 
 
-def test_the_model_hears_names_and_descriptions(place: Place) -> None:
+def test_the_registry_describes_each_agent_by_name(place: Place) -> None:
     place.write(place.user, "user", "description: does this")
     registry = place.loaded(builtin=True)
 
-    summaries = registry.summaries()
-
-    assert [summary.name for summary in summaries] == registry.names()
-    assert [summary.description for summary in summaries] == [
-        agent.description for agent in registry.definitions()
-    ]
+    assert registry.descriptions() == {
+        agent.name: agent.description for agent in registry.definitions()
+    }
+    assert list(registry.descriptions()) == registry.names()
 
 
 def test_looking_agents_up_does_not_read_anything_again(place: Place) -> None:

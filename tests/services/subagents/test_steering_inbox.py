@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from services.subagents.injected import (
+from services.subagents.steering_inbox import (
     background_completion,
     injected_parts,
     steering_update,
