@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
-
 from services.availability.chains import PolicyChains
 from services.availability.fallback import FallbackHandler
 from services.availability.handler import FallbackModelHandler
@@ -31,7 +29,6 @@ class Availability:
         clock: When capacity comes back.
         ids: Ids for sessions that go on under another one.
         ask: Whoever decides on a fallback; nobody where it is `None`.
-        open_url: Shows a page to the user.
         observer: Told of every fallback.
     """
 
@@ -43,7 +40,6 @@ class Availability:
         clock: Clock,
         ids: IdSource,
         ask: FallbackModelHandler | None = None,
-        open_url: Callable[[str], Awaitable[None]] | None = None,
         observer: FallbackObserver | None = None,
     ) -> None:
         self.health = ModelAvailabilityService(clock)
@@ -59,7 +55,6 @@ class Availability:
             switch=self.switch,
             ids=ids,
             ask=ask,
-            open_url=open_url,
         )
 
     def select(self, key: ModelConfigKey, *, consume_attempt: bool = True) -> Selection:

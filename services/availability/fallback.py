@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable
 from typing import Final
 
 from services.availability.chains import PolicyChains, fallback_candidates
@@ -48,7 +47,6 @@ class FallbackHandler:
         switch: Does the switching.
         ids: The id the session goes on under after a switch, scope `session`.
         ask: Whoever decides; nobody where it is `None`.
-        open_url: Shows a page to the user; where it is `None` its address goes to the log.
     """
 
     def __init__(
@@ -60,7 +58,6 @@ class FallbackHandler:
         switch: ModelSwitch,
         ids: IdSource,
         ask: FallbackModelHandler | None = None,
-        open_url: Callable[[str], Awaitable[None]] | None = None,
     ) -> None:
         self._state = state
         self._health = health
@@ -68,7 +65,6 @@ class FallbackHandler:
         self._switch = switch
         self._ids = ids
         self._ask = ask
-        self._open_url = open_url
         self._bypasses: Counter[str] = Counter()
 
     def call_begins(self, model: str) -> None:
@@ -155,21 +151,12 @@ class FallbackHandler:
             case FallbackIntent.STOP | FallbackIntent.RETRY_LATER:
                 return False
             case FallbackIntent.UPGRADE:
-                await self._upgrade()
+                logger.info("To upgrade, please visit: %s", UPGRADE_URL)
                 return False
             case _:
                 raise ValueError(
                     f'Unexpected fallback intent received from fallbackModelHandler: "{intent}"'
                 )
-
-    async def _upgrade(self) -> None:
-        if self._open_url is None:
-            logger.info("Cannot open browser in this environment. Please visit: %s", UPGRADE_URL)
-            return
-        try:
-            await self._open_url(UPGRADE_URL)
-        except Exception:  # a browser that does not open is no reason to fail otherwise
-            logger.warning("Failed to open browser automatically", exc_info=True)
 
     def _transition(self, failed: ModelPolicy | None, kind: FailureKind) -> None:
         if failed is not None:

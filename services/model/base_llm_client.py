@@ -17,6 +17,7 @@ from typing import Final, NoReturn
 
 from services.clock import Clock
 from services.ids import RandomSource
+from services.json_values import refuse_constant
 from services.model.classification import retry_error_type
 from services.model.configs import ModelConfigKey, ModelConfigs
 from services.model.errors import ModelError, error_message
@@ -248,9 +249,4 @@ def _parse(text: str) -> Json:
     if _is_fenced(text):
         text = js_trim(text[len(_JSON_FENCE) : -len(_FENCE)])
         logger.debug("a JSON answer came in a markdown fence")
-    return json.loads(text, parse_constant=_refuse)
-
-
-def _refuse(constant: str) -> NoReturn:
-    """`NaN` and its kin are Python's own addition to JSON."""
-    raise ValueError(f"{constant} is not JSON")
+    return json.loads(text, parse_constant=refuse_constant)

@@ -8,6 +8,7 @@ they have, by order. Source: core `services/modelConfigService.ts`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from typing import Final
 
@@ -141,7 +142,7 @@ class ModelConfigs:
         known = self._cache.get(key)
         if known is None:
             known = self._cache[key] = self._resolve(key)
-        return ResolvedModelConfig(known.model, _copied(known.config))
+        return ResolvedModelConfig(known.model, deepcopy(known.config))
 
     def _resolve(self, key: ModelConfigKey) -> ResolvedModelConfig:
         chain = self._chain(key)
@@ -154,7 +155,7 @@ class ModelConfigs:
                 f'Could not resolve a model name for alias "{key.model}". Please ensure the alias '
                 "chain or a matching override specifies a model."
             )
-        return ResolvedModelConfig(model, _copied(config))
+        return ResolvedModelConfig(model, config)
 
     def _chain(self, key: ModelConfigKey) -> _Chain:
         if key.model in self._aliases:
@@ -232,11 +233,3 @@ def merged(base: Mapping[str, Json], over: Mapping[str, Json]) -> JsonObject:
         both = isinstance(below, Mapping) and isinstance(value, Mapping)
         result[name] = merged(below or {}, value) if both else value
     return result
-
-
-def _copied(value: Json) -> Json:
-    if isinstance(value, Mapping):
-        return {name: _copied(item) for name, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_copied(item) for item in value]
-    return value

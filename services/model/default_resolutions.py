@@ -19,6 +19,8 @@ from services.model.names import (
     BASE_FLASH,
     BASE_FLASH_LITE,
     DEFAULT_PRO,
+    FLASH_2_5,
+    FLASH_LITE_2_5,
     GEMMA_4_26B,
     GEMMA_4_31B,
     LATEST_FLASH,
@@ -37,8 +39,6 @@ __all__ = [
     "DEFAULT_ID_RESOLUTIONS",
 ]
 
-_FLASH_2_5: Final = "gemini-2.5-flash"
-_FLASH_LITE_2_5: Final = "gemini-2.5-flash-lite"
 _KINDS: Final = ("terminal", "transient", "not_found", "unknown")
 
 
@@ -87,8 +87,8 @@ DEFAULT_DEFINITIONS: Final[Mapping[str, Mapping[str, Json]]] = {
     BASE_FLASH: _gemini_3("flash"),
     LATEST_FLASH: _gemini_3("flash"),
     DEFAULT_PRO: _model("pro", "gemini-2.5"),
-    _FLASH_2_5: _model("flash", "gemini-2.5"),
-    _FLASH_LITE_2_5: _model("flash-lite", "gemini-2.5"),
+    FLASH_2_5: _model("flash", "gemini-2.5"),
+    FLASH_LITE_2_5: _model("flash-lite", "gemini-2.5"),
     GEMMA_4_31B: _model("custom", "gemma-4", thinking=True, name=GEMMA_4_31B),
     GEMMA_4_26B: _model("custom", "gemma-4", thinking=True, name=GEMMA_4_26B),
     ALIAS_AUTO: _model("auto", preview=True, thinking=True, name="Auto"),
@@ -132,7 +132,7 @@ DEFAULT_ID_RESOLUTIONS: Final[Mapping[str, Mapping[str, Json]]] = {
     ),
     BASE_FLASH: _name(BASE_FLASH, (_LATEST, LATEST_FLASH)),
     LATEST_FLASH: _name(LATEST_FLASH, ({"useLatestFlash": False}, BASE_FLASH)),
-    _FLASH_2_5: _name(_FLASH_2_5, (_LATEST, LATEST_FLASH)),
+    FLASH_2_5: _name(FLASH_2_5, (_LATEST, LATEST_FLASH)),
     PREVIEW_PRO: _PRO,
     ALIAS_AUTO: _PRO,
     ALIAS_PRO: _PRO,

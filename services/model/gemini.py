@@ -1,9 +1,8 @@
 """`GeminiContentGenerator`: the real API, through google-genai.
 
-The only module under `services` that knows the SDK, and it imports it when the first generator is
-made: a program that replays never pays for it. One call of ours is one HTTP request: the SDK's
-retries, its function calling and its continuation requests are switched off, as both runtimes
-have their own.
+The SDK takes long to import: import this module only where the real API is used. One call of ours
+is one HTTP request: the SDK's retries, function calling and continuation requests are switched
+off, because both runtimes have their own.
 
 What the SDK does to a conversation on its way, and cannot be helped: base64 leaves with the URL
 alphabet, function declarations of several tools leave in one, fields that it does not know are
@@ -20,21 +19,27 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, 
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
+
+import httpx
+from google import genai
+from google.auth.exceptions import GoogleAuthError
+from google.genai import errors, types
 
 from services.abort import AbortSignal, until_aborted
 from services.clock import Clock
 from services.confinement import Refused
+from services.model import sdk_json
 from services.model.auth import AuthConfig, AuthType
 from services.model.errors import ApiError, ModelError, NetworkError
 from services.model.generator import ChunkStream, EmbedRequest, ModelRequest
 from services.model.sdk_stream import SdkStream
+from services.model.transport_errors import api_error, network_error, unreadable_answer
+from services.net.clients import open_client
 from services.net.errors import NetError
+from services.net.google import AmbientCredentials
 from services.net.terms import Terms
 from services.wire import JsonObject
-
-if TYPE_CHECKING:
-    import httpx
 
 __all__ = ["GeminiContentGenerator"]
 
@@ -84,10 +89,6 @@ class GeminiContentGenerator:
         http_client: httpx.AsyncClient | None = None,
         http_options: Mapping[str, Any] | None = None,
     ) -> None:
-        from google import genai
-
-        from services.net.clients import open_client
-
         # An enum's value that is newer than the SDK is no reason to write to the terminal.
         warnings.filterwarnings("ignore", message=".* is not a valid ", module="google.genai")
         self._clock = clock
@@ -115,7 +116,7 @@ class GeminiContentGenerator:
             project=auth.project,
             location=auth.location,
             credentials=_credentials(auth),
-            http_options=genai.types.HttpOptions.model_validate(options),
+            http_options=types.HttpOptions.model_validate(options),
         )
         self._models = self._client.aio.models
 
@@ -127,8 +128,6 @@ class GeminiContentGenerator:
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
         """Ask and wait for the whole answer."""
-        from services.model import sdk_json
-
         contents, config = _contents(request), _config(request)
 
         async def ask() -> Any:
@@ -148,8 +147,6 @@ class GeminiContentGenerator:
         exchange = _Exchange()
 
         async def pull() -> JsonObject | None:
-            from services.model import sdk_json
-
             chunk = await self._call(lambda: _next(chunks), request.signal, exchange)
             return None if chunk is None else sdk_json.dumped(chunk, exclude=_NOT_THE_APIS)
 
@@ -177,8 +174,6 @@ class GeminiContentGenerator:
 
     async def count_tokens(self, request: ModelRequest) -> JsonObject:
         """Count the tokens of the request's contents."""
-        from services.model import sdk_json
-
         contents = _contents(request)
 
         async def ask() -> Any:
@@ -189,7 +184,6 @@ class GeminiContentGenerator:
 
     async def embed_content(self, request: EmbedRequest) -> JsonObject:
         """Embed the texts, one vector each."""
-        from services.model import sdk_json
 
         async def ask() -> Any:
             return await self._models.embed_content(
@@ -242,8 +236,6 @@ def _credentials(auth: AuthConfig) -> Any:
     """Vertex AI's without a key; the SDK's own search would open connections of its own."""
     if not auth.vertexai or auth.api_key:
         return None
-    from services.net.google import AmbientCredentials
-
     return AmbientCredentials()
 
 
@@ -255,10 +247,6 @@ def _headers(auth: AuthConfig, options: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _contents(request: ModelRequest) -> list[Any]:
-    from google.genai import types
-
-    from services.model import sdk_json
-
     return [
         sdk_json.parse_leniently(types.Content, sdk_json.content_with_bytes(content))
         for content in request.contents
@@ -266,10 +254,6 @@ def _contents(request: ModelRequest) -> list[Any]:
 
 
 def _config(request: ModelRequest) -> Any:
-    from google.genai import types
-
-    from services.model import sdk_json
-
     config = dict(request.config)
     instruction = config.get("systemInstruction")
     if isinstance(instruction, dict):
@@ -287,12 +271,6 @@ def _config(request: ModelRequest) -> Any:
 @contextmanager
 def _translated(exchange: _Exchange) -> Iterator[None]:
     """Raise the seam's errors for the SDK's, httpx's and google-auth's."""
-    import httpx
-    from google.auth.exceptions import GoogleAuthError
-    from google.genai import errors
-
-    from services.model.transport_errors import api_error, network_error, unreadable_answer
-
     try:
         yield
     except errors.APIError as error:

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+from services.json_values import refuse_constant
 from services.wire import Json, JsonObject
 
 __all__ = ["GoogleError", "error_fields", "parse_google_error"]
@@ -196,10 +197,6 @@ def _loads(text: str) -> Json:
     while (repaired := _DOUBLE_COMMA.sub(r",\1", text)) != text:
         text = repaired
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=refuse_constant)
     except (ValueError, RecursionError):
         return None
-
-
-def _refuse_constant(word: str) -> Json:
-    raise ValueError(f"{word} is not JSON")

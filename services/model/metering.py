@@ -37,6 +37,8 @@ class ModelCall:
     request: ModelRequest
     streaming: bool
     began_ms: int
+    chunks: int = 0
+    """The number of responses, or chunks of one, received so far."""
     first_ms: int | None = None
     """When the answer, or the first chunk of it, was there."""
     ended_ms: int | None = None
@@ -146,6 +148,7 @@ class MeteredContentGenerator:
         return call
 
     def _received(self, call: ModelCall, response: JsonObject) -> None:
+        call.chunks += 1
         if call.first_ms is None:
             call.first_ms = self._clock.now_ms()
         if call.model is None:

@@ -24,6 +24,8 @@ __all__ = [
     "BASE_FLASH",
     "BASE_FLASH_LITE",
     "DEFAULT_PRO",
+    "FLASH_2_5",
+    "FLASH_LITE_2_5",
     "GEMMA_4_26B",
     "GEMMA_4_31B",
     "LATEST_FLASH",
@@ -52,6 +54,8 @@ PREVIEW_3_1_PRO: Final = "gemini-3.1-pro-preview"
 PREVIEW_3_1_CUSTOM_TOOLS: Final = "gemini-3.1-pro-preview-customtools"
 PREVIEW_FLASH: Final = "gemini-3-flash-preview"
 DEFAULT_PRO: Final = "gemini-2.5-pro"
+FLASH_2_5: Final = "gemini-2.5-flash"
+FLASH_LITE_2_5: Final = "gemini-2.5-flash-lite"
 BASE_FLASH: Final = "gemini-3.5-flash"
 LATEST_FLASH: Final = "gemini-3.8-flash"
 LEGACY_FLASH: Final = "gemini-3-flash"

@@ -23,6 +23,7 @@ from services.model.classification import (
 from services.model.errors import (
     ModelError,
     ModelNotFoundError,
+    QuotaError,
     RetryableQuotaError,
     RetryLimitError,
     TerminalQuotaError,
@@ -30,7 +31,6 @@ from services.model.errors import (
     error_name,
     error_status,
 )
-from services.model.quota_tip import enrich_quota_error
 
 __all__ = [
     "DEFAULT_MAX_ATTEMPTS",
@@ -46,6 +46,20 @@ T = TypeVar("T")
 DEFAULT_MAX_ATTEMPTS: Final = 10
 _SILENT_CAPACITY_DELAYS_MS: Final = (1000.0, 3000.0)
 _CAPACITY_REASONS: Final = ("MODEL_CAPACITY_EXHAUSTED", "MODEL_CAPACITY_EXCEEDED")
+_SHARED_PROJECT_AUTH: Final = (
+    "oauth-personal",
+    "compute-default-credentials",
+    "LOGIN_WITH_GOOGLE",
+    "COMPUTE_ADC",
+)
+_TIP: Final = "💡 Tip:"
+_SHARED_PROJECT_TIP: Final = (
+    f"\n\n{_TIP} The shared Google Cloud project is experiencing high traffic and has hit its "
+    "quota limits. To get dedicated, uninterrupted quota, please set your own Google Cloud "
+    "project by running:\n"
+    "  gcloud config set project [PROJECT_ID]\n"
+    "or by setting the GOOGLE_CLOUD_PROJECT environment variable."
+)
 
 RetryObserver = Callable[[int, Exception, float], None]
 """Called before each wait with the attempts made so far, the raw error, and the wait in ms."""
@@ -234,10 +248,17 @@ class Retry:
         self._raise(error, failure)
 
     def _raise(self, error: Exception, failure: Exception) -> NoReturn:
-        enriched = enrich_quota_error(error, self.auth_type, self.variables)
-        if enriched is failure:
-            raise enriched
-        raise enriched from failure
+        if isinstance(error, QuotaError):
+            self._add_tip(error)
+        if error is failure:
+            raise error
+        raise error from failure
+
+    def _add_tip(self, error: QuotaError) -> None:
+        """Explain once, to a user of the shared project, how to get a quota of their own."""
+        own = any(map(self.variables.get, ("GOOGLE_CLOUD_PROJECT", "GOOGLE_CLOUD_PROJECT_ID")))
+        if self.auth_type in _SHARED_PROJECT_AUTH and not own and _TIP not in error.message:
+            error.args = (error.message + _SHARED_PROJECT_TIP,)
 
     async def back_off(self, failure: Exception) -> None:
         """Our own wait: the current delay, 30 % more or less."""

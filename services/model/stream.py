@@ -17,7 +17,7 @@ from services.history.transforms import (
     is_valid_content,
 )
 from services.model.errors import InvalidStreamError
-from services.model.parts import function_calls, parse_thought
+from services.model.parts import Thought, function_calls, parse_thought
 from services.wire import JsonObject, Part, js_trim
 
 __all__ = [
@@ -25,7 +25,6 @@ __all__ = [
     "AssembledTurn",
     "CallIds",
     "StreamAssembler",
-    "Thought",
     "call_name",
     "retry_nudge",
 ]
@@ -60,14 +59,6 @@ _REFUSED: Final = {
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Thought:
-    """A model's thought, split at its first bold heading."""
-
-    subject: str
-    description: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class AssembledTurn:
     """A valid answer. `parts` hold no thoughts; neighbouring texts are merged.
 
@@ -88,12 +79,14 @@ class AssembledTurn:
         cls, parts: Sequence[Part], usage: JsonObject | None, finish_reason: str | None
     ) -> AssembledTurn:
         """The answer that others than the model have written; `parts` may hold thoughts."""
-        thoughts = [parse_thought(each.get("text") or "") for each in parts if each.get("thought")]
+        thoughts = tuple(
+            parse_thought(each.get("text") or "") for each in parts if each.get("thought")
+        )
         kept = [each for each in parts if not each.get("thought")]
         return cls(
             parts=kept,
             response_text=visible_text("".join(each.get("text") or "" for each in kept)),
-            thoughts=tuple(Thought(subject=s, description=d) for s, d in thoughts),
+            thoughts=thoughts,
             usage=usage,
             has_tool_call=any("functionCall" in each for each in kept),
             has_thoughts=bool(thoughts),
@@ -190,8 +183,7 @@ class StreamAssembler:
             self._has_thoughts = True
             text = parts[0].get("text")
             if text:
-                subject, description = parse_thought(text)
-                self._thoughts.append(Thought(subject=subject, description=description))
+                self._thoughts.append(parse_thought(text))
         if any(part.get("functionCall") is not None for part in parts):
             self._has_tool_call = True
         self._parts.extend(part for part in parts if not part.get("thought"))

@@ -39,10 +39,6 @@ __all__ = [
 logger = logging.getLogger(__name__)
 
 
-def _no_plan() -> None:
-    return None
-
-
 class CompositeStrategy:
     """Asks strategies in order; `last` decides where none of them does.
 
@@ -109,7 +105,6 @@ class ModelRouter:
         models: ModelConfigs,
         availability: Availability,
         utility: UtilityModel,
-        approved_plan: Callable[[], str | None] = _no_plan,
     ) -> None:
         """Make the router of a session.
 
@@ -118,7 +113,6 @@ class ModelRouter:
             models: Resolves names and tiers.
             availability: The models' health.
             utility: Answers the classifiers' requests.
-            approved_plan: Returns the path of the approved plan, if there is one.
         """
         state, clock = session.state, session.clock
         self._state = state
@@ -135,9 +129,7 @@ class ModelRouter:
             (
                 FallbackStrategy(models, state, availability),
                 OverrideStrategy(models, state),
-                ApprovalModeStrategy(
-                    models, state, clock, approved_plan, session.settings.plan_model_routing
-                ),
+                ApprovalModeStrategy(models, state, session.settings.plan_model_routing),
                 ClassifierStrategy(parts),
                 NumericalClassifierStrategy(parts),
             ),

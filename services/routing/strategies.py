@@ -6,13 +6,11 @@ the variant for custom tools to the chains, the approval mode's excepted.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from services.availability.availability import Availability
-from services.clock import Clock
 from services.model.configs import ModelConfigs
-from services.model.names import ALIAS_FLASH, ALIAS_PRO
+from services.model.names import ALIAS_PRO
 from services.routing.decision import RoutingContext, RoutingDecision
 from services.state import ApprovalMode, SessionState
 
@@ -69,35 +67,23 @@ class OverrideStrategy:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalModeStrategy:
-    """Plans are made by a pro model and carried out by a flash one."""
+    """A pro model makes plans."""
 
     models: ModelConfigs
     state: SessionState
-    clock: Clock
-    approved_plan: Callable[[], str | None]
-    """Where the plan is that has been approved; None: there is none."""
     enabled: bool = True
     name: str = "approval-mode"
 
     async def route(self, context: RoutingContext) -> RoutingDecision | None:
-        """Decide for an auto model in plan mode, or once a plan has been approved."""
+        """Decide for an auto model in plan mode."""
         requested = _requested(context, self.state)
-        if not self.enabled or not self.models.is_auto(requested):
-            return None
-        started_ms = self.clock.now_ms()
-        plan = self.approved_plan()
-        if self.state.approval_mode is ApprovalMode.PLAN:
-            tier, why = ALIAS_PRO, "Routing to Pro model because ApprovalMode is PLAN."
-        elif plan:
-            tier = ALIAS_FLASH
-            why = f"Routing to Flash model because an approved plan exists at {plan}."
-        else:
+        planning = self.state.approval_mode is ApprovalMode.PLAN
+        if not self.enabled or not planning or not self.models.is_auto(requested):
             return None
         return RoutingDecision(
-            model=self.models.for_tier(requested, tier),
+            model=self.models.for_tier(requested, ALIAS_PRO),
             source=self.name,
-            reasoning=why,
-            latency_ms=self.clock.now_ms() - started_ms,
+            reasoning="Routing to Pro model because ApprovalMode is PLAN.",
         )
 
 

@@ -10,7 +10,7 @@ from agent_protocol.agent import AgentProtocol
 from agent_protocol.events import AgentEvent, AgentStart, ErrorEvent
 from services.availability.switching import FallbackActivated
 from services.message_bus import MessageBus
-from services.model.metering import ModelCall, ModelCallObserver
+from services.model.metering import ModelCallObserver
 from services.scheduler.calls import CompletedToolCall
 from services.scheduler.completions import on_completed_calls
 from services.scheduler.execution import RunCall
@@ -31,7 +31,6 @@ from services.telemetry.tool_log import log_tool_call
 from services.telemetry.tool_spans import ToolSpans
 from services.telemetry.turn_spans import MeasuredAgent
 from services.tools.contract import ToolResult
-from services.wire import JsonObject
 
 __all__ = ["SessionTelemetry"]
 
@@ -54,30 +53,11 @@ _ERROR_TYPE: Final = re.compile(r"[A-Za-z_][\w.]{0,63}")
 """What can be the name of a kind of error. Notices of retries may carry a message instead."""
 
 
-class _Observers:
-    """Several observers of model calls as one; they are notified in their order."""
-
-    def __init__(self, *observers: ModelCallObserver) -> None:
-        self._observers = observers
-
-    def call_began(self, call: ModelCall) -> None:
-        for observer in self._observers:
-            observer.call_began(call)
-
-    def call_received(self, call: ModelCall, response: JsonObject) -> None:
-        for observer in self._observers:
-            observer.call_received(call, response)
-
-    def call_ended(self, call: ModelCall) -> None:
-        for observer in self._observers:
-            observer.call_ended(call)
-
-
 class SessionTelemetry:
     """The `Telemetry` of a session that is measured."""
 
     def __init__(self, recorder: Recorder, log: EventLog, api: ApiLog) -> None:
-        self.model_calls: ModelCallObserver = _Observers(ModelCallSpans(recorder), api)
+        self.model_calls: tuple[ModelCallObserver, ...] = (ModelCallSpans(recorder), api)
         self._recorder = recorder
         self._log = log
         self._mode = ApprovalMode.DEFAULT

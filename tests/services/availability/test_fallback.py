@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from services.availability.fallback import UPGRADE_URL, FallbackHandler
+from services.availability.fallback import UPGRADE_URL
 from services.availability.handler import FallbackIntent, FallbackQuestion
 from services.availability.health import TerminalReason
 from services.availability.switching import FallbackActivated
@@ -113,34 +113,14 @@ async def test_what_an_intent_does(
     )
 
 
-async def test_an_upgrade_opens_its_page_or_tells_of_it(
+async def test_an_upgrade_logs_its_page_and_raises_the_failure(
     world: MakeWorld, caplog: pytest.LogCaptureFixture
 ) -> None:
-    opened: list[str] = []
+    w = world("auto", intents=[FallbackIntent.UPGRADE])
 
-    async def open_url(url: str) -> None:
-        opened.append(url)
-        raise OSError("no browser")
+    with caplog.at_level(logging.INFO):
+        assert await w.availability.fallback.handle(PRO, TERMINAL) is False
 
-    async def upgrade(_question: FallbackQuestion) -> FallbackIntent:
-        return FallbackIntent.UPGRADE
-
-    w = world("auto")
-    for opener in (open_url, None):
-        parts = w.availability
-        handler = FallbackHandler(
-            state=w.state,
-            health=parts.health,
-            chains=parts.chains,
-            switch=parts.switch,
-            ids=CountingIds(),
-            ask=upgrade,
-            open_url=opener,
-        )
-        with caplog.at_level(logging.INFO):
-            assert await handler.handle(PRO, TERMINAL) is False
-
-    assert opened == [UPGRADE_URL]
     assert UPGRADE_URL in caplog.messages[-1]
 
 

@@ -384,6 +384,7 @@ async def test_a_gateway_without_a_key_gets_an_empty_key_header():
     assert (headers["x-goog-api-key"], headers["x-team"]) == ("", "t")
 
 
-def test_the_module_does_not_import_the_sdk():
-    code = "import services.model.gemini, sys; sys.exit('google.genai' in sys.modules)"
+def test_a_surface_without_a_model_does_not_import_the_sdk():
+    modules = "surfaces.headless.model, harness.http.case"
+    code = f"import sys, {modules}; sys.exit('google.genai' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

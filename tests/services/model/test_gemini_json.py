@@ -8,9 +8,8 @@ import httpx
 import pytest
 from google.genai import types
 
-from services.model.accessors import function_calls
 from services.model.errors import ApiError
-from services.model.parts import response_text
+from services.model.parts import function_calls, response_text
 from services.model.sdk_json import bytes_of, parse_leniently, plain_json
 from services.model.transport_errors import api_error, network_error
 
@@ -58,7 +57,7 @@ def test_the_two_readings_of_a_text_differ_as_upstreams_do():
     assert response_text(response(call)) == ""
     assert response_text({"candidates": [{}]}) is None
     assert function_calls(response({"text": "a"}, call)) == [{"name": "f"}]
-    assert function_calls(response()) is None
+    assert function_calls(response()) == []
 
 
 def caused(error, cause):

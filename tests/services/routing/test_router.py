@@ -68,7 +68,6 @@ class Session:
         auth_type: str = "gemini-api-key",
         mode: ApprovalMode = ApprovalMode.DEFAULT,
         answer: JsonObject | Exception | None = None,
-        plan: str | None = None,
         settings: Settings | None = None,
     ) -> None:
         self.events: list[CoreEvent] = []
@@ -94,7 +93,6 @@ class Session:
             models=self.models,
             availability=self.availability,
             utility=self.classifier,
-            approved_plan=lambda: plan,
         )
 
     def decide(
@@ -202,30 +200,13 @@ def test_a_model_that_nothing_stands_in_for_is_forced_although_it_is_out_of_orde
     assert session.decide().source == "agent-router/override"
 
 
-@pytest.mark.parametrize(
-    ("mode", "plan", "model", "reasoning"),
-    [
-        (
-            ApprovalMode.PLAN,
-            "/p.md",
-            "gemini-3.1-pro-preview-customtools",
-            "Routing to Pro model because ApprovalMode is PLAN.",
-        ),
-        (
-            ApprovalMode.DEFAULT,
-            "/p.md",
-            "gemini-3.8-flash",
-            "Routing to Flash model because an approved plan exists at /p.md.",
-        ),
-    ],
-)
-def test_plans_are_made_by_pro_and_carried_out_by_flash(
-    mode: ApprovalMode, plan: str, model: str, reasoning: str
-) -> None:
-    session = Session("auto", mode=mode, plan=plan)
+def test_a_pro_model_makes_plans() -> None:
+    session = Session("auto", mode=ApprovalMode.PLAN)
 
     assert session.decide() == RoutingDecision(
-        model=model, source="agent-router/approval-mode", reasoning=reasoning
+        model="gemini-3.1-pro-preview-customtools",
+        source="agent-router/approval-mode",
+        reasoning="Routing to Pro model because ApprovalMode is PLAN.",
     )
 
 

@@ -54,10 +54,11 @@ def call_of(**more: Any) -> ModelCall:
 
 
 def ended(telemetry: Any, call: ModelCall, *responses: JsonObject) -> None:
-    telemetry.model_calls.call_began(call)
-    for response in responses:
-        telemetry.model_calls.call_received(call, response)
-    telemetry.model_calls.call_ended(call)
+    for observer in telemetry.model_calls:
+        observer.call_began(call)
+        for response in responses:
+            observer.call_received(call, response)
+        observer.call_ended(call)
 
 
 def answered() -> ModelCall:
@@ -210,5 +211,5 @@ def test_what_cannot_be_taken_down_stops_nothing(
     rig: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     with rig.opened() as telemetry, caplog.at_level(logging.WARNING):
-        telemetry.model_calls.call_ended(answered())
+        telemetry.model_calls[0].call_ended(answered())
     assert "telemetry could not take something down" in caplog.text

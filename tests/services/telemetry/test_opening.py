@@ -44,7 +44,7 @@ def test_the_global_providers_are_left_alone(rig: Any) -> None:
 
 def test_ids_of_the_run_are_the_same_with_and_without(rig: Any) -> None:
     from services.ids import CountingIds
-    from services.telemetry.ids import SeamIdGenerator
+    from services.telemetry.providers import SeamIdGenerator
 
     ids = SeamIdGenerator(rig.ids)
     assert len({ids.generate_span_id() for _ in range(9)}) == 9
@@ -143,4 +143,4 @@ def with_span(telemetry: Any) -> None:
         model="m", contents=[], role=LlmRole.MAIN, prompt_id="p", signal=AbortController().signal
     )
     call = ModelCall(request=request, streaming=False, began_ms=VIRTUAL_EPOCH_MS)
-    telemetry.model_calls.call_began(call)
+    telemetry.model_calls[0].call_began(call)

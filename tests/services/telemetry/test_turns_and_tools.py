@@ -79,9 +79,9 @@ def ask(telemetry: Any) -> None:
         model="m", contents=[], role=LlmRole.MAIN, prompt_id="p", signal=AbortController().signal
     )
     call = ModelCall(request=request, streaming=False, began_ms=VIRTUAL_EPOCH_MS)
-    telemetry.model_calls.call_began(call)
+    telemetry.model_calls[0].call_began(call)
     call.ended_ms, call.end = VIRTUAL_EPOCH_MS, CallEnd.ANSWERED
-    telemetry.model_calls.call_ended(call)
+    telemetry.model_calls[0].call_ended(call)
 
 
 def tool_call() -> ToolCall:
