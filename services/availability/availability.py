@@ -1,4 +1,4 @@
-"""`Availability`: all there is to a session's models being available or not, put together."""
+"""`Availability`: health, chains, selection, fallback and switching of a session's models."""
 
 from __future__ import annotations
 
@@ -18,18 +18,15 @@ __all__ = ["Availability"]
 
 
 class Availability:
-    """Health, chains, selection, fallback and switching of one session.
-
-    It is the `ModelAvailability` that whoever asks a model wants; the parts are there for those
-    who want more.
+    """The `ModelAvailability` of a session.
 
     Args:
         models: Aliases, overrides, access.
         state: The session.
-        clock: When capacity comes back.
-        ids: Ids for sessions that go on under another one.
-        ask: Whoever decides on a fallback; nobody where it is `None`.
-        observer: Told of every fallback.
+        clock: Times the return of capacity.
+        ids: New ids for the session after a fallback.
+        ask: Asks the client about a fallback; `None`: the client cannot be asked.
+        observer: Receives every fallback.
     """
 
     def __init__(

@@ -1,7 +1,7 @@
-"""The product's own model aliases and overrides, as data.
+"""The product's model aliases and overrides.
 
-Three layers: `base` and the chat bases, the models people may ask for by name, and the names by
-which the product's own helpers ask for a model. Source: core `config/defaultModelConfigs.ts`.
+Three layers: the bases, the models that users may name, and the names that the product's own
+utility requests use. Source: core `config/defaultModelConfigs.ts`.
 """
 
 from __future__ import annotations
@@ -110,9 +110,8 @@ _HELPERS: Final[Mapping[str, ModelAlias]] = {
 }
 
 DEFAULT_ALIASES: Final[Mapping[str, ModelAlias]] = {**_BASES, **_CHAT_MODELS, **_HELPERS}
-"""Alias → what it stands for."""
 
 DEFAULT_OVERRIDES: Final[tuple[ModelOverride, ...]] = (
     ModelOverride(match={"model": "chat-base", "isRetry": True}, config={"temperature": 1}),
 )
-"""A chat that is tried again is tried at temperature 1, whatever its alias says."""
+"""A retried chat uses temperature 1."""

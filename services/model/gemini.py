@@ -4,10 +4,9 @@ The SDK takes long to import: import this module only where the real API is used
 is one HTTP request: the SDK's retries, function calling and continuation requests are switched
 off, because both runtimes have their own.
 
-What the SDK does to a conversation on its way, and cannot be helped: base64 leaves with the URL
-alphabet, function declarations of several tools leave in one, fields that it does not know are
-left out (logged at debug level), and a line separator other than CR and LF inside an event that
-the API did not escape breaks that event.
+The SDK changes requests: it sends base64 in the URL alphabet, merges the function declarations of
+several tools, and drops unknown fields (logged at debug level). In a response, an unescaped line
+separator other than CR and LF breaks its event.
 
 Source: core `core/contentGenerator.ts`; google-genai `models.py`, `_api_client.py`.
 """
@@ -47,23 +46,22 @@ _NOT_THE_APIS = {"sdk_http_response", "automatic_function_calling_history", "par
 
 CONNECT_DEADLINE_S = 10.0
 SILENCE_DEADLINE_S = 300.0
-"""How long the API may say nothing, before and between chunks: undici's deadline."""
+"""The longest silence before and between chunks: undici's deadline."""
 ANSWER_BYTES = 64 * 1024 * 1024
-"""The most that one answer may hold, all its chunks together and decoded. Upstream has no limit;
-the largest answers are images in base64, some ten MiB."""
+"""The largest decoded answer. Upstream has no limit; images in base64 take some ten MiB."""
 
 T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class _Exchange:
-    """One HTTP exchange as far as it has come; the SDK itself keeps it to itself."""
+    """The HTTP exchange of a call, which the SDK does not return."""
 
     response: httpx.Response | None = None
 
     @property
     def answering(self) -> bool:
-        """True once the API has begun a successful answer."""
+        """Whether the API has begun a successful answer."""
         return self.response is not None and self.response.is_success
 
 
@@ -71,14 +69,14 @@ _CURRENT: ContextVar[_Exchange | None] = ContextVar("gemini_exchange", default=N
 
 
 class GeminiContentGenerator:
-    """Asks the Gemini API, Vertex AI or a gateway.
+    """Calls the Gemini API, Vertex AI or a gateway.
 
     Args:
-        auth: Where and as whom; see `services.model.auth.auth_from_environment`.
-        clock: Virtual time stands still while a request is under way.
-        http_client: Carries the requests; made here when None. It gets two event hooks; whoever
-            hands it in closes it.
-        http_options: More of the SDK's HTTP options; ours win over them.
+        auth: The sign-in; see `services.model.auth.auth_from_environment`.
+        clock: Virtual time does not advance during a request.
+        http_client: Sends the requests and gets two event hooks; the caller closes it. None: the
+            generator makes its own.
+        http_options: More HTTP options of the SDK; this class's own win.
     """
 
     def __init__(
@@ -89,7 +87,7 @@ class GeminiContentGenerator:
         http_client: httpx.AsyncClient | None = None,
         http_options: Mapping[str, Any] | None = None,
     ) -> None:
-        # An enum's value that is newer than the SDK is no reason to write to the terminal.
+        # The SDK warns on the terminal about each enum value that is newer than itself.
         warnings.filterwarnings("ignore", message=".* is not a valid ", module="google.genai")
         self._clock = clock
         self._owned = http_client is None
@@ -121,13 +119,13 @@ class GeminiContentGenerator:
         self._models = self._client.aio.models
 
     async def aclose(self) -> None:
-        """Close the connections, if they are this generator's own."""
+        """Close the connections that this generator opened."""
         if self._owned:
             with self._clock.real_work():
                 await self._http.aclose()
 
     async def generate_content(self, request: ModelRequest) -> JsonObject:
-        """Ask and wait for the whole answer."""
+        """Send a request and return the whole response."""
         contents, config = _contents(request), _config(request)
 
         async def ask() -> Any:
@@ -139,7 +137,7 @@ class GeminiContentGenerator:
         return sdk_json.dumped(response, exclude=_NOT_THE_APIS)
 
     async def generate_content_stream(self, request: ModelRequest) -> ChunkStream:
-        """Connect; the SDK does so when the first chunk is asked for, so that one is read here."""
+        """Connect and read the first chunk, because the SDK connects when it is read."""
         contents, config = _contents(request), _config(request)
         chunks: AsyncIterator[Any] = await self._models.generate_content_stream(
             model=request.model, contents=contents, config=config
@@ -218,7 +216,7 @@ async def _note_response(response: httpx.Response) -> None:
 
 
 async def _set_deadlines(request: httpx.Request) -> None:
-    """The SDK asks for no deadlines at all: a silent peer would hold a session for ever."""
+    """Set deadlines, because the SDK sets none and a silent peer would block a session."""
     asked = request.extensions.get("timeout") or {}
     ours = {
         "connect": CONNECT_DEADLINE_S,
@@ -233,7 +231,7 @@ async def _set_deadlines(request: httpx.Request) -> None:
 
 
 def _credentials(auth: AuthConfig) -> Any:
-    """Vertex AI's without a key; the SDK's own search would open connections of its own."""
+    """Return credentials for Vertex AI without a key; the SDK's own search opens connections."""
     if not auth.vertexai or auth.api_key:
         return None
     return AmbientCredentials()

@@ -167,7 +167,7 @@ class Retry:
         self.delay_ms = self.initial_delay_ms
 
     async def judge(self, failure: Exception) -> None:
-        """Return when another attempt is due, having waited for it; else raise."""
+        """Wait for the next attempt, or raise the failure."""
         classified = classify_google_error(failure)
         if isinstance(classified, TerminalQuotaError):
             softened = self._soften_capacity(classified)
@@ -191,7 +191,7 @@ class Retry:
             raise failure
 
     def _soften_capacity(self, error: TerminalQuotaError) -> RetryableQuotaError | None:
-        """Capacity comes back: retryable without a user, or before enough attempts."""
+        """Make a lack of capacity retryable: without a fallback always, else twice."""
         if error.reason not in _CAPACITY_REASONS and not is_capacity_message(error.message):
             return None
         delay_ms = error.retry_delay_ms

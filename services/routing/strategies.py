@@ -1,7 +1,7 @@
-"""The strategies that need no model: what is settled, forced, or follows from the mode.
+"""The strategies that decide without a model.
 
-Source: core `routing/strategies/{fallback,override,approvalMode,default}Strategy.ts`. They leave
-the variant for custom tools to the chains, the approval mode's excepted.
+Source: core `routing/strategies/{fallback,override,approvalMode,default}Strategy.ts`. All but the
+approval mode's ignore the model variant for custom tools.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ __all__ = ["ApprovalModeStrategy", "DefaultStrategy", "FallbackStrategy", "Overr
 
 @dataclass(frozen=True, slots=True)
 class FallbackStrategy:
-    """A model that is out of order is replaced by the first of its chain that is not."""
+    """Replaces an unavailable model by the first available one of its chain."""
 
     models: ModelConfigs
     state: SessionState
@@ -27,7 +27,7 @@ class FallbackStrategy:
     name: str = "fallback"
 
     async def route(self, context: RoutingContext) -> RoutingDecision | None:
-        """Decide where the requested model may not be asked and another one may."""
+        """Decide where the requested model is unavailable and another is available."""
         requested = _requested(context, self.state)
         resolved = self.models.concrete(requested, custom_tools=False)
         snapshot = self.availability.health.snapshot(resolved)
@@ -47,14 +47,14 @@ class FallbackStrategy:
 
 @dataclass(frozen=True, slots=True)
 class OverrideStrategy:
-    """A model that was asked for by name is taken, whatever the request."""
+    """Uses a model that was requested by name."""
 
     models: ModelConfigs
     state: SessionState
     name: str = "override"
 
     async def route(self, context: RoutingContext) -> RoutingDecision | None:
-        """Decide where the requested model is none of the auto ones."""
+        """Decide where the requested model is not an auto model."""
         requested = _requested(context, self.state)
         if self.models.is_auto(requested):
             return None
@@ -67,7 +67,7 @@ class OverrideStrategy:
 
 @dataclass(frozen=True, slots=True)
 class ApprovalModeStrategy:
-    """A pro model makes plans."""
+    """Chooses a pro model in plan mode."""
 
     models: ModelConfigs
     state: SessionState
@@ -89,14 +89,14 @@ class ApprovalModeStrategy:
 
 @dataclass(frozen=True, slots=True)
 class DefaultStrategy:
-    """The configured model. Always decides."""
+    """Chooses the configured model."""
 
     models: ModelConfigs
     state: SessionState
     name: str = "default"
 
     async def route(self, context: RoutingContext) -> RoutingDecision:
-        """Decide, by the session's model alone."""
+        """Always decide."""
         model = self.models.concrete(self.state.model, custom_tools=False)
         return RoutingDecision(
             model=model, source=self.name, reasoning=f"Routing to default model: {model}"

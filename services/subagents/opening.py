@@ -1,4 +1,4 @@
-"""The agents of a session: the tool that calls them, their registry, and the remote ones."""
+"""Opens the agents of a session: their tool, their registry, and the remote ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ __all__ = ["agent_tool", "agents_in_prompt", "open_agents"]
 
 
 def agents_in_prompt(subagents: Subagents, tools: ToolRegistry) -> str:
-    """The section of the prompt about agents; empty where the model cannot call any."""
+    """Return the prompt's section about agents; empty where the model cannot call any."""
     if tools.get(INVOKE_AGENT) is None:
         return ""
     return agents_section(subagents.registry.descriptions())
@@ -51,8 +51,8 @@ def agent_tool(
 
     Args:
         session: The session.
-        subagents: Knows the agents when the tool is called.
-        host: What remote agents may use.
+        subagents: Finds agents when the tool is called.
+        host: For calls of remote agents.
         bus: Receives the progress of local agents.
         steering: The user's hints.
         measured: Runs each agent under telemetry.
@@ -93,10 +93,10 @@ async def open_agents(
     Args:
         session: The session.
         subagents: Receives the registry.
-        host: What a built-in agent's own tool uses.
-        tools: The tools that agents choose from.
-        models: Where the agents' model configs are registered.
-        policy: Has calls of remote agents confirmed.
+        host: For a built-in agent's own tool.
+        tools: The session's tools.
+        models: Receives the agents' model configs.
+        policy: Receives the rules for remote agents.
         prompts: Has the main agent's instruction.
     """
     remote = RemoteAgents(session)

@@ -1,4 +1,4 @@
-"""An agent as settings want it, and the names that models know its config by.
+"""Applies settings to agents, and registers their model configs.
 
 Source: core `agents/registry.ts` (`applyOverrides`, `registerModelConfigs`),
 `services/modelConfigService.ts` (`merge`).
@@ -19,18 +19,17 @@ __all__ = ["AgentModels", "model_alias", "overridden"]
 
 
 def model_alias(agent: str) -> str:
-    """The alias of the model config of an agent."""
+    """Return the alias of an agent's model config."""
     return f"{agent}-config"
 
 
 def overridden(
     definition: LocalAgentDefinition, override: AgentOverride | None
 ) -> LocalAgentDefinition:
-    """`definition` with what settings change.
+    """Return `definition` with the overrides of settings.
 
-    Any override at all, be it only `enabled`, makes the agent forget its workspace folders, its
-    access to memory, its servers and what it does before a turn: upstream's defect, kept because
-    both have to agree on what an agent may do.
+    As upstream, any override, even `enabled` alone, removes the agent's workspace folders, access
+    to memory, servers and `on_before_turn`.
     """
     if override is None:
         return definition
@@ -56,11 +55,10 @@ class AgentModels:
         self._overrides: dict[str, ModelOverride] = {}
 
     def register(self, definition: LocalAgentDefinition, session_model: str) -> None:
-        """Make `<name>-config` an alias for the agent's model, `inherit` being the session's.
+        """Register `<name>-config` as an alias for the agent's model; `inherit` is the session's.
 
-        Where that leaves the choice to the router, the config goes with the agent's name instead,
-        whatever the model turns out to be. For other models it is of no use to the agent's calls,
-        which are made by the model's own name: as upstream's are.
+        For an auto model the config also applies to all calls of the agent, by its name. As
+        upstream, calls of other models use the model's name and not the alias.
         """
         wanted = definition.model
         model = session_model if wanted.model == "inherit" else wanted.model
@@ -72,7 +70,7 @@ class AgentModels:
         override = ModelOverride(
             match={"overrideScope": definition.name}, config=wanted.generation_config
         )
-        # Upstream adds one more at every change of model; the last of equals would win anyway.
+        # Upstream adds one at every change of model, with the same result.
         if self._overrides.get(definition.name) != override:
             self._overrides[definition.name] = override
             self._models.register_runtime_override(override)

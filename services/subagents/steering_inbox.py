@@ -1,6 +1,6 @@
-"""What a model is told of hints and of background commands that have ended.
+"""The user's hints and ends of background commands, as messages for a model.
 
-The frames are seen by models and recorded, so they are upstream's to the letter. Source: core
+The frames are exactly upstream's, because models see them and recordings contain them. Source: core
 `utils/fastAckHelper.ts`; how they are put together: core `agents/local-executor.ts`.
 """
 
@@ -42,7 +42,7 @@ _COMPLETION: Final = (
 
 
 def user_hints(hints: Sequence[str]) -> str | None:
-    """Hints as an agent is told of them; `None` where there are none."""
+    """Return the user's hints for an agent; `None` without hints."""
     if not hints:
         return None
     listed = "\n".join(f"- {_one_line(hint)}" for hint in hints)
@@ -50,12 +50,12 @@ def user_hints(hints: Sequence[str]) -> str | None:
 
 
 def steering_update(text: str) -> str:
-    """Pending injections as the main loop's model is told of them."""
+    """Return pending injections for the main loop's model."""
     return f"User steering update:\n{_framed(_one_line(text))}\n{_STEERING}"
 
 
 def background_completion(output: str) -> str:
-    """The end of a background command, as an agent is told of it."""
+    """Return the end of a background command for an agent."""
     return (
         f"Background execution update:\n<background_output>\n{output}\n</background_output>\n\n"
         f"{_COMPLETION}"
@@ -63,21 +63,18 @@ def background_completion(output: str) -> str:
 
 
 def injected_parts(hints: Sequence[str], completions: Sequence[str]) -> list[Part]:
-    """What goes before the answers to an agent's calls: completions, then hints.
-
-    Several completions come as one, a line apart.
-    """
+    """Return the parts before the answers to an agent's calls: joined completions, then hints."""
     parts: list[Part] = []
     if completions:
         parts.append({"text": background_completion("\n".join(completions))})
-    told = user_hints(hints)
-    if told is not None:
-        parts.append({"text": told})
+    hint_text = user_hints(hints)
+    if hint_text is not None:
+        parts.append({"text": hint_text})
     return parts
 
 
 class SteeringInbox:
-    """What was sent since the last turn."""
+    """Collects the injections since an agent's last turn."""
 
     def __init__(self, steering: InjectionService) -> None:
         self._steering = steering
@@ -86,7 +83,7 @@ class SteeringInbox:
 
     @contextmanager
     def collecting(self) -> Iterator[None]:
-        """Empty the inbox, and fill it until the context is left: a child in recovery gets nothing.
+        """Empty the inbox and collect until the context ends; a child in recovery gets nothing.
 
         Source: core `agents/local-executor.ts` (`runInternal`).
         """

@@ -1,6 +1,4 @@
-"""`Telemetry`: the places at which a session is watched. Where it is off there is none (`None`),
-and nothing is wrapped.
-"""
+"""`Telemetry`: the points at which a session is measured. It is `None` where telemetry is off."""
 
 from __future__ import annotations
 
@@ -22,30 +20,30 @@ __all__ = ["Telemetry", "TelemetryError", "TelemetrySeams"]
 
 
 class TelemetryError(Exception):
-    """The settings ask for telemetry that cannot be had; the message says what to do."""
+    """The settings ask for telemetry that is not available; the message says what to do."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TelemetrySeams:
-    """What a session's telemetry needs of the session."""
+    """The parts of a session that its telemetry uses."""
 
     clock: Clock
     ids: IdSource
     session_id: str
     auth_type: str
     warn: Callable[[str], None]
-    """Called once when something cannot be exported."""
+    """Called once after a failed export."""
     version: str = "unknown"
     runtime: str | None = None
-    """The engine's name; it stands in the resource, so that spans are the same in every engine."""
+    """The runtime's name; it is in the resource, so that spans are equal in every runtime."""
     interactive: bool = False
     """Whether a user sits at a terminal."""
     installation_id: str | None = None
-    """What the published CLI calls this installation; `None` where it has never run."""
+    """The published CLI's id of this installation; `None` where it has never run."""
 
 
 class Telemetry(Protocol):
-    """Watches one session. Nothing here raises, waits, or changes what it is shown."""
+    """Measures one session. Its methods never raise or wait, and change nothing."""
 
     @property
     def model_calls(self) -> Sequence[ModelCallObserver]:
@@ -53,26 +51,23 @@ class Telemetry(Protocol):
         ...
 
     def watch(self, events: CoreEvents, bus: MessageBus, mode: ApprovalMode) -> None:
-        """Take down what the session reports, and the tool calls that end, from now on.
-
-        `mode` is the approval mode now.
-        """
+        """Record events and completed tool calls from now on; `mode` is the approval mode now."""
         ...
 
     def fell_back(self, fallback: FallbackActivated) -> None:
-        """A model stands in for another."""
+        """Record that a model replaced another."""
         ...
 
     def tools(self, run: RunCall) -> RunCall:
-        """`run`, measured."""
+        """Return `run`, measured."""
         ...
 
     async def subagent(
         self, name: str, description: str, run: Callable[[], Awaitable[ToolResult]]
     ) -> ToolResult:
-        """What `run`, a run of the subagent called `name`, returns; measured."""
+        """Await and measure `run`, a run of the subagent `name`."""
         ...
 
     def agent(self, agent: AgentProtocol) -> AgentProtocol:
-        """`agent`, its turns measured."""
+        """Return `agent` with measured turns."""
         ...

@@ -45,7 +45,7 @@ _SOME_GOOGLE_ENDPOINT: Final = "gcp.gen_ai"
 
 
 class SeamIdGenerator(IdGenerator):
-    """Ids of scopes that nobody else uses, so that a run's own ids are the same without it."""
+    """Ids of scopes of their own, so that telemetry does not change a session's other ids."""
 
     def __init__(self, ids: IdSource) -> None:
         self._ids = ids
@@ -120,7 +120,7 @@ def open_providers(settings: TelemetrySettings, seams: TelemetrySeams) -> Iterat
 
 
 def _common(seams: TelemetrySeams) -> dict[str, Any]:
-    """What every record and every metric of the log says of the session."""
+    """The attributes of every record and metric of the log."""
     return {
         "session.id": seams.session_id,
         "installation.id": seams.installation_id,
@@ -132,10 +132,10 @@ def _common(seams: TelemetrySeams) -> dict[str, Any]:
 def _destination(
     settings: TelemetrySettings, seams: TelemetrySeams, resource: Resource
 ) -> Destination:
-    """Where the settings send things.
+    """Open the destination that the settings name.
 
     Raises:
-        TelemetryError: that cannot be had.
+        TelemetryError: it is not available.
     """
     if settings.target != "local":
         raise TelemetryError(

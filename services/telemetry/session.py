@@ -1,4 +1,4 @@
-"""`SessionTelemetry`: the parts of a session's telemetry, put together."""
+"""`SessionTelemetry`: combines the parts of a session's telemetry."""
 
 from __future__ import annotations
 
@@ -48,9 +48,9 @@ _INVALID_ANSWERS: Final = frozenset(
         "NO_RESPONSE_TEXT",
     }
 )
-"""Why an answer was none; see `services.model.stream`."""
+"""Why a response was invalid; see `services.model.stream`."""
 _ERROR_TYPE: Final = re.compile(r"[A-Za-z_][\w.]{0,63}")
-"""What can be the name of a kind of error. Notices of retries may carry a message instead."""
+"""The form of an error's name; a notice of a retry may have a message instead."""
 
 
 class SessionTelemetry:
@@ -63,12 +63,12 @@ class SessionTelemetry:
         self._mode = ApprovalMode.DEFAULT
         self._mode_since_ms = recorder.now_ms()
         self._invalid_answers = 0
-        """How many answers in a row were none, in the turn that is under way."""
+        """The number of consecutive invalid responses in this turn."""
         self._tools = ToolSpans(recorder)
         self._subagents = SubagentSpans(recorder, log)
 
     def watch(self, events: CoreEvents, bus: MessageBus, mode: ApprovalMode) -> None:
-        """Take down what the session reports, and the tool calls that end, from now on."""
+        """Record events and completed tool calls from now on."""
         self._mode, self._mode_since_ms = mode, self._recorder.now_ms()
         events.subscribe(self._notice)
         events.subscribe(self._log.notice)
@@ -77,7 +77,7 @@ class SessionTelemetry:
 
     @guarded
     def fell_back(self, fallback: FallbackActivated) -> None:
-        """Note it in the turn, or in the tool, in which it happened, and count it."""
+        """Add an event to the current span, and count the fallback."""
         attributes: dict[str, Any] = {names.FALLBACK_MODEL: fallback.model}
         if fallback.failed_model is not None:
             attributes[names.FAILED_MODEL] = fallback.failed_model
@@ -86,23 +86,23 @@ class SessionTelemetry:
         self._log.record("gemini_cli.flash_fallback", "Switching to flash as Fallback.", {})
 
     def tools(self, run: RunCall) -> RunCall:
-        """`run`, measured."""
+        """Return `run`, measured."""
         return self._tools.around(run)
 
     async def subagent(
         self, name: str, description: str, run: Callable[[], Awaitable[ToolResult]]
     ) -> ToolResult:
-        """What `run`, a run of the subagent called `name`, returns; measured."""
+        """Await and measure `run`, a run of the subagent `name`."""
         return await self._subagents.measured(name, description, run)
 
     def agent(self, agent: AgentProtocol) -> AgentProtocol:
-        """`agent`, its turns measured."""
+        """Return `agent` with measured turns."""
         agent.subscribe(self._follow)
         return MeasuredAgent(agent, self._recorder)
 
     @guarded
     def close(self) -> None:
-        """The session is over: log how long its last approval mode was in force."""
+        """Log the duration of the last approval mode, at the session's end."""
         self._log_mode_duration()
 
     def _mode_changed(self, mode: ApprovalMode) -> None:

@@ -1,4 +1,4 @@
-"""One scripted answer of a model: `ModelStep`, and reading it from a cassette's mapping.
+"""`ModelStep`: one scripted response of a model, read from a cassette.
 
 Source: the cassette format, "Model steps".
 """
@@ -35,7 +35,7 @@ MAX_STEPS: Final = 10_000
 """The most steps that one script may have, repetitions counted."""
 
 MAX_DELAY_MS: Final = 1_000_000_000_000
-"""The longest wait that can be asked for: dates end some time after it."""
+"""The longest wait, within the range of dates."""
 
 _THREAD = re.compile(r"main|\d+/\d+(?:/\d+/\d+)*")
 _COMMON_KEYS = frozenset({"role", "thread", "method", "repeat", "delay_ms"})
@@ -53,7 +53,7 @@ class StepFormatError(ValueError):
 
 
 class StepMethod(StrEnum):
-    """Which call of the model seam a step answers; the values are the API's names."""
+    """The method of the model seam that a step answers; the values are the API's names."""
 
     STREAM = "generateContentStream"
     GENERATE = "generateContent"
@@ -73,19 +73,19 @@ class StepKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Hang:
-    """In the place of a chunk: nothing comes until the request is aborted."""
+    """In place of a chunk: wait until the request is aborted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sleep:
-    """In the place of a chunk: virtual time passes, `ms` milliseconds."""
+    """In place of a chunk: `ms` milliseconds of virtual time pass."""
 
     ms: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorSpec:
-    """An error to raise. With a `status` it is the API's, without one the network's."""
+    """An error to raise: the API's with a `status`, else the network's."""
 
     message: str
     status: int | None = None
@@ -96,7 +96,7 @@ class ErrorSpec:
     cause: JsonObject | None = None
 
     def to_exception(self) -> ApiError | NetworkError:
-        """A new exception; every use of a step raises one of its own."""
+        """Make a new exception."""
         if self.status is not None:
             details = None if self.details is None else list(self.details)
             return ApiError.from_parts(self.status, self.message, self.grpc, details)
@@ -105,11 +105,10 @@ class ErrorSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ModelStep:
-    """One answer. `index` counts from 0 with every repetition counted.
+    """One response. `index` counts from 0 and includes repetitions.
 
-    `chunks` belong to a stream, `value` to the methods that answer with one object, `error` is
-    raised by the call and `then_error` by the stream after its chunks. The JSON in a step is never
-    handed out itself.
+    `chunks` belong to a stream, `value` to the other methods. The call raises `error`, the stream
+    raises `then_error` after its chunks. The JSON in a step must be copied before use.
     """
 
     index: int

@@ -1,6 +1,6 @@
-"""What a server says while it works, as the reassembler reads it: protocol 0.3's JSON.
+"""Converts a server's responses to the JSON of protocol 0.3 for the reassembler.
 
-The library hands everything out as messages of protocol 1.0, whatever the server spoke.
+The library returns messages of protocol 1.0, whatever the server's protocol.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ __all__ = ["chunk_of"]
 
 
 def chunk_of(answer: Any) -> JsonObject:
-    """One `StreamResponse`, or `SendMessageResponse`, as `{kind, …}`; `{}` for an empty one."""
+    """Convert a `StreamResponse` or `SendMessageResponse` to `{kind, …}`; `{}` for an empty one."""
     match answer.WhichOneof("payload"):
         case "task":
             return _task(answer.task)
@@ -93,7 +93,7 @@ def _part(part: Any) -> JsonObject:
 
 
 def _value(value: Any) -> Any:
-    """JSON of a protobuf `Value`, keys in one order: the library keeps them in none."""
+    """Convert a protobuf `Value` to JSON with sorted keys, which the library leaves unordered."""
     match value.WhichOneof("kind"):
         case "struct_value":
             fields = value.struct_value.fields

@@ -17,7 +17,7 @@ from services.subagents.remote.errors import (
     A2AAgentError,
     RemoteAgentError,
     TaskCancelled,
-    told,
+    failure_text,
 )
 from services.subagents.remote.progress import beginning, progress, progress_of, stopped
 from services.subagents.remote.protocol import RemoteSubagentProtocol
@@ -43,21 +43,21 @@ def remote_invocation(
     host: ToolHost,
     sessions: bool,
 ) -> Invocation:
-    """One call of a remote agent.
+    """Make one call of a remote agent.
 
     Args:
-        definition: the agent, as it is registered.
-        inputs: mapped to the agent's input schema; only `query` is read.
+        definition: the registered agent.
+        inputs: the agent's inputs, of which only `query` is read.
         agents: the session's remote agents.
-        host: what tools may use.
-        sessions: whether the call goes through a session of the agent's own
+        host: the parts of the session for tools.
+        sessions: whether the call uses a session of the agent's own
             (`experimental.adk.agentSessionSubagentEnabled`).
 
     Raises:
         InvalidToolParams: `query` is not a string.
     """
     query = inputs.get("query", DEFAULT_QUERY)
-    # Nothing there reads as nothing given, as an absent key does.
+    # Null counts as absent.
     query = DEFAULT_QUERY if query is None else query
     if not isinstance(query, str):
         raise InvalidToolParams(
@@ -68,7 +68,7 @@ def remote_invocation(
 
 
 class RemoteInvocation(Invocation):
-    """A call of one agent with one query; subclasses make it."""
+    """A call of one agent with one query."""
 
     def __init__(
         self, definition: RemoteAgentDefinition, query: str, agents: RemoteAgents, host: ToolHost
@@ -80,15 +80,15 @@ class RemoteInvocation(Invocation):
 
     @property
     def shown_name(self) -> str:
-        """The agent's name for people."""
+        """The agent's display name."""
         return self._definition.shown_name
 
     def description(self) -> str:
-        """Which agent is called."""
+        """Describe the call in one line."""
         return f"Calling remote agent {self.shown_name}"
 
     def confirmation_details(self) -> ConfirmationDetails:
-        """Always asked: what is sent leaves the machine."""
+        """Return the confirmation, because the query leaves the machine."""
         return ConfirmationDetails(
             type="info",
             title=f"Call Remote Agent: {self.shown_name}",
@@ -97,10 +97,10 @@ class RemoteInvocation(Invocation):
 
 
 class RemoteAgentInvocation(RemoteInvocation):
-    """A call that speaks with the agent itself."""
+    """A call without a session."""
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        """Ask the agent. Never raises for what the agent does; the result says what went wrong."""
+        """Send the query. A failure of the agent is part of the result."""
         show = execution.update_output or (lambda _: None)
         found = ResultReassembler()
         key = self._definition.name
@@ -120,23 +120,23 @@ class RemoteAgentInvocation(RemoteInvocation):
         except (RemoteAgentError, A2AAgentError) as error:
             if isinstance(error, TaskCancelled):
                 conversation = conversation.without_task()
-            text = _joined(found.text(), told(error))
+            text = _joined(found.text(), failure_text(error))
             shown = progress(self.shown_name, "error", found.activity(), text)
         else:
             text = found.text()
             shown = progress_of(self.shown_name, "completed", found)
         finally:
-            # Also after a failure: the agent may be asked to go on.
+            # Also after a failure, because a later call can continue the task.
             self._agents.keep(key, conversation)
         show(shown)
         return ToolResult(llm_content=[{"text": text}], return_display=shown)
 
 
 class RemoteSessionInvocation(RemoteInvocation):
-    """A call whose agent tells events."""
+    """A call through a session of the agent."""
 
     async def execute(self, execution: ToolExecution) -> ToolResult:
-        """Ask the agent. Never raises for what the agent does; the result says what went wrong."""
+        """Send the query. A failure of the agent is part of the result."""
         key = conversation_key(self._definition)
         async with background_tasks() as tasks:
             session = RemoteSubagentProtocol(
@@ -145,7 +145,7 @@ class RemoteSessionInvocation(RemoteInvocation):
             try:
                 return await self._through(session, execution)
             finally:
-                # Also after a failure: the agent may be asked to go on.
+                # Also after a failure, because a later call can continue the task.
                 self._agents.keep(key, session.conversation)
                 await session.abort()
 
@@ -180,7 +180,7 @@ class RemoteSessionInvocation(RemoteInvocation):
     def _failed(
         self, session: RemoteSubagentProtocol, execution: ToolExecution, error: Exception
     ) -> ToolResult:
-        message = told(error)
+        message = failure_text(error)
         text = _joined(_partial(session), message)
         state = "cancelled" if "Aborted" in message else "error"
         return self._ended(session, execution, state, text, text)
@@ -207,5 +207,5 @@ def _partial(session: RemoteSubagentProtocol) -> str:
 
 
 def _joined(partial: str, error: str) -> str:
-    """What the model is told of a call that failed: what there was, then why there is no more."""
+    """Return the text of a failed call for the model: the partial response, then the error."""
     return f"{partial}\n\n{error}" if partial else error

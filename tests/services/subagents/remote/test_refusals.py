@@ -9,7 +9,7 @@ import pytest
 from services.subagents.remote.refusals import (
     refused_over_rest,
     refused_over_rpc,
-    told_in_stream,
+    stream_error_text,
 )
 
 NO = {"code": -32050, "message": "no", "data": {"why": 1}}
@@ -63,5 +63,5 @@ def test_an_event_of_the_kind_error_is_an_error_like_others(
     text: str, rest: bool, said: str | None
 ) -> None:
     error = RuntimeError(f"SSE stream error event received: {text}")
-    assert told_in_stream(error, rest=rest) == said
-    assert told_in_stream(RuntimeError(text), rest=rest) is None
+    assert stream_error_text(error, rest=rest) == said
+    assert stream_error_text(RuntimeError(text), rest=rest) is None
