@@ -100,7 +100,7 @@ def test_only_the_routers_pro_may_be_switched_to_unasked_when_a_failure_passes(
     assert set(flash.transitions.values()) == {Transition.TERMINAL}
 
 
-def test_nobody_is_asked_in_plan_mode_and_about_helpers_never(world: MakeWorld) -> None:
+def test_fallbacks_are_silent_in_plan_mode_and_for_utility_models(world: MakeWorld) -> None:
     planning = world("auto", mode=ApprovalMode.PLAN).availability.chains.resolve()
     helpers = world("flash-lite").availability.chains.resolve()
 

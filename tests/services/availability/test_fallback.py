@@ -29,7 +29,7 @@ TERMINAL = TerminalQuotaError("no", SAID)
 TRANSIENT = RetryableQuotaError("slow", SAID)
 
 
-async def test_where_nobody_can_be_asked_nothing_changes(world: MakeWorld) -> None:
+async def test_without_a_client_to_ask_nothing_changes(world: MakeWorld) -> None:
     w = world("auto")
     w.state.set_active_model(PRO)
 
@@ -170,7 +170,7 @@ async def test_a_model_outside_the_chain_is_redirected_to_the_active_one(world: 
     assert w.health_of("gemini-2.5-flash-lite") == [None]
 
 
-async def test_a_call_under_way_may_be_told_to_try_again_ten_times_and_no_more(
+async def test_a_running_call_may_bypass_the_failed_model_at_most_ten_times(
     world: MakeWorld,
 ) -> None:
     w = world("auto")

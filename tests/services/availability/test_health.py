@@ -101,7 +101,7 @@ def test_only_models_on_probation_have_attempts_to_use_up(
     assert health.snapshot("m") == WELL
 
 
-def test_the_first_available_is_told_with_those_before_it(
+def test_selection_returns_the_first_available_model_and_the_skipped_ones(
     health: ModelAvailabilityService,
 ) -> None:
     health.mark_terminal("a", TerminalReason.CAPACITY)

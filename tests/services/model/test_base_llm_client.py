@@ -271,7 +271,7 @@ def test_a_request_may_have_its_own_number_of_attempts() -> None:
     assert [(retry.max_attempts, retry.error) for retry in bench.retries] == [(2, "SERVER_ERROR")]
 
 
-def test_retries_are_told_under_the_models_public_name() -> None:
+def test_notices_of_retries_have_the_models_display_name() -> None:
     bench = Bench(text(""), text("fine"))
     bench.content(config_key="loop-detection-double-check")
 
@@ -295,7 +295,7 @@ def test_what_cannot_be_mended_is_not_tried_again() -> None:
     assert len(bench.model.requests) == 1
 
 
-def test_a_key_that_does_not_resolve_is_told_as_such() -> None:
+def test_an_unresolvable_key_raises_a_config_error() -> None:
     bench = Bench(text("fine"))
 
     with pytest.raises(ModelConfigError):
@@ -329,7 +329,7 @@ def test_an_abort_ends_the_wait_between_attempts() -> None:
     assert len(bench.model.requests) == 1
 
 
-def test_a_cancellation_that_nobody_asked_for_is_a_failure() -> None:
+def test_a_cancellation_without_an_abort_is_a_failure() -> None:
     bench = Bench(AbortError())
 
     with pytest.raises(ModelError, match=r"^Failed to generate content: The operation was aborted"):
@@ -373,7 +373,7 @@ def test_a_fallback_changes_model_and_config_between_attempts() -> None:
     assert bench.availability.failures == [("chosen", "ModelNotFoundError")]
 
 
-def test_where_nobody_is_there_nothing_falls_back() -> None:
+def test_a_session_without_a_user_never_falls_back() -> None:
     bench = Bench(ApiError(404, "gone"), text("fine"))
     bench.availability = Health(bench, None, fallback="gemini-2.5-flash")
 

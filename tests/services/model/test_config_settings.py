@@ -121,6 +121,6 @@ def test_tables_are_added_name_by_name_and_used_where_they_are_switched_on() -> 
         ),
     ],
 )
-def test_the_wrong_shape_is_told_with_its_place(value: JsonObject, message: str) -> None:
+def test_an_error_names_the_wrong_value_and_its_place(value: JsonObject, message: str) -> None:
     with pytest.raises(ValueError, match=f"^{re.escape(message)}$"):
         configs(value)

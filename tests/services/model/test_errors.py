@@ -116,7 +116,7 @@ def test_a_zero_retry_delay_is_none_and_others_are_milliseconds() -> None:
     assert RetryableQuotaError("m", REFUSAL).status == 429
 
 
-def test_running_out_of_credits_is_told_by_the_reason() -> None:
+def test_the_reason_shows_insufficient_credits() -> None:
     broke = TerminalQuotaError("m", REFUSAL, reason="INSUFFICIENT_G1_CREDITS_BALANCE")
 
     assert broke.is_insufficient_credits
@@ -204,7 +204,7 @@ def test_error_messages(error: object, message: str) -> None:
     assert error_message(error) == message
 
 
-def test_an_error_that_cannot_be_told_is_told_so() -> None:
+def test_an_error_without_a_readable_message_has_a_substitute() -> None:
     class MuteError(Exception):
         def __str__(self) -> str:
             raise RuntimeError

@@ -132,7 +132,7 @@ def test_auto_models_are_three() -> None:
     ]
 
 
-def test_preview_models_are_told_by_the_name_alone() -> None:
+def test_the_name_alone_marks_a_preview_model() -> None:
     assert {name for name in TABLE if is_preview_model(name)} == {
         "auto",
         "auto-gemini-3",
@@ -264,5 +264,5 @@ def test_a_tier_is_of_the_family_that_was_asked_for(
         ("my-model", "my-model", "my-model"),
     ],
 )
-def test_what_people_are_shown(model: str, plain: str, launched: str) -> None:
+def test_display_names(model: str, plain: str, launched: str) -> None:
     assert (display_name(model), display_name(model, KEY)) == (plain, launched)

@@ -130,7 +130,7 @@ def test_one_bad_part_spoils_its_whole_chunk() -> None:
         ),
     ],
 )
-def test_invalid_answers_are_told_apart(chunks: list[JsonObject], kind: str | None) -> None:
+def test_an_invalid_response_has_its_own_type(chunks: list[JsonObject], kind: str | None) -> None:
     if kind is None:
         assert assemble(*chunks).finish().response_text == "-->"
         return

@@ -355,9 +355,9 @@ def test_a_tool_answer_is_rated_only_with_what_came_before_it() -> None:
     assert alone.decide(CALL, request=RESPONSE["parts"]).source == "agent-router/default"
     assert alone.classifier.asked == []
 
-    told = Session("auto", answer=score(5))
-    told.decide(HELLO, CALL, request=RESPONSE["parts"])
-    assert told.asked_contents() == [HELLO, CALL, RESPONSE]
+    answering = Session("auto", answer=score(5))
+    answering.decide(HELLO, CALL, request=RESPONSE["parts"])
+    assert answering.asked_contents() == [HELLO, CALL, RESPONSE]
 
 
 @dataclass
@@ -398,7 +398,7 @@ async def test_the_time_a_strategy_measured_itself_goes_before_the_whole() -> No
         assert decision.latency_ms == latency_ms
 
 
-async def test_people_are_told_when_the_last_strategy_fails() -> None:
+async def test_the_user_sees_a_failure_of_the_last_strategy() -> None:
     session = Session()
     composite = CompositeStrategy(
         [], Fixed(RuntimeError("broken")), now_ms=lambda: 0, events=session.core_events

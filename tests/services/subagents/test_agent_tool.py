@@ -93,8 +93,8 @@ def test_the_tool_is_what_settings_events_and_models_know() -> None:
 
 def test_arguments_are_checked_before_the_agent_is_looked_for() -> None:
     rig = Rig(agent())
-    assert rig.fault(agent_name="nobody") == "params must have required property 'prompt'"
-    assert rig.fault(agent_name="nobody", prompt="x") == "Subagent 'nobody' not found."
+    assert rig.fault(agent_name="missing") == "params must have required property 'prompt'"
+    assert rig.fault(agent_name="missing", prompt="x") == "Subagent 'missing' not found."
 
 
 @pytest.mark.parametrize(
@@ -116,12 +116,12 @@ async def test_an_agent_without_a_schema_gets_a_prompt() -> None:
 async def test_the_flag_decides_whether_the_agent_is_sent_its_inputs() -> None:
     definition = agent(input_schema=QUERY)
     direct, session = Rig(definition), Rig(definition, sessions=True)
-    told = await direct.run("helper", "go")
+    result = await direct.run("helper", "go")
     also = await session.run("helper", "go")
     assert direct.bench.children[0].sent == []
     assert session.bench.children[0].sent == ["go"]
-    assert told.llm_content == also.llm_content
-    assert told.data == {"agentId": "AGENT"}
+    assert result.llm_content == also.llm_content
+    assert result.data == {"agentId": "AGENT"}
     assert also.data is None
 
 

@@ -133,7 +133,7 @@ def test_an_agent_whose_tools_settings_would_replace_is_left_out(
     registry = place.loaded(builtin=True, parameters={"agents": {"overrides": overrides}})
     assert registry.names() == ["codebase_investigator", "cli_help", "other"]
     problem = "Cannot set property toolConfig of #<Object> which has only a getter"
-    assert place.told == [
+    assert place.feedback == [
         ("error", f'Error registering {where} agent "{name}": {problem}')
         for where, name in (("built-in", "generalist"), ("user", "helper"))
     ]

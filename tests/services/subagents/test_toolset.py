@@ -33,7 +33,7 @@ class NamedTool:
         return {"name": self.name, "description": f"for {model}"}
 
     def build(self, params: JsonObject) -> ToolInvocation:
-        raise AssertionError("nobody calls it")
+        raise AssertionError("it is never called")
 
 
 class OfServer(NamedTool):
@@ -158,7 +158,7 @@ def test_a_tool_asked_for_twice_is_there_once() -> None:
     assert names(("alpha", "zeta", "alpha")) == ["alpha", "zeta", "complete_task"]
 
 
-def test_a_raw_declaration_is_told_of_and_may_not_be_called() -> None:
+def test_a_raw_declaration_is_declared_and_may_not_be_called() -> None:
     opened = toolset(({"name": "raw"}, "alpha"))
     assert [tool["name"] for tool in opened.declarations()] == ["raw", "alpha", "complete_task"]
     assert opened.allowed_names() == {"alpha", "complete_task"}
@@ -217,7 +217,7 @@ def test_what_the_agent_has_its_parent_has_not() -> None:
     assert parent.get("complete_task") is None
 
 
-def test_plan_mode_is_told_of_in_an_agents_declarations(tmp_path: Path) -> None:
+def test_an_agents_declarations_mention_plan_mode(tmp_path: Path) -> None:
     state = SessionState(
         session_id="s",
         model="gemini-2.5-flash",
@@ -228,5 +228,5 @@ def test_plan_mode_is_told_of_in_an_agents_declarations(tmp_path: Path) -> None:
     )
     parent = ToolRegistry(Settings(), state, plans_folder=lambda: "/plans")
     parent.register(NamedTool("write_file"))
-    [told, _] = toolset(("write_file",), parent).declarations()
-    assert told["description"].startswith("ONLY FOR PLANS")
+    [declared, _] = toolset(("write_file",), parent).declarations()
+    assert declared["description"].startswith("ONLY FOR PLANS")

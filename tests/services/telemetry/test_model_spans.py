@@ -192,9 +192,9 @@ def test_secrets_are_masked_also_where_the_stream_or_the_limit_cut_them(rig: Any
     with rig.opened(traces=True) as telemetry:
         ended(telemetry, answered(), *chunks)
         ended(telemetry, call_of(model=f"m {key}"), SAID[0])
-    told = rig.file.read_text()
-    assert key[9:15] not in told
-    assert key[:9] not in told
+    written = rig.file.read_text()
+    assert key[9:15] not in written
+    assert key[:9] not in written
     assert "REDACTEDx" in rig.spans()[0]["attributes"]["gen_ai.output.messages"]
 
 

@@ -65,7 +65,7 @@ def test_a_file_that_cannot_be_written_is_refused_at_once(rig: Any, tmp_path: Pa
 
 
 @pytest.mark.parametrize(
-    ("more", "told"),
+    ("more", "message"),
     [
         ({"target": "gcp"}, "telemetry.target: gcp is not built in; write local"),
         (
@@ -74,8 +74,8 @@ def test_a_file_that_cannot_be_written_is_refused_at_once(rig: Any, tmp_path: Pa
         ),
     ],
 )
-def test_what_is_not_built_in_is_refused(rig: Any, more: dict[str, Any], told: str) -> None:
-    with pytest.raises(TelemetryError, match=told), rig.opened(**more):
+def test_what_is_not_built_in_is_refused(rig: Any, more: dict[str, Any], message: str) -> None:
+    with pytest.raises(TelemetryError, match=message), rig.opened(**more):
         pass
 
 
@@ -88,7 +88,7 @@ def test_sending_without_the_extra_says_what_to_install(rig: Any) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full: only Linux has one")
-def test_a_full_disk_is_told_once_and_stops_nothing(
+def test_a_full_disk_is_reported_once_and_the_session_goes_on(
     rig: Any, caplog: pytest.LogCaptureFixture
 ) -> None:
     with rig.opened(outfile="/dev/full") as telemetry:

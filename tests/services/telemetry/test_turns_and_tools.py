@@ -177,7 +177,7 @@ async def test_turns_are_traces_of_their_own(rig: Any) -> None:
         ("failed", "_OTHER", 2),
     ],
 )
-async def test_a_turns_end_is_told(rig: Any, reason: str, kind: str | None, code: int) -> None:
+async def test_a_turns_span_has_its_end(rig: Any, reason: str, kind: str | None, code: int) -> None:
     with rig.opened() as telemetry:
         await turn(telemetry, Agent(lambda: rig.clock.advance(250), reason))
     (span,) = rig.spans()

@@ -53,7 +53,7 @@ async def test_a_task_is_reassembled_from_its_pieces(
 
 @pytest.mark.parametrize("name", EVERY)
 @on_virtual_time
-async def test_data_and_files_are_told_as_text(server: Server, opened: Open, name: str) -> None:
+async def test_data_and_files_become_text(server: Server, opened: Open, name: str) -> None:
     async with opened() as session:
         result = await session.call(agent(card_url=server.card(name)), "parts")
     assert text_of(result) == (
@@ -191,7 +191,7 @@ async def test_no_answer_is_an_error_to_a_direct_call_and_empty_to_a_session(
 
 @pytest.mark.parametrize("sessions", [False, True], ids=["direct", "session"])
 @on_virtual_time
-async def test_an_agent_that_is_away_is_told_of(opened: Open, sessions: bool) -> None:
+async def test_an_unreachable_agent_is_reported_to_the_model(opened: Open, sessions: bool) -> None:
     card = '{"url": "http://127.0.0.1:9/", "capabilities": {"streaming": true}}'
     async with opened() as session:
         result = await session.call(agent(card_json=card), "x", sessions=sessions)

@@ -59,7 +59,7 @@ def cassette(server: Server, name: str, *, sessions: bool) -> Cassette:
         "session": {
             "model": "gemini-2.5-flash",
             "approval_mode": "yolo",
-            # Its tools for plans are declared by the core alone, and nobody asks for them here.
+            # Only the core declares its tools for plans, and no request here needs them.
             "settings": {"plan": False, "adk": {"agentSessionSubagentEnabled": sessions}},
         },
         "home_files": {".gemini/agents/far.md": "\n".join(["---", *lines, "---", ""])},

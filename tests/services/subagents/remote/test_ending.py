@@ -23,7 +23,7 @@ def once_shown(text: str, abort: AbortController) -> Callable[[Any], None]:
 
 
 def stuck(server: Server) -> str:
-    """The card of an agent that begins to answer and does no more, whatever it is told."""
+    """The card of an agent that begins a response and never ends it."""
     capabilities = {"streaming": True}
     return json.dumps({"url": f"{server.url}/stuck/rpc", "capabilities": capabilities})
 

@@ -26,9 +26,7 @@ NAMED = {"code": -32001, "message": "no"}
         ("no", False, "JSON-RPC error: undefined (Code: undefined) Data: {}"),
     ],
 )
-def test_over_json_rpc_a_code_that_has_a_name_is_told_by_it(
-    error: Any, streaming: bool, said: str
-) -> None:
+def test_a_named_json_rpc_code_has_its_own_message(error: Any, streaming: bool, said: str) -> None:
     assert refused_over_rpc(error, streaming=streaming) == said
 
 

@@ -85,7 +85,7 @@ async def test_a_key_that_has_changed_is_fetched_anew(
 
 
 @on_virtual_time
-async def test_nobody_is_asked_more_than_twice_in_a_row(server: Server, opened: Open) -> None:
+async def test_credentials_are_renewed_at_most_twice_in_a_row(server: Server, opened: Open) -> None:
     definition = agent(
         card_url=server.card("locked.bearer"),
         auth={"type": "http", "scheme": "Bearer", "token": "wrong-0b5e77"},
@@ -117,7 +117,7 @@ async def test_nobody_is_asked_more_than_twice_in_a_row(server: Server, opened: 
     ],
 )
 @on_virtual_time
-async def test_credentials_that_cannot_be_had_are_told_when_the_agent_is_loaded(
+async def test_loading_an_agent_reports_unavailable_credentials(
     server: Server, opened: Open, auth: dict[str, Any], message: str
 ) -> None:
     async with opened() as session:
