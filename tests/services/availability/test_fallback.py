@@ -42,7 +42,7 @@ async def test_without_a_client_to_ask_nothing_changes(world: MakeWorld) -> None
     )
 
 
-async def test_a_silent_switch_makes_the_stand_in_the_sessions_model(world: MakeWorld) -> None:
+async def test_a_silent_switch_sets_the_sessions_model(world: MakeWorld) -> None:
     w = world("auto", mode=ApprovalMode.PLAN)
     w.state.set_active_model(PRO)
     w.state.sequence_model = PRO
@@ -54,7 +54,7 @@ async def test_a_silent_switch_makes_the_stand_in_the_sessions_model(world: Make
     assert w.switches == [FallbackActivated(model=FLASH, failed_model=None)]
 
 
-async def test_switching_forgets_what_the_failure_did(world: MakeWorld) -> None:
+async def test_a_switch_resets_the_failed_models_state(world: MakeWorld) -> None:
     w = world("auto", mode=ApprovalMode.PLAN)
     w.state.set_active_model(PRO)
     await w.availability.fallback.handle(PRO, TERMINAL)
@@ -62,7 +62,7 @@ async def test_switching_forgets_what_the_failure_did(world: MakeWorld) -> None:
     assert w.health_of(PRO) == [None]
 
 
-async def test_helpers_fall_back_along_their_chain_unasked(world: MakeWorld) -> None:
+async def test_utility_models_fall_back_silently(world: MakeWorld) -> None:
     w = world(LITE)
 
     assert await w.availability.fallback.handle(LITE, TERMINAL) is True
@@ -70,7 +70,7 @@ async def test_helpers_fall_back_along_their_chain_unasked(world: MakeWorld) -> 
 
 
 @pytest.mark.contract("P-083")
-async def test_a_passing_failure_of_flash_goes_up_to_pro_unasked(world: MakeWorld) -> None:
+async def test_a_transient_failure_of_flash_switches_to_pro_silently(world: MakeWorld) -> None:
     w = world("auto")
     w.state.set_active_model(FLASH)
 
@@ -91,7 +91,7 @@ async def test_a_passing_failure_of_flash_goes_up_to_pro_unasked(world: MakeWorl
         (RuntimeError("no dialog"), None, "auto", None, False),
     ],
 )
-async def test_what_an_intent_does(
+async def test_effects_of_each_intent(
     world: MakeWorld,
     intent: FallbackIntent | Exception | None,
     retry: bool | None,
@@ -131,7 +131,7 @@ async def test_an_upgrade_logs_its_page_and_raises_the_failure(
         (ApiError.from_parts(500, "internal"), "ApiError"),
     ],
 )
-async def test_any_failure_may_be_asked_about_and_blocks_for_half_a_minute(
+async def test_every_failure_asks_and_blocks_the_model_for_half_a_minute(
     world: MakeWorld, error: Exception, name: str
 ) -> None:
     w = world("auto", intents=[FallbackIntent.RETRY_ONCE])
@@ -142,7 +142,9 @@ async def test_any_failure_may_be_asked_about_and_blocks_for_half_a_minute(
     assert w.health_of(PRO) == ["capacity"]
 
 
-async def test_a_model_that_is_alone_is_asked_about_as_its_own_stand_in(world: MakeWorld) -> None:
+async def test_a_question_about_a_single_model_names_it_as_its_own_fallback(
+    world: MakeWorld,
+) -> None:
     w = world("my-model", intents=[FallbackIntent.RETRY_ALWAYS])
 
     assert await w.availability.fallback.handle("my-model", TERMINAL) is True
@@ -206,7 +208,7 @@ def test_redirections_of_earlier_fallbacks_follow_later_ones(world: MakeWorld) -
     assert w.state.model == "c"
 
 
-def test_a_change_of_model_forgets_health_even_where_nothing_changes(world: MakeWorld) -> None:
+def test_setting_a_model_resets_health_even_without_a_change(world: MakeWorld) -> None:
     w = world(PRO)
     w.availability.health.mark_terminal(FLASH, TerminalReason.QUOTA)
     w.availability.set_model(PRO)
@@ -214,7 +216,7 @@ def test_a_change_of_model_forgets_health_even_where_nothing_changes(world: Make
     assert (w.changes, w.health_of(FLASH)) == ([], [None])
 
 
-def test_a_stand_in_that_is_active_already_changes_nothing_and_forgets_nothing(
+def test_a_fallback_to_the_active_model_changes_nothing(
     world: MakeWorld,
 ) -> None:
     w = world("auto")

@@ -146,7 +146,7 @@ def run(work: Coroutine[Any, Any, dict[str, Any]]) -> dict[str, Any]:
         return runner.run(work)
 
 
-def test_a_request_for_json_is_the_configuration_and_what_goes_on_top() -> None:
+def test_a_request_for_json_adds_a_schema_to_the_configuration() -> None:
     bench = Bench(text('{"a": 1}'))
 
     assert bench.json(system_instruction="be brief") == {"a": 1}
@@ -217,7 +217,7 @@ def test_json_may_come_in_pieces() -> None:
         "[" * 100_000,
     ],
 )
-def test_what_is_no_json_is_asked_for_again(answer: str) -> None:
+def test_an_answer_that_is_not_json_is_requested_again(answer: str) -> None:
     bench = Bench(text(answer), text('{"a": 1}'))
 
     assert bench.json() == {"a": 1}
@@ -235,14 +235,14 @@ def test_json_that_is_no_object_is_refused_at_once(answer: str) -> None:
 
 
 @pytest.mark.parametrize("answer", [{}, text(""), text(" \n"), {"candidates": []}])
-def test_silence_is_asked_again(answer: dict[str, Any]) -> None:
+def test_an_empty_answer_is_requested_again(answer: dict[str, Any]) -> None:
     bench = Bench(answer, text("fine"))
 
     assert bench.content() == text("fine")
     assert len(bench.model.requests) == 2
 
 
-def test_after_five_attempts_it_is_over() -> None:
+def test_a_request_ends_after_five_attempts() -> None:
     bench = Bench(text(""))
 
     with pytest.raises(ModelError, match=r"^Failed to generate content: Retry attempts exhausted$"):
@@ -279,7 +279,7 @@ def test_notices_of_retries_have_the_models_display_name() -> None:
     assert [retry.model for retry in bench.retries] == ["gemini-3.1-pro-preview"]
 
 
-def test_no_attempts_are_none() -> None:
+def test_an_empty_limit_means_no_attempts() -> None:
     bench = Bench(text("fine"))
 
     with pytest.raises(ModelError, match=r"content: maxAttempts must be a positive number.$"):
@@ -287,7 +287,7 @@ def test_no_attempts_are_none() -> None:
     assert bench.model.requests == []
 
 
-def test_what_cannot_be_mended_is_not_tried_again() -> None:
+def test_a_permanent_failure_is_not_retried() -> None:
     bench = Bench(ApiError(400, "bad"))
 
     with pytest.raises(ModelError, match=r"^Failed to generate content: bad$"):
@@ -302,7 +302,7 @@ def test_an_unresolvable_key_raises_a_config_error() -> None:
         bench.content(config_key="")
 
 
-def test_after_an_abort_the_error_comes_as_it_is() -> None:
+def test_after_an_abort_the_error_is_raised_unchanged() -> None:
     bench = Bench(ApiError(400, "bad"))
     bench.model.before_answer = bench.abort.abort
 
@@ -351,7 +351,7 @@ def test_availability_chooses_the_model_and_the_attempts() -> None:
     assert bench.availability.policy.healthy == 0
 
 
-def test_a_model_that_answers_is_well() -> None:
+def test_a_model_that_answers_is_healthy() -> None:
     bench = Bench(text("fine"))
     bench.availability = Health(bench, Policy(None))
     bench.content()

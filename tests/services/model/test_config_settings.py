@@ -16,7 +16,7 @@ def resolve(value: JsonObject | None, model: str) -> ResolvedModelConfig:
     return configs(value).resolve(ModelConfigKey(model=model))
 
 
-def test_nothing_of_ones_own_leaves_the_products() -> None:
+def test_without_a_setting_the_products_configs_apply() -> None:
     assert resolve(None, "classifier") == resolve({}, "classifier")
     assert resolve(None, "classifier").config["maxOutputTokens"] == 1024
     assert configs().resolutions is None

@@ -57,7 +57,7 @@ def test_an_api_errors_message_is_the_responses_compact_json() -> None:
     assert (error.name, error.status, error.details) == ("ApiError", 429, [{"@type": "t", "n": 1}])
 
 
-def test_an_api_errors_json_leaves_out_what_was_not_said() -> None:
+def test_an_api_errors_json_omits_missing_fields() -> None:
     assert str(ApiError.from_parts(400, "bad")) == '{"error":{"code":400,"message":"bad"}}'
 
 
@@ -162,7 +162,7 @@ def test_an_http_clients_refusal_becomes_its_named_error(code: int, kind: type[M
         None,
     ],
 )
-def test_other_http_errors_stay_what_they_are(data: object) -> None:
+def test_other_http_errors_are_not_converted(data: object) -> None:
     error = HttpError(data)
 
     assert friendly_error(error) is error

@@ -133,7 +133,7 @@ async def test_observers_receive_a_failure_with_its_error(
     assert notes.seen[-1] == "ended"
 
 
-async def test_a_stream_that_is_left_is_abandoned() -> None:
+async def test_a_stream_that_is_closed_early_is_abandoned() -> None:
     model, notes = rig(*CHUNKS)
     async with aclosing(await model.generate_content_stream(REQUEST)) as stream:
         await anext(stream)

@@ -100,7 +100,7 @@ def test_failures_of_fetching_follow_the_setting(retry_fetch_errors: bool) -> No
 
 
 @pytest.mark.parametrize("error", [ApiError.from_parts(400, "bad"), ValueError("bug")])
-def test_what_is_not_retryable_is_raised_unchanged(error: Exception) -> None:
+def test_an_error_that_is_not_retryable_is_raised_unchanged(error: Exception) -> None:
     outcome = run(error)
 
     assert (outcome.error, outcome.calls) == (error, 1)

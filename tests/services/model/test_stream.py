@@ -148,7 +148,7 @@ def test_an_invalid_response_has_its_own_type(chunks: list[JsonObject], kind: st
         pytest.param([chunk({"text": "x"})], id="no finish reason"),
     ],
 )
-def test_after_a_tool_response_less_is_demanded(chunks: list[JsonObject]) -> None:
+def test_after_a_tool_response_an_empty_answer_is_valid(chunks: list[JsonObject]) -> None:
     assemble(*chunks, after_tools=True).finish()
 
 

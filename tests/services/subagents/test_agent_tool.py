@@ -132,7 +132,7 @@ async def test_inputs_that_are_no_query_are_sent_before_an_empty_message() -> No
     assert rig.bench.children[0].inputs == {"prompt": "go"}
 
 
-def test_what_is_asked_is_what_the_agents_own_call_would_ask() -> None:
+def test_the_confirmation_is_that_of_the_agents_own_call() -> None:
     rig = Rig(agent(input_schema=QUERY, display_name="The Helper"))
     call = rig.tool.build({"agent_name": "helper", "prompt": "go"})
     assert isinstance(call, DelegatedQuestion)
@@ -145,7 +145,7 @@ def test_what_is_asked_is_what_the_agents_own_call_would_ask() -> None:
     assert call.description() == "Delegating to agent 'helper'"
 
 
-async def test_a_remote_agent_hears_the_hints_given_since_its_call_was_built() -> None:
+async def test_a_remote_agent_receives_the_hints_since_its_call_was_built() -> None:
     rig = Rig(FAR)
     rig.steering.add("too early", InjectionSource.USER_STEERING)
     call: Any = rig.tool.build({"agent_name": "far", "prompt": "go"})
@@ -159,7 +159,7 @@ async def test_a_remote_agent_hears_the_hints_given_since_its_call_was_built() -
     assert result.llm_content == asked
 
 
-async def test_a_remote_agent_without_properties_or_prompt_hears_no_hints() -> None:
+async def test_a_remote_agent_without_properties_or_prompt_receives_no_hints() -> None:
     for definition, prompt in ((FAR, "  "), (replace(FAR, input_schema={}), "go")):
         rig = Rig(definition)
         call: Any = rig.tool.build({"agent_name": "far", "prompt": prompt})

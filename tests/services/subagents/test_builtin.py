@@ -86,7 +86,7 @@ def test_cli_help_has_one_tool_that_is_its_own(place: Place) -> None:
     assert tool.name == "get_internal_docs"
 
 
-def test_every_prompt_needs_nothing_but_what_a_run_gives(place: Place) -> None:
+def test_every_prompt_uses_only_the_inputs_of_a_run(place: Place) -> None:
     inputs = {"cliVersion": "1", "activeModel": "m", "today": "t"}
 
     for name, asked in (

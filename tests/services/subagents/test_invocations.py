@@ -206,7 +206,7 @@ async def test_every_call_shows_and_brings_back_what_it_does_in_the_core() -> No
 
 
 @BOTH
-async def test_an_abort_is_seen_by_the_child_in_the_step_in_which_it_is_made(session: bool) -> None:
+async def test_an_abort_reaches_the_child_in_the_same_step(session: bool) -> None:
     seen: list[bool] = []
 
     async def work(child: StandInChild) -> AgentOutput:
@@ -252,7 +252,7 @@ async def test_a_signal_that_is_aborted_already_ends_the_child_too(session: bool
 
 
 @BOTH
-async def test_a_cancelled_task_ends_its_child_before_it_is_gone(session: bool) -> None:
+async def test_a_cancelled_task_waits_for_the_end_of_its_child(session: bool) -> None:
     started = asyncio.Event()
 
     async def work(child: StandInChild) -> AgentOutput:
@@ -272,7 +272,7 @@ async def test_a_cancelled_task_ends_its_child_before_it_is_gone(session: bool) 
     assert asyncio.all_tasks() == {asyncio.current_task()}
 
 
-async def test_a_child_that_is_deaf_to_aborts_costs_a_bounded_time(
+async def test_the_wait_for_a_child_that_ignores_an_abort_is_limited(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("services.subagents.child_run._LAST_WAIT_S", 0)
@@ -288,7 +288,7 @@ async def test_a_child_that_is_deaf_to_aborts_costs_a_bounded_time(
         await bench.execute(bench.call({"query": "go"}))
 
 
-async def test_what_was_shown_does_not_change_when_the_agent_goes_on() -> None:
+async def test_published_progress_does_not_change_later() -> None:
     async def work(child: StandInChild) -> AgentOutput:
         child.report("TOOL_CALL_START", begun("c1")["data"])
         child.report("TOOL_CALL_END", over("c1")["data"])

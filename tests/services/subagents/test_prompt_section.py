@@ -10,5 +10,5 @@ def test_agents_are_listed_in_their_order() -> None:
     assert "`invoke_agent`" in section
 
 
-def test_without_agents_there_is_nothing_to_say() -> None:
+def test_without_agents_the_section_is_empty() -> None:
     assert agents_section({}) == ""

@@ -65,7 +65,7 @@ def test_of_two_agents_with_one_name_the_first_wins_with_a_warning(
     assert place.feedback == [duplicate("generalist"), duplicate("one"), duplicate("one")]
 
 
-def test_agents_can_be_switched_off_altogether(place: Place) -> None:
+def test_settings_can_disable_all_agents(place: Place) -> None:
     place.write(place.user, "user")
 
     registry = place.loaded(builtin=True, parameters={"enableAgents": False})
@@ -83,7 +83,7 @@ def test_a_project_that_is_not_trusted_has_no_agents(place: Place) -> None:
     assert place.feedback == [("info", SKIPPED)]
 
 
-def test_trust_plays_no_part_where_the_user_does_not_want_it_to(place: Place) -> None:
+def test_without_the_setting_folder_trust_is_ignored(place: Place) -> None:
     place.write(place.project, "own")
 
     place.loaded(parameters={"trustedFolder": False, "folderTrust": False})
@@ -91,7 +91,7 @@ def test_trust_plays_no_part_where_the_user_does_not_want_it_to(place: Place) ->
     assert (place.feedback, place.unknown) == ([], ["own"])
 
 
-def test_a_projects_agent_is_let_in_once_a_person_has_said_so(place: Place) -> None:
+def test_a_projects_agent_is_registered_after_its_acknowledgment(place: Place) -> None:
     file = place.write(place.project, "own")
     registry = place.loaded()
     assert (registry.names(), place.unknown) == ([], ["own"])
@@ -153,7 +153,7 @@ def test_the_built_in_generalist_is_no_reason_for_a_warning(place: Place) -> Non
     assert place.feedback == []
 
 
-def test_an_agent_that_is_off_is_discovered_all_the_same(place: Place) -> None:
+def test_a_disabled_agent_is_discovered(place: Place) -> None:
     place.write(place.user, "user")
 
     registry = place.loaded(

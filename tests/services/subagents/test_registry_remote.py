@@ -76,7 +76,7 @@ def test_a_remote_agents_description_is_the_users_and_its_cards(place: Place) ->
     assert agent.hash == "https://h/far"
 
 
-def test_calls_of_remote_agents_are_asked_about_and_of_local_ones_not(place: Place) -> None:
+def test_only_calls_of_remote_agents_need_a_confirmation(place: Place) -> None:
     remote(place, "far")
     place.write(place.user, "near")
     place.loaded(remote=Cards(far=RemoteCard()))
@@ -96,7 +96,7 @@ def test_a_reload_takes_old_rules_back_and_forgets_cards(place: Place) -> None:
     assert decided(place, "far") is Decision.ALLOW
 
 
-def test_a_card_that_cannot_be_had_costs_its_agent_alone(place: Place) -> None:
+def test_a_missing_card_affects_only_its_agent(place: Place) -> None:
     remote(place, "a", "b", "c")
     cards = Cards(
         a=RemoteLoadError("Connection failed for https://h/a: refused"),
@@ -132,7 +132,7 @@ def test_cards_are_fetched_together_and_agents_keep_their_order(place: Place) ->
     assert place.loaded(remote=cards).names() == ["a", "b"]
 
 
-def test_agents_that_are_off_and_later_ones_of_a_name_are_not_fetched(place: Place) -> None:
+def test_disabled_and_duplicate_agents_are_not_fetched(place: Place) -> None:
     remote(place, "off", "twice")
     (place.user / "unlike.md").write_text((place.user / "twice.md").read_text())
     cards = Cards(twice=RemoteCard())
@@ -165,7 +165,7 @@ def test_a_projects_remote_agent_is_known_by_its_card(place: Place) -> None:
     assert place.loaded(remote=cards).names() == ["far", "inline"]
 
 
-def test_an_unknown_remote_agent_is_let_in_by_name_and_card(place: Place) -> None:
+def test_an_unknown_remote_agent_is_acknowledged_by_name_and_card(place: Place) -> None:
     place.write(place.project, "far", "agent_card_url: https://h/far")
     registry = place.loaded(remote=Cards(far=RemoteCard()))
 

@@ -45,7 +45,7 @@ def test_completions_come_before_hints() -> None:
     assert "\n- hurry\n" in parts[1]["text"]
 
 
-def test_nothing_said_is_no_part() -> None:
+def test_without_injections_there_is_no_part() -> None:
     assert injected_parts([], []) == []
     assert len(injected_parts(["hint"], [])) == len(injected_parts([], ["end"])) == 1
 

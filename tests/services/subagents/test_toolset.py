@@ -101,7 +101,7 @@ LAST = "complete_task"
 ALL = ["zeta", "alpha", "mcp_one_x", "mcp_two_b", "mcp_two_a"]
 
 
-def test_nothing_said_means_every_tool_but_agents_and_topics() -> None:
+def test_without_a_list_an_agent_has_every_tool_but_agents_and_topics() -> None:
     assert names(None) == [*ALL, "complete_task"]
 
 
@@ -128,7 +128,7 @@ def test_tools_of_one_server_come_by_name() -> None:
     assert names(("mcp_two_*",)) == ["mcp_two_a", "mcp_two_b", "complete_task"]
 
 
-def test_unknown_names_are_passed_over() -> None:
+def test_unknown_names_are_skipped() -> None:
     assert names(("nothing", "alpha", "mcp_three_*", "mcp_one_nothing")) == [
         "alpha",
         "complete_task",
@@ -169,7 +169,7 @@ def test_declarations_are_made_for_the_model_of_the_definition() -> None:
     assert opened.declarations()[0]["description"] == "for inherit"
 
 
-def test_what_the_main_agent_is_offered_is_no_limit_for_agents() -> None:
+def test_an_agent_may_use_tools_that_the_main_agent_is_not_offered() -> None:
     parent = registry(*SESSION, main_agent_tools=("zeta",), core_tools=("zeta",))
     assert [tool["name"] for tool in toolset(("alpha",), parent).declarations()] == [
         "alpha",
@@ -210,7 +210,7 @@ def test_the_agents_own_servers_come_first_and_are_let_go() -> None:
     assert gone == ["gone"]
 
 
-def test_what_the_agent_has_its_parent_has_not() -> None:
+def test_an_agents_own_servers_are_not_the_parents() -> None:
     parent = registry(*SESSION)
     toolset((NamedTool("mine"),), parent)
     assert parent.get("mine") is None

@@ -74,7 +74,7 @@ def test_a_file_that_cannot_be_written_is_refused_at_once(rig: Any, tmp_path: Pa
         ),
     ],
 )
-def test_what_is_not_built_in_is_refused(rig: Any, more: dict[str, Any], message: str) -> None:
+def test_unsupported_settings_are_refused(rig: Any, more: dict[str, Any], message: str) -> None:
     with pytest.raises(TelemetryError, match=message), rig.opened(**more):
         pass
 
@@ -118,7 +118,7 @@ def test_the_resource_says_who_measured_what(rig: Any) -> None:
     }
 
 
-def test_what_is_under_way_at_the_end_is_ended_as_cancelled(rig: Any) -> None:
+def test_open_spans_end_as_cancelled_with_the_session(rig: Any) -> None:
     def broken_off() -> None:
         with rig.opened() as telemetry:
             with_span(telemetry)

@@ -148,7 +148,7 @@ async def test_a_server_of_the_older_protocol_that_is_not_the_librarys_is_unders
 )
 @pytest.mark.parametrize("sessions", [False, True], ids=["direct", "session"])
 @on_virtual_time
-async def test_what_breaks_off_keeps_what_there_was_and_says_why(
+async def test_an_interrupted_response_keeps_its_text_and_reports_the_error(
     server: Server, opened: Open, sessions: bool, name: str, text: str
 ) -> None:
     async with opened() as session:
@@ -161,16 +161,14 @@ async def test_what_breaks_off_keeps_what_there_was_and_says_why(
 
 
 @on_virtual_time
-async def test_a_task_that_broke_off_is_gone_on_with(server: Server, opened: Open) -> None:
+async def test_an_interrupted_task_is_continued(server: Server, opened: Open) -> None:
     async with opened() as session:
         await session.call(agent(card_url=server.card("dropping")), "x")
         assert session.agents.conversation("far") == Conversation("c-2", "t-2")
 
 
 @on_virtual_time
-async def test_an_answer_that_cannot_be_read_costs_the_call_alone(
-    server: Server, opened: Open
-) -> None:
+async def test_an_unreadable_answer_affects_only_its_call(server: Server, opened: Open) -> None:
     async with opened() as session:
         result = await session.call(agent(card_url=server.card("nonsense")), "x")
     assert "The agent's answer cannot be read: Failed to parse" in text_of(result)

@@ -109,7 +109,7 @@ def asked(server: Server, since: int) -> list[str]:
     ],
 )
 @pytest.mark.slow
-def test_the_core_and_both_runtimes_say_hear_and_show_the_same(
+def test_the_core_and_both_runtimes_send_receive_and_show_the_same(
     server: Server, name: str, sessions: bool
 ) -> None:
     seen: list[Observation] = []

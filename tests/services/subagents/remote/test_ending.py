@@ -131,7 +131,7 @@ async def test_an_answer_without_end_is_broken_off(server: Server, opened: Open)
 
 
 @on_virtual_time
-async def test_a_silent_agent_is_given_up(server: Server, opened: Open) -> None:
+async def test_a_silent_agent_times_out(server: Server, opened: Open) -> None:
     async with opened(limits=Limits(silence_s=0.3)) as session:
         result = await session.call(agent(card_json=stuck(server)), "x")
     assert text_of(result).endswith("sendMessageStream Error [far]: terminated")

@@ -41,7 +41,7 @@ def test_a_named_json_rpc_code_has_its_own_message(error: Any, streaming: bool, 
         ({"detail": "no"}, None),
     ],
 )
-def test_over_http_the_agents_own_words_come_first(body: Any, said: str | None) -> None:
+def test_over_http_the_agents_own_message_is_preferred(body: Any, said: str | None) -> None:
     assert refused_over_rest(body) == said
 
 

@@ -36,7 +36,7 @@ BASIC = {"type": "http", "scheme": "Basic", "username": "ada", "password": PASSW
     ],
 )
 @on_virtual_time
-async def test_the_right_credentials_let_us_in(
+async def test_valid_credentials_are_accepted(
     server: Server, opened: Open, lock: str, auth: dict[str, Any]
 ) -> None:
     definition = agent(card_url=server.card(f"locked.{lock}"), auth=auth)
@@ -256,7 +256,7 @@ async def test_the_account_is_the_one_that_the_environment_names(
     assert identity.expires_ms == claims["exp"] * 1000
 
 
-async def test_an_account_that_gives_no_token_says_so_without_details(
+async def test_an_account_without_a_token_fails_without_details(
     server: Server, tmp_path: Path
 ) -> None:
     key = tmp_path / "account.json"
