@@ -11,6 +11,7 @@ from services.session import Session
 from services.subagents.definition import RemoteAgentDefinition
 from services.subagents.remote.cards import target_url
 from services.subagents.remote.errors import A2AAgentError, RemoteAgentError
+from services.subagents.remote.google import AccountTokens
 from services.subagents.remote.limits import Limits
 from services.subagents.remote.results import Conversation
 from services.subagents.remote.secrets import Secrets
@@ -19,8 +20,7 @@ from services.subagents.remote_loading import RemoteCard
 from services.threads import executing_call
 from services.wire import JsonObject
 
-if TYPE_CHECKING:
-    from services.subagents.remote.google import AccountTokens
+if TYPE_CHECKING:  # slow to import, see `_agents`
     from services.subagents.remote.manager import A2AClientManager
 
 __all__ = ["RemoteAgents", "conversation_key"]
@@ -52,8 +52,7 @@ class RemoteAgents:
         self.ids = session.ids
         self.secrets = Secrets()
         """Every resolved credential; responses of agents are masked."""
-        self._environment = session.environment
-        self._workspace = session.workspace
+        self._session = session
         self._limits = limits or Limits()
         self._google = google
         self._manager: A2AClientManager | None = None
@@ -140,25 +139,10 @@ class RemoteAgents:
     def _agents(self) -> A2AClientManager:
         if self._manager is None:
             # The A2A library takes half a second to import, and most sessions do without.
-            from services.subagents.remote.auth import AuthSeams
-            from services.subagents.remote.google import GoogleAccount
             from services.subagents.remote.manager import A2AClientManager
-            from services.subagents.remote.values import ValueResolver
 
             self._manager = A2AClientManager(
-                seams=AuthSeams(
-                    values=ValueResolver(
-                        environment=self._environment,
-                        workspace=self._workspace,
-                        clock=self.clock,
-                    ),
-                    secrets=self.secrets,
-                    clock=self.clock,
-                    google=self._google
-                    or GoogleAccount(self._environment, self._workspace.home, self.clock),
-                ),
-                limits=self._limits,
-                clock=self.clock,
+                self._session, self.secrets, self._limits, self._google
             )
         return self._manager
 

@@ -16,6 +16,7 @@ import httpx
 
 from services.abort import AbortError, AbortSignal, until_aborted
 from services.clock import Clock
+from services.session import Session
 from services.subagents.definition import RemoteAgentDefinition
 from services.subagents.remote.auth import AuthSeams, make_provider
 from services.subagents.remote.cards import (
@@ -29,9 +30,12 @@ from services.subagents.remote.cards import (
 from services.subagents.remote.client import A2AClient
 from services.subagents.remote.errors import RemoteAgentError, TaskCancelled, classified
 from services.subagents.remote.fetching import fetch_card
+from services.subagents.remote.google import AccountTokens, GoogleAccount
 from services.subagents.remote.http import open_http
 from services.subagents.remote.limits import Limits
 from services.subagents.remote.results import Conversation
+from services.subagents.remote.secrets import Secrets
+from services.subagents.remote.values import ValueResolver
 from services.wire import Json, JsonObject
 
 __all__ = ["A2AClientManager"]
@@ -48,8 +52,16 @@ class _Loaded:
 class A2AClientManager:
     """Loads agents, and sends messages to loaded ones."""
 
-    def __init__(self, *, seams: AuthSeams, limits: Limits, clock: Clock) -> None:
-        self._seams = seams
+    def __init__(
+        self, session: Session, secrets: Secrets, limits: Limits, google: AccountTokens | None
+    ) -> None:
+        environment, workspace, clock = session.environment, session.workspace, session.clock
+        self._seams = AuthSeams(
+            values=ValueResolver(environment=environment, workspace=workspace, clock=clock),
+            secrets=secrets,
+            clock=clock,
+            google=google or GoogleAccount(environment, workspace.home, clock),
+        )
         self._limits = limits
         self._clock = clock
         self._agents: dict[str, _Loaded] = {}
